@@ -1,0 +1,223 @@
+//! One attempt: one loop over signals, timers and the child's end.
+//!
+//! | what comes | what is done |
+//! |---|---|
+//! | the child ends | the loop ends |
+//! | the child stops (Ctrl-Z) | backoff stops too, so that the shell sees it; time stands still |
+//! | TERM, INT, HUP, QUIT | passed on unless the terminal did; no further attempt |
+//! | any other signal | passed on unless the terminal did |
+//! | `--timeout`, `--deadline` | signal and CONT to the tree, later KILL |
+
+use std::time::{Duration, Instant};
+
+use super::child::{Child, Ended};
+use super::host::{System, later};
+use super::signals::Received;
+use super::terminal;
+use super::tree::Tree;
+use crate::outcome::{Bound, End, Outcome};
+use crate::run::{Attempt, Bounds, Order};
+use crate::signal::Signal;
+
+/// Between two looks whether the rest of a timed-out tree has gone.
+const TREE_POLL: Duration = Duration::from_millis(5);
+/// How long the rest of a tree may take to die once it got KILL (or, where KILL is not allowed, TERM).
+const TREE_GRACE: Duration = Duration::from_secs(2);
+
+/// The state of a running attempt.
+struct Running<'a> {
+    bounds: &'a Bounds,
+    child: Child,
+    tree: Tree,
+    /// Time in which backoff was stopped.
+    paused: Duration,
+    timeout_at: Option<Instant>,
+    deadline_at: Option<Instant>,
+    kill_at: Option<Instant>,
+    ended_by: Option<Bound>,
+    interrupted: Option<Signal>,
+}
+
+/// Runs the attempt to its end.
+pub(super) fn run(system: &mut System, child: Child, order: &Order<'_>) -> Attempt {
+    let started = System::now();
+    let mut running = Running {
+        bounds: order.bounds,
+        child,
+        tree: Tree::default(),
+        paused: Duration::ZERO,
+        timeout_at: order
+            .bounds
+            .timeout
+            .and_then(|timeout| later(started, timeout)),
+        deadline_at: order
+            .deadline
+            .and_then(|deadline| later(system.began(), deadline)),
+        kill_at: None,
+        ended_by: None,
+        interrupted: None,
+    };
+    let ended = running.until_it_ends(system);
+    let ran = System::now()
+        .saturating_duration_since(started)
+        .saturating_sub(running.paused);
+    if running.ended_by.is_some() {
+        running.until_the_tree_is_gone(system);
+    }
+    running.child.reap();
+    system.attempt_is_over();
+    let end = match (running.ended_by, ended) {
+        (Some(bound), _) => End::TimedOut(bound),
+        (None, Ended::Exited(code)) => End::Exited(code),
+        (None, Ended::Signaled(signal)) => End::Signaled(signal),
+    };
+    Attempt {
+        outcome: Outcome { end, ran },
+        interrupted: running.interrupted,
+    }
+}
+
+impl Running<'_> {
+    fn until_it_ends(&mut self, system: &mut System) -> Ended {
+        loop {
+            let mut look = self.keep_time(System::now());
+            system.listen(self.next_timer());
+            while let Some(received) = system.signals.next() {
+                if received.signal == Signal::CHLD {
+                    look = true;
+                } else {
+                    self.hear(system, received);
+                }
+            }
+            if look {
+                if let Some(ended) = self.child.ended() {
+                    return ended;
+                }
+                if let Some(signal) = self.child.newly_stopped() {
+                    self.stop_with_it(system, signal);
+                }
+                system.reap_orphans(Some(self.child.pid()));
+            }
+        }
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        let bounds = if self.ended_by.is_none() {
+            [self.timeout_at, self.deadline_at]
+        } else {
+            [None, None]
+        };
+        bounds.into_iter().chain([self.kill_at]).flatten().min()
+    }
+
+    /// Does what is due. Whether it is time to look at the child: what has ended by itself by then
+    /// has not timed out.
+    fn keep_time(&mut self, now: Instant) -> bool {
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if due(self.kill_at) {
+            self.kill_at = None;
+            self.tree.signal(&self.child, Signal::KILL);
+        }
+        let bound = match self.ended_by {
+            Some(_) => return false,
+            None if due(self.deadline_at) => Bound::Deadline,
+            None if due(self.timeout_at) => Bound::Timeout,
+            None => return false,
+        };
+        if self.child.ended().is_some() {
+            return true;
+        }
+        self.ended_by = Some(bound);
+        self.kill_at = earlier(
+            self.kill_at,
+            self.bounds.kill_after.and_then(|after| later(now, after)),
+        );
+        self.tree.signal(&self.child, self.bounds.signal);
+        // What is stopped cannot act on a signal.
+        self.tree.signal(&self.child, Signal::CONT);
+        false
+    }
+
+    /// Passes a signal on, once.
+    fn hear(&mut self, system: &System, received: Received) {
+        let Received { signal, .. } = received;
+        if signal.asks_to_end() {
+            self.interrupted.get_or_insert(signal);
+            let kill_at = self
+                .bounds
+                .kill_passed_on_after
+                .and_then(|after| later(System::now(), after));
+            self.kill_at = earlier(self.kill_at, kill_at);
+        }
+        if !self.has_it_already(system, received) {
+            self.child.signal(signal);
+            if signal.asks_to_end() && self.child.is_stopped() {
+                self.child.signal(Signal::CONT);
+            }
+        }
+    }
+
+    /// Whether the command got the signal from where backoff got it: both are in the foreground group
+    /// of a terminal. Of a terminal that is gone, the kernel tells the leader of the session alone.
+    fn has_it_already(&self, system: &System, received: Received) -> bool {
+        self.child.group().is_none()
+            && received.by_terminal()
+            && !(received.signal == Signal::HUP && system.leads_session)
+    }
+
+    /// The command was stopped. Where somebody watches backoff as a job, it stops as well; what
+    /// continues it continues the command.
+    fn stop_with_it(&mut self, system: &mut System, signal: Signal) {
+        let own_group = self.child.group().is_some();
+        // A STOP in a script's own group was for the command alone, and so will be the CONT.
+        let follow = signal.stops_a_job()
+            || (signal == Signal::STOP && !own_group && terminal::parent_controls_jobs());
+        if !follow {
+            return;
+        }
+        let stopped = System::now();
+        terminal::stop_self(&system.signals, signal, own_group);
+        let pause = System::now().saturating_duration_since(stopped);
+        self.paused = self.paused.saturating_add(pause);
+        self.timeout_at = self.timeout_at.and_then(|at| later(at, pause));
+        // The CONT that continued backoff waits to be heard. It went to the command as well, unless it
+        // was sent to backoff alone.
+        system.listen_now();
+        let mut rest = Vec::new();
+        while let Some(received) = system.signals.next() {
+            if received.signal != Signal::CONT {
+                rest.push(received);
+            } else if own_group || self.child.is_stopped() {
+                self.child.signal(Signal::CONT);
+            }
+        }
+        system.signals.put_back(rest);
+    }
+
+    /// The attempt's own process has ended and is a zombie still, so that its number and its group
+    /// stay its own; waits for the rest of the tree, and ends it when its time is up.
+    fn until_the_tree_is_gone(&mut self, system: &mut System) {
+        let mut give_up_at = later(System::now(), TREE_GRACE);
+        while self.tree.has_survivors(&self.child) {
+            let now = System::now();
+            if self.kill_at.is_some_and(|at| at <= now) {
+                self.kill_at = None;
+                give_up_at = later(now, TREE_GRACE);
+                self.tree.signal(&self.child, Signal::KILL);
+            }
+            if self.kill_at.is_none() && give_up_at.is_some_and(|at| at <= now) {
+                return;
+            }
+            system.listen(later(now, TREE_POLL));
+            while let Some(Received { signal, .. }) = system.signals.next() {
+                if signal.asks_to_end() {
+                    self.interrupted.get_or_insert(signal);
+                }
+            }
+        }
+    }
+}
+
+fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    [a, b].into_iter().flatten().min()
+}

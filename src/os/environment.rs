@@ -1,0 +1,140 @@
+//! The environment, as bytes and as it is: entries without `=`, odd names and bad UTF-8 included.
+
+use std::ffi::{CStr, CString, OsString, c_char};
+use std::os::unix::ffi::OsStringExt;
+use std::ptr;
+
+unsafe extern "C" {
+    static mut environ: *const *const c_char;
+}
+
+/// The entries of the environment. backoff never changes its own, so they live as long as the
+/// process.
+fn entries() -> impl Iterator<Item = &'static CStr> {
+    // SAFETY: environ is null or points to a null-terminated array of strings; nothing in this
+    // process writes to it (clippy.toml bans set_var), and there is one thread.
+    let mut next = unsafe { environ };
+    std::iter::from_fn(move || {
+        if next.is_null() {
+            return None;
+        }
+        // SAFETY: as above; the walk ends at the null pointer.
+        let entry = unsafe { *next };
+        if entry.is_null() {
+            return None;
+        }
+        // SAFETY: not past the null pointer.
+        next = unsafe { next.add(1) };
+        // SAFETY: a string of the environment, never freed.
+        Some(unsafe { CStr::from_ptr(entry) })
+    })
+}
+
+/// Name and value of an entry.
+fn split(entry: &CStr) -> Option<(&[u8], &[u8])> {
+    let bytes = entry.to_bytes();
+    let equals = bytes.iter().position(|byte| *byte == b'=')?;
+    Some((&bytes[..equals], &bytes[equals + 1..]))
+}
+
+/// The value of a variable.
+pub fn variable(name: &str) -> Option<&'static [u8]> {
+    entries()
+        .filter_map(split)
+        .find(|(known, _)| *known == name.as_bytes())
+        .map(|(_, value)| value)
+}
+
+/// All variables whose names start with `BACKOFF_`; of a name that stands twice, the first, as
+/// `getenv(3)` has it.
+pub fn backoff_variables() -> Vec<(OsString, OsString)> {
+    let os = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    entries()
+        .filter(|entry| entry.to_bytes().starts_with(b"BACKOFF_"))
+        .filter_map(split)
+        .map(|(name, value)| (os(name), os(value)))
+        .collect()
+}
+
+/// The environment of one attempt: backoff's own, with some variables set.
+#[derive(Debug)]
+pub struct Environment {
+    inherited: Vec<*const c_char>,
+    /// Where a variable is to name the process that reads it, its index in `inherited`, and a buffer
+    /// that the child writes its own process number into.
+    of_process: Vec<(usize, Vec<u8>)>,
+    own: Vec<CString>,
+    all: Vec<*const c_char>,
+}
+
+/// Variables by which systemd addresses one process; they name backoff, and must name the command.
+const NAMING_A_PROCESS: [&str; 2] = ["LISTEN_PID", "WATCHDOG_PID"];
+
+/// The most digits a process number has, and the final NUL.
+pub const NUMBER_ROOM: usize = 12;
+
+impl Environment {
+    /// Everything that is inherited, except what `overridden` names.
+    pub fn without(overridden: &[&str]) -> Environment {
+        let own_pid = std::process::id().to_string();
+        let mut inherited = Vec::with_capacity(64);
+        let mut of_process = Vec::new();
+        for entry in entries() {
+            let Some((name, value)) = split(entry) else {
+                inherited.push(entry.as_ptr());
+                continue;
+            };
+            if overridden.iter().any(|known| known.as_bytes() == name) {
+                continue;
+            }
+            if value == own_pid.as_bytes()
+                && NAMING_A_PROCESS
+                    .iter()
+                    .any(|known| known.as_bytes() == name)
+            {
+                let mut buffer = [name, b"="].concat();
+                buffer.resize(buffer.len() + NUMBER_ROOM, 0);
+                of_process.push((inherited.len(), buffer));
+            }
+            inherited.push(entry.as_ptr());
+        }
+        Environment {
+            inherited,
+            of_process,
+            own: Vec::new(),
+            all: Vec::new(),
+        }
+    }
+
+    /// Sets the variables of the next attempt.
+    pub fn set(&mut self, variables: &[(&str, String)]) {
+        self.own.clear();
+        self.own.extend(
+            variables
+                .iter()
+                .filter_map(|(name, value)| CString::new(format!("{name}={value}")).ok()),
+        );
+        self.all.clear();
+        self.all.extend_from_slice(&self.inherited);
+        for (index, buffer) in &self.of_process {
+            self.all[*index] = buffer.as_ptr().cast();
+        }
+        self.all.extend(self.own.iter().map(|entry| entry.as_ptr()));
+        self.all.push(ptr::null());
+    }
+
+    /// For `execve(2)`; valid until the next [`Environment::set`].
+    pub fn as_ptr(&self) -> *const *const c_char {
+        self.all.as_ptr()
+    }
+
+    /// Where the child is to write its own process number, in decimal, followed by a NUL: pointers
+    /// to [`NUMBER_ROOM`] bytes.
+    pub fn process_numbers(&mut self) -> Vec<*mut u8> {
+        let room = |(_, buffer): &mut (usize, Vec<u8>)| {
+            let at = buffer.len() - NUMBER_ROOM;
+            buffer[at..].as_mut_ptr()
+        };
+        self.of_process.iter_mut().map(room).collect()
+    }
+}

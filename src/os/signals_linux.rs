@@ -1,0 +1,146 @@
+//! Signals from a `signalfd(2)`.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use nix::libc;
+
+use super::{Queue, Received, is_ignored, watch_children};
+use crate::signal::Signal;
+
+/// The signals of this process, all blocked, from [`Signals::take_over`] on.
+#[derive(Debug)]
+pub struct Signals {
+    fd: OwnedFd,
+    caller_mask: libc::sigset_t,
+    children_ignored: bool,
+    queue: Queue,
+}
+
+const RECORD: usize = size_of::<libc::signalfd_siginfo>();
+/// Records read at once.
+const BATCH: usize = 8;
+
+impl Signals {
+    /// Blocks every signal and starts hearing them.
+    pub fn take_over() -> io::Result<Signals> {
+        // SAFETY: the sets are initialised by the calls that fill them; the descriptor is new.
+        let (fd, caller_mask) = unsafe {
+            let mut all = MaybeUninit::uninit();
+            libc::sigfillset(all.as_mut_ptr());
+            let all = all.assume_init();
+            let mut caller = MaybeUninit::uninit();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, caller.as_mut_ptr());
+            let fd = libc::signalfd(-1, &raw const all, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            (OwnedFd::from_raw_fd(fd), caller.assume_init())
+        };
+        let fd = above_standard(fd)?;
+        Ok(Signals {
+            fd,
+            caller_mask,
+            children_ignored: watch_children(),
+            queue: Queue::new(),
+        })
+    }
+
+    /// Readable while a signal is waiting.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// The mask that the command is to start with.
+    pub fn caller_mask(&self) -> &libc::sigset_t {
+        &self.caller_mask
+    }
+
+    /// Whether the command is to start with SIGCHLD ignored.
+    pub fn children_ignored(&self) -> bool {
+        self.children_ignored
+    }
+
+    /// Takes in what is waiting, without blocking; some of it if it is much.
+    pub fn receive(&mut self) {
+        let mut records = [MaybeUninit::<libc::signalfd_siginfo>::uninit(); BATCH];
+        // SAFETY: the buffer is BATCH records long, and a signalfd gives whole records.
+        let read = unsafe {
+            libc::read(
+                self.fd.as_raw_fd(),
+                records.as_mut_ptr().cast(),
+                BATCH * RECORD,
+            )
+        };
+        let count = usize::try_from(read).unwrap_or(0) / RECORD;
+        for record in &records[..count] {
+            // SAFETY: this record was filled by the read.
+            let record = unsafe { record.assume_init_ref() };
+            let Some(signal) = Signal::from_number(record.ssi_signo as i32) else {
+                continue;
+            };
+            // A blocked signal is queued even if it is ignored; and a SIGPIPE of our own making is
+            // the news that nobody reads our messages.
+            let own_pipe = signal == Signal::PIPE && record.ssi_pid == std::process::id();
+            if own_pipe || is_ignored(signal.number()) {
+                continue;
+            }
+            self.queue.push_back(Received {
+                signal,
+                from_kernel: record.ssi_code == libc::SI_KERNEL,
+            });
+        }
+    }
+
+    /// The next signal that was taken in.
+    pub fn next(&mut self) -> Option<Received> {
+        self.queue.pop_front()
+    }
+
+    /// Puts back what was taken and has to be heard later.
+    pub fn put_back(&mut self, received: Vec<Received>) {
+        for one in received.into_iter().rev() {
+            self.queue.push_front(one);
+        }
+    }
+
+    /// Lets a signal have its default effect on this process: it stops, or dies.
+    pub fn suffer(&self, signal: Signal) {
+        // SAFETY: plain calls on this process with a valid signal and an initialised set.
+        unsafe {
+            let mut set = MaybeUninit::uninit();
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), signal.number());
+            let set = set.assume_init();
+            libc::kill(libc::getpid(), signal.number());
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        }
+    }
+
+    /// Whether a signal has been sent and not been taken in.
+    pub fn is_pending(&self, signal: Signal) -> bool {
+        // SAFETY: sigpending fills the set that sigismember reads.
+        unsafe {
+            let mut set = MaybeUninit::uninit();
+            libc::sigpending(set.as_mut_ptr()) == 0
+                && libc::sigismember(set.as_ptr(), signal.number()) == 1
+        }
+    }
+}
+
+/// Moves a descriptor above 2: where the caller closed a standard descriptor it must stay closed,
+/// for the command as well.
+fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
+    if fd.as_raw_fd() > 2 {
+        return Ok(fd);
+    }
+    // SAFETY: F_DUPFD_CLOEXEC makes a new descriptor of a valid one.
+    let moved = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3) };
+    if moved < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it is new and owned by nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(moved) })
+}

@@ -1,0 +1,236 @@
+//! Starting the command: what `execvp(3)` does, with everything as backoff was given it.
+//!
+//! Linux: `clone(2)` with the parent's memory and the parent waiting until exec, as posix_spawn
+//! does it: no page is copied, and exec's own errno is simply there afterwards. All signals are
+//! blocked until the last moment. Between unblocking and exec the child must not stop, as the
+//! parent is waiting for it: what would stop it (or dump the shared memory) is recorded by a handler,
+//! which exec removes, and is sent again afterwards. Elsewhere: `fork(2)` and a pipe for the errno.
+
+use std::ffi::{CStr, CString, OsString, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use nix::errno::Errno;
+use nix::libc;
+
+use super::child::Child;
+use super::environment::{self, Environment, NUMBER_ROOM};
+use super::signals::Signals;
+use crate::outcome::StartFailure;
+
+#[cfg(any(not(target_os = "linux"), backoff_portable))]
+#[path = "spawn_fork.rs"]
+mod way;
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[path = "spawn_vfork.rs"]
+mod way;
+
+/// What runs a file that is executable and has no format the kernel knows.
+const SHELL: &CStr = c"/bin/sh";
+
+/// Where commands are looked for if PATH is unset, as the C library has it.
+const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
+
+/// The command, ready to be started any number of times.
+#[derive(Debug)]
+pub struct Program {
+    /// The files to try, in order.
+    files: Vec<CString>,
+    argv: Vec<CString>,
+}
+
+/// Why there is no child.
+#[derive(Debug)]
+pub enum SpawnError {
+    /// No process could be made.
+    Fork(Errno),
+    /// The process was made and exec refused the command.
+    Exec(StartFailure),
+}
+
+/// All that the child needs, prepared beforehand: it may not allocate.
+struct Start<'a> {
+    files: &'a [CString],
+    argv: *const *const c_char,
+    /// `/bin/sh`, a place for the file, the arguments.
+    shell_argv: *mut *const c_char,
+    envp: *const *const c_char,
+    process_numbers: &'a [*mut u8],
+    mask: *const libc::sigset_t,
+    ignore_children: bool,
+    own_group: bool,
+    parent: libc::pid_t,
+    /// What exec said, 0 if nothing.
+    errno: i32,
+}
+
+impl Program {
+    /// Prepares a command; it is not looked for yet.
+    pub fn new(command: &[OsString]) -> Program {
+        let c = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
+        let argv: Vec<CString> = command.iter().map(|word| c(word.as_bytes())).collect();
+        let name = argv.first().map_or(&b""[..], |name| name.to_bytes());
+        let files = if name.is_empty() || name.contains(&b'/') {
+            vec![c(name)]
+        } else {
+            let path = environment::variable("PATH").unwrap_or(DEFAULT_PATH);
+            path.split(|byte| *byte == b':')
+                // An empty entry is the working directory.
+                .map(|dir| {
+                    if dir.is_empty() {
+                        c(name)
+                    } else {
+                        c(&[dir, b"/", name].concat())
+                    }
+                })
+                .collect()
+        };
+        Program { files, argv }
+    }
+
+    /// Starts the command once.
+    pub fn start(
+        &self,
+        environment: &mut Environment,
+        signals: &Signals,
+        own_group: bool,
+    ) -> Result<Child, SpawnError> {
+        let mut argv: Vec<*const c_char> = self.argv.iter().map(|word| word.as_ptr()).collect();
+        argv.push(ptr::null());
+        let mut shell_argv = vec![SHELL.as_ptr(), ptr::null()];
+        shell_argv.extend_from_slice(&argv[1..]);
+        let process_numbers = environment.process_numbers();
+        let mut start = Start {
+            files: &self.files,
+            argv: argv.as_ptr(),
+            shell_argv: shell_argv.as_mut_ptr(),
+            envp: environment.as_ptr(),
+            process_numbers: &process_numbers,
+            mask: signals.caller_mask(),
+            ignore_children: signals.children_ignored(),
+            own_group,
+            // SAFETY: only asks.
+            parent: unsafe { libc::getpid() },
+            errno: 0,
+        };
+        let child = Child::new(way::spawn(&mut start).map_err(SpawnError::Fork)?, own_group);
+        if start.errno == 0 {
+            return Ok(child);
+        }
+        child.reap();
+        Err(SpawnError::Exec(self.explain(Errno::from_raw(start.errno))))
+    }
+
+    /// exec's errno as a person understands it.
+    fn explain(&self, errno: Errno) -> StartFailure {
+        let exists = |file: &CString| {
+            Path::new(std::ffi::OsStr::from_bytes(file.to_bytes()))
+                .symlink_metadata()
+                .is_ok()
+        };
+        let is_directory =
+            |file: &CString| Path::new(std::ffi::OsStr::from_bytes(file.to_bytes())).is_dir();
+        let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
+        let message = match errno {
+            Errno::ENOENT if self.files.iter().any(exists) => "its interpreter is missing".into(),
+            Errno::ENOENT | Errno::ENOTDIR => "command not found".into(),
+            Errno::EACCES if self.files.iter().any(is_directory) => "it is a directory".into(),
+            errno => errno.desc().to_owned(),
+        };
+        StartFailure { not_found, message }
+    }
+}
+
+/// In the child: sets up what the command is to have, and becomes it. Comes back with the errno.
+///
+/// # Safety
+/// Only in a child that this module made; the pointers in `start` must be valid, and all signals
+/// blocked.
+unsafe fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()) -> i32 {
+    // SAFETY: async-signal-safe calls on this process, with pointers that the parent prepared.
+    unsafe {
+        if start.own_group {
+            libc::setpgid(0, 0);
+        }
+        #[cfg(target_os = "linux")]
+        {
+            // If backoff is killed, TERM. It may be gone already.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            if libc::getppid() != start.parent {
+                libc::_exit(128 + libc::SIGTERM);
+            }
+        }
+        if start.ignore_children {
+            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+        }
+        if !start.process_numbers.is_empty() {
+            let number = decimal(libc::getpid());
+            for place in start.process_numbers {
+                ptr::copy_nonoverlapping(number.as_ptr(), *place, NUMBER_ROOM);
+            }
+        }
+        before_unblocking();
+        libc::pthread_sigmask(libc::SIG_SETMASK, start.mask, ptr::null_mut());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { execvp(start) }
+}
+
+/// Tries each file as `execvp(3)` does, and `/bin/sh` for a text file without `#!`.
+///
+/// # Safety
+/// As for [`become_command`].
+unsafe fn execvp(start: &mut Start<'_>) -> i32 {
+    let mut denied = false;
+    let mut last = libc::ENOENT;
+    for file in start.files {
+        // SAFETY: null-terminated arrays of strings, prepared by the parent.
+        unsafe { libc::execve(file.as_ptr(), start.argv, start.envp) };
+        last = Errno::last_raw();
+        if last == libc::ENOEXEC {
+            // SAFETY: the second place is ours to fill; the array is null-terminated.
+            unsafe {
+                *start.shell_argv.add(1) = file.as_ptr();
+                libc::execve(SHELL.as_ptr(), start.shell_argv, start.envp);
+            }
+            return libc::ENOEXEC;
+        }
+        match last {
+            libc::EACCES => denied = true,
+            libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT => {}
+            _ => return last,
+        }
+    }
+    if denied { libc::EACCES } else { last }
+}
+
+/// A number in decimal, followed by NULs.
+fn decimal(number: libc::pid_t) -> [u8; NUMBER_ROOM] {
+    let mut digits = [0; NUMBER_ROOM];
+    let (mut rest, mut length) = (number.unsigned_abs(), 0);
+    while rest > 0 || length == 0 {
+        digits[length] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        length += 1;
+    }
+    digits[..length].reverse();
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_numbers_in_decimal() {
+        for number in [0, 7, 10, 4_194_304, libc::pid_t::MAX] {
+            let digits = decimal(number);
+            let text = CStr::from_bytes_until_nul(&digits)
+                .unwrap()
+                .to_str()
+                .unwrap();
+            assert_eq!(text, number.to_string());
+        }
+    }
+}

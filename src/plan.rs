@@ -1,0 +1,471 @@
+//! What was typed, as it is meant: validated, immutable, knowing nothing of the parser.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use crate::cli::Typed;
+use crate::exit::Overrides;
+use crate::policy::classifier::Classifier;
+use crate::policy::delay::{Delays, Growth, Jitter};
+use crate::policy::named::BUILT_IN;
+use crate::policy::session::Limits;
+use crate::policy::sets::CodeSet;
+use crate::run::Bounds;
+use crate::settings::{Given, Settings, Usage, exclude};
+use crate::signal::Signal;
+use crate::values;
+
+/// What this invocation is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Run the command.
+    Run,
+    /// Print the waits.
+    Plan,
+    /// Print a generated document.
+    Generate(Document),
+}
+
+/// What `--generate` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Document {
+    Man,
+    CompleteBash,
+    CompleteZsh,
+    CompleteFish,
+}
+
+/// A validated run.
+#[derive(Debug)]
+pub struct Plan {
+    /// What to do at all.
+    pub action: Action,
+    /// The command and its arguments; empty only if nothing is run.
+    pub command: Vec<OsString>,
+    /// When to stop.
+    pub limits: Limits,
+    /// How long to wait.
+    pub delays: Delays,
+    /// What an outcome means.
+    pub classifier: Classifier,
+    /// What ends an attempt.
+    pub bounds: Bounds,
+    /// `--initial-delay`
+    pub initial_delay: Duration,
+    /// `--splay`
+    pub splay: Duration,
+    /// `--seed`
+    pub seed: Option<u64>,
+    /// Runs around this one, and what to say of them.
+    pub nesting: Nesting,
+    /// `--exhausted-exit` and `--flaky-exit`
+    pub overrides: Overrides,
+    /// -1 quiet, 0, 1 or 2 (and more) verbose.
+    pub verbosity: i16,
+    /// `--c-locale`
+    pub c_locale: bool,
+}
+
+/// Where this run stands among nested ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nesting {
+    /// 1 for an outermost run.
+    pub depth: u64,
+    /// Say so when retrying under an outer run.
+    pub warn: bool,
+    /// The outer run's limit of attempts, where it said one.
+    pub outer_attempts: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GrowthName {
+    Exponential,
+    Linear,
+    Fibonacci,
+    Constant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JitterName {
+    None,
+    Full,
+    Equal,
+    Decorrelated,
+    Additive,
+    Proportional,
+    Slotted,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NestedName {
+    Allow,
+    Once,
+    Warn,
+}
+
+const GROWTHS: &[(&str, GrowthName)] = &[
+    ("exponential", GrowthName::Exponential),
+    ("linear", GrowthName::Linear),
+    ("fibonacci", GrowthName::Fibonacci),
+    ("constant", GrowthName::Constant),
+];
+const JITTERS: &[(&str, JitterName)] = &[
+    ("none", JitterName::None),
+    ("full", JitterName::Full),
+    ("equal", JitterName::Equal),
+    ("decorrelated", JitterName::Decorrelated),
+    ("additive", JitterName::Additive),
+    ("proportional", JitterName::Proportional),
+    ("slotted", JitterName::Slotted),
+];
+const NESTED: &[(&str, NestedName)] = &[
+    ("allow", NestedName::Allow),
+    ("once", NestedName::Once),
+    ("warn", NestedName::Warn),
+];
+const DOCUMENTS: &[(&str, Document)] = &[
+    ("man", Document::Man),
+    ("complete-bash", Document::CompleteBash),
+    ("complete-zsh", Document::CompleteZsh),
+    ("complete-fish", Document::CompleteFish),
+];
+
+// The defaults lie inside what operators of large services advise: base 100 to 500 ms, cap 10 to
+// 60 s, about five attempts.
+const DEFAULT_ATTEMPTS: u64 = 5;
+const DEFAULT_BASE: Duration = Duration::from_millis(500);
+const DEFAULT_CAP: Duration = Duration::from_secs(30);
+const DEFAULT_KILL_AFTER: Duration = Duration::from_secs(5);
+const DEFAULT_SPREAD: Duration = Duration::from_secs(1);
+const DEFAULT_SPREAD_FRACTION: f64 = 0.25;
+const DEFAULT_SLOT_CEILING: u32 = 10;
+
+fn value<T>(given: Option<Given<T>>) -> Option<T> {
+    given.map(|given| given.value)
+}
+
+/// A bound: as in `timeout(1)`, 0 is none.
+fn bound(given: Option<Given<Duration>>) -> Option<Duration> {
+    value(given).filter(|bound| !bound.is_zero())
+}
+
+impl Plan {
+    /// Resolves what was typed and what the `BACKOFF_*` variables say.
+    pub fn resolve(typed: &Typed, variables: &[(OsString, OsString)]) -> Result<Plan, Usage> {
+        let mut settings = Settings::new(typed, variables);
+        let policies: Vec<_> = BUILT_IN
+            .iter()
+            .map(|policy| (policy.name, policy))
+            .collect();
+        if let Some(policy) = settings.read("policy", |text| values::one_of(text, &policies))? {
+            settings.set_policy(policy.value);
+        }
+        let settings = settings;
+
+        let action = match settings.read("generate", |text| values::one_of(text, DOCUMENTS))? {
+            Some(document) => Action::Generate(document.value),
+            None if settings.is_on("plan")? => Action::Plan,
+            None if typed.command.is_empty() => {
+                return Err(Usage(
+                    "no command given; try backoff -- COMMAND, or backoff --help".into(),
+                ));
+            }
+            None => Action::Run,
+        };
+        let nested = value(settings.read("nested", |text| values::one_of(text, NESTED))?)
+            .unwrap_or(NestedName::Warn);
+        let number = |name: &str| {
+            settings
+                .variable(name)
+                .and_then(|text| text.to_str()?.parse::<u64>().ok())
+        };
+        let outer_depth = number("BACKOFF_DEPTH").unwrap_or(0);
+        let nesting = Nesting {
+            depth: outer_depth.saturating_add(1),
+            warn: nested == NestedName::Warn && outer_depth > 0,
+            outer_attempts: number("BACKOFF_ATTEMPT_LIMIT").filter(|_| outer_depth > 0),
+        };
+        let delays = delays(&settings)?;
+        let limits = limits(&settings, nested == NestedName::Once && outer_depth > 0)?;
+        let (initial_delay, splay) = before_the_first(&settings, &limits)?;
+        Ok(Plan {
+            action,
+            command: typed.command.clone(),
+            limits,
+            delays,
+            classifier: classifier(&settings)?,
+            bounds: bounds(&settings)?,
+            initial_delay,
+            splay,
+            seed: value(settings.read("seed", |text| values::whole(text, 0, u64::MAX))?),
+            nesting,
+            overrides: Overrides {
+                exhausted: value(settings.read("exhausted-exit", values::code)?),
+                flaky: value(settings.read("flaky-exit", values::code)?),
+            },
+            verbosity: verbosity(&settings)?,
+            c_locale: settings.is_on("c-locale")?,
+        })
+    }
+}
+
+fn verbosity(settings: &Settings<'_>) -> Result<i16, Usage> {
+    let mut quiet = settings.switch("quiet")?.filter(|given| given.value > 0);
+    let mut verbose = settings.switch("verbose")?.filter(|given| given.value > 0);
+    exclude(
+        &mut quiet,
+        &mut verbose,
+        "one silences what the other asks for",
+    )?;
+    Ok(if quiet.is_some() {
+        -1
+    } else {
+        value(verbose).map_or(0, i16::from)
+    })
+}
+
+fn bounds(settings: &Settings<'_>) -> Result<Bounds, Usage> {
+    let kill_after = settings.read("kill-after", values::duration)?;
+    let never = |after: &Duration| !after.is_zero();
+    Ok(Bounds {
+        timeout: bound(settings.read("timeout", values::duration)?),
+        signal: value(settings.read("signal", values::signal)?).unwrap_or(Signal::TERM),
+        kill_passed_on_after: kill_after.as_ref().map(|given| given.value).filter(never),
+        kill_after: Some(value(kill_after).unwrap_or(DEFAULT_KILL_AFTER)).filter(never),
+    })
+}
+
+fn limits(settings: &Settings<'_>, leave_to_outer: bool) -> Result<Limits, Usage> {
+    let attempts = settings.read("attempts", values::attempts)?;
+    let consecutive = settings.read("consecutive", |text| values::whole(text, 1, u64::MAX))?;
+    let limit = attempts
+        .as_ref()
+        .map_or(Some(DEFAULT_ATTEMPTS), |given| given.value);
+    if let (Some(consecutive), Some(limit)) = (&consecutive, limit)
+        && consecutive.value > limit
+    {
+        return Err(Usage(format!(
+            "{consecutive} can never be reached with {limit} attempts; try a larger --attempts"
+        )));
+    }
+    let reset_after = settings.read("reset-after", values::duration)?;
+    if let Some(zero) = reset_after.as_ref().filter(|given| given.value.is_zero()) {
+        return Err(Usage(format!(
+            "{zero} would start again after every attempt and never end; try 10m"
+        )));
+    }
+    Ok(Limits {
+        attempts: limit,
+        deadline: bound(settings.read("deadline", values::duration)?),
+        stop_at_delay: value(settings.read("stop-at-delay", values::duration)?),
+        reset_after: value(reset_after),
+        consecutive: value(consecutive).unwrap_or(1),
+        leave_to_outer,
+    })
+}
+
+fn before_the_first(
+    settings: &Settings<'_>,
+    limits: &Limits,
+) -> Result<(Duration, Duration), Usage> {
+    let initial_delay = settings.read("initial-delay", values::duration)?;
+    let splay = settings.read("splay", values::duration)?;
+    let longest = |given: &Option<Given<Duration>>| {
+        given.as_ref().map_or(Duration::ZERO, |given| given.value)
+    };
+    if let Some(deadline) = limits.deadline
+        && longest(&initial_delay).saturating_add(longest(&splay)) >= deadline
+    {
+        let shown: Vec<_> = [&initial_delay, &splay]
+            .into_iter()
+            .flatten()
+            .map(ToString::to_string)
+            .collect();
+        return Err(Usage(format!(
+            "{} may leave no time before the deadline; try a later --deadline",
+            shown.join(" and ")
+        )));
+    }
+    Ok((longest(&initial_delay), longest(&splay)))
+}
+
+fn classifier(settings: &Settings<'_>) -> Result<Classifier, Usage> {
+    let success_exit = value(settings.read("success-exit", values::codes)?).unwrap_or_else(|| {
+        let mut zero = CodeSet::default();
+        zero.add(0..=0);
+        zero
+    });
+    Ok(Classifier {
+        success_exit,
+        retry_exit: value(settings.read("retry-exit", values::codes)?),
+        stop_exit: value(settings.read("stop-exit", values::codes)?),
+        retry_signal: value(settings.read("retry-signal", values::signals)?),
+        stop_signal: value(settings.read("stop-signal", values::signals)?),
+        stop_on_timeout: settings.is_on("stop-on-timeout")?,
+    })
+}
+
+fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
+    let mut growth = settings.read("growth", |text| values::one_of(text, GROWTHS))?;
+    let mut list = settings.read("delays", values::durations)?;
+    let mut jitter = settings.read("jitter", |text| values::one_of(text, JITTERS))?;
+    exclude(
+        &mut growth,
+        &mut list,
+        "a list of waits takes the place of growth",
+    )?;
+    if jitter
+        .as_ref()
+        .is_some_and(|j| matches!(j.value, JitterName::Decorrelated | JitterName::Slotted))
+    {
+        let why = "this jitter grows by itself; try --jitter full";
+        exclude(&mut jitter, &mut growth, why)?;
+        exclude(&mut jitter, &mut list, why)?;
+    }
+    let default_jitter = if growth.is_some() || list.is_some() {
+        JitterName::Full
+    } else {
+        JitterName::Decorrelated
+    };
+    let jitter_name = jitter.as_ref().map_or(default_jitter, |given| given.value);
+
+    let factor = value(settings.read("factor", values::factor)?);
+    let default_factor = if jitter_name == JitterName::Decorrelated {
+        3.0
+    } else {
+        2.0
+    };
+    let factor = factor.unwrap_or(default_factor);
+    let jitter = match jitter_name {
+        JitterName::None => Jitter::None,
+        JitterName::Full => Jitter::Full,
+        JitterName::Equal => Jitter::Equal,
+        JitterName::Decorrelated => Jitter::Decorrelated { factor },
+        JitterName::Additive => Jitter::Additive {
+            spread: value(settings.read("spread", values::duration)?).unwrap_or(DEFAULT_SPREAD),
+        },
+        JitterName::Proportional => {
+            let spread = settings.read("spread", values::percent)?;
+            Jitter::Proportional {
+                spread: value(spread).unwrap_or(DEFAULT_SPREAD_FRACTION),
+            }
+        }
+        JitterName::Slotted => {
+            let ceiling = settings.read("slot-ceiling", |text| values::whole(text, 1, 62))?;
+            Jitter::Slotted {
+                ceiling: value(ceiling).map_or(DEFAULT_SLOT_CEILING, |n| n as u32),
+            }
+        }
+    };
+    let growth = match (list, value(growth)) {
+        (Some(list), _) => Growth::List(list.value),
+        (None, Some(GrowthName::Linear)) => Growth::Linear,
+        (None, Some(GrowthName::Fibonacci)) => Growth::Fibonacci,
+        (None, Some(GrowthName::Constant)) => Growth::Constant,
+        (None, Some(GrowthName::Exponential) | None) => Growth::Exponential { factor },
+    };
+    meant_for(
+        settings,
+        "spread",
+        jitter_name,
+        &[JitterName::Additive, JitterName::Proportional],
+    )?;
+    meant_for(
+        settings,
+        "slot-ceiling",
+        jitter_name,
+        &[JitterName::Slotted],
+    )?;
+    let (base, cap) = base_and_cap(settings, &growth, jitter_name)?;
+    Ok(Delays {
+        base,
+        cap,
+        growth,
+        jitter,
+    })
+}
+
+/// A flag that only some jitters look at must not be given with another, where it would do nothing.
+fn meant_for(
+    settings: &Settings<'_>,
+    long: &str,
+    jitter: JitterName,
+    with: &[JitterName],
+) -> Result<(), Usage> {
+    let given = settings
+        .read(long, |_| Ok(()))?
+        .filter(|given| given.origin == crate::settings::Origin::Flag);
+    match given {
+        Some(given) if !with.contains(&jitter) => {
+            let name = |jitter: &JitterName| {
+                JITTERS
+                    .iter()
+                    .find(|(_, j)| j == jitter)
+                    .map_or("", |(name, _)| *name)
+            };
+            let with: Vec<_> = with.iter().map(name).collect();
+            Err(Usage(format!(
+                "{given} means nothing with {} jitter; try --jitter {}",
+                name(&jitter),
+                with.join(" or ")
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn base_and_cap(
+    settings: &Settings<'_>,
+    growth: &Growth,
+    jitter: JitterName,
+) -> Result<(Duration, Duration), Usage> {
+    let base = settings.read("base", values::duration)?;
+    let cap = settings.read("max-delay", values::duration)?;
+    let stop_at = settings.read("stop-at-delay", values::duration)?;
+    let default_cap = match growth {
+        _ if jitter == JitterName::Slotted => Duration::MAX,
+        Growth::List(list) => list
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or_default()
+            .max(DEFAULT_CAP),
+        _ => stop_at
+            .as_ref()
+            .map_or(DEFAULT_CAP, |stop_at| stop_at.value.max(DEFAULT_CAP)),
+    };
+    let has_list = matches!(growth, Growth::List(_));
+    if let (Some(stop_at), Some(cap)) = (&stop_at, &cap)
+        && stop_at.is_explicit()
+        && cap.is_explicit()
+        && stop_at.value > cap.value
+    {
+        return Err(Usage(format!(
+            "{stop_at} can never be reached with {cap}; try a larger --max-delay"
+        )));
+    }
+    let limit = cap.as_ref().map_or(default_cap, |cap| cap.value);
+    let Some(base) = base else {
+        return Ok((DEFAULT_BASE.min(limit), limit));
+    };
+    // Somebody asked for this base; shortening it behind their back would be wrong. A policy's base
+    // gives way to an explicit cap.
+    if base.is_explicit() && base.value > limit && !has_list {
+        let cap = cap.map_or_else(
+            || "the default --max-delay 30s".into(),
+            |cap| cap.to_string(),
+        );
+        return Err(Usage(format!(
+            "{base} is longer than {cap}; try a larger --max-delay"
+        )));
+    }
+    Ok((
+        if has_list {
+            base.value
+        } else {
+            base.value.min(limit)
+        },
+        limit,
+    ))
+}

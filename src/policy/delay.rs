@@ -1,0 +1,263 @@
+//! The wait before retry i = 0, 1, 2, ...: growth, jitter, cap.
+//!
+//! The un-jittered wait is e(i) = min(cap, growth(i)); a [`Distribution`] says what the jitter makes
+//! of it, and one uniform number in [0, 1) picks the wait. `--plan` reads the same distribution, so
+//! that what is shown is what is drawn.
+//!
+//! Sources: exponential backoff, RFC 3261 section 17.1.1.2 (SIP, T1 and T2); truncated binary
+//! exponential backoff with slots, IEEE 802.3 section 4.2.3.2.5; full, equal and decorrelated
+//! jitter, M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015; additive
+//! jitter, Google Cloud's documents on truncated exponential backoff.
+//!
+//! Arithmetic is in nanoseconds as `f64`, exact for whole numbers up to 2^53 ns (104 days), and
+//! saturates beyond the range of [`Duration`]. The cap is applied last and to the [`Duration`], so
+//! that no rounding can lift a wait above it.
+
+use std::time::Duration;
+
+use rand::{Rng, RngExt};
+
+/// How the un-jittered wait grows with each retry, before the cap.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Growth {
+    /// base * factor^i
+    Exponential {
+        /// What one more retry multiplies the wait by, at least 1.
+        factor: f64,
+    },
+    /// base * (i + 1)
+    Linear,
+    /// base * (1, 1, 2, 3, 5, 8, ...)
+    Fibonacci,
+    /// base
+    Constant,
+    /// An explicit list; its last entry repeats. Never empty.
+    List(Vec<Duration>),
+}
+
+/// What randomness does to the un-jittered wait e.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Jitter {
+    /// e
+    None,
+    /// uniform in [0, e]
+    Full,
+    /// e/2 + uniform in [0, e/2]
+    Equal,
+    /// uniform in [base, min(cap, previous * factor)], previous = base at the start
+    Decorrelated {
+        /// The growth of the upper end, at least 1.
+        factor: f64,
+    },
+    /// min(cap, e + uniform in [0, spread])
+    Additive {
+        /// The width of the random part.
+        spread: Duration,
+    },
+    /// min(cap, e * uniform in [1 - spread, 1 + spread])
+    Proportional {
+        /// Half the width, as a fraction in [0, 1].
+        spread: f64,
+    },
+    /// k * base, k a uniform integer in [0, 2^min(i + 1, ceiling) - 1], at most the cap
+    Slotted {
+        /// Where the exponent stops growing, 1 to 62.
+        ceiling: u32,
+    },
+}
+
+/// Everything that decides how long a wait is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Delays {
+    /// The scale of the first wait; the slot time of [`Jitter::Slotted`].
+    pub base: Duration,
+    /// No wait is ever longer.
+    pub cap: Duration,
+    /// The un-jittered wait.
+    pub growth: Growth,
+    /// The randomness.
+    pub jitter: Jitter,
+}
+
+/// The waits that one retry can draw from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Distribution {
+    /// min(cap, uniform in [low, high])
+    Uniform {
+        /// Least, in nanoseconds.
+        low: f64,
+        /// Most before the cap, in nanoseconds; may be infinite only where the cap is finite.
+        high: f64,
+        /// Upper bound.
+        cap: Duration,
+    },
+    /// min(cap, k * slot), k a uniform integer in [0, last]
+    Slots {
+        /// One slot.
+        slot: Duration,
+        /// The highest k.
+        last: u64,
+        /// Upper bound.
+        cap: Duration,
+    },
+}
+
+/// A duration in nanoseconds.
+pub(super) fn nanos(duration: Duration) -> f64 {
+    duration.as_nanos() as f64
+}
+
+/// Nanoseconds as a duration, rounded; what no duration can hold becomes the nearest one that can.
+pub(super) fn from_nanos(nanos: f64) -> Duration {
+    // `as` saturates, and makes 0 of NaN.
+    let whole = nanos.round() as u128;
+    let seconds = u64::try_from(whole / 1_000_000_000).unwrap_or(u64::MAX);
+    if seconds == u64::MAX {
+        Duration::MAX
+    } else {
+        Duration::new(seconds, (whole % 1_000_000_000) as u32)
+    }
+}
+
+impl Delays {
+    /// e(i) = min(cap, growth(i)): the wait before retry `retry` (0 is the first) without jitter.
+    ///
+    /// With decorrelated jitter it is base * factor^i; with slots it is the longest possible wait.
+    pub fn unjittered(&self, retry: u64) -> Duration {
+        let exponential = |factor: f64| self.scaled(factor.powf(retry as f64));
+        let wait = match (&self.jitter, &self.growth) {
+            (Jitter::Slotted { ceiling }, _) => self.scaled(last_slot(retry, *ceiling) as f64),
+            (Jitter::Decorrelated { factor }, _) => exponential(*factor),
+            (_, Growth::Exponential { factor }) => exponential(*factor),
+            (_, Growth::Linear) => self.scaled(retry as f64 + 1.0),
+            (_, Growth::Fibonacci) => self.scaled(fibonacci(retry)),
+            (_, Growth::Constant) => self.base,
+            (_, Growth::List(list)) => {
+                let last = list.len().saturating_sub(1);
+                list.get(usize::try_from(retry).map_or(last, |i| i.min(last)))
+                    .copied()
+                    .unwrap_or_default()
+            }
+        };
+        wait.min(self.cap)
+    }
+
+    /// base * times, where no base times anything is no wait (0 * infinity is not a number).
+    fn scaled(&self, times: f64) -> Duration {
+        if self.base.is_zero() {
+            Duration::ZERO
+        } else {
+            from_nanos(nanos(self.base) * times)
+        }
+    }
+
+    /// What the wait before retry `retry` is drawn from; `previous` is the wait before it, if any.
+    pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
+        let uniform = |low: f64, high: f64| Distribution::Uniform {
+            low,
+            high,
+            cap: self.cap,
+        };
+        let e = || nanos(self.unjittered(retry));
+        match self.jitter {
+            Jitter::None => uniform(e(), e()),
+            Jitter::Full => uniform(0.0, e()),
+            Jitter::Equal => uniform(e() / 2.0, e()),
+            Jitter::Decorrelated { factor } => {
+                let low = nanos(self.base);
+                // Capped before the draw: min(cap, draw) would pile the waits up at the cap.
+                let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
+                uniform(low, high.max(low))
+            }
+            Jitter::Additive { spread } => uniform(e(), e() + nanos(spread)),
+            Jitter::Proportional { spread } => uniform(e() * (1.0 - spread), e() * (1.0 + spread)),
+            Jitter::Slotted { ceiling } => Distribution::Slots {
+                slot: self.base,
+                last: last_slot(retry, ceiling),
+                cap: self.cap,
+            },
+        }
+    }
+
+    /// Draws the wait before retry `retry`. Never longer than the cap.
+    pub fn draw(&self, retry: u64, previous: Option<Duration>, rng: &mut impl Rng) -> Duration {
+        match self.distribution(retry, previous) {
+            Distribution::Uniform { low, high, cap } => {
+                let wait = if low < high {
+                    low + (high - low) * rng.random::<f64>()
+                } else {
+                    low
+                };
+                from_nanos(wait.clamp(low, high)).min(cap)
+            }
+            Distribution::Slots { slot, last, cap } => {
+                let k = rng.random_range(0..=last);
+                from_nanos(nanos(slot) * k as f64).min(cap)
+            }
+        }
+    }
+}
+
+/// 2^min(i + 1, ceiling) - 1: the highest slot number before retry i.
+fn last_slot(retry: u64, ceiling: u32) -> u64 {
+    let exponent = retry.saturating_add(1).min(u64::from(ceiling.min(62)));
+    (1 << exponent) - 1
+}
+
+/// 1, 1, 2, 3, 5, 8, ... for i = 0, 1, 2, ...; infinite once `f64` cannot hold it.
+fn fibonacci(i: u64) -> f64 {
+    let (mut current, mut next) = (1.0, 1.0);
+    for _ in 0..i.min(1500) {
+        (current, next) = (next, current + next);
+    }
+    current
+}
+
+impl Distribution {
+    /// The shortest possible wait.
+    pub fn least(&self) -> Duration {
+        match *self {
+            Distribution::Uniform { low, cap, .. } => from_nanos(low).min(cap),
+            Distribution::Slots { .. } => Duration::ZERO,
+        }
+    }
+
+    /// The least upper bound of the waits.
+    pub fn most(&self) -> Duration {
+        match *self {
+            Distribution::Uniform { high, cap, .. } => from_nanos(high).min(cap),
+            Distribution::Slots { slot, last, cap } => {
+                from_nanos(nanos(slot) * last as f64).min(cap)
+            }
+        }
+    }
+
+    /// The mean, exact: with a cap c inside [low, high] the draws above it count as c.
+    pub fn mean(&self) -> Duration {
+        match *self {
+            Distribution::Uniform { low, high, cap } => {
+                let cap = nanos(cap);
+                if high <= cap || high <= low {
+                    return from_nanos(((low + high) / 2.0).min(cap));
+                }
+                if low >= cap {
+                    return from_nanos(cap);
+                }
+                let below = (cap - low) / (high - low);
+                from_nanos(below * (low + cap) / 2.0 + (1.0 - below) * cap)
+            }
+            Distribution::Slots { slot, last, cap } => {
+                let (slot, last, cap) = (nanos(slot), last as f64, nanos(cap));
+                // Slots 0 ..= whole stay below the cap, the rest count as the cap.
+                let whole = if slot > 0.0 {
+                    (cap / slot).floor().min(last)
+                } else {
+                    last
+                };
+                from_nanos(
+                    (slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0),
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Stop, or go on after this wait? The state of one run, moved by verdicts only.
+
+use std::time::Duration;
+
+use rand::Rng;
+
+use super::classifier::Verdict;
+use super::delay::Delays;
+use crate::outcome::{Bound, End, Outcome};
+
+/// What bounds a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Attempts in all, the first included, at least 1; None is unlimited.
+    pub attempts: Option<u64>,
+    /// Bound on the whole run.
+    pub deadline: Option<Duration>,
+    /// Give up once the next un-jittered wait would reach this.
+    pub stop_at_delay: Option<Duration>,
+    /// An attempt that ran this long before failing starts growth and count again.
+    pub reset_after: Option<Duration>,
+    /// How many successes in a row a success takes, at least 1.
+    pub consecutive: u64,
+    /// `--nested once` under an outer run: leave retrying to that one.
+    pub leave_to_outer: bool,
+}
+
+impl Limits {
+    /// Whether the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
+    pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
+        self.stop_at_delay
+            .is_some_and(|stop| delays.unjittered(retry) >= stop)
+    }
+}
+
+/// What to do after an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The run is over.
+    Stop(Stop),
+    /// Wait this long and run the command again, because it failed.
+    Retry(Duration),
+    /// Wait this long and run it again, because a success must be confirmed (`--consecutive`).
+    Confirm(Duration),
+}
+
+/// Why a run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// As often in a row as asked.
+    Succeeded {
+        /// Whether an attempt had failed before.
+        flaky: bool,
+    },
+    /// It will not be run again.
+    GaveUp(GiveUp),
+}
+
+/// Why a failed command is not run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GiveUp {
+    /// Running it again cannot help.
+    Permanent,
+    /// `--attempts` are used up.
+    Attempts,
+    /// `--deadline` has passed, or would before the next attempt.
+    Deadline,
+    /// The next wait would reach `--stop-at-delay`.
+    Delay,
+    /// `--nested once`.
+    Nested,
+}
+
+/// The state of one run.
+#[derive(Debug)]
+pub struct Session<'p> {
+    limits: &'p Limits,
+    delays: &'p Delays,
+    /// The attempt that runs or is about to, since the last reset; 1 is the first.
+    attempt: u64,
+    /// All attempts that are over.
+    total: u64,
+    /// Retries since the growth started.
+    retry: u64,
+    /// All retries.
+    retries: u64,
+    /// The last wait before a retry, for decorrelated jitter.
+    previous: Option<Duration>,
+    successes_in_a_row: u64,
+    has_failed: bool,
+}
+
+impl<'p> Session<'p> {
+    /// A run that has not begun.
+    pub fn new(limits: &'p Limits, delays: &'p Delays) -> Session<'p> {
+        Session {
+            limits,
+            delays,
+            attempt: 1,
+            total: 0,
+            retry: 0,
+            retries: 0,
+            previous: None,
+            successes_in_a_row: 0,
+            has_failed: false,
+        }
+    }
+
+    /// The number of the attempt that runs or is about to (1 is the first, and again the one that
+    /// `--reset-after` restarted the count with).
+    pub fn attempt(&self) -> u64 {
+        self.attempt
+    }
+
+    /// All attempts so far, whatever `--reset-after` did to the count.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// All retries decided on so far, whatever `--reset-after` did to the growth.
+    pub fn retries(&self) -> u64 {
+        self.retries
+    }
+
+    /// Decides what follows an attempt. `elapsed` is the time since the run began.
+    pub fn next(
+        &mut self,
+        outcome: &Outcome,
+        verdict: Verdict,
+        elapsed: Duration,
+        rng: &mut impl Rng,
+    ) -> Decision {
+        self.total += 1;
+        match verdict {
+            Verdict::Success => self.after_success(elapsed),
+            Verdict::Transient(_) | Verdict::Permanent(_) => {
+                self.after_failure(outcome, verdict, elapsed, rng)
+            }
+        }
+    }
+
+    fn after_success(&mut self, elapsed: Duration) -> Decision {
+        self.successes_in_a_row += 1;
+        if self.successes_in_a_row >= self.limits.consecutive {
+            return Decision::Stop(Stop::Succeeded {
+                flaky: self.has_failed,
+            });
+        }
+        let wait = self.delays.base;
+        if self.is_last_attempt() {
+            return give_up(GiveUp::Attempts);
+        }
+        if self.passes_deadline(elapsed, wait) {
+            return give_up(GiveUp::Deadline);
+        }
+        self.attempt += 1;
+        Decision::Confirm(wait)
+    }
+
+    fn after_failure(
+        &mut self,
+        outcome: &Outcome,
+        verdict: Verdict,
+        elapsed: Duration,
+        rng: &mut impl Rng,
+    ) -> Decision {
+        self.successes_in_a_row = 0;
+        self.has_failed = true;
+        if matches!(verdict, Verdict::Permanent(_)) {
+            return give_up(GiveUp::Permanent);
+        }
+        if self.limits.leave_to_outer {
+            return give_up(GiveUp::Nested);
+        }
+        if outcome.end == End::TimedOut(Bound::Deadline) {
+            return give_up(GiveUp::Deadline);
+        }
+        if self
+            .limits
+            .reset_after
+            .is_some_and(|healthy| outcome.ran >= healthy)
+        {
+            (self.attempt, self.retry, self.previous) = (1, 0, None);
+        }
+        if self.is_last_attempt() {
+            return give_up(GiveUp::Attempts);
+        }
+        if self.limits.reaches_stop_at_delay(self.delays, self.retry) {
+            return give_up(GiveUp::Delay);
+        }
+        let wait = self.delays.draw(self.retry, self.previous, rng);
+        if self.passes_deadline(elapsed, wait) {
+            return give_up(GiveUp::Deadline);
+        }
+        self.attempt += 1;
+        self.retry += 1;
+        self.retries += 1;
+        self.previous = Some(wait);
+        Decision::Retry(wait)
+    }
+
+    fn is_last_attempt(&self) -> bool {
+        self.limits
+            .attempts
+            .is_some_and(|attempts| self.attempt >= attempts)
+    }
+
+    /// Whether no time would be left for an attempt after this wait.
+    pub fn passes_deadline(&self, elapsed: Duration, wait: Duration) -> bool {
+        self.limits
+            .deadline
+            .is_some_and(|deadline| elapsed.saturating_add(wait) >= deadline)
+    }
+}
+
+fn give_up(why: GiveUp) -> Decision {
+    Decision::Stop(Stop::GaveUp(why))
+}

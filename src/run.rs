@@ -1,0 +1,293 @@
+//! The loop, the world it needs and the events it tells.
+
+use std::time::Duration;
+
+use rand::{Rng, RngExt};
+
+use crate::exit::{self, Exit};
+use crate::observe::Observer;
+use crate::outcome::Outcome;
+use crate::plan::{Nesting, Plan};
+use crate::policy::classifier::Verdict;
+use crate::policy::session::{Decision, GiveUp, Session, Stop};
+use crate::signal::Signal;
+
+/// What ends an attempt that does not end by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounds {
+    /// `--timeout`: bound on one attempt.
+    pub timeout: Option<Duration>,
+    /// `--signal`: what a bound sends first.
+    pub signal: Signal,
+    /// `--kill-after`: from that signal to KILL; None is never.
+    pub kill_after: Option<Duration>,
+    /// From a passed-on TERM, INT, HUP or QUIT to KILL: only where `--kill-after` was given.
+    pub kill_passed_on_after: Option<Duration>,
+}
+
+/// One attempt to be made.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// What ends it.
+    pub bounds: &'a Bounds,
+    /// `--deadline`, counted from the start of the run.
+    pub deadline: Option<Duration>,
+    /// What the command's environment has besides backoff's own: name and value.
+    pub variables: Vec<(&'static str, String)>,
+}
+
+/// What became of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The first TERM, INT, HUP or QUIT that backoff got meanwhile: no new attempt starts.
+    pub interrupted: Option<Signal>,
+}
+
+/// Why a run ends without a decision of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cut {
+    /// TERM, INT, HUP or QUIT between two attempts.
+    Interrupted(Signal),
+    /// backoff itself failed; what a person should read.
+    Fault(String),
+}
+
+/// The world: processes, signals and the clock. Effects only, no decisions.
+pub trait Host {
+    /// Time since the run began.
+    fn elapsed(&self) -> Duration;
+    /// Runs the command once and waits for its end.
+    fn attempt(&mut self, order: &Order<'_>) -> Result<Attempt, Cut>;
+    /// Waits until this much time has passed, hearing signals.
+    fn wait(&mut self, delay: Duration) -> Result<(), Cut>;
+    /// Writes lines for people to standard error; that it cannot is no error.
+    fn say(&mut self, lines: &str) -> Result<(), Cut>;
+}
+
+/// What happened, for observers.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// An attempt is about to start.
+    Started,
+    /// An attempt succeeded, and must again (`--consecutive`).
+    Confirming {
+        /// The wait before the next one.
+        delay: Duration,
+    },
+    /// An attempt failed and the command will be run again.
+    Retrying {
+        /// How it failed.
+        outcome: &'a Outcome,
+        /// What decided that the failure is transient.
+        verdict: Verdict,
+        /// The wait before the next one.
+        delay: Duration,
+    },
+    /// Retrying under another backoff, and `--nested warn`.
+    Nested(Nesting),
+    /// The run succeeded.
+    Succeeded {
+        /// Whether an attempt had failed before.
+        flaky: bool,
+    },
+    /// The run failed.
+    GaveUp {
+        /// Why it is not run again.
+        why: GiveUp,
+        /// How the last attempt ended.
+        outcome: &'a Outcome,
+        /// What decided that the failure is permanent, if it is.
+        verdict: Verdict,
+    },
+    /// The deadline passed before a first attempt could start.
+    NoTime,
+    /// A signal ended the run.
+    Interrupted(Signal),
+}
+
+/// Where a run stands when an event happens.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// The attempt that the event is about; 1 is the first.
+    pub attempt: u64,
+    /// All attempts so far, this one included, whatever `--reset-after` did to the count.
+    pub total: u64,
+    /// Time since the run began.
+    pub elapsed: Duration,
+}
+
+/// Who this run is, towards the command.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The same for all attempts of a run: usable as an idempotency key.
+    pub run_id: String,
+}
+
+/// Runs the command until it succeeds, or until running it again is of no use or not allowed.
+pub fn run(
+    plan: &Plan,
+    identity: &Identity,
+    host: &mut impl Host,
+    rng: &mut impl Rng,
+    observer: &mut impl Observer,
+) -> Result<Exit, Cut> {
+    let mut session = Session::new(&plan.limits, &plan.delays);
+    let mut last: Option<(Outcome, Verdict)> = None;
+    host.wait(plan.initial_delay.saturating_add(splay(plan.splay, rng)))?;
+    let began = host.elapsed();
+    loop {
+        let mut moment = Moment {
+            attempt: session.attempt(),
+            total: session.total() + 1,
+            elapsed: host.elapsed(),
+        };
+        if session.passes_deadline(moment.elapsed, Duration::ZERO) {
+            moment.total -= 1;
+            return too_late(plan, host, observer, moment, last.as_ref());
+        }
+        tell(host, observer, moment, &Event::Started)?;
+        let variables = variables(plan, identity, &moment, began, last.as_ref());
+        let order = Order {
+            bounds: &plan.bounds,
+            deadline: plan.limits.deadline,
+            variables,
+        };
+        let Attempt {
+            outcome,
+            interrupted,
+        } = host.attempt(&order)?;
+        moment.elapsed = host.elapsed();
+
+        if let Some(signal) = interrupted {
+            tell(host, observer, moment, &Event::Interrupted(signal))?;
+            return Ok(exit::as_it_ended(&outcome.end));
+        }
+        let verdict = plan.classifier.judge(&outcome.end);
+        match session.next(&outcome, verdict, moment.elapsed, rng) {
+            Decision::Stop(stop) => {
+                let event = match stop {
+                    Stop::Succeeded { flaky } => Event::Succeeded { flaky },
+                    Stop::GaveUp(why) => Event::GaveUp {
+                        why,
+                        outcome: &outcome,
+                        verdict,
+                    },
+                };
+                tell(host, observer, moment, &event)?;
+                return Ok(exit::status(stop, &outcome.end, plan.overrides));
+            }
+            Decision::Confirm(delay) => {
+                tell(host, observer, moment, &Event::Confirming { delay })?;
+                host.wait(delay)?;
+            }
+            Decision::Retry(delay) => {
+                if plan.nesting.warn && session.retries() == 1 {
+                    tell(host, observer, moment, &Event::Nested(plan.nesting))?;
+                }
+                // --reset-after may have started the count again with this attempt.
+                moment.attempt = session.attempt() - 1;
+                tell(
+                    host,
+                    observer,
+                    moment,
+                    &Event::Retrying {
+                        outcome: &outcome,
+                        verdict,
+                        delay,
+                    },
+                )?;
+                host.wait(delay)?;
+            }
+        }
+        last = Some((outcome, verdict));
+    }
+}
+
+/// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
+fn too_late(
+    plan: &Plan,
+    host: &mut impl Host,
+    observer: &mut impl Observer,
+    moment: Moment,
+    last: Option<&(Outcome, Verdict)>,
+) -> Result<Exit, Cut> {
+    let why = GiveUp::Deadline;
+    let Some((outcome, verdict)) = last else {
+        tell(host, observer, moment, &Event::NoTime)?;
+        return Ok(exit::NO_ATTEMPT_IN_TIME);
+    };
+    tell(
+        host,
+        observer,
+        moment,
+        &Event::GaveUp {
+            why,
+            outcome,
+            verdict: *verdict,
+        },
+    )?;
+    Ok(exit::status(
+        Stop::GaveUp(why),
+        &outcome.end,
+        plan.overrides,
+    ))
+}
+
+fn tell(
+    host: &mut impl Host,
+    observer: &mut impl Observer,
+    moment: Moment,
+    event: &Event<'_>,
+) -> Result<(), Cut> {
+    match observer.line(&moment, event) {
+        Some(line) => host.say(&line),
+        None => Ok(()),
+    }
+}
+
+/// Uniform in [0, most].
+fn splay(most: Duration, rng: &mut impl Rng) -> Duration {
+    if most.is_zero() {
+        return most;
+    }
+    let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
+    Duration::from_nanos(rng.random_range(0..=most))
+}
+
+/// What the command sees of the run it is part of.
+fn variables(
+    plan: &Plan,
+    identity: &Identity,
+    moment: &Moment,
+    began: Duration,
+    last: Option<&(Outcome, Verdict)>,
+) -> Vec<(&'static str, String)> {
+    let elapsed = moment.elapsed.saturating_sub(began);
+    let mut variables = vec![
+        ("BACKOFF_ATTEMPT", moment.attempt.to_string()),
+        (
+            "BACKOFF_ATTEMPT_LIMIT",
+            plan.limits
+                .attempts
+                .map_or_else(String::new, |limit| limit.to_string()),
+        ),
+        ("BACKOFF_RUN_ID", identity.run_id.clone()),
+        ("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
+        (
+            "BACKOFF_ELAPSED",
+            format!("{}.{:03}", elapsed.as_secs(), elapsed.subsec_millis()),
+        ),
+        (
+            "BACKOFF_PREVIOUS_EXIT",
+            last.map_or_else(String::new, |(outcome, _)| {
+                outcome.end.shell_status().to_string()
+            }),
+        ),
+    ];
+    if plan.c_locale {
+        variables.push(("LC_ALL", "C.UTF-8".to_owned()));
+    }
+    variables
+}

@@ -1,0 +1,191 @@
+//! Signal numbers with names: the vocabulary only. What is done with signals is in `os`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use nix::libc;
+
+/// A signal number, real-time signals included (which `nix::sys::signal::Signal` cannot name).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Signal(u8);
+
+macro_rules! well_known {
+    ($($name:ident = $number:ident),* $(,)?) => {
+        #[allow(missing_docs, reason = "the names are those of signal(7)")]
+        impl Signal {
+            $(pub const $name: Signal = Signal(libc::$number as u8);)*
+        }
+    };
+}
+
+well_known! {
+    HUP = SIGHUP, INT = SIGINT, QUIT = SIGQUIT, KILL = SIGKILL, PIPE = SIGPIPE, TERM = SIGTERM,
+    CHLD = SIGCHLD, CONT = SIGCONT, STOP = SIGSTOP, TSTP = SIGTSTP, TTIN = SIGTTIN, TTOU = SIGTTOU,
+    WINCH = SIGWINCH,
+}
+
+impl Signal {
+    /// A signal by number, 1 to the platform's highest (64 on Linux).
+    pub fn from_number(number: i32) -> Option<Signal> {
+        (1..=highest())
+            .contains(&number)
+            .then_some(Signal(number as u8))
+    }
+
+    /// The number, as `kill(2)` takes it.
+    pub fn number(self) -> i32 {
+        i32::from(self.0)
+    }
+
+    /// What a shell shows in `$?` for a command that died of this signal: 128+N.
+    pub fn shell_status(self) -> u8 {
+        128 + self.0
+    }
+
+    /// TERM, INT, HUP and QUIT ask a program to end: after one of them no new attempt starts.
+    pub fn asks_to_end(self) -> bool {
+        matches!(
+            self,
+            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT
+        )
+    }
+
+    /// TSTP, TTIN and TTOU: what the terminal's job control stops a job with.
+    pub fn stops_a_job(self) -> bool {
+        matches!(self, Signal::TSTP | Signal::TTIN | Signal::TTOU)
+    }
+}
+
+/// The first and the last real-time signal, where the platform has any.
+fn real_time() -> Option<(i32, i32)> {
+    #[cfg(target_os = "linux")]
+    return Some((libc::SIGRTMIN(), libc::SIGRTMAX()));
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+fn highest() -> i32 {
+    real_time().map_or(31, |(_, last)| last)
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.number();
+        if let Ok(known) = nix::sys::signal::Signal::try_from(number) {
+            return f.write_str(known.as_str());
+        }
+        match real_time() {
+            Some((first, last)) if (first..=last).contains(&number) => match number - first {
+                0 => f.write_str("SIGRTMIN"),
+                n => write!(f, "SIGRTMIN+{n}"),
+            },
+            _ => write!(f, "signal {number}"),
+        }
+    }
+}
+
+impl FromStr for Signal {
+    type Err = ();
+
+    /// `TERM`, `SIGTERM`, `term`, `15`, `RTMIN`, `RTMIN+1`, `RTMAX-2`.
+    fn from_str(text: &str) -> Result<Signal, ()> {
+        if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+            return text.parse().ok().and_then(Signal::from_number).ok_or(());
+        }
+        let upper = text.to_ascii_uppercase();
+        let name = upper.strip_prefix("SIG").unwrap_or(&upper);
+        if let Some(signal) = real_time_by_name(name) {
+            return Ok(signal);
+        }
+        let name = match name {
+            "CLD" => "CHLD",
+            "POLL" => "IO",
+            "IOT" => "ABRT",
+            other => other,
+        };
+        nix::sys::signal::Signal::from_str(&format!("SIG{name}"))
+            .map(|known| Signal(known as u8))
+            .map_err(|_| ())
+    }
+}
+
+/// `RTMIN`, `RTMIN+N`, `RTMAX`, `RTMAX-N`, within the platform's range.
+fn real_time_by_name(name: &str) -> Option<Signal> {
+    let (first, last) = real_time()?;
+    let offset = |text: &str, sign: char| -> Option<i32> {
+        if text.is_empty() {
+            return Some(0);
+        }
+        let digits = text.strip_prefix(sign)?;
+        digits
+            .bytes()
+            .all(|b| b.is_ascii_digit())
+            .then(|| digits.parse().ok())?
+    };
+    let number = if let Some(rest) = name.strip_prefix("RTMIN") {
+        first.checked_add(offset(rest, '+')?)?
+    } else {
+        last.checked_sub(offset(name.strip_prefix("RTMAX")?, '-')?)?
+    };
+    (first..=last)
+        .contains(&number)
+        .then(|| Signal::from_number(number))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_read_as_kill_reads_them() {
+        for text in ["TERM", "SIGTERM", "term", "sigterm", "15"] {
+            assert_eq!(text.parse(), Ok(Signal::TERM), "{text}");
+        }
+        assert_eq!("CLD".parse(), Ok(Signal::CHLD));
+        for text in [
+            "",
+            "0",
+            "65",
+            "-1",
+            "+9",
+            "TERMM",
+            "RTMIN+99",
+            "RTMAX-99",
+            "RTMIN-1",
+            "SIG",
+            "１５",
+            "4294967311",
+        ] {
+            assert_eq!(text.parse::<Signal>(), Err(()), "{text}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn real_time_signals_have_names() {
+        let first = libc::SIGRTMIN();
+        assert_eq!(
+            "RTMIN+1".parse::<Signal>().map(Signal::number),
+            Ok(first + 1)
+        );
+        assert_eq!("SIGRTMAX".parse::<Signal>().map(Signal::number), Ok(64));
+        assert_eq!("RTMAX-2".parse::<Signal>().map(Signal::number), Ok(62));
+        assert_eq!(
+            "RTMIN+3".parse::<Signal>().unwrap().to_string(),
+            "SIGRTMIN+3"
+        );
+    }
+
+    #[test]
+    fn every_number_survives_its_name() {
+        for number in 1..=highest() {
+            let Some(signal) = Signal::from_number(number) else {
+                continue;
+            };
+            let shown = signal.to_string();
+            if !shown.contains(' ') {
+                assert_eq!(shown.parse(), Ok(signal), "{shown}");
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A world without processes in which time is a number: whole runs in microseconds, with the same
+//! loop, session and delays as the real ones.
+
+use std::time::Duration;
+
+use crate::outcome::{End, Outcome};
+use crate::run::{Attempt, Cut, Host, Order};
+
+/// A host that plays a script.
+#[derive(Debug)]
+pub struct Script<I> {
+    attempts: I,
+    now: Duration,
+    /// The waits asked for, in order.
+    pub waits: Vec<Duration>,
+    /// What was said.
+    pub said: String,
+}
+
+impl<I: Iterator<Item = (End, Duration)>> Script<I> {
+    /// A host whose attempts end as `attempts` says, after that long. When they run out, the last
+    /// word is a fault.
+    pub fn new(attempts: I) -> Script<I> {
+        Script {
+            attempts,
+            now: Duration::ZERO,
+            waits: Vec::new(),
+            said: String::new(),
+        }
+    }
+}
+
+impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
+    fn elapsed(&self) -> Duration {
+        self.now
+    }
+
+    fn attempt(&mut self, _order: &Order<'_>) -> Result<Attempt, Cut> {
+        let (end, ran) = self
+            .attempts
+            .next()
+            .ok_or_else(|| Cut::Fault("the script is over".into()))?;
+        self.now = self.now.saturating_add(ran);
+        Ok(Attempt {
+            outcome: Outcome { end, ran },
+            interrupted: None,
+        })
+    }
+
+    fn wait(&mut self, delay: Duration) -> Result<(), Cut> {
+        self.now = self.now.saturating_add(delay);
+        self.waits.push(delay);
+        Ok(())
+    }
+
+    fn say(&mut self, lines: &str) -> Result<(), Cut> {
+        self.said.push_str(lines);
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! From the command line to the exit status.
+
+use std::ffi::OsString;
+
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use crate::cli::{self, Parsed};
+use crate::exit::{self, Exit};
+use crate::generate;
+use crate::observe::text::Text;
+use crate::os::{self, host::System, random};
+use crate::plan::{Action, Plan};
+use crate::run::{self, Cut, Identity};
+
+/// Runs backoff with these arguments, the first being its own name.
+pub fn main(args: Vec<OsString>) -> Exit {
+    let typed = match cli::parse(args) {
+        Parsed::Run(typed) => typed,
+        Parsed::Print(text) => return print(&text),
+        Parsed::Wrong(line) => return complain(&line),
+    };
+    let plan = match Plan::resolve(&typed, &os::environment::backoff_variables()) {
+        Ok(plan) => plan,
+        Err(usage) => return complain(&usage.0),
+    };
+    match plan.action {
+        Action::Generate(document) => print(&generate::document(document)),
+        Action::Plan => print(&generate::waits(&plan.delays, &plan.limits)),
+        Action::Run => run(&plan),
+    }
+}
+
+fn run(plan: &Plan) -> Exit {
+    let identity = Identity { run_id: run_id() };
+    let mut rng = random::Lazy::new(|| match plan.seed {
+        Some(seed) => Xoshiro256PlusPlus::seed_from_u64(seed),
+        None => Xoshiro256PlusPlus::from_seed(random::bytes()),
+    });
+    let mut observer = Text {
+        verbosity: plan.verbosity,
+        attempts: plan.limits.attempts,
+        command: &plan.command,
+    };
+    let outcome = System::take_over(&plan.command)
+        .and_then(|mut host| run::run(plan, &identity, &mut host, &mut rng, &mut observer));
+    match outcome {
+        Ok(exit) => exit,
+        Err(Cut::Interrupted(signal)) => Exit::Signal(signal),
+        Err(Cut::Fault(line)) => complain(&line),
+    }
+}
+
+/// A random UUID (RFC 9562, version 4).
+fn run_id() -> String {
+    let mut bytes: [u8; 16] = random::bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut id = String::with_capacity(36);
+    for (i, byte) in bytes.iter().enumerate() {
+        if matches!(i, 4 | 6 | 8 | 10) {
+            id.push('-');
+        }
+        for digit in [byte >> 4, byte & 15] {
+            id.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    id
+}
+
+fn print(text: &str) -> Exit {
+    match os::stdio::print(text.as_bytes()) {
+        Ok(()) => Exit::Code(0),
+        Err(error) => complain(&format!("cannot write to standard output: {error}")),
+    }
+}
+
+fn complain(line: &str) -> Exit {
+    os::stdio::complain(line);
+    exit::FAULT
+}
