@@ -1,0 +1,55 @@
+complete -c backoff -s n -l attempts -d 'Attempts in all, the first included [default: 5]' -r
+complete -c backoff -s d -l deadline -d 'Bound on the whole run' -r
+complete -c backoff -s t -l timeout -d 'Bound on one attempt' -r
+complete -c backoff -s s -l signal -d 'What --timeout and --deadline send first [default: TERM]' -r
+complete -c backoff -s k -l kill-after -d 'Time from that signal to KILL; 0 is never [default: 5s]' -r
+complete -c backoff -s b -l base -d 'The first wait\'s scale [default: 500ms]' -r
+complete -c backoff -s f -l factor -d 'Growth per retry, at least 1 [default: 2; 3 with decorrelated jitter]' -r
+complete -c backoff -s m -l max-delay -d 'The cap: no wait is ever longer, jitter included [default: 30s]' -r
+complete -c backoff -l delays -d 'An explicit list of waits instead of growth; its last entry repeats' -r
+complete -c backoff -l spread -d 'The width of additive (a duration) or proportional (a percentage) jitter [default: 1s; 25%]' -r
+complete -c backoff -l slot-ceiling -d 'Where the exponent of slotted jitter stops growing, 1 to 62 [default: 10]' -r
+complete -c backoff -l stop-at-delay -d 'Give up once the next un-jittered wait would reach this' -r
+complete -c backoff -l initial-delay -d 'Wait before the first attempt [default: 0]' -r
+complete -c backoff -l splay -d 'A further uniform random wait in [0, DURATION] before the first attempt [default: 0]' -r
+complete -c backoff -l reset-after -d 'A failed attempt that ran at least this long starts the growth and the attempt count again' -r
+complete -c backoff -l seed -d 'Reproducible waits: same build, same seed, same waits' -r
+complete -c backoff -l success-exit -d 'Exit codes that are not a failure [default: 0]' -r
+complete -c backoff -l consecutive -d 'Success means N successful attempts in a row, --base apart [default: 1]' -r
+complete -c backoff -s e -l retry-exit -d 'Exit codes of transient failures; all others are then permanent' -r
+complete -c backoff -l stop-exit -d 'Exit codes of permanent failures; wins over every retry rule' -r
+complete -c backoff -l retry-signal -d 'Dying of one of these signals is a transient failure; others are then permanent' -r
+complete -c backoff -l stop-signal -d 'Dying of one of these signals is a permanent failure' -r
+complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline or delay ran out on a transient failure' -r
+complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
+complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential]' -r -f -a "exponential\t''
+linear\t''
+fibonacci\t''
+constant\t''"
+complete -c backoff -s j -l jitter -d 'The randomness [default: decorrelated; full with --growth or --delays]' -r -f -a "none\t''
+full\t''
+equal\t''
+decorrelated\t''
+additive\t''
+proportional\t''
+slotted\t''"
+complete -c backoff -s p -l policy -d 'A named set of the options of this and the first section; options given explicitly win' -r -f -a "sip\t''
+google\t''
+ethernet\t''
+aws\t''
+clojure\t''"
+complete -c backoff -l nested -d 'What to do under an outer backoff: retry, run once, or retry and say so [default: warn]' -r -f -a "allow\t''
+once\t''
+warn\t''"
+complete -c backoff -l generate -d 'Print the man page or a shell\'s completions' -r -f -a "man\t''
+complete-bash\t''
+complete-zsh\t''
+complete-fish\t''"
+complete -c backoff -l stop-on-timeout -d 'A time-out is a permanent failure'
+complete -c backoff -s q -l quiet -d 'Say nothing but backoff\'s own errors'
+complete -c backoff -s v -l verbose -d 'Also say starts, successes and which rule decided; twice: also the command\'s arguments'
+complete -c backoff -l c-locale -d 'Set LC_ALL=C.UTF-8 for the command, so that its messages are English'
+complete -c backoff -l plan -d 'Print the waits these options give and run nothing'
+complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
+complete -c backoff -s V -l version -d 'Print the version'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --consecutive -e --retry-exit --stop-exit --retry-signal --stop-signal --nested --exhausted-exit --flaky-exit --generate)'

@@ -1,0 +1,201 @@
+//! What all black-box tests share: the binary, the probe child, processes that are waited for by
+//! what they print.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+#![allow(clippy::disallowed_methods, reason = "tests look at clocks and environments from outside")]
+
+pub mod pty;
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// Nothing in the tests may take longer.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The binary under test.
+pub const BIN: &str = env!("CARGO_BIN_EXE_backoff");
+
+/// A child that tells what it gets (examples/probe.rs).
+pub fn probe() -> String {
+    let mut path = PathBuf::from(BIN);
+    path.pop();
+    path.push("examples/probe");
+    if !path.exists() {
+        // A plain `cargo test` has built it; `cargo test --test NAME` has not.
+        let built = Command::new(env!("CARGO")).args(["build", "--quiet", "--example", "probe"]).status();
+        assert!(built.unwrap().success() && path.exists(), "cannot build the example \"probe\"");
+    }
+    path.to_str().unwrap().to_owned()
+}
+
+/// A command without the variables of an outer run.
+pub fn clean(program: &str) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("BACKOFF_") {
+            command.env_remove(name);
+        }
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// `backoff` with these words, whatever terminal the tests run on.
+pub fn backoff(args: &[&str]) -> Command {
+    let mut command = clean(BIN);
+    command.args(args);
+    command
+}
+
+/// `backoff` in a session of its own: without a controlling terminal, as under cron.
+pub fn detached(args: &[&str]) -> Command {
+    let mut command = clean("setsid");
+    command.arg(BIN).args(args);
+    command
+}
+
+/// A shell script with `backoff` on its PATH.
+pub fn shell(script: &str) -> Command {
+    let mut command = clean("bash");
+    command.arg("-c").arg(script).env("PATH", path_with_backoff());
+    command
+}
+
+pub fn path_with_backoff() -> String {
+    let dir = PathBuf::from(BIN).parent().unwrap().to_str().unwrap().to_owned();
+    format!("{dir}:{}", std::env::var("PATH").unwrap())
+}
+
+/// What a finished run showed.
+#[derive(Debug)]
+pub struct Shown {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Shown {
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    pub fn signal(&self) -> Option<i32> {
+        self.status.signal()
+    }
+
+    #[track_caller]
+    pub fn expect_code(self, code: i32) -> Shown {
+        assert_eq!(self.code(), Some(code), "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn expect_silence(self) -> Shown {
+        assert_eq!(self.stderr, "", "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn expect_stderr(self, part: &str) -> Shown {
+        assert!(self.stderr.contains(part), "no {part:?} in {self:#?}");
+        self
+    }
+}
+
+impl From<Output> for Shown {
+    fn from(output: Output) -> Shown {
+        Shown {
+            status: output.status,
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Runs to the end.
+#[track_caller]
+pub fn run(command: &mut Command) -> Shown {
+    command.output().expect("it starts").into()
+}
+
+/// `backoff` with these words, run to the end.
+#[track_caller]
+pub fn ran(args: &[&str]) -> Shown {
+    run(&mut backoff(args))
+}
+
+/// A running command whose output is read line by line.
+pub struct Live {
+    pub child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Live {
+    pub fn start(command: &mut Command) -> Live {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Live { child, lines }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// The next line, without its end; empty at the end of the output.
+    #[track_caller]
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("readable output");
+        line.trim_end_matches('\n').to_owned()
+    }
+
+    #[track_caller]
+    pub fn expect_line(&mut self, expected: &str) {
+        assert_eq!(self.line(), expected);
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.pid()), signal).expect("it is there");
+    }
+
+    /// Waits for the end; the rest of the output.
+    #[track_caller]
+    pub fn finish(mut self) -> Shown {
+        let mut rest = Vec::new();
+        std::io::Read::read_to_end(&mut self.lines, &mut rest).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        Shown { stdout: String::from_utf8_lossy(&rest).into_owned(), ..Shown::from(output) }
+    }
+}
+
+/// Waits until something holds.
+#[track_caller]
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The state letter of a process in `/proc`, if it is there.
+pub fn state(pid: i32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat[stat.rfind(')')? + 2..].chars().next()
+}
+
+/// Whether a process runs; a zombie does not.
+pub fn is_alive(pid: i32) -> bool {
+    state(pid).is_some_and(|state| state != 'Z')
+}
+
+/// A file's path inside a temporary directory, as text.
+pub fn within(dir: &tempfile::TempDir, name: &str) -> String {
+    dir.path().join(name).to_str().unwrap().to_owned()
+}

@@ -1,0 +1,90 @@
+//! A real pseudo-terminal with a session on it. `setsid --ctty` makes it the controlling one.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::Instant;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::pty::{OpenptyResult, openpty};
+
+use super::{PATIENCE, clean, path_with_backoff};
+
+pub struct Terminal {
+    pub master: File,
+    pub child: Child,
+    /// What was shown and not yet looked for.
+    pub shown: String,
+}
+
+impl Terminal {
+    /// Runs a program as the leader of a session on a new terminal.
+    pub fn start(program: &str, args: &[&str]) -> Terminal {
+        let OpenptyResult { master, slave } = openpty(None, None).unwrap();
+        let mut command = clean("setsid");
+        command.arg("--ctty").arg(program).args(args);
+        command.env("PATH", path_with_backoff()).env("PS1", "prompt> ").env("TERM", "dumb");
+        command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(Stdio::from(slave));
+        let child = command.spawn().unwrap();
+        Terminal { master: File::from(master), child, shown: String::new() }
+    }
+
+    /// An interactive shell with job control.
+    pub fn bash() -> Terminal {
+        let mut terminal = Terminal::start("bash", &["--norc", "--noprofile", "-i"]);
+        terminal.expect("prompt> ");
+        terminal
+    }
+
+    pub fn send(&mut self, text: &str) {
+        self.master.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Types a command line. What is shown before its output is its own echo.
+    pub fn command(&mut self, line: &str) {
+        self.send(&format!("{line}\n"));
+        self.expect("\n");
+    }
+
+    /// Waits until the text is shown; gives what was shown before it.
+    #[track_caller]
+    pub fn expect(&mut self, text: &str) -> String {
+        let began = Instant::now();
+        loop {
+            if let Some(at) = self.shown.find(text) {
+                let before = self.shown[..at].to_owned();
+                self.shown.drain(..at + text.len());
+                return before;
+            }
+            assert!(began.elapsed() < PATIENCE, "no {text:?} on the terminal, but {:?}", self.shown);
+            assert!(self.read_some(), "the terminal closed without {text:?}: {:?}", self.shown);
+        }
+    }
+
+    /// False once nobody has the terminal open any more.
+    fn read_some(&mut self) -> bool {
+        let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
+        if poll(&mut fds, PollTimeout::from(100u8)).unwrap() == 0 {
+            return true;
+        }
+        let mut bytes = [0; 4096];
+        match self.master.read(&mut bytes) {
+            Ok(count) if count > 0 => {
+                self.shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Waits for the session's leader.
+    pub fn finish(mut self) -> ExitStatus {
+        while self.read_some() {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+        }
+        self.child.wait().unwrap()
+    }
+}

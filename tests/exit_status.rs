@@ -1,0 +1,227 @@
+//! The exit table, row by row.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use common::{backoff, ran, run, shell, within};
+use std::process::Stdio;
+
+#[test]
+fn every_code_passes_through() {
+    for code in 0..=255 {
+        ran(&["-q", "-n", "1", "--", "sh", "-c", &format!("exit {code}")]).expect_code(code);
+    }
+}
+
+#[test]
+fn the_last_attempts_code_counts() {
+    let script = "exit $((BACKOFF_ATTEMPT + 10))";
+    ran(&["-n", "3", "-b", "1ms", "--", "sh", "-c", script]).expect_code(13);
+}
+
+#[test]
+fn exhaustion_is_never_success() {
+    let shown = ran(&["-n", "3", "-b", "1ms", "--", "false"]).expect_code(1);
+    assert_eq!(shown.stderr.lines().count(), 3, "{shown:?}");
+    assert!(shown.stderr.lines().last().unwrap().starts_with("backoff: gave up after 3 attempts in "), "{shown:?}");
+}
+
+#[test]
+fn fails_fails_succeeds() {
+    let shown =
+        ran(&["-b", "1ms", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 3"]).expect_code(0);
+    assert_eq!(shown.stdout, "1\n2\n3\n");
+    let lines: Vec<_> = shown.stderr.lines().collect();
+    assert!(lines[0].starts_with("backoff: attempt 1 of 5 failed: exit 1 after "), "{lines:?}");
+    assert!(lines[0].contains("; retrying in "), "{lines:?}");
+    assert!(lines[2].starts_with("backoff: succeeded on attempt 3 of 5 after "), "{lines:?}");
+    assert_eq!(lines.len(), 3);
+}
+
+#[test]
+fn a_first_success_is_silent() {
+    ran(&["--", "true"]).expect_code(0).expect_silence();
+}
+
+#[test]
+fn dies_by_the_commands_signal() {
+    // Not STOP and its kin, which end nothing; real-time signals included.
+    for signal in (1..=64).filter(|s| ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].contains(s)) {
+        let shown = run(&mut shell(&format!("ulimit -c 0; exec backoff -q -n 1 -- {} die {signal}", common::probe())));
+        assert_eq!(shown.signal(), Some(signal), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_shell_sees_128_and_the_signal() {
+    let shown = run(&mut shell("backoff -q -n 1 -- sh -c 'kill -KILL $$'; echo $?"));
+    assert_eq!(shown.stdout, "137\n");
+    let shown = run(&mut shell("backoff -q -n 1 -- sh -c 'kill -37 $$'; echo $?"));
+    assert_eq!(shown.stdout, "165\n");
+}
+
+#[test]
+fn no_second_core_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!("cd {} && ulimit -c unlimited; backoff -q -n 1 -- sh -c 'ulimit -c 0; kill -ABRT $$'; ls", within(&dir, ""));
+    assert_eq!(run(&mut shell(&script)).stdout, "");
+}
+
+#[test]
+fn a_time_out_is_124_however_the_command_takes_it() {
+    ran(&["-q", "-n", "1", "-t", "50ms", "--", "sleep", "30"]).expect_code(124);
+    ran(&["-q", "-n", "1", "-t", "50ms", "--", "bash", "-c", "trap 'exit 0' TERM; while :; do sleep 0.01; done"]).expect_code(124);
+    ran(&["-q", "-n", "1", "-t", "50ms", "-k", "50ms", "--", "bash", "-c", "trap '' TERM; while :; do sleep 0.01; done"])
+        .expect_code(124);
+    ran(&["-q", "-d", "50ms", "--", "sleep", "30"]).expect_code(124);
+}
+
+#[test]
+fn a_timed_out_attempt_is_retried() {
+    ran(&["-n", "2", "-t", "50ms", "-b", "1ms", "--", "sleep", "30"])
+        .expect_code(124)
+        .expect_stderr("attempt 1 of 2 failed: timed out after ");
+}
+
+#[test]
+fn not_found_and_not_executable_are_final() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = within(&dir, "plain");
+    std::fs::write(&plain, "echo no\n").unwrap();
+    for (command, code) in [
+        ("no-such-command-here", 127),
+        ("/no/such/file", 127),
+        ("", 127),
+        ("/etc/passwd/x", 127),
+        (plain.as_str(), 126),
+        ("/", 126),
+        (".", 126),
+    ] {
+        let shown = ran(&["-b", "1ms", "--", command, "secret"]).expect_code(code).expect_stderr("backoff: cannot run '");
+        assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");
+        assert!(shown.stderr.contains(command) && !shown.stderr.contains("secret"), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_missing_interpreter_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = executable(&dir, "script", "#!/no/such/interpreter\n");
+    ran(&["--", &script]).expect_code(127).expect_stderr("its interpreter is missing");
+}
+
+#[test]
+fn a_script_without_an_interpreter_line_runs_in_sh() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = executable(&dir, "script", "echo \"ran $0 $1 $#\"; exit 3\n");
+    let shown = ran(&["-q", "-n", "1", "--", &script, "a b"]).expect_code(3);
+    assert_eq!(shown.stdout, format!("ran {script} a b 1\n"));
+    let path = format!("{}:/bin", dir.path().display());
+    let shown = run(backoff(&["-q", "-n", "1", "--", "script", "x"]).env("PATH", path)).expect_code(3);
+    assert_eq!(shown.stdout, format!("ran {script} x 1\n"));
+}
+
+#[test]
+fn what_cannot_start_is_retried_if_listed() {
+    ran(&["-n", "2", "-b", "1ms", "-e", "127", "--", "no-such-command-here"])
+        .expect_code(127)
+        .expect_stderr("attempt 1 of 2 failed: cannot run 'no-such-command-here': command not found; retrying");
+    ran(&["-n", "2", "-b", "1ms", "-e", "126", "--", "/"]).expect_code(126).expect_stderr("attempt 1 of 2 failed");
+}
+
+#[test]
+fn a_busy_program_file_is_126() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = executable(&dir, "busy", "");
+    std::fs::copy("/bin/true", &script).unwrap();
+    let held = std::fs::OpenOptions::new().append(true).open(&script).unwrap();
+    ran(&["--", &script]).expect_code(126).expect_stderr("Text file busy");
+    drop(held);
+    ran(&["--", &script]).expect_code(0).expect_silence();
+}
+
+#[test]
+fn zero_that_counts_as_failure_is_not_zero() {
+    ran(&["-q", "-n", "1", "--success-exit", "3", "--", "true"]).expect_code(1);
+    ran(&["-q", "-n", "1", "--success-exit", "3", "--", "sh", "-c", "exit 3"]).expect_code(3);
+}
+
+#[test]
+fn a_chosen_status_on_exhaustion_only() {
+    ran(&["-q", "-n", "2", "-b", "1ms", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
+    ran(&["-q", "-n", "2", "-b", "1ms", "--exhausted-exit", "tempfail", "--", "sh", "-c", "kill $$"]).expect_code(75);
+    ran(&["-q", "-t", "20ms", "-n", "1", "--exhausted-exit", "75", "--", "sleep", "9"]).expect_code(75);
+    ran(&["-q", "-d", "20ms", "--exhausted-exit", "75", "--", "sleep", "9"]).expect_code(75);
+    ran(&["-q", "-b", "1s", "-d", "200ms", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
+    ran(&["-q", "--stop-at-delay", "0", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
+    ran(&["-q", "--stop-exit", "1", "--exhausted-exit", "75", "--", "false"]).expect_code(1);
+    ran(&["-q", "--exhausted-exit", "75", "--", "no-such-command-here"]).expect_code(127);
+    ran(&["-q", "--exhausted-exit", "75", "--", "true"]).expect_code(0);
+}
+
+#[test]
+fn a_chosen_status_for_late_success() {
+    let flaky = ["-q", "-b", "1ms", "--flaky-exit", "9", "--", "sh", "-c", "test $BACKOFF_ATTEMPT = 2"];
+    ran(&flaky).expect_code(9);
+    ran(&["-q", "--flaky-exit", "9", "--", "true"]).expect_code(0);
+    ran(&["-q", "-b", "1ms", "--flaky-exit", "9", "--consecutive", "2", "--", "true"]).expect_code(0);
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    for word in ["--help", "-h", "--version", "-V"] {
+        let shown = ran(&[word]).expect_code(0).expect_silence();
+        assert!(shown.stdout.contains("backoff"), "{shown:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    for word in ["--help", "--version", "--plan", "--generate=man"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        run(backoff(&[word]).stdout(Stdio::from(full)));
+        let shown = run(&mut shell(&format!("backoff {word} >/dev/full"))).expect_code(125);
+        assert!(shown.stderr.contains("No space left"), "{shown:?}");
+        run(&mut shell(&format!("backoff {word} >&-"))).expect_code(125);
+    }
+}
+
+#[test]
+fn a_reader_that_is_gone_is_final_and_silent() {
+    let shown = run(&mut shell("backoff -- yes | head -n 1; echo ${PIPESTATUS[*]}"));
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("y\n141 0\n", ""));
+    let shown = run(&mut shell("backoff -n 2 -b 1ms --retry-signal PIPE -- sh -c 'kill -PIPE $$'; echo $?"));
+    assert_eq!(shown.stdout, "141\n");
+    assert_eq!(shown.stderr.lines().count(), 2, "{shown:?}");
+}
+
+#[test]
+fn no_process_to_be_had_is_our_own_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let copy = within(&dir, "backoff");
+    std::fs::copy(common::BIN, &copy).unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(dir.path(), open).unwrap();
+    // The limit of processes does not bind root.
+    let user = if nix::unistd::geteuid().is_root() { "setpriv --reuid=54321 --regid=54321 --clear-groups" } else { "env" };
+    let script = format!("cd /; {user} bash -c 'ulimit -u 1; exec {copy} -b 1ms -- true'");
+    let shown = run(&mut shell(&script)).expect_code(125);
+    assert_eq!(shown.stderr, "backoff: cannot start a process: Try again\n");
+}
+
+#[test]
+fn arguments_too_long_are_126() {
+    // 128 KiB is the kernel's limit for one argument; backoff's own is a little below it.
+    let long = "x".repeat(131_000);
+    ran(&["--", "true", &long]).expect_code(0);
+    let shown = run(&mut shell("ulimit -s 256; backoff -- true $(seq 1 14000); echo $?"));
+    assert!(shown.stdout == "0\n" || shown.stdout == "126\n", "{shown:?}");
+}
+
+fn executable(dir: &tempfile::TempDir, name: &str, text: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let path = within(dir, name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
