@@ -5,43 +5,46 @@
 //! - `probe sleep` prints `ready PID` and sleeps with all signals at their defaults.
 //! - `probe die N` dies of signal N.
 //! - `probe stamp FILE CODE` appends the monotonic clock in nanoseconds to FILE, and exits with CODE.
+#![no_main]
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::disallowed_methods, reason = "a program for tests")]
 
+use std::ffi::OsString;
 use std::io::Write;
 
+use backoff_cli::exit::Exit;
 use nix::sys::signal::SigSet;
 use nix::sys::signalfd::SignalFd;
 use nix::time::{ClockId, clock_gettime};
 
-fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let words: Vec<&str> = args.iter().skip(1).map(String::as_str).collect();
+// Without Rust's runtime, which would change SIGPIPE, SEGV and closed descriptors.
+backoff_cli::entry_point!(probe);
+
+fn probe(args: Vec<OsString>) -> Exit {
+    let words: Vec<&str> = args.iter().skip(1).map(|word| word.to_str().unwrap()).collect();
     match words.as_slice() {
-        ["signals"] => signals(None),
-        ["signals", code] => signals(Some(code.parse().unwrap())),
+        ["signals"] => return signals(None),
+        ["signals", code] => return signals(Some(code.parse().unwrap())),
         ["sleep"] => {
             println!("ready {}", std::process::id());
             std::thread::sleep(std::time::Duration::from_secs(60));
         }
         ["die", signal] => {
             let own = std::process::id().to_string();
-            // Twice: Rust's runtime takes the first SEGV or BUS to tell a stack overflow.
-            for _ in 0..2 {
-                let _ = std::process::Command::new("kill").args([&format!("-{signal}"), &own]).status();
-            }
+            let _ = std::process::Command::new("kill").args([&format!("-{signal}"), &own]).status();
         }
         ["stamp", file, code] => {
             let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
             let line = format!("{}\n", i128::from(now.tv_sec()) * 1_000_000_000 + i128::from(now.tv_nsec()));
             let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file).unwrap();
             file.write_all(line.as_bytes()).unwrap();
-            std::process::exit(code.parse().unwrap());
+            return Exit::Code(code.parse().unwrap());
         }
         _ => panic!("probe: {words:?}?"),
     }
+    Exit::Code(99)
 }
 
-fn signals(code_after_term: Option<i32>) {
+fn signals(code_after_term: Option<u8>) -> Exit {
     let all = SigSet::all();
     all.thread_block().unwrap();
     let fd = SignalFd::new(&all).unwrap();
@@ -52,7 +55,7 @@ fn signals(code_after_term: Option<i32>) {
         if info.ssi_signo == 15
             && let Some(code) = code_after_term
         {
-            std::process::exit(code);
+            return Exit::Code(code);
         }
     }
 }
