@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Instant;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{OpenptyResult, openpty};
+use nix::fcntl::OFlag;
+use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
 use super::{PATIENCE, clean, path_with_backoff};
 
@@ -21,13 +23,22 @@ pub struct Terminal {
 impl Terminal {
     /// Runs a program as the leader of a session on a new terminal.
     pub fn start(program: &str, args: &[&str]) -> Terminal {
-        let OpenptyResult { master, slave } = openpty(None, None).unwrap();
+        // Close-on-exec from the start: a terminal is closed only when nobody holds its master.
+        let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let slave = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits())
+            .open(ptsname_r(&master).unwrap())
+            .unwrap();
         let mut command = clean("setsid");
         command.arg("--ctty").arg(program).args(args);
         command.env("PATH", path_with_backoff()).env("PS1", "prompt> ").env("TERM", "dumb");
         command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(Stdio::from(slave));
         let child = command.spawn().unwrap();
-        Terminal { master: File::from(master), child, shown: String::new() }
+        Terminal { master: File::from(std::os::fd::OwnedFd::from(master)), child, shown: String::new() }
     }
 
     /// An interactive shell with job control.

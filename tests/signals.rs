@@ -1,0 +1,320 @@
+//! Signals without a controlling terminal: CI, cron, containers.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Live, clean, detached, eventually, is_alive, probe, run, shell, state, within};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
+
+fn number_after(line: &str, word: &str) -> i32 {
+    line.strip_prefix(word).unwrap_or_else(|| panic!("no {word:?} in {line:?}")).trim().parse().unwrap()
+}
+
+/// `backoff -- probe signals`, running; the probe's process number.
+fn probe_under_backoff(options: &[&str], rest: &[&str]) -> (Live, i32) {
+    let probe = probe();
+    let mut args = options.to_vec();
+    args.extend(["--", probe.as_str()]);
+    args.extend(rest);
+    let mut live = Live::start(&mut detached(&args));
+    let pid = number_after(&live.line(), "ready ");
+    (live, pid)
+}
+
+#[test]
+fn each_signal_is_passed_on_once() {
+    let (mut live, pid) = probe_under_backoff(&[], &["signals"]);
+    // All that can be caught, but CHLD, which is backoff's own business, and what stops jobs.
+    let passed = (1..=64).filter(|s| ![9, 17, 18, 19, 20, 21, 22, 32, 33].contains(s));
+    for signal in passed {
+        let sent = run(clean("kill").arg(format!("-{signal}")).arg(live.pid().to_string()));
+        assert!(sent.status.success(), "{sent:?}");
+        live.expect_line(&signal.to_string());
+    }
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    assert_eq!(live.finish().signal(), Some(9));
+}
+
+#[test]
+fn a_burst_of_signals_is_survived() {
+    let (live, _) = probe_under_backoff(&[], &["signals", "5"]);
+    for _ in 0..100 {
+        live.signal(Signal::SIGUSR1);
+        live.signal(Signal::SIGUSR2);
+        live.signal(Signal::SIGWINCH);
+    }
+    live.signal(Signal::SIGTERM);
+    live.finish().expect_code(5);
+}
+
+#[test]
+fn an_ordinary_command_ends_and_so_does_backoff() {
+    for signal in ENDING {
+        let (live, pid) = probe_under_backoff(&["-b", "1ms"], &["sleep"]);
+        live.signal(signal);
+        let shown = live.finish().expect_silence();
+        assert_eq!(shown.signal(), Some(signal as i32));
+        assert!(!is_alive(pid));
+    }
+}
+
+#[test]
+fn no_attempt_follows_a_signal_even_if_the_command_fails_by_itself() {
+    let (live, _) = probe_under_backoff(&["-n", "9", "-b", "1ms"], &["signals", "7"]);
+    live.signal(Signal::SIGTERM);
+    let shown = live.finish().expect_code(7).expect_silence();
+    assert_eq!(shown.stdout, "15\n");
+}
+
+#[test]
+fn backoff_outlives_the_commands_cleaning_up() {
+    let script = "trap 'sleep 0.3; echo cleaned; exit 4' TERM; echo ready; while :; do sleep 0.01; done";
+    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    live.expect_line("ready");
+    live.signal(Signal::SIGTERM);
+    let shown = live.finish().expect_code(4);
+    assert_eq!(shown.stdout, "cleaned\n");
+}
+
+#[test]
+fn a_command_that_ignores_term_is_waited_for() {
+    let script = "trap '' TERM; echo ready; sleep 0.5; exit 3";
+    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    live.expect_line("ready");
+    live.signal(Signal::SIGTERM);
+    live.finish().expect_code(3);
+}
+
+#[test]
+fn kill_follows_only_where_kill_after_was_given() {
+    let script = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
+    let mut live = Live::start(&mut detached(&["-k", "100ms", "--", "bash", "-c", script]));
+    live.expect_line("ready");
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(9));
+}
+
+#[test]
+fn the_whole_group_gets_it() {
+    let script = "sleep 60 & echo $!; wait";
+    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    let grandchild: i32 = live.line().parse().unwrap();
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(15));
+    eventually("the grandchild ends", || !is_alive(grandchild));
+}
+
+#[test]
+fn a_signal_to_backoffs_own_group_reaches_the_command_once() {
+    let (mut live, _) = probe_under_backoff(&[], &["signals", "0"]);
+    kill(Pid::from_raw(-live.pid()), Signal::SIGUSR1).unwrap();
+    live.expect_line("10");
+    kill(Pid::from_raw(-live.pid()), Signal::SIGTERM).unwrap();
+    assert_eq!(live.finish().expect_code(0).stdout, "15\n");
+}
+
+#[test]
+fn a_stopped_command_is_not_a_finished_one() {
+    let (live, pid) = probe_under_backoff(&[], &["signals", "6"]);
+    kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+    eventually("the command stops", || state(pid) == Some('T'));
+    kill(Pid::from_raw(pid), Signal::SIGCONT).unwrap();
+    live.signal(Signal::SIGTERM);
+    live.finish().expect_code(6);
+}
+
+#[test]
+fn a_stopped_command_is_continued_to_hear_its_end() {
+    let (live, pid) = probe_under_backoff(&[], &["sleep"]);
+    kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+    eventually("the command stops", || state(pid) == Some('T'));
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(15));
+}
+
+#[test]
+fn tstp_stops_both_and_cont_resumes_both() {
+    let (live, pid) = probe_under_backoff(&[], &["sleep"]);
+    for _ in 0..2 {
+        live.signal(Signal::SIGTSTP);
+        eventually("both stop", || state(pid) == Some('T') && state(live.pid()) == Some('T'));
+        live.signal(Signal::SIGCONT);
+        eventually("both go on", || state(pid) == Some('S') && state(live.pid()) == Some('S'));
+    }
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(15));
+}
+
+#[test]
+fn during_a_wait_a_signal_ends_backoff_at_once() {
+    for signal in ENDING {
+        let mut live = Live::start(&mut detached(&["-b", "60s", "-m", "60s", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; exit 1"]));
+        live.expect_line("1");
+        wait_until_waiting(&live);
+        live.signal(signal);
+        let shown = live.finish();
+        assert_eq!((shown.signal(), shown.stdout.as_str()), (Some(signal as i32), ""), "{shown:?}");
+    }
+}
+
+#[test]
+fn the_first_wait_hears_signals_too() {
+    for option in ["--initial-delay", "--splay"] {
+        let live = Live::start(&mut detached(&[option, "1h", "--", "echo", "no"]));
+        wait_until_waiting(&live);
+        live.signal(Signal::SIGTERM);
+        let shown = live.finish();
+        assert_eq!((shown.signal(), shown.stdout.as_str()), (Some(15), ""), "{shown:?}");
+    }
+}
+
+#[test]
+fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
+    let began = Instant::now();
+    let mut live = Live::start(&mut detached(&["-g", "constant", "-j", "none", "-b", "600ms", "-n", "2", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; exit 1"]));
+    live.expect_line("1");
+    wait_until_waiting(&live);
+    for _ in 0..20 {
+        for signal in [Signal::SIGWINCH, Signal::SIGCONT, Signal::SIGCHLD, Signal::SIGUSR1, Signal::SIGALRM] {
+            live.signal(signal);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    live.finish().expect_code(1);
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(600) && took < Duration::from_secs(10), "{took:?}");
+}
+
+#[test]
+fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
+    let mut live = Live::start(&mut detached(&["-g", "constant", "-j", "none", "-b", "400ms", "-n", "2", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; exit 1"]));
+    live.expect_line("1");
+    wait_until_waiting(&live);
+    live.signal(Signal::SIGTSTP);
+    eventually("backoff stops", || state(live.pid()) == Some('T'));
+    std::thread::sleep(Duration::from_millis(600));
+    assert_eq!(state(live.pid()), Some('T'));
+    live.signal(Signal::SIGCONT);
+    assert_eq!(live.finish().expect_code(1).stdout, "2\n");
+}
+
+/// Until no child is left and backoff sleeps.
+fn wait_until_waiting(live: &Live) {
+    let children = format!("/proc/{0}/task/{0}/children", live.pid());
+    eventually("backoff waits", || {
+        std::fs::read_to_string(&children).is_ok_and(|list| list.trim().is_empty())
+            && std::fs::read_to_string(format!("/proc/{}/comm", live.pid())).is_ok_and(|name| name.trim() == "backoff")
+            && signals_are_taken_over(live.pid())
+            && state(live.pid()) == Some('S')
+    });
+}
+
+/// Whether backoff blocks TERM, as it does once it hears signals.
+fn signals_are_taken_over(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t")).unwrap_or("0");
+    u64::from_str_radix(mask, 16).unwrap() & (1 << 14) != 0
+}
+
+#[test]
+fn what_the_caller_ignores_stays_ignored() {
+    // As nohup does it.
+    for (signal, name) in [(Signal::SIGHUP, "HUP"), (Signal::SIGINT, "INT"), (Signal::SIGTERM, "TERM")] {
+        let script = format!("trap '' {name}; exec setsid backoff -b 1ms -n 2 -- sh -c 'echo $$; sleep 0.4; exit 3'");
+        let mut live = Live::start(&mut shell(&script));
+        let command: i32 = live.line().parse().unwrap();
+        live.signal(signal);
+        kill(Pid::from_raw(command), signal).unwrap();
+        // Both ignore it: the attempt fails by itself and is retried.
+        let shown = live.finish().expect_code(3);
+        assert_eq!(shown.stdout.lines().count(), 1, "{shown:?}");
+        assert!(shown.stderr.contains("attempt 1 of 2 failed: exit 3"), "{shown:?}");
+    }
+}
+
+#[test]
+fn with_signals_blocked_by_the_caller_nothing_hangs() {
+    // Every signal blocked, as a careless multi-threaded parent leaves them.
+    let blocked = "perl -e 'use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(1..31)); exec @ARGV'";
+    let blocked = run(&mut shell(&format!("{blocked} setsid backoff -n 2 -b 20ms -t 100ms -k 100ms -- sleep 60")));
+    blocked.expect_code(124);
+    let script = "perl -e 'use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(15)); exec @ARGV' \
+                  setsid backoff -b 60s -m 60s -- sh -c 'echo ready; exit 1'";
+    let mut live = Live::start(&mut shell(script));
+    live.expect_line("ready");
+    wait_until_waiting(&live);
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(15));
+}
+
+#[test]
+fn ignored_child_signals_do_not_lose_the_status() {
+    let ignoring = "exec perl -e '$SIG{CHLD} = \"IGNORE\"; exec @ARGV'";
+    run(&mut shell(&format!("{ignoring} backoff -q -n 2 -b 1ms -- sh -c 'exit 9'"))).expect_code(9);
+    let bare = run(&mut shell(&format!("{ignoring} grep SigIgn /proc/self/status")));
+    let wrapped = run(&mut shell(&format!("{ignoring} backoff -- grep SigIgn /proc/self/status")));
+    assert_eq!(wrapped.stdout, bare.stdout);
+    let mask = u64::from_str_radix(bare.stdout.trim_start_matches("SigIgn:\t").trim(), 16).unwrap();
+    assert!(mask & (1 << 16) != 0, "{bare:?}");
+}
+
+#[test]
+fn a_killed_backoff_leaves_no_command_behind() {
+    let (live, pid) = probe_under_backoff(&[], &["sleep"]);
+    live.signal(Signal::SIGKILL);
+    eventually("the command ends", || !is_alive(pid));
+}
+
+#[test]
+fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let script = format!("echo $$ >>{log}; exit 1");
+    for round in 0..60 {
+        let mut live = Live::start(&mut detached(&["-q", "-n", "unlimited", "-b", "0", "-m", "0", "--", "sh", "-c", &script]));
+        std::thread::sleep(Duration::from_micros(300 * round));
+        live.signal(Signal::SIGTERM);
+        let pid = live.pid();
+        let status = live.child.wait().unwrap();
+        assert!(!status.success(), "{status:?}");
+        let after = std::fs::read_to_string(&log).unwrap_or_default();
+        std::thread::sleep(Duration::from_millis(5));
+        assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), after, "an attempt ran after {pid} had gone");
+    }
+}
+
+#[test]
+fn full_standard_error_does_not_make_backoff_deaf() {
+    // The pipe is full and stays so: bash's sleep holds its reading end.
+    let script = "exec 3> >(sleep 60); echo $!; head -c 65536 /dev/zero >&3; \
+                  exec setsid backoff -b 1ms -- sh -c 'exit 1' 2>&3";
+    let mut live = Live::start(&mut shell(script));
+    let holder: i32 = live.line().parse().unwrap();
+    eventually("backoff writes", || {
+        std::fs::read_to_string(format!("/proc/{}/comm", live.pid())).is_ok_and(|name| name.trim() == "backoff")
+            && signals_are_taken_over(live.pid())
+            && state(live.pid()) == Some('S')
+    });
+    live.signal(Signal::SIGTERM);
+    let status = live.child.wait().unwrap();
+    kill(Pid::from_raw(holder), Signal::SIGKILL).unwrap();
+    assert!(!status.success(), "{status:?}");
+}
+
+#[test]
+fn the_ci_way_of_cancelling_ends_everything() {
+    // INT, then TERM, then KILL, to backoff alone.
+    let script = "trap '' INT; echo ready; while :; do sleep 0.01; done";
+    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    live.expect_line("ready");
+    live.signal(Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(is_alive(live.pid()));
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(15));
+}

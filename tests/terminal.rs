@@ -1,0 +1,341 @@
+//! On a real pseudo-terminal, under an interactive shell and without one.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+
+use common::pty::Terminal;
+use common::{eventually, probe, state};
+
+const CTRL_C: &str = "\x03";
+const CTRL_Z: &str = "\x1a";
+const CTRL_BACKSLASH: &str = "\x1c";
+
+#[test]
+fn the_command_sees_the_terminal_itself() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -- sh -c 'test -t 0 && test -t 1 && test -t 2 && tty && echo is-a-tty'");
+    terminal.expect("is-a-tty");
+}
+
+#[test]
+fn the_command_reads_a_line() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -- sh -c 'echo ask; read answer; echo got-$answer'");
+    terminal.expect("ask");
+    terminal.send("yes\n");
+    terminal.expect("got-yes");
+    // And from a script, which has no job control.
+    terminal.command("bash -c 'backoff -- sh -c \"echo ask; read answer; echo got-\\$answer\"; true'");
+    terminal.expect("ask");
+    terminal.send("again\n");
+    terminal.expect("got-again");
+}
+
+#[test]
+fn control_c_ends_command_and_backoff() {
+    let mut terminal = Terminal::bash();
+    for (key, status) in [(CTRL_C, "130"), (CTRL_BACKSLASH, "131")] {
+        terminal.command(&format!("ulimit -c 0; backoff -- {} sleep", probe()));
+        terminal.expect("ready ");
+        terminal.send(key);
+        terminal.expect("prompt> ");
+        terminal.command("echo status-$?");
+        terminal.expect(&format!("status-{status}"));
+        terminal.expect("prompt> ");
+    }
+}
+
+#[test]
+fn the_command_gets_exactly_one_int() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -- {} signals 7; echo status-$?", probe()));
+    let pid: i32 = pid_on(&mut terminal);
+    terminal.send(CTRL_C);
+    terminal.expect("2\r\n");
+    terminal.send(CTRL_C);
+    terminal.expect("2\r\n");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
+    // It handled INT and exited normally: backoff reports its code and nothing else was seen.
+    assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
+    terminal.expect("status-7");
+}
+
+#[test]
+fn control_c_during_a_wait() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -b 60s -m 60s -- false");
+    terminal.expect("retrying in");
+    terminal.expect("\n");
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+}
+
+#[test]
+fn one_control_c_ends_a_loop_wholly() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("bash -c 'for i in 1 2 3; do echo round-$i; backoff -- {} sleep; done'", probe()));
+    terminal.expect("ready ");
+    terminal.send(CTRL_C);
+    let meanwhile = terminal.expect("prompt> ");
+    assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+    // The same in the interactive shell's own loop.
+    terminal.command("for i in 1 2 3; do echo round-$i; backoff -- sleep 9; done; echo over");
+    terminal.expect("round-1\r\n");
+    let shell = terminal.child.id();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_C);
+    let meanwhile = terminal.expect("prompt> ");
+    assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
+}
+
+#[test]
+fn control_z_and_fg_twice_over() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -- {} sleep", probe()));
+    let pid = pid_on(&mut terminal);
+    let backoff = parent_of(pid);
+    for _ in 0..2 {
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("jobs -s | wc -l");
+        terminal.expect("1");
+        terminal.expect("prompt> ");
+        terminal.send("fg\n");
+        eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
+    }
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+}
+
+#[test]
+fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -n 1 -- {} signals 7; echo status-$?", probe()));
+    let pid = pid_on(&mut terminal);
+    let backoff = parent_of(pid);
+    // It takes TSTP without stopping, so nothing stops.
+    terminal.send(CTRL_Z);
+    terminal.expect("20\r\n");
+    eventually("backoff sleeps", || state(backoff) == Some('S'));
+    // STOP cannot be caught: the shell shows the job as stopped.
+    let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
+    send(nix::sys::signal::Signal::SIGSTOP);
+    terminal.expect("Stopped");
+    assert_eq!(state(backoff), Some('T'));
+    terminal.command("fg");
+    terminal.expect("18\r\n");
+    send(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n"), "");
+    terminal.expect("status-7");
+}
+
+#[test]
+fn bg_goes_on_in_the_background() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -n 1 -- sh -c 'sleep 1; echo finished; exit 5'");
+    let shell = terminal.child.id();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.command("bg; wait %1; echo status-$?");
+    terminal.expect("finished");
+    terminal.expect("status-5");
+}
+
+#[test]
+fn control_z_during_a_wait_stops_and_runs_nothing() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -n 2 -g constant -j none -b 300ms -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?");
+    terminal.expect("retrying in");
+    terminal.expect("\n");
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    terminal.send("fg\n");
+    assert!(!terminal.expect("backoff -n 2").contains("try-2"));
+    terminal.expect("try-2");
+}
+
+#[test]
+fn time_spent_stopped_does_not_count_against_the_time_out() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -n 1 -t 2s -- sh -c 'sleep 1; echo finished'");
+    let shell = terminal.child.id();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    std::thread::sleep(std::time::Duration::from_millis(2300));
+    terminal.command("fg; echo status-$?");
+    terminal.expect("finished");
+    terminal.expect("status-0");
+}
+
+#[test]
+fn time_spent_stopped_counts_against_the_deadline() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -d 2s -- {} sleep", probe()));
+    terminal.expect("ready ");
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    std::thread::sleep(std::time::Duration::from_millis(2300));
+    terminal.command("fg; echo status-$?");
+    terminal.expect("status-124");
+}
+
+#[test]
+fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -- cat &");
+    let shell = terminal.child.id();
+    eventually("both stop", || stopped_below(shell) == 2);
+    terminal.command("jobs");
+    terminal.expect("Stopped");
+    terminal.command("fg");
+    terminal.send("hello\n");
+    terminal.expect("hello\r\nhello\r\n");
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+}
+
+#[test]
+fn pipelines_behave_as_without_backoff() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -- sh -c 'echo question >/dev/tty; read a </dev/tty; echo got-$a' | cat");
+    terminal.expect("question");
+    terminal.send("answer\n");
+    terminal.expect("got-answer");
+    terminal.command("backoff -n 1 -- sh -c 'echo line; exit 3' | cat; echo ${PIPESTATUS[0]}");
+    terminal.expect("\r\n3\r\n");
+    terminal.command("backoff -- sleep 60 | cat");
+    let shell = terminal.child.id();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    assert_eq!(descendants_named(shell, "sleep"), 0);
+}
+
+#[test]
+fn a_resized_window_is_one_winch() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -- {} signals 7", probe()));
+    let pid = pid_on(&mut terminal);
+    let tty = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
+    let tty = tty.to_str().unwrap();
+    assert!(common::run(common::clean("stty").args(["-F", tty, "cols", "50"])).status.success());
+    terminal.expect("28\r\n");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
+    assert_eq!(terminal.expect("15\r\n"), "");
+}
+
+#[test]
+fn a_closed_terminal_leaves_nothing_behind() {
+    // Under a shell, and as the leader of the session, which the kernel tells alone.
+    for leader in [false, true] {
+        let probe = probe();
+        let mut terminal = if leader {
+            Terminal::start(common::BIN, &["--", &probe, "sleep"])
+        } else {
+            let mut terminal = Terminal::bash();
+            terminal.command(&format!("backoff -- {probe} sleep"));
+            terminal
+        };
+        let pid = pid_on(&mut terminal);
+        let backoff = parent_of(pid);
+        let Terminal { master, mut child, .. } = terminal;
+        drop(master);
+        eventually("the command ends", || !common::is_alive(pid));
+        eventually("backoff ends", || !common::is_alive(backoff));
+        let _ = child.wait();
+    }
+}
+
+#[test]
+fn term_to_backoff_alone_reaches_the_command() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -- {} signals 7; echo status-$?", probe()));
+    let pid = pid_on(&mut terminal);
+    let backoff = nix::unistd::Pid::from_raw(parent_of(pid));
+    nix::sys::signal::kill(backoff, nix::sys::signal::Signal::SIGUSR1).unwrap();
+    terminal.expect("10\r\n");
+    nix::sys::signal::kill(backoff, nix::sys::signal::Signal::SIGTERM).unwrap();
+    terminal.expect("15\r\n");
+    terminal.expect("status-7");
+}
+
+#[test]
+fn a_time_out_ends_the_tree_in_a_shared_group() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -n 1 -t 300ms -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?");
+    let shell = terminal.child.id();
+    eventually("both run", || descendants_named(shell, "sleep") == 2);
+    terminal.expect("status-124");
+    assert_eq!(descendants_named(shell, "sleep"), 0);
+    // The shell and what shares its group are not part of the tree.
+    terminal.command("echo still-here");
+    terminal.expect("still-here");
+}
+
+#[test]
+fn an_interactive_shell_runs_under_it() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -n 1 -- bash --norc --noprofile -i");
+    terminal.expect("prompt> ");
+    terminal.command("sleep 60");
+    let shell = terminal.child.id();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.command("fg");
+    eventually("sleep goes on", || stopped_below(shell) == 0);
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    terminal.command("exit 3");
+    terminal.command("echo status-$?");
+    terminal.expect("status-3");
+}
+
+#[test]
+fn as_the_sessions_leader_it_dies_of_control_c() {
+    let mut terminal = Terminal::start(common::BIN, &["--", &probe(), "sleep"]);
+    terminal.expect("ready ");
+    terminal.send(CTRL_C);
+    assert_eq!(terminal.finish().signal(), Some(2));
+}
+
+fn pid_on(terminal: &mut Terminal) -> i32 {
+    terminal.expect("ready ");
+    terminal.expect("\r\n").parse().unwrap()
+}
+
+fn parent_of(pid: i32) -> i32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat[stat.rfind(')').unwrap() + 2..].split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// How many descendants of a process are stopped.
+fn stopped_below(root: u32) -> usize {
+    let stopped = |pid: u32| usize::from(state(pid as i32) == Some('T'));
+    children_of(root).into_iter().map(|pid| stopped(pid) + stopped_below(pid)).sum()
+}
+
+fn children_of(pid: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+/// How many live descendants of a process have this name.
+fn descendants_named(root: u32, name: &str) -> usize {
+    let is_it = |pid: u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
+            && common::is_alive(pid as i32)
+    };
+    children_of(root).into_iter().map(|pid| usize::from(is_it(pid)) + descendants_named(pid, name)).sum()
+}
