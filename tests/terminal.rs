@@ -117,7 +117,7 @@ fn control_z_and_fg_twice_over() {
 #[test]
 fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
     let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -n 1 -- {} signals 7; echo status-$?", probe()));
+    terminal.command(&format!("backoff -n 1 -- {} signals 7", probe()));
     let pid = pid_on(&mut terminal);
     let backoff = parent_of(pid);
     // It takes TSTP without stopping, so nothing stops.
@@ -133,6 +133,8 @@ fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
     terminal.expect("18\r\n");
     send(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(terminal.expect("15\r\n"), "");
+    terminal.expect("prompt> ");
+    terminal.command("echo status-$?");
     terminal.expect("status-7");
 }
 
@@ -199,6 +201,8 @@ fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
     terminal.command("jobs");
     terminal.expect("Stopped");
     terminal.command("fg");
+    eventually("both go on", || stopped_below(shell) == 0);
+    terminal.expect("backoff -- cat\r\n");
     terminal.send("hello\n");
     terminal.expect("hello\r\nhello\r\n");
     terminal.send(CTRL_C);
