@@ -1,4 +1,3 @@
-shopt -s extglob
 _backoff() {
     local i cur prev opts cmd
     COMPREPLY=()
@@ -217,7 +216,7 @@ _backoff_or_command() {
         word=${COMP_WORDS[command]}
         case $word in
         --) ((command++)); break ;;
-        --attempts | --deadline | --timeout | --signal | --kill-after | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --success-exit | --consecutive | --retry-exit | --stop-exit | --retry-signal | --stop-signal | --nested | --exhausted-exit | --flaky-exit | --generate | -*([qv])[ndtskbfmgjpe])
+        --attempts | --deadline | --timeout | --signal | --kill-after | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --success-exit | --consecutive | --retry-exit | --stop-exit | --retry-signal | --stop-signal | --nested | --exhausted-exit | --flaky-exit | --generate | -[ndtskbfmgjpe] | -[qv][ndtskbfmgjpe])
             [[ ${COMP_WORDS[command + 1]} == = ]] && ((command++))
             ((command += 2))
             ;;

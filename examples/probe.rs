@@ -6,7 +6,14 @@
 //! - `probe die N` dies of signal N.
 //! - `probe stamp FILE CODE` appends the monotonic clock in nanoseconds to FILE, and exits with CODE.
 #![no_main]
-#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::disallowed_methods, reason = "a program for tests")]
+#![allow(
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a program for tests"
+)]
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -30,12 +37,21 @@ fn probe(args: Vec<OsString>) -> Exit {
         }
         ["die", signal] => {
             let own = std::process::id().to_string();
-            let _ = std::process::Command::new("kill").args([&format!("-{signal}"), &own]).status();
+            let _ = std::process::Command::new("kill")
+                .args([&format!("-{signal}"), &own])
+                .status();
         }
         ["stamp", file, code] => {
             let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
-            let line = format!("{}\n", i128::from(now.tv_sec()) * 1_000_000_000 + i128::from(now.tv_nsec()));
-            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file).unwrap();
+            let line = format!(
+                "{}\n",
+                i128::from(now.tv_sec()) * 1_000_000_000 + i128::from(now.tv_nsec())
+            );
+            let mut file = std::fs::OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(file)
+                .unwrap();
             file.write_all(line.as_bytes()).unwrap();
             return Exit::Code(code.parse().unwrap());
         }
@@ -50,7 +66,9 @@ fn signals(code_after_term: Option<u8>) -> Exit {
     let fd = SignalFd::new(&all).unwrap();
     println!("ready {}", std::process::id());
     loop {
-        let Ok(Some(info)) = fd.read_signal() else { continue };
+        let Ok(Some(info)) = fd.read_signal() else {
+            continue;
+        };
         println!("{}", info.ssi_signo);
         if info.ssi_signo == 15
             && let Some(code) = code_after_term

@@ -191,10 +191,7 @@ pub fn option(long: &str) -> &'static Opt {
 impl Opt {
     /// `BACKOFF_SOME_OPTION`
     pub fn variable(&self) -> String {
-        format!(
-            "BACKOFF_{}",
-            self.long.to_ascii_uppercase().replace('-', "_")
-        )
+        format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
     }
 
     fn arg(&self) -> Arg {
@@ -251,7 +248,8 @@ pub enum Parsed {
 const USAGE: &str = "backoff [OPTION]... [--] COMMAND [ARG]...\n       backoff [OPTION]... --plan\n       \
                      backoff --generate KIND | --help | --version";
 
-const ABOUT: &str = "Runs COMMAND; when it fails for a transient reason, waits (exponential backoff with jitter) and runs it again.";
+const ABOUT: &str =
+    "Runs COMMAND; when it fails for a transient reason, waits (exponential backoff with jitter) and runs it again.";
 
 const AFTER_HELP: &str = "\
 Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION; the option wins.
@@ -291,9 +289,7 @@ pub fn parser() -> Command {
         .arg(
             Arg::new("command")
                 .value_name("COMMAND [ARG]")
-                .help(
-                    "The command and its arguments; nothing after COMMAND is an option of backoff",
-                )
+                .help("The command and its arguments; nothing after COMMAND is an option of backoff")
                 .value_parser(value_parser!(OsString))
                 .value_hint(ValueHint::CommandWithArguments)
                 .num_args(1..)
@@ -304,19 +300,15 @@ pub fn parser() -> Command {
 
 /// The parser as help, man page and completions see it: with the words that options take.
 pub fn documented_parser() -> Command {
-    OPTIONS
-        .iter()
-        .fold(parser(), |command, opt| match opt.takes {
-            Word(_, words) => command.mut_arg(opt.long, |arg| {
-                arg.value_parser(PossibleValuesParser::new(
-                    words.iter().map(|word| PossibleValue::new(*word)),
-                ))
-                .hide_possible_values(
-                    opt.long == "jitter" || opt.long == "growth" || opt.long == "policy",
-                )
-            }),
-            _ => command,
-        })
+    OPTIONS.iter().fold(parser(), |command, opt| match opt.takes {
+        Word(_, words) => command.mut_arg(opt.long, |arg| {
+            arg.value_parser(PossibleValuesParser::new(
+                words.iter().map(|word| PossibleValue::new(*word)),
+            ))
+            .hide_possible_values(opt.long == "jitter" || opt.long == "growth" || opt.long == "policy")
+        }),
+        _ => command,
+    })
 }
 
 /// Reads a command line, its first word being the program's own name.
@@ -335,7 +327,7 @@ pub fn parse(args: Vec<OsString>) -> Parsed {
             }
             Nothing if matches.get_flag(opt.long) => typed.switches.push((opt, 1)),
             Count if matches.get_count(opt.long) > 0 => {
-                typed.switches.push((opt, matches.get_count(opt.long)))
+                typed.switches.push((opt, matches.get_count(opt.long)));
             }
             Nothing | Count => {}
         }
@@ -366,15 +358,10 @@ fn explain(error: &clap::Error) -> Parsed {
             } else {
                 format!(", did you mean {similar}?")
             };
-            format!(
-                "there is no option {arg:?}{hint} (put -- before a command that starts with a dash)"
-            )
+            format!("there is no option {arg:?}{hint} (put -- before a command that starts with a dash)")
         }
         ErrorKind::TooManyValues => {
-            format!(
-                "{arg} takes no value, got {:?}",
-                context(ContextKind::InvalidValue)
-            )
+            format!("{arg} takes no value, got {:?}", context(ContextKind::InvalidValue))
         }
         ErrorKind::InvalidValue => format!("{arg} needs a value"),
         _ => error
@@ -415,16 +402,8 @@ mod tests {
     #[test]
     fn a_help_line_is_one_line_without_a_full_stop() {
         for opt in OPTIONS {
-            assert!(
-                !opt.help.contains('\n') && !opt.help.ends_with('.'),
-                "{}",
-                opt.long
-            );
-            assert!(
-                opt.more.is_empty() || opt.more.ends_with('.'),
-                "{}",
-                opt.long
-            );
+            assert!(!opt.help.contains('\n') && !opt.help.ends_with('.'), "{}", opt.long);
+            assert!(opt.more.is_empty() || opt.more.ends_with('.'), "{}", opt.long);
         }
     }
 }

@@ -34,9 +34,7 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
         Stop::Succeeded { flaky: false } => None,
         Stop::GaveUp(GiveUp::Permanent) => None,
-        Stop::GaveUp(GiveUp::Attempts | GiveUp::Deadline | GiveUp::Delay) => {
-            overrides.exhausted.map(Exit::Code)
-        }
+        Stop::GaveUp(GiveUp::Attempts | GiveUp::Deadline | GiveUp::Delay) => overrides.exhausted.map(Exit::Code),
         // Not exhausted: the outer run goes on.
         Stop::GaveUp(GiveUp::Nested) => None,
     };
@@ -71,10 +69,7 @@ mod tests {
         for code in 0..=255 {
             let end = End::Exited(code);
             let succeeded = Stop::Succeeded { flaky: false };
-            assert_eq!(
-                status(succeeded, &end, Overrides::default()),
-                Exit::Code(code)
-            );
+            assert_eq!(status(succeeded, &end, Overrides::default()), Exit::Code(code));
             for why in [
                 GiveUp::Permanent,
                 GiveUp::Attempts,
@@ -106,10 +101,7 @@ mod tests {
     fn a_time_out_is_124() {
         for bound in [Bound::Timeout, Bound::Deadline] {
             let stop = Stop::GaveUp(GiveUp::Permanent);
-            assert_eq!(
-                status(stop, &End::TimedOut(bound), OVERRIDES),
-                Exit::Code(124)
-            );
+            assert_eq!(status(stop, &End::TimedOut(bound), OVERRIDES), Exit::Code(124));
         }
     }
 

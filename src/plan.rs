@@ -154,10 +154,7 @@ impl Plan {
     /// Resolves what was typed and what the `BACKOFF_*` variables say.
     pub fn resolve(typed: &Typed, variables: &[(OsString, OsString)]) -> Result<Plan, Usage> {
         let mut settings = Settings::new(typed, variables);
-        let policies: Vec<_> = BUILT_IN
-            .iter()
-            .map(|policy| (policy.name, policy))
-            .collect();
+        let policies: Vec<_> = BUILT_IN.iter().map(|policy| (policy.name, policy)).collect();
         if let Some(policy) = settings.read("policy", |text| values::one_of(text, &policies))? {
             settings.set_policy(policy.value);
         }
@@ -173,8 +170,7 @@ impl Plan {
             }
             None => Action::Run,
         };
-        let nested = value(settings.read("nested", |text| values::one_of(text, NESTED))?)
-            .unwrap_or(NestedName::Warn);
+        let nested = value(settings.read("nested", |text| values::one_of(text, NESTED))?).unwrap_or(NestedName::Warn);
         let number = |name: &str| {
             settings
                 .variable(name)
@@ -213,11 +209,7 @@ impl Plan {
 fn verbosity(settings: &Settings<'_>) -> Result<i16, Usage> {
     let mut quiet = settings.switch("quiet")?.filter(|given| given.value > 0);
     let mut verbose = settings.switch("verbose")?.filter(|given| given.value > 0);
-    exclude(
-        &mut quiet,
-        &mut verbose,
-        "one silences what the other asks for",
-    )?;
+    exclude(&mut quiet, &mut verbose, "one silences what the other asks for")?;
     Ok(if quiet.is_some() {
         -1
     } else {
@@ -239,9 +231,7 @@ fn bounds(settings: &Settings<'_>) -> Result<Bounds, Usage> {
 fn limits(settings: &Settings<'_>, leave_to_outer: bool) -> Result<Limits, Usage> {
     let attempts = settings.read("attempts", values::attempts)?;
     let consecutive = settings.read("consecutive", |text| values::whole(text, 1, u64::MAX))?;
-    let limit = attempts
-        .as_ref()
-        .map_or(Some(DEFAULT_ATTEMPTS), |given| given.value);
+    let limit = attempts.as_ref().map_or(Some(DEFAULT_ATTEMPTS), |given| given.value);
     if let (Some(consecutive), Some(limit)) = (&consecutive, limit)
         && consecutive.value > limit
     {
@@ -265,15 +255,10 @@ fn limits(settings: &Settings<'_>, leave_to_outer: bool) -> Result<Limits, Usage
     })
 }
 
-fn before_the_first(
-    settings: &Settings<'_>,
-    limits: &Limits,
-) -> Result<(Duration, Duration), Usage> {
+fn before_the_first(settings: &Settings<'_>, limits: &Limits) -> Result<(Duration, Duration), Usage> {
     let initial_delay = settings.read("initial-delay", values::duration)?;
     let splay = settings.read("splay", values::duration)?;
-    let longest = |given: &Option<Given<Duration>>| {
-        given.as_ref().map_or(Duration::ZERO, |given| given.value)
-    };
+    let longest = |given: &Option<Given<Duration>>| given.as_ref().map_or(Duration::ZERO, |given| given.value);
     if let Some(deadline) = limits.deadline
         && longest(&initial_delay).saturating_add(longest(&splay)) >= deadline
     {
@@ -310,11 +295,7 @@ fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
     let mut growth = settings.read("growth", |text| values::one_of(text, GROWTHS))?;
     let mut list = settings.read("delays", values::durations)?;
     let mut jitter = settings.read("jitter", |text| values::one_of(text, JITTERS))?;
-    exclude(
-        &mut growth,
-        &mut list,
-        "a list of waits takes the place of growth",
-    )?;
+    exclude(&mut growth, &mut list, "a list of waits takes the place of growth")?;
     if jitter
         .as_ref()
         .is_some_and(|j| matches!(j.value, JitterName::Decorrelated | JitterName::Slotted))
@@ -371,12 +352,7 @@ fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
         jitter_name,
         &[JitterName::Additive, JitterName::Proportional],
     )?;
-    meant_for(
-        settings,
-        "slot-ceiling",
-        jitter_name,
-        &[JitterName::Slotted],
-    )?;
+    meant_for(settings, "slot-ceiling", jitter_name, &[JitterName::Slotted])?;
     let (base, cap) = base_and_cap(settings, &growth, jitter_name)?;
     Ok(Delays {
         base,
@@ -387,23 +363,13 @@ fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
 }
 
 /// A flag that only some jitters look at must not be given with another, where it would do nothing.
-fn meant_for(
-    settings: &Settings<'_>,
-    long: &str,
-    jitter: JitterName,
-    with: &[JitterName],
-) -> Result<(), Usage> {
+fn meant_for(settings: &Settings<'_>, long: &str, jitter: JitterName, with: &[JitterName]) -> Result<(), Usage> {
     let given = settings
         .read(long, |_| Ok(()))?
         .filter(|given| given.origin == crate::settings::Origin::Flag);
     match given {
         Some(given) if !with.contains(&jitter) => {
-            let name = |jitter: &JitterName| {
-                JITTERS
-                    .iter()
-                    .find(|(_, j)| j == jitter)
-                    .map_or("", |(name, _)| *name)
-            };
+            let name = |jitter: &JitterName| JITTERS.iter().find(|(_, j)| j == jitter).map_or("", |(name, _)| *name);
             let with: Vec<_> = with.iter().map(name).collect();
             Err(Usage(format!(
                 "{given} means nothing with {} jitter; try --jitter {}",
@@ -415,22 +381,13 @@ fn meant_for(
     }
 }
 
-fn base_and_cap(
-    settings: &Settings<'_>,
-    growth: &Growth,
-    jitter: JitterName,
-) -> Result<(Duration, Duration), Usage> {
+fn base_and_cap(settings: &Settings<'_>, growth: &Growth, jitter: JitterName) -> Result<(Duration, Duration), Usage> {
     let base = settings.read("base", values::duration)?;
     let cap = settings.read("max-delay", values::duration)?;
     let stop_at = settings.read("stop-at-delay", values::duration)?;
     let default_cap = match growth {
         _ if jitter == JitterName::Slotted => Duration::MAX,
-        Growth::List(list) => list
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or_default()
-            .max(DEFAULT_CAP),
+        Growth::List(list) => list.iter().copied().max().unwrap_or_default().max(DEFAULT_CAP),
         _ => stop_at
             .as_ref()
             .map_or(DEFAULT_CAP, |stop_at| stop_at.value.max(DEFAULT_CAP)),
@@ -452,20 +409,8 @@ fn base_and_cap(
     // Somebody asked for this base; shortening it behind their back would be wrong. A policy's base
     // gives way to an explicit cap.
     if base.is_explicit() && base.value > limit && !has_list {
-        let cap = cap.map_or_else(
-            || "the default --max-delay 30s".into(),
-            |cap| cap.to_string(),
-        );
-        return Err(Usage(format!(
-            "{base} is longer than {cap}; try a larger --max-delay"
-        )));
+        let cap = cap.map_or_else(|| "the default --max-delay 30s".into(), |cap| cap.to_string());
+        return Err(Usage(format!("{base} is longer than {cap}; try a larger --max-delay")));
     }
-    Ok((
-        if has_list {
-            base.value
-        } else {
-            base.value.min(limit)
-        },
-        limit,
-    ))
+    Ok((if has_list { base.value } else { base.value.min(limit) }, limit))
 }

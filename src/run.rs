@@ -154,10 +154,7 @@ pub fn run(
             deadline: plan.limits.deadline,
             variables,
         };
-        let Attempt {
-            outcome,
-            interrupted,
-        } = host.attempt(&order)?;
+        let Attempt { outcome, interrupted } = host.attempt(&order)?;
         moment.elapsed = host.elapsed();
 
         if let Some(signal) = interrupted {
@@ -228,19 +225,10 @@ fn too_late(
             verdict: *verdict,
         },
     )?;
-    Ok(exit::status(
-        Stop::GaveUp(why),
-        &outcome.end,
-        plan.overrides,
-    ))
+    Ok(exit::status(Stop::GaveUp(why), &outcome.end, plan.overrides))
 }
 
-fn tell(
-    host: &mut impl Host,
-    observer: &mut impl Observer,
-    moment: Moment,
-    event: &Event<'_>,
-) -> Result<(), Cut> {
+fn tell(host: &mut impl Host, observer: &mut impl Observer, moment: Moment, event: &Event<'_>) -> Result<(), Cut> {
     match observer.line(&moment, event) {
         Some(line) => host.say(&line),
         None => Ok(()),
@@ -269,9 +257,7 @@ fn variables(
         ("BACKOFF_ATTEMPT", moment.attempt.to_string()),
         (
             "BACKOFF_ATTEMPT_LIMIT",
-            plan.limits
-                .attempts
-                .map_or_else(String::new, |limit| limit.to_string()),
+            plan.limits.attempts.map_or_else(String::new, |limit| limit.to_string()),
         ),
         ("BACKOFF_RUN_ID", identity.run_id.clone()),
         ("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
@@ -281,9 +267,7 @@ fn variables(
         ),
         (
             "BACKOFF_PREVIOUS_EXIT",
-            last.map_or_else(String::new, |(outcome, _)| {
-                outcome.end.shell_status().to_string()
-            }),
+            last.map_or_else(String::new, |(outcome, _)| outcome.end.shell_status().to_string()),
         ),
     ];
     if plan.c_locale {

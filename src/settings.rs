@@ -89,12 +89,7 @@ impl<'a> Settings<'a> {
     }
 
     fn find(&self, opt: &'static Opt) -> Option<(&'a OsStr, Origin)> {
-        if let Some((_, text)) = self
-            .typed
-            .values
-            .iter()
-            .find(|(typed, _)| typed.long == opt.long)
-        {
+        if let Some((_, text)) = self.typed.values.iter().find(|(typed, _)| typed.long == opt.long) {
             return Some((text, Origin::Flag));
         }
         if let Some(text) = self.of_variable(opt) {
@@ -114,11 +109,7 @@ impl<'a> Settings<'a> {
     }
 
     /// The value of an option, read by `parse`.
-    pub fn read<T>(
-        &self,
-        long: &str,
-        parse: impl Fn(&str) -> Parsed<T>,
-    ) -> Result<Option<Given<T>>, Usage> {
+    pub fn read<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<Given<T>>, Usage> {
         let opt = cli::option(long);
         let Some((text, origin)) = self.find(opt) else {
             return Ok(None);
@@ -146,12 +137,7 @@ impl<'a> Settings<'a> {
     /// How often a switch is on, and where that was said: 0 or 1, more for an option that counts.
     pub fn switch(&self, long: &str) -> Result<Option<Given<u8>>, Usage> {
         let opt = cli::option(long);
-        if let Some((_, count)) = self
-            .typed
-            .switches
-            .iter()
-            .find(|(typed, _)| typed.long == long)
-        {
+        if let Some((_, count)) = self.typed.switches.iter().find(|(typed, _)| typed.long == long) {
             return Ok(Some(Given {
                 value: *count,
                 origin: Origin::Flag,
@@ -163,11 +149,9 @@ impl<'a> Settings<'a> {
             return Ok(None);
         }
         let counts = opt.takes == cli::Takes::Count;
-        self.read(long, |text| {
-            match values::whole(text, 0, u64::from(u8::MAX)) {
-                Ok(count) if counts => Ok(count as u8),
-                _ => values::switch(text).map(u8::from),
-            }
+        self.read(long, |text| match values::whole(text, 0, u64::from(u8::MAX)) {
+            Ok(count) if counts => Ok(count as u8),
+            _ => values::switch(text).map(u8::from),
         })
     }
 
@@ -179,11 +163,7 @@ impl<'a> Settings<'a> {
 
 /// Two options that exclude each other: the one from the stronger source stays. From the same
 /// source, nobody can say which was meant.
-pub fn exclude<A, B>(
-    a: &mut Option<Given<A>>,
-    b: &mut Option<Given<B>>,
-    why: &str,
-) -> Result<(), Usage> {
+pub fn exclude<A, B>(a: &mut Option<Given<A>>, b: &mut Option<Given<B>>, why: &str) -> Result<(), Usage> {
     let (Some(first), Some(second)) = (&a, &b) else {
         return Ok(());
     };

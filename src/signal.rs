@@ -27,9 +27,7 @@ well_known! {
 impl Signal {
     /// A signal by number, 1 to the platform's highest (64 on Linux).
     pub fn from_number(number: i32) -> Option<Signal> {
-        (1..=highest())
-            .contains(&number)
-            .then_some(Signal(number as u8))
+        (1..=highest()).contains(&number).then_some(Signal(number as u8))
     }
 
     /// The number, as `kill(2)` takes it.
@@ -44,10 +42,7 @@ impl Signal {
 
     /// TERM, INT, HUP and QUIT ask a program to end: after one of them no new attempt starts.
     pub fn asks_to_end(self) -> bool {
-        matches!(
-            self,
-            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT
-        )
+        matches!(self, Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT)
     }
 
     /// TSTP, TTIN and TTOU: what the terminal's job control stops a job with.
@@ -127,9 +122,7 @@ fn real_time_by_name(name: &str) -> Option<Signal> {
     } else {
         last.checked_sub(offset(name.strip_prefix("RTMAX")?, '-')?)?
     };
-    (first..=last)
-        .contains(&number)
-        .then(|| Signal::from_number(number))?
+    (first..=last).contains(&number).then(|| Signal::from_number(number))?
 }
 
 #[cfg(test)]
@@ -164,16 +157,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn real_time_signals_have_names() {
         let first = libc::SIGRTMIN();
-        assert_eq!(
-            "RTMIN+1".parse::<Signal>().map(Signal::number),
-            Ok(first + 1)
-        );
+        assert_eq!("RTMIN+1".parse::<Signal>().map(Signal::number), Ok(first + 1));
         assert_eq!("SIGRTMAX".parse::<Signal>().map(Signal::number), Ok(64));
         assert_eq!("RTMAX-2".parse::<Signal>().map(Signal::number), Ok(62));
-        assert_eq!(
-            "RTMIN+3".parse::<Signal>().unwrap().to_string(),
-            "SIGRTMIN+3"
-        );
+        assert_eq!("RTMIN+3".parse::<Signal>().unwrap().to_string(), "SIGRTMIN+3");
     }
 
     #[test]

@@ -60,14 +60,11 @@ fn bare_seconds(text: &str) -> Option<Duration> {
 
 /// A whole number from `least` up to `most`, plain ASCII digits only.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
-    let number = digits(text)
-        .ok_or_else(|| format!("is not a whole number; try {}", least.max(3).min(most)))?;
+    let number = digits(text).ok_or_else(|| format!("is not a whole number; try {}", least.max(3).min(most)))?;
     match number {
         Some(n) if (least..=most).contains(&n) => Ok(n),
         _ if most == u64::MAX => Err(format!("is out of range; it must be at least {least}")),
-        _ => Err(format!(
-            "is out of range; it must be from {least} to {most}"
-        )),
+        _ => Err(format!("is out of range; it must be from {least} to {most}")),
     }
 }
 
@@ -136,25 +133,19 @@ pub fn code(text: &str) -> Parsed<u8> {
             if name == "ok" {
                 Some(0)
             } else {
-                SYSEXITS
-                    .iter()
-                    .position(|known| *known == name)
-                    .map(|i| 64 + i as u8)
+                SYSEXITS.iter().position(|known| *known == name).map(|i| 64 + i as u8)
             }
         }
     }
-    .ok_or_else(|| {
-        "is not an exit code; try a number from 0 to 255 or a sysexits name such as tempfail".into()
-    })
+    .ok_or_else(|| "is not an exit code; try a number from 0 to 255 or a sysexits name such as tempfail".into())
 }
 
 /// CODES: `7`, `1,2,75`, `100-110`, `tempfail`, mixed.
 pub fn codes(text: &str) -> Parsed<CodeSet> {
     let mut set = CodeSet::default();
     for part in text.split(',').map(str::trim) {
-        let wrong = |problem: &str| {
-            format!("is not a list of exit codes ({part:?} {problem}); try 7, 1,2,75 or 100-110")
-        };
+        let wrong =
+            |problem: &str| format!("is not a list of exit codes ({part:?} {problem}); try 7, 1,2,75 or 100-110");
         if part.is_empty() {
             return Err(wrong("is empty"));
         }
@@ -200,9 +191,7 @@ pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     text.split(',')
         .map(|part| {
             let shown = part.trim();
-            duration(part).map_err(|wrong| {
-                format!("is not a list of durations: {shown:?} {wrong}, as in 1s,5s,30s")
-            })
+            duration(part).map_err(|wrong| format!("is not a list of durations: {shown:?} {wrong}, as in 1s,5s,30s"))
         })
         .collect()
 }
@@ -282,10 +271,7 @@ mod tests {
 
     #[test]
     fn a_duration_beyond_the_clock_saturates() {
-        assert_eq!(
-            duration("999999999999999999999999"),
-            Ok(Duration::new(u64::MAX, 0))
-        );
+        assert_eq!(duration("999999999999999999999999"), Ok(Duration::new(u64::MAX, 0)));
         for text in ["999999999999y", "99999999999999999999999999s"] {
             assert_eq!(duration(text), Ok(Duration::MAX), "{text}");
         }
@@ -318,16 +304,7 @@ mod tests {
     fn numbers_have_bounds() {
         assert_eq!(attempts("unlimited"), Ok(None));
         assert_eq!(attempts("7"), Ok(Some(7)));
-        for text in [
-            "0",
-            "-1",
-            "1.5",
-            "",
-            "٣",
-            "99999999999999999999999",
-            "five",
-            "+3",
-        ] {
+        for text in ["0", "-1", "1.5", "", "٣", "99999999999999999999999", "five", "+3"] {
             assert!(attempts(text).is_err(), "{text:?}");
         }
         for text in ["0.5", "nan", "inf", "-2", "1e999", "", "two"] {

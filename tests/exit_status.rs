@@ -23,18 +23,39 @@ fn the_last_attempts_code_counts() {
 fn exhaustion_is_never_success() {
     let shown = ran(&["-n", "3", "-b", "1ms", "--", "false"]).expect_code(1);
     assert_eq!(shown.stderr.lines().count(), 3, "{shown:?}");
-    assert!(shown.stderr.lines().last().unwrap().starts_with("backoff: gave up after 3 attempts in "), "{shown:?}");
+    assert!(
+        shown
+            .stderr
+            .lines()
+            .last()
+            .unwrap()
+            .starts_with("backoff: gave up after 3 attempts in "),
+        "{shown:?}"
+    );
 }
 
 #[test]
 fn fails_fails_succeeds() {
-    let shown =
-        ran(&["-b", "1ms", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 3"]).expect_code(0);
+    let shown = ran(&[
+        "-b",
+        "1ms",
+        "--",
+        "sh",
+        "-c",
+        "echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 3",
+    ])
+    .expect_code(0);
     assert_eq!(shown.stdout, "1\n2\n3\n");
     let lines: Vec<_> = shown.stderr.lines().collect();
-    assert!(lines[0].starts_with("backoff: attempt 1 of 5 failed: exit 1 after "), "{lines:?}");
+    assert!(
+        lines[0].starts_with("backoff: attempt 1 of 5 failed: exit 1 after "),
+        "{lines:?}"
+    );
     assert!(lines[0].contains("; retrying in "), "{lines:?}");
-    assert!(lines[2].starts_with("backoff: succeeded on attempt 3 of 5 after "), "{lines:?}");
+    assert!(
+        lines[2].starts_with("backoff: succeeded on attempt 3 of 5 after "),
+        "{lines:?}"
+    );
     assert_eq!(lines.len(), 3);
 }
 
@@ -47,7 +68,10 @@ fn a_first_success_is_silent() {
 fn dies_by_the_commands_signal() {
     // Not STOP and its kin, which end nothing; real-time signals included.
     for signal in (1..=64).filter(|s| ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].contains(s)) {
-        let shown = run(&mut shell(&format!("ulimit -c 0; exec backoff -q -n 1 -- {} die {signal}", common::probe())));
+        let shown = run(&mut shell(&format!(
+            "ulimit -c 0; exec backoff -q -n 1 -- {} die {signal}",
+            common::probe()
+        )));
         assert_eq!(shown.signal(), Some(signal), "{shown:?}");
     }
 }
@@ -63,16 +87,42 @@ fn a_shell_sees_128_and_the_signal() {
 #[test]
 fn no_second_core_file() {
     let dir = tempfile::tempdir().unwrap();
-    let script = format!("cd {} && ulimit -c unlimited; backoff -q -n 1 -- sh -c 'ulimit -c 0; kill -ABRT $$'; ls", within(&dir, ""));
+    let script = format!(
+        "cd {} && ulimit -c unlimited; backoff -q -n 1 -- sh -c 'ulimit -c 0; kill -ABRT $$'; ls",
+        within(&dir, "")
+    );
     assert_eq!(run(&mut shell(&script)).stdout, "");
 }
 
 #[test]
 fn a_time_out_is_124_however_the_command_takes_it() {
     ran(&["-q", "-n", "1", "-t", "50ms", "--", "sleep", "30"]).expect_code(124);
-    ran(&["-q", "-n", "1", "-t", "50ms", "--", "bash", "-c", "trap 'exit 0' TERM; while :; do sleep 0.01; done"]).expect_code(124);
-    ran(&["-q", "-n", "1", "-t", "50ms", "-k", "50ms", "--", "bash", "-c", "trap '' TERM; while :; do sleep 0.01; done"])
-        .expect_code(124);
+    ran(&[
+        "-q",
+        "-n",
+        "1",
+        "-t",
+        "50ms",
+        "--",
+        "bash",
+        "-c",
+        "trap 'exit 0' TERM; while :; do sleep 0.01; done",
+    ])
+    .expect_code(124);
+    ran(&[
+        "-q",
+        "-n",
+        "1",
+        "-t",
+        "50ms",
+        "-k",
+        "50ms",
+        "--",
+        "bash",
+        "-c",
+        "trap '' TERM; while :; do sleep 0.01; done",
+    ])
+    .expect_code(124);
     ran(&["-q", "-d", "50ms", "--", "sleep", "30"]).expect_code(124);
 }
 
@@ -97,9 +147,14 @@ fn not_found_and_not_executable_are_final() {
         ("/", 126),
         (".", 126),
     ] {
-        let shown = ran(&["-b", "1ms", "--", command, "secret"]).expect_code(code).expect_stderr("backoff: cannot run '");
+        let shown = ran(&["-b", "1ms", "--", command, "secret"])
+            .expect_code(code)
+            .expect_stderr("backoff: cannot run '");
         assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");
-        assert!(shown.stderr.contains(command) && !shown.stderr.contains("secret"), "{shown:?}");
+        assert!(
+            shown.stderr.contains(command) && !shown.stderr.contains("secret"),
+            "{shown:?}"
+        );
     }
 }
 
@@ -107,7 +162,9 @@ fn not_found_and_not_executable_are_final() {
 fn a_missing_interpreter_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let script = executable(&dir, "script", "#!/no/such/interpreter\n");
-    ran(&["--", &script]).expect_code(127).expect_stderr("its interpreter is missing");
+    ran(&["--", &script])
+        .expect_code(127)
+        .expect_stderr("its interpreter is missing");
 }
 
 #[test]
@@ -126,7 +183,9 @@ fn what_cannot_start_is_retried_if_listed() {
     ran(&["-n", "2", "-b", "1ms", "-e", "127", "--", "no-such-command-here"])
         .expect_code(127)
         .expect_stderr("attempt 1 of 2 failed: cannot run 'no-such-command-here': command not found; retrying");
-    ran(&["-n", "2", "-b", "1ms", "-e", "126", "--", "/"]).expect_code(126).expect_stderr("attempt 1 of 2 failed");
+    ran(&["-n", "2", "-b", "1ms", "-e", "126", "--", "/"])
+        .expect_code(126)
+        .expect_stderr("attempt 1 of 2 failed");
 }
 
 #[test]
@@ -149,8 +208,33 @@ fn zero_that_counts_as_failure_is_not_zero() {
 #[test]
 fn a_chosen_status_on_exhaustion_only() {
     ran(&["-q", "-n", "2", "-b", "1ms", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
-    ran(&["-q", "-n", "2", "-b", "1ms", "--exhausted-exit", "tempfail", "--", "sh", "-c", "kill $$"]).expect_code(75);
-    ran(&["-q", "-t", "20ms", "-n", "1", "--exhausted-exit", "75", "--", "sleep", "9"]).expect_code(75);
+    ran(&[
+        "-q",
+        "-n",
+        "2",
+        "-b",
+        "1ms",
+        "--exhausted-exit",
+        "tempfail",
+        "--",
+        "sh",
+        "-c",
+        "kill $$",
+    ])
+    .expect_code(75);
+    ran(&[
+        "-q",
+        "-t",
+        "20ms",
+        "-n",
+        "1",
+        "--exhausted-exit",
+        "75",
+        "--",
+        "sleep",
+        "9",
+    ])
+    .expect_code(75);
     ran(&["-q", "-d", "20ms", "--exhausted-exit", "75", "--", "sleep", "9"]).expect_code(75);
     ran(&["-q", "-b", "1s", "-d", "200ms", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
     ran(&["-q", "--stop-at-delay", "0", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
@@ -161,10 +245,31 @@ fn a_chosen_status_on_exhaustion_only() {
 
 #[test]
 fn a_chosen_status_for_late_success() {
-    let flaky = ["-q", "-b", "1ms", "--flaky-exit", "9", "--", "sh", "-c", "test $BACKOFF_ATTEMPT = 2"];
+    let flaky = [
+        "-q",
+        "-b",
+        "1ms",
+        "--flaky-exit",
+        "9",
+        "--",
+        "sh",
+        "-c",
+        "test $BACKOFF_ATTEMPT = 2",
+    ];
     ran(&flaky).expect_code(9);
     ran(&["-q", "--flaky-exit", "9", "--", "true"]).expect_code(0);
-    ran(&["-q", "-b", "1ms", "--flaky-exit", "9", "--consecutive", "2", "--", "true"]).expect_code(0);
+    ran(&[
+        "-q",
+        "-b",
+        "1ms",
+        "--flaky-exit",
+        "9",
+        "--consecutive",
+        "2",
+        "--",
+        "true",
+    ])
+    .expect_code(0);
 }
 
 #[test]
@@ -190,7 +295,9 @@ fn what_cannot_be_printed_is_an_error() {
 fn a_reader_that_is_gone_is_final_and_silent() {
     let shown = run(&mut shell("backoff -- yes | head -n 1; echo ${PIPESTATUS[*]}"));
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("y\n141 0\n", ""));
-    let shown = run(&mut shell("backoff -n 2 -b 1ms --retry-signal PIPE -- sh -c 'kill -PIPE $$'; echo $?"));
+    let shown = run(&mut shell(
+        "backoff -n 2 -b 1ms --retry-signal PIPE -- sh -c 'kill -PIPE $$'; echo $?",
+    ));
     assert_eq!(shown.stdout, "141\n");
     assert_eq!(shown.stderr.lines().count(), 2, "{shown:?}");
 }
@@ -203,7 +310,11 @@ fn no_process_to_be_had_is_our_own_failure() {
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(dir.path(), open).unwrap();
     // The limit of processes does not bind root.
-    let user = if nix::unistd::geteuid().is_root() { "setpriv --reuid=54321 --regid=54321 --clear-groups" } else { "env" };
+    let user = if nix::unistd::geteuid().is_root() {
+        "setpriv --reuid=54321 --regid=54321 --clear-groups"
+    } else {
+        "env"
+    };
     let script = format!("cd /; {user} bash -c 'ulimit -u 1; exec {copy} -b 1ms -- true'");
     let shown = run(&mut shell(&script)).expect_code(125);
     assert_eq!(shown.stderr, "backoff: cannot start a process: Try again\n");

@@ -1,5 +1,10 @@
 //! Signals without a controlling terminal: CI, cron, containers.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "these are tests"
+)]
 
 mod common;
 
@@ -12,7 +17,11 @@ use nix::unistd::Pid;
 const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
 fn number_after(line: &str, word: &str) -> i32 {
-    line.strip_prefix(word).unwrap_or_else(|| panic!("no {word:?} in {line:?}")).trim().parse().unwrap()
+    line.strip_prefix(word)
+        .unwrap_or_else(|| panic!("no {word:?} in {line:?}"))
+        .trim()
+        .parse()
+        .unwrap()
 }
 
 /// `backoff -- probe signals`, running; the probe's process number.
@@ -142,9 +151,13 @@ fn tstp_stops_both_and_cont_resumes_both() {
     let (live, pid) = probe_under_backoff(&[], &["sleep"]);
     for _ in 0..2 {
         live.signal(Signal::SIGTSTP);
-        eventually("both stop", || state(pid) == Some('T') && state(live.pid()) == Some('T'));
+        eventually("both stop", || {
+            state(pid) == Some('T') && state(live.pid()) == Some('T')
+        });
         live.signal(Signal::SIGCONT);
-        eventually("both go on", || state(pid) == Some('S') && state(live.pid()) == Some('S'));
+        eventually("both go on", || {
+            state(pid) == Some('S') && state(live.pid()) == Some('S')
+        });
     }
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
@@ -153,12 +166,25 @@ fn tstp_stops_both_and_cont_resumes_both() {
 #[test]
 fn during_a_wait_a_signal_ends_backoff_at_once() {
     for signal in ENDING {
-        let mut live = Live::start(&mut detached(&["-b", "60s", "-m", "60s", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; exit 1"]));
+        let mut live = Live::start(&mut detached(&[
+            "-b",
+            "60s",
+            "-m",
+            "60s",
+            "--",
+            "sh",
+            "-c",
+            "echo $BACKOFF_ATTEMPT; exit 1",
+        ]));
         live.expect_line("1");
         wait_until_waiting(&live);
         live.signal(signal);
         let shown = live.finish();
-        assert_eq!((shown.signal(), shown.stdout.as_str()), (Some(signal as i32), ""), "{shown:?}");
+        assert_eq!(
+            (shown.signal(), shown.stdout.as_str()),
+            (Some(signal as i32), ""),
+            "{shown:?}"
+        );
     }
 }
 
@@ -176,23 +202,58 @@ fn the_first_wait_hears_signals_too() {
 #[test]
 fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
     let began = Instant::now();
-    let mut live = Live::start(&mut detached(&["-g", "constant", "-j", "none", "-b", "600ms", "-n", "2", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; exit 1"]));
+    let mut live = Live::start(&mut detached(&[
+        "-g",
+        "constant",
+        "-j",
+        "none",
+        "-b",
+        "600ms",
+        "-n",
+        "2",
+        "--",
+        "sh",
+        "-c",
+        "echo $BACKOFF_ATTEMPT; exit 1",
+    ]));
     live.expect_line("1");
     wait_until_waiting(&live);
     for _ in 0..20 {
-        for signal in [Signal::SIGWINCH, Signal::SIGCONT, Signal::SIGCHLD, Signal::SIGUSR1, Signal::SIGALRM] {
+        for signal in [
+            Signal::SIGWINCH,
+            Signal::SIGCONT,
+            Signal::SIGCHLD,
+            Signal::SIGUSR1,
+            Signal::SIGALRM,
+        ] {
             live.signal(signal);
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     live.finish().expect_code(1);
     let took = began.elapsed();
-    assert!(took >= Duration::from_millis(600) && took < Duration::from_secs(10), "{took:?}");
+    assert!(
+        took >= Duration::from_millis(600) && took < Duration::from_secs(10),
+        "{took:?}"
+    );
 }
 
 #[test]
 fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
-    let mut live = Live::start(&mut detached(&["-g", "constant", "-j", "none", "-b", "400ms", "-n", "2", "--", "sh", "-c", "echo $BACKOFF_ATTEMPT; exit 1"]));
+    let mut live = Live::start(&mut detached(&[
+        "-g",
+        "constant",
+        "-j",
+        "none",
+        "-b",
+        "400ms",
+        "-n",
+        "2",
+        "--",
+        "sh",
+        "-c",
+        "echo $BACKOFF_ATTEMPT; exit 1",
+    ]));
     live.expect_line("1");
     wait_until_waiting(&live);
     live.signal(Signal::SIGTSTP);
@@ -217,14 +278,21 @@ fn wait_until_waiting(live: &Live) {
 /// Whether backoff blocks TERM, as it does once it hears signals.
 fn signals_are_taken_over(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t")).unwrap_or("0");
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigBlk:\t"))
+        .unwrap_or("0");
     u64::from_str_radix(mask, 16).unwrap() & (1 << 14) != 0
 }
 
 #[test]
 fn what_the_caller_ignores_stays_ignored() {
     // As nohup does it.
-    for (signal, name) in [(Signal::SIGHUP, "HUP"), (Signal::SIGINT, "INT"), (Signal::SIGTERM, "TERM")] {
+    for (signal, name) in [
+        (Signal::SIGHUP, "HUP"),
+        (Signal::SIGINT, "INT"),
+        (Signal::SIGTERM, "TERM"),
+    ] {
         let script = format!("trap '' {name}; exec setsid backoff -b 1ms -n 2 -- sh -c 'echo $$; sleep 0.4; exit 3'");
         let mut live = Live::start(&mut shell(&script));
         let command: i32 = live.line().parse().unwrap();
@@ -241,7 +309,9 @@ fn what_the_caller_ignores_stays_ignored() {
 fn with_signals_blocked_by_the_caller_nothing_hangs() {
     // Every signal blocked, as a careless multi-threaded parent leaves them.
     let blocked = "perl -e 'use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(1..31)); exec @ARGV'";
-    let blocked = run(&mut shell(&format!("{blocked} setsid backoff -n 2 -b 20ms -t 100ms -k 100ms -- sleep 60")));
+    let blocked = run(&mut shell(&format!(
+        "{blocked} setsid backoff -n 2 -b 20ms -t 100ms -k 100ms -- sleep 60"
+    )));
     blocked.expect_code(124);
     let script = "perl -e 'use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(15)); exec @ARGV' \
                   setsid backoff -b 60s -m 60s -- sh -c 'echo ready; exit 1'";
@@ -255,9 +325,14 @@ fn with_signals_blocked_by_the_caller_nothing_hangs() {
 #[test]
 fn ignored_child_signals_do_not_lose_the_status() {
     let ignoring = "exec perl -e '$SIG{CHLD} = \"IGNORE\"; exec @ARGV'";
-    run(&mut shell(&format!("{ignoring} backoff -q -n 2 -b 1ms -- sh -c 'exit 9'"))).expect_code(9);
+    run(&mut shell(&format!(
+        "{ignoring} backoff -q -n 2 -b 1ms -- sh -c 'exit 9'"
+    )))
+    .expect_code(9);
     let bare = run(&mut shell(&format!("{ignoring} grep SigIgn /proc/self/status")));
-    let wrapped = run(&mut shell(&format!("{ignoring} backoff -- grep SigIgn /proc/self/status")));
+    let wrapped = run(&mut shell(&format!(
+        "{ignoring} backoff -- grep SigIgn /proc/self/status"
+    )));
     assert_eq!(wrapped.stdout, bare.stdout);
     let mask = u64::from_str_radix(bare.stdout.trim_start_matches("SigIgn:\t").trim(), 16).unwrap();
     assert!(mask & (1 << 16) != 0, "{bare:?}");
@@ -276,7 +351,19 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
     let log = within(&dir, "log");
     let script = format!("echo $$ >>{log}; exit 1");
     for round in 0..60 {
-        let mut live = Live::start(&mut detached(&["-q", "-n", "unlimited", "-b", "0", "-m", "0", "--", "sh", "-c", &script]));
+        let mut live = Live::start(&mut detached(&[
+            "-q",
+            "-n",
+            "unlimited",
+            "-b",
+            "0",
+            "-m",
+            "0",
+            "--",
+            "sh",
+            "-c",
+            &script,
+        ]));
         std::thread::sleep(Duration::from_micros(300 * round));
         live.signal(Signal::SIGTERM);
         let pid = live.pid();
@@ -284,7 +371,11 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
         assert!(!status.success(), "{status:?}");
         let after = std::fs::read_to_string(&log).unwrap_or_default();
         std::thread::sleep(Duration::from_millis(5));
-        assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), after, "an attempt ran after {pid} had gone");
+        assert_eq!(
+            std::fs::read_to_string(&log).unwrap_or_default(),
+            after,
+            "an attempt ran after {pid} had gone"
+        );
     }
 }
 

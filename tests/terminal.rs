@@ -77,7 +77,10 @@ fn control_c_during_a_wait() {
 #[test]
 fn one_control_c_ends_a_loop_wholly() {
     let mut terminal = Terminal::bash();
-    terminal.command(&format!("bash -c 'for i in 1 2 3; do echo round-$i; backoff -- {} sleep; done'", probe()));
+    terminal.command(&format!(
+        "bash -c 'for i in 1 2 3; do echo round-$i; backoff -- {} sleep; done'",
+        probe()
+    ));
     terminal.expect("ready ");
     terminal.send(CTRL_C);
     let meanwhile = terminal.expect("prompt> ");
@@ -154,7 +157,9 @@ fn bg_goes_on_in_the_background() {
 #[test]
 fn control_z_during_a_wait_stops_and_runs_nothing() {
     let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 2 -g constant -j none -b 300ms -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?");
+    terminal.command(
+        "backoff -n 2 -g constant -j none -b 300ms -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?",
+    );
     terminal.expect("retrying in");
     terminal.expect("\n");
     terminal.send(CTRL_Z);
@@ -233,7 +238,11 @@ fn a_resized_window_is_one_winch() {
     let pid = pid_on(&mut terminal);
     let tty = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let tty = tty.to_str().unwrap();
-    assert!(common::run(common::clean("stty").args(["-F", tty, "cols", "50"])).status.success());
+    assert!(
+        common::run(common::clean("stty").args(["-F", tty, "cols", "50"]))
+            .status
+            .success()
+    );
     terminal.expect("28\r\n");
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
     assert_eq!(terminal.expect("15\r\n"), "");
@@ -321,13 +330,21 @@ fn pid_on(terminal: &mut Terminal) -> i32 {
 
 fn parent_of(pid: i32) -> i32 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    stat[stat.rfind(')').unwrap() + 2..].split(' ').nth(1).unwrap().parse().unwrap()
+    stat[stat.rfind(')').unwrap() + 2..]
+        .split(' ')
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 /// How many descendants of a process are stopped.
 fn stopped_below(root: u32) -> usize {
     let stopped = |pid: u32| usize::from(state(pid as i32) == Some('T'));
-    children_of(root).into_iter().map(|pid| stopped(pid) + stopped_below(pid)).sum()
+    children_of(root)
+        .into_iter()
+        .map(|pid| stopped(pid) + stopped_below(pid))
+        .sum()
 }
 
 fn children_of(pid: u32) -> Vec<u32> {
@@ -341,5 +358,8 @@ fn descendants_named(root: u32, name: &str) -> usize {
         std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
             && common::is_alive(pid as i32)
     };
-    children_of(root).into_iter().map(|pid| usize::from(is_it(pid)) + descendants_named(pid, name)).sum()
+    children_of(root)
+        .into_iter()
+        .map(|pid| usize::from(is_it(pid)) + descendants_named(pid, name))
+        .sum()
 }

@@ -1,1 +1,484 @@
-fn main() {}
+//! Tests that need a program the machine may lack. Where it does, the test is listed as ignored with
+//! the program's name; with REQUIRE_TEST_TOOLS set (as in CI) that is a failure.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use common::{Live, Shown, backoff, clean, eventually, ran, run, shell, within};
+use libtest_mimic::{Arguments, Trial};
+
+type Test = (&'static str, &'static [&'static str], fn());
+
+const TESTS: &[Test] = &[
+    (
+        "curl_gets_503_twice_and_then_200",
+        &["curl"],
+        curl_gets_503_twice_and_then_200,
+    ),
+    ("curl_against_nginx", &["curl", "nginx"], curl_against_nginx),
+    ("a_server_that_starts_later", &["curl"], a_server_that_starts_later),
+    ("a_server_that_is_never_there", &["curl"], a_server_that_is_never_there),
+    (
+        "a_download_is_whole_after_a_retry",
+        &["curl"],
+        a_download_is_whole_after_a_retry,
+    ),
+    (
+        "process_1_passes_signals_on_and_ends",
+        &["unshare"],
+        process_1_passes_signals_on_and_ends,
+    ),
+    (
+        "process_1_ends_during_a_wait",
+        &["unshare"],
+        process_1_ends_during_a_wait,
+    ),
+    ("process_1_reaps_orphans", &["unshare"], process_1_reaps_orphans),
+    (
+        "process_1_exits_with_128_and_the_signal",
+        &["unshare"],
+        process_1_exits_with_128_and_the_signal,
+    ),
+    ("process_1_times_out_a_tree", &["unshare"], process_1_times_out_a_tree),
+    ("the_man_page_is_clean", &["mandoc"], the_man_page_is_clean),
+    (
+        "bash_completes_options_and_commands",
+        &["bash"],
+        bash_completes_options_and_commands,
+    ),
+    (
+        "zsh_completes_options_and_commands",
+        &["zsh"],
+        zsh_completes_options_and_commands,
+    ),
+    (
+        "fish_completes_options_and_commands",
+        &["fish"],
+        fish_completes_options_and_commands,
+    ),
+    (
+        "start_up_makes_few_system_calls",
+        &["strace"],
+        start_up_makes_few_system_calls,
+    ),
+];
+
+fn main() {
+    let required = std::env::var_os("REQUIRE_TEST_TOOLS").is_some();
+    let trials = TESTS.iter().map(|(name, tools, test)| {
+        let missing: Vec<&str> = tools.iter().copied().filter(|tool| !is_there(tool)).collect();
+        let test = *test;
+        let shown = if missing.is_empty() {
+            (*name).to_owned()
+        } else {
+            format!("{name} (needs {})", missing.join(", "))
+        };
+        let lacks = !missing.is_empty();
+        Trial::test(shown, move || {
+            assert!(!lacks, "a program is missing");
+            test();
+            Ok(())
+        })
+        .with_ignored_flag(lacks && !required)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
+}
+
+fn is_there(tool: &str) -> bool {
+    if tool == "unshare" {
+        // The program alone is not enough: a process namespace must be allowed.
+        return run(&mut unshared(&["true"])).status.success();
+    }
+    let script = format!("PATH=$PATH:/usr/sbin command -v {tool}");
+    run(clean("sh").args(["-c", &script])).status.success()
+}
+
+// --- HTTP ---
+
+/// A server on the loopback that answers each request as `answer` says (1 is the first); None drops
+/// the connection.
+struct Server {
+    url: String,
+    requests: Arc<AtomicUsize>,
+}
+
+fn serve(answer: fn(usize) -> Option<String>) -> Server {
+    serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), answer)
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test's server")]
+fn serve_on(listener: TcpListener, answer: fn(usize) -> Option<String>) -> Server {
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&requests);
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            let count = counter.fetch_add(1, Ordering::SeqCst) + 1;
+            read_request(&connection);
+            if let Some(text) = answer(count) {
+                let _ = (&connection).write_all(text.as_bytes());
+            }
+        }
+    });
+    Server { url, requests }
+}
+
+fn read_request(connection: &TcpStream) {
+    let lines = BufReader::new(connection).lines();
+    for line in lines.map_while(Result::ok) {
+        if line.is_empty() {
+            return;
+        }
+    }
+}
+
+fn answer(status: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+const CURL: [&str; 4] = ["curl", "-sS", "-f", "--noproxy"];
+
+fn curl(options: &[&str], url: &str) -> Shown {
+    let mut args = options.to_vec();
+    args.push("--");
+    args.extend(CURL);
+    args.extend(["*", url]);
+    ran(&args)
+}
+
+fn curl_gets_503_twice_and_then_200() {
+    let server = serve(|count| {
+        Some(if count < 3 {
+            answer("503 Service Unavailable", "no")
+        } else {
+            answer("200 OK", "yes")
+        })
+    });
+    let shown = curl(&["-b", "10ms"], &server.url).expect_code(0);
+    assert_eq!(
+        (shown.stdout.as_str(), server.requests.load(Ordering::SeqCst)),
+        ("yes", 3)
+    );
+    assert!(shown.stderr.contains("attempt 2 of 5 failed: exit 22"), "{shown:?}");
+    assert!(shown.stderr.contains("succeeded on attempt 3 of 5"), "{shown:?}");
+}
+
+fn curl_against_nginx() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // While the file `ready` is missing, the server says 503.
+    let config = format!(
+        "daemon off; pid {0}/pid; error_log {0}/error; {user}\nevents {{}}\nhttp {{ access_log {0}/access; \
+         client_body_temp_path {0}/a; proxy_temp_path {0}/b; fastcgi_temp_path {0}/c; uwsgi_temp_path {0}/d; \
+         scgi_temp_path {0}/e;\nserver {{ listen 127.0.0.1:{port}; root {0}; location / {{ if (!-f {0}/ready) {{ return 503; }} }} }} }}",
+        dir.path().display(),
+        user = if nix::unistd::geteuid().is_root() {
+            "user root;"
+        } else {
+            ""
+        },
+    );
+    std::fs::write(dir.path().join("conf"), config).unwrap();
+    std::fs::write(dir.path().join("ready"), "it is ready\n").unwrap();
+    std::fs::remove_file(dir.path().join("ready")).unwrap();
+    let mut server = shell("PATH=$PATH:/usr/sbin exec nginx -p . -c $CONF")
+        .env("CONF", within(&dir, "conf"))
+        .spawn()
+        .unwrap();
+    eventually("nginx listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let url = format!("http://127.0.0.1:{port}/ready");
+    // 503 for ever: the last status passes.
+    curl(&["-q", "-n", "2", "-b", "10ms"], &url).expect_code(22);
+    // 503 until the file is there.
+    let mut args = vec!["-b", "50ms", "-n", "99", "-g", "constant", "--"];
+    args.extend(CURL);
+    args.extend(["*", &url]);
+    let live = Live::start(&mut backoff(&args));
+    let access = within(&dir, "access");
+    eventually("two more requests", || {
+        std::fs::read_to_string(&access).is_ok_and(|log| log.lines().count() >= 4)
+    });
+    let partial = within(&dir, "partial");
+    std::fs::write(&partial, "it is ready\n").unwrap();
+    std::fs::rename(&partial, dir.path().join("ready")).unwrap();
+    assert_eq!(live.finish().expect_code(0).stdout, "it is ready\n");
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(server.id() as i32),
+        nix::sys::signal::Signal::SIGTERM,
+    )
+    .unwrap();
+    server.wait().unwrap();
+}
+
+fn a_server_that_starts_later() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let url = format!("http://{address}/");
+    let mut args = vec![
+        "-b",
+        "50ms",
+        "-n",
+        "unlimited",
+        "-d",
+        "30s",
+        "-g",
+        "constant",
+        "-e",
+        "7",
+        "--",
+    ];
+    args.extend(CURL);
+    args.extend(["*", &url]);
+    let mut live = Live::start(&mut backoff(&args));
+    let mut said = BufReader::new(live.child.stderr.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    assert!(
+        said.by_ref()
+            .any(|line| line.starts_with("backoff: attempt 2 failed: exit 7"))
+    );
+    let server = serve_on(TcpListener::bind(address).unwrap(), |_| Some(answer("200 OK", "there")));
+    assert!(said.any(|line| line.starts_with("backoff: succeeded on attempt ")));
+    assert_eq!(live.finish().expect_code(0).stdout, "there");
+    assert_eq!(server.requests.load(Ordering::SeqCst), 1);
+}
+
+fn a_server_that_is_never_there() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let shown = curl(&["-n", "3", "-b", "10ms"], &format!("http://{address}/")).expect_code(7);
+    assert!(
+        shown.stderr.contains("gave up after 3 attempts in ") && shown.stderr.contains(": exit 7"),
+        "{shown:?}"
+    );
+}
+
+fn a_download_is_whole_after_a_retry() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = serve(|count| match count {
+        1 => Some("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nhalf".into()),
+        2 => None,
+        _ => Some(answer("200 OK", "0123456789")),
+    });
+    let file = within(&dir, "file");
+    let args = [
+        "-b",
+        "10ms",
+        "-e",
+        "18,52",
+        "--",
+        "curl",
+        "-sSf",
+        "--noproxy",
+        "*",
+        "-o",
+        &file,
+        &server.url,
+    ];
+    ran(&args)
+        .expect_code(0)
+        .expect_stderr("attempt 1 of 5 failed: exit 18")
+        .expect_stderr("attempt 2 of 5 failed: exit 52");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "0123456789");
+}
+
+// --- process 1 of a namespace, as in a container ---
+
+fn unshared(args: &[&str]) -> std::process::Command {
+    let mut command = clean("unshare");
+    command
+        .args(["--pid", "--fork", "--mount-proc", "--map-root-user", "--kill-child"])
+        .args(args);
+    command
+}
+
+fn as_process_1(args: &[&str]) -> Live {
+    let mut all = vec![common::BIN];
+    all.extend(args);
+    Live::start(&mut unshared(&all))
+}
+
+/// The process outside that is process 1 inside.
+fn inner(live: &Live) -> nix::unistd::Pid {
+    let children = format!("/proc/{0}/task/{0}/children", live.pid());
+    let mut pid = 0;
+    eventually("process 1 runs", || {
+        pid = std::fs::read_to_string(&children)
+            .ok()
+            .and_then(|list| list.trim().parse().ok())
+            .unwrap_or(0);
+        pid != 0
+    });
+    nix::unistd::Pid::from_raw(pid)
+}
+
+fn process_1_passes_signals_on_and_ends() {
+    let began = std::time::Instant::now();
+    let mut live = as_process_1(&[
+        "--",
+        "sh",
+        "-c",
+        "trap 'echo bye; exit 3' TERM; echo ready $$; while :; do sleep 0.01; done",
+    ]);
+    assert!(live.line().starts_with("ready "));
+    nix::sys::signal::kill(inner(&live), nix::sys::signal::Signal::SIGTERM).unwrap();
+    assert_eq!(live.finish().expect_code(3).stdout, "bye\n");
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+fn process_1_ends_during_a_wait() {
+    let mut live = as_process_1(&["-b", "60s", "-m", "60s", "--", "sh", "-c", "echo tried; exit 1"]);
+    live.expect_line("tried");
+    let pid = inner(&live);
+    let children = format!("/proc/{pid}/task/{pid}/children");
+    eventually("it waits", || {
+        std::fs::read_to_string(&children).unwrap().trim().is_empty()
+    });
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    live.finish().expect_code(143);
+}
+
+fn process_1_reaps_orphans() {
+    // Each orphan's parent ends at once, so process 1 inherits it.
+    let script = "for i in 1 2 3; do sh -c '(sleep 0.05; exit 9) & exit 0'; done; sleep 0.4; \
+                  grep -l 'State:.Z' /proc/[0-9]*/status 2>/dev/null | wc -l; exit 5";
+    let live = as_process_1(&["-q", "-n", "2", "-b", "300ms", "-j", "none", "--", "sh", "-c", script]);
+    assert_eq!(live.finish().expect_code(5).stdout, "0\n0\n");
+}
+
+fn process_1_exits_with_128_and_the_signal() {
+    as_process_1(&["-q", "-n", "1", "--", "sh", "-c", "kill -KILL $$"])
+        .finish()
+        .expect_code(137);
+    as_process_1(&["-q", "-n", "1", "--", "sh", "-c", "exit 42"])
+        .finish()
+        .expect_code(42);
+}
+
+fn process_1_times_out_a_tree() {
+    let script = "sleep 60 & setsid sleep 60 & trap '' TERM; wait; while :; do sleep 0.01; done";
+    let live = as_process_1(&[
+        "-q", "-n", "2", "-b", "1ms", "-t", "200ms", "-k", "200ms", "--", "bash", "-c", script,
+    ]);
+    live.finish().expect_code(124);
+}
+
+// --- documents and completions ---
+
+fn the_man_page_is_clean() {
+    let page = format!("{}/man/backoff.1", env!("CARGO_MANIFEST_DIR"));
+    let shown = run(clean("mandoc").args(["-T", "lint", &page]));
+    assert_eq!((shown.stdout.as_str(), shown.code()), ("", Some(0)), "{shown:?}");
+}
+
+fn completions(file: &str) -> String {
+    format!("{}/completions/{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn bash_completes_options_and_commands() {
+    // With the machinery of bash-completion where it is installed, and without.
+    for library in ["/usr/share/bash-completion/bash_completion", "/dev/null"] {
+        let complete = |line: &str| {
+            let script = format!(
+                "source {library}; source {}; set -- {line}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE='{line}'; \
+                 COMP_POINT=${{#COMP_LINE}}; _backoff_or_command backoff \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; \
+                 printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+                completions("backoff.bash")
+            );
+            run(clean("bash").args(["--norc", "-c", &script])).stdout
+        };
+        let has = |line: &str, word: &str| {
+            let shown = complete(line);
+            assert!(
+                shown.lines().any(|reply| reply.trim_end() == word),
+                "{library}: no {word:?} for {line:?} in {shown:?}"
+            );
+        };
+        has("backoff --att", "--attempts");
+        has("backoff --jitter dec", "decorrelated");
+        has("backoff -n 3 --timeo", "--timeout");
+        has("backoff timeo", "timeout");
+        has("backoff -n 3 --base = 1s -qj full timeo", "timeout");
+        has("backoff -- timeo", "timeout");
+        assert!(!complete("backoff -n 3 cat --att").contains("--attempts"));
+    }
+}
+
+fn zsh_completes_options_and_commands() {
+    let complete = |line: &str| {
+        let script = format!(
+            "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'PS1=; fpath=({dir} $fpath); autoload -U compinit; compinit -u -D; \
+             bindkey \"^I\" complete-word; zstyle \":completion:*\" list-prompt \"\"; unsetopt auto_menu; LISTMAX=9999; echo re''ady'; \
+             zpty -r -m z x '*ready*'; zpty -w -n z $'{line}\\t'; sleep 1; zpty -w -n z $'\\C-a: \\C-e\\n'; zpty -w z 'echo en''d'; zpty -r -m z x '*end*'; print -r -- \"$x\"",
+            dir = completions("").trim_end_matches('/')
+        );
+        run(clean("zsh").args(["-f", "-c", &script]).env("TERM", "dumb")).stdout
+    };
+    for (line, word) in [
+        ("backoff --atte", "--attempts"),
+        ("backoff --jitter deco", "decorrelated"),
+        ("backoff -n 3 mandocno; backoff -n 3 unshar", "unshare"),
+        ("backoff -n 3 cat /etc/host", "/etc/host"),
+    ] {
+        let shown = complete(line);
+        assert!(shown.contains(word), "no {word:?} for {line:?} in {shown:?}");
+    }
+}
+
+fn fish_completes_options_and_commands() {
+    let complete = |line: &str| {
+        let script = format!("source {}; complete -C '{line}'", completions("backoff.fish"));
+        let home = tempfile::tempdir().unwrap();
+        run(clean("fish")
+            .args(["--no-config", "-c", &script])
+            .env("HOME", home.path()))
+        .stdout
+    };
+    for (line, word) in [
+        ("backoff --att", "--attempts"),
+        ("backoff --jitter dec", "decorrelated"),
+        ("backoff -n 3 unshar", "unshare"),
+        ("backoff -n 3 --base 1s -- unshar", "unshare"),
+        ("backoff -n 3 cat /etc/hostn", "/etc/hostname"),
+    ] {
+        let shown = complete(line);
+        assert!(
+            shown.lines().any(|reply| reply.split('\t').next() == Some(word)),
+            "no {word:?} for {line:?} in {shown:?}"
+        );
+    }
+}
+
+// --- cost ---
+
+fn start_up_makes_few_system_calls() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let shown = run(clean("strace").args(["-o", &log, "--", common::BIN, "--", "true"]));
+    if !shown.status.success() && shown.stderr.contains("ptrace") {
+        assert!(std::env::var_os("REQUIRE_TEST_TOOLS").is_none(), "{shown:?}");
+        return;
+    }
+    let text = std::fs::read_to_string(&log).unwrap();
+    // From the first call of our own, which blocks all signals, to the end.
+    let own: Vec<&str> = text.lines().skip_while(|line| !line.contains("signalfd4")).collect();
+    assert!(!own.is_empty() && own.len() <= 17, "{own:#?}");
+    // In inherit mode nothing is read from or written to a standard stream, and no thread is made.
+    for line in text.lines() {
+        assert!(
+            !["read(0", "write(1", "write(2", "CLONE_THREAD"]
+                .iter()
+                .any(|call| line.contains(call)),
+            "{line}"
+        );
+    }
+}

@@ -13,7 +13,9 @@ fn of_options(shell: Shell) -> String {
 
 /// Options whose next word is their value.
 fn with_value() -> impl Iterator<Item = &'static Opt> {
-    OPTIONS.iter().filter(|opt| matches!(opt.takes, Takes::Value(_) | Takes::Word(..)))
+    OPTIONS
+        .iter()
+        .filter(|opt| matches!(opt.takes, Takes::Value(_) | Takes::Word(..)))
 }
 
 fn short_names(options: impl Iterator<Item = &'static Opt>) -> String {
@@ -53,7 +55,9 @@ complete -F _backoff_or_command -o bashdefault -o default backoff
 
 pub(super) fn bash() -> String {
     let long: Vec<String> = with_value().map(|opt| format!("--{}", opt.long)).collect();
-    let switches = OPTIONS.iter().filter(|opt| matches!(opt.takes, Takes::Nothing | Takes::Count));
+    let switches = OPTIONS
+        .iter()
+        .filter(|opt| matches!(opt.takes, Takes::Nothing | Takes::Count));
     let tail = BASH_TAIL
         .replace("@LONG@", &long.join(" | "))
         .replace("@SWITCHES@", &short_names(switches))

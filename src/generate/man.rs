@@ -8,7 +8,9 @@ const PROSE: &str = include_str!("backoff.1.in");
 const WIDTH: usize = 78;
 
 pub(super) fn page() -> String {
-    PROSE.replace("@VERSION@", env!("CARGO_PKG_VERSION")).replace("@OPTIONS@\n", &options())
+    PROSE
+        .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+        .replace("@OPTIONS@\n", &options())
 }
 
 fn options() -> String {
@@ -19,7 +21,11 @@ fn options() -> String {
             heading = opt.heading;
             text.push_str(&format!(".SS {heading}\n"));
         }
-        text.push_str(&format!(".TP\n{}\n{}", names(opt), sentences(&format!("{}.", opt.help))));
+        text.push_str(&format!(
+            ".TP\n{}\n{}",
+            names(opt),
+            sentences(&format!("{}.", opt.help))
+        ));
         text.push_str(&sentences(opt.more));
     }
     text
@@ -41,7 +47,11 @@ fn names(opt: &Opt) -> String {
 /// Each sentence begins a line, as roff wants it, and lines are short.
 fn sentences(text: &str) -> String {
     let mut lines = String::new();
-    for sentence in text.split_inclusive(". ").map(str::trim).filter(|sentence| !sentence.is_empty()) {
+    for sentence in text
+        .split_inclusive(". ")
+        .map(str::trim)
+        .filter(|sentence| !sentence.is_empty())
+    {
         let mut width = 0;
         for word in sentence.split(' ').map(escape) {
             if width > 0 && width + 1 + word.len() > WIDTH {
@@ -61,5 +71,8 @@ fn sentences(text: &str) -> String {
 
 /// A dash is a minus that can be copied; nothing else here is special to roff.
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\e").replace('-', "\\-").replace('^', "\\(ha").replace('\'', "\\(aq")
+    text.replace('\\', "\\e")
+        .replace('-', "\\-")
+        .replace('^', "\\(ha")
+        .replace('\'', "\\(aq")
 }

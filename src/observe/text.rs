@@ -43,9 +43,7 @@ impl Text<'_> {
                 ..
             } => Some(format!("cannot run {}: {}", self.name(), failure.message)),
             _ if self.verbosity < 0 => None,
-            Event::Started => {
-                verbose.then(|| format!("{attempt}: starting {}", self.shown_command()))
-            }
+            Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
             Event::Retrying {
                 outcome,
                 verdict,
@@ -60,33 +58,25 @@ impl Text<'_> {
             }
             Event::Nested(nesting) => {
                 let calls = match (nesting.outer_attempts, self.attempts) {
-                    (Some(outer), Some(own)) => format!(
-                        " (up to {outer} x {own} = {} calls)",
-                        outer.saturating_mul(own)
-                    ),
+                    (Some(outer), Some(own)) => {
+                        format!(" (up to {outer} x {own} = {} calls)", outer.saturating_mul(own))
+                    }
                     _ => String::new(),
                 };
                 Some(format!(
                     "running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one"
                 ))
             }
-            Event::Succeeded { flaky } => (*flaky || verbose)
-                .then(|| format!("succeeded on {attempt} after {}", span(moment.elapsed))),
+            Event::Succeeded { flaky } => {
+                (*flaky || verbose).then(|| format!("succeeded on {attempt} after {}", span(moment.elapsed)))
+            }
             // Silent as in a shell: the reader of a pipeline has seen enough.
             Event::GaveUp {
                 verdict: Verdict::Permanent(Why::ReaderGone),
                 ..
             } if !verbose => None,
-            Event::GaveUp {
-                why,
-                outcome,
-                verdict,
-            } => {
-                let attempts = if moment.total == 1 {
-                    "attempt"
-                } else {
-                    "attempts"
-                };
+            Event::GaveUp { why, outcome, verdict } => {
+                let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
                 let mut line = format!(
                     "gave up after {} {attempts} in {}: {}",
                     moment.total,
@@ -96,9 +86,7 @@ impl Text<'_> {
                 line.push_str(&self.because(*why, *verdict, outcome));
                 Some(line)
             }
-            Event::NoTime => {
-                Some("gave up before the first attempt: the deadline has passed".into())
-            }
+            Event::NoTime => Some("gave up before the first attempt: the deadline has passed".into()),
             Event::Interrupted(signal) => {
                 verbose.then(|| format!("interrupted by {signal} at {attempt}; no further attempt"))
             }
@@ -132,9 +120,7 @@ impl Text<'_> {
             (GiveUp::Permanent, Verdict::Permanent(Why::Rule(rule))) => {
                 format!(" (permanent: {rule})")
             }
-            (GiveUp::Permanent, Verdict::Permanent(Why::ReaderGone)) => {
-                " (its reader is gone)".into()
-            }
+            (GiveUp::Permanent, Verdict::Permanent(Why::ReaderGone)) => " (its reader is gone)".into(),
             (GiveUp::Permanent, _) => " (permanent: no retry rule matches)".into(),
             (GiveUp::Attempts, Verdict::Success) => " (too few successes in a row)".into(),
             (GiveUp::Deadline, _) if !matches!(outcome.end, End::TimedOut(_)) => {
@@ -154,11 +140,7 @@ impl Text<'_> {
         if self.verbosity < 2 {
             return self.name();
         }
-        self.command
-            .iter()
-            .map(quoted)
-            .collect::<Vec<_>>()
-            .join(" ")
+        self.command.iter().map(quoted).collect::<Vec<_>>().join(" ")
     }
 }
 

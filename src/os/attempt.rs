@@ -46,13 +46,8 @@ pub(super) fn run(system: &mut System, child: Child, order: &Order<'_>) -> Attem
         child,
         tree: Tree::default(),
         paused: Duration::ZERO,
-        timeout_at: order
-            .bounds
-            .timeout
-            .and_then(|timeout| later(started, timeout)),
-        deadline_at: order
-            .deadline
-            .and_then(|deadline| later(system.began(), deadline)),
+        timeout_at: order.bounds.timeout.and_then(|timeout| later(started, timeout)),
+        deadline_at: order.deadline.and_then(|deadline| later(system.began(), deadline)),
         kill_at: None,
         ended_by: None,
         interrupted: None,
@@ -82,11 +77,11 @@ impl Running<'_> {
         loop {
             let mut look = self.keep_time(System::now());
             system.listen(self.next_timer());
-            while let Some(received) = system.signals.next() {
+            while let Some(received) = system.signals.take() {
                 if received.signal == Signal::CHLD {
                     look = true;
                 } else {
-                    self.hear(system, received);
+                    self.hear(received);
                 }
             }
             if look {
@@ -128,10 +123,7 @@ impl Running<'_> {
             return true;
         }
         self.ended_by = Some(bound);
-        self.kill_at = earlier(
-            self.kill_at,
-            self.bounds.kill_after.and_then(|after| later(now, after)),
-        );
+        self.kill_at = earlier(self.kill_at, self.bounds.kill_after.and_then(|after| later(now, after)));
         self.tree.signal(&self.child, self.bounds.signal);
         // What is stopped cannot act on a signal.
         self.tree.signal(&self.child, Signal::CONT);
@@ -139,7 +131,7 @@ impl Running<'_> {
     }
 
     /// Passes a signal on, once.
-    fn hear(&mut self, system: &System, received: Received) {
+    fn hear(&mut self, received: Received) {
         let Received { signal, .. } = received;
         if signal.asks_to_end() {
             self.interrupted.get_or_insert(signal);
@@ -149,7 +141,7 @@ impl Running<'_> {
                 .and_then(|after| later(System::now(), after));
             self.kill_at = earlier(self.kill_at, kill_at);
         }
-        if !self.has_it_already(system, received) {
+        if !self.has_it_already(received) {
             self.child.signal(signal);
             if signal.asks_to_end() && self.child.is_stopped() {
                 self.child.signal(Signal::CONT);
@@ -159,10 +151,10 @@ impl Running<'_> {
 
     /// Whether the command got the signal from where backoff got it: both are in the foreground group
     /// of a terminal. Of a terminal that is gone, the kernel tells the leader of the session alone.
-    fn has_it_already(&self, system: &System, received: Received) -> bool {
+    fn has_it_already(&self, received: Received) -> bool {
         self.child.group().is_none()
             && received.by_terminal()
-            && !(received.signal == Signal::HUP && system.leads_session)
+            && !(received.signal == Signal::HUP && terminal::leads_session())
     }
 
     /// The command was stopped. Where somebody watches backoff as a job, it stops as well; what
@@ -170,8 +162,7 @@ impl Running<'_> {
     fn stop_with_it(&mut self, system: &mut System, signal: Signal) {
         let own_group = self.child.group().is_some();
         // A STOP in a script's own group was for the command alone, and so will be the CONT.
-        let follow = signal.stops_a_job()
-            || (signal == Signal::STOP && !own_group && terminal::parent_controls_jobs());
+        let follow = signal.stops_a_job() || (signal == Signal::STOP && !own_group && terminal::parent_controls_jobs());
         if !follow {
             return;
         }
@@ -184,7 +175,7 @@ impl Running<'_> {
         // was sent to backoff alone.
         system.listen_now();
         let mut rest = Vec::new();
-        while let Some(received) = system.signals.next() {
+        while let Some(received) = system.signals.take() {
             if received.signal != Signal::CONT {
                 rest.push(received);
             } else if own_group || self.child.is_stopped() {
@@ -209,7 +200,7 @@ impl Running<'_> {
                 return;
             }
             system.listen(later(now, TREE_POLL));
-            while let Some(Received { signal, .. }) = system.signals.next() {
+            while let Some(Received { signal, .. }) = system.signals.take() {
                 if signal.asks_to_end() {
                     self.interrupted.get_or_insert(signal);
                 }

@@ -34,19 +34,14 @@ fn look(pid: libc::pid_t, options: i32) -> Option<libc::siginfo_t> {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
             (
-                libc::waitid(
-                    kind,
-                    pid as libc::id_t,
-                    &raw mut info,
-                    options | libc::WNOHANG,
-                ),
+                libc::waitid(kind, pid as libc::id_t, &raw mut info, options | libc::WNOHANG),
                 info,
             )
         };
         // SAFETY: waitid filled the fields of SIGCHLD, or left them zero.
+        let is_filled = unsafe { info.si_pid() } != 0;
         match result {
-            0 if unsafe { info.si_pid() } != 0 => return Some(info),
-            0 => return None,
+            0 => return is_filled.then_some(info),
             _ if Errno::last() == Errno::EINTR => {}
             _ => return None,
         }
@@ -111,11 +106,7 @@ impl Child {
 
     /// Sends a signal to the process, or to its group if it has one of its own.
     pub fn signal(&self, signal: Signal) {
-        let target = if self.leads_group {
-            -self.pid
-        } else {
-            self.pid
-        };
+        let target = if self.leads_group { -self.pid } else { self.pid };
         // SAFETY: the number is not reaped yet, so it is still this process's (and its group's).
         unsafe {
             libc::kill(target, signal.number());
@@ -123,10 +114,7 @@ impl Child {
     }
 
     /// Gives the number back to the kernel.
-    #[allow(
-        clippy::needless_pass_by_value,
-        reason = "nobody may use the number afterwards"
-    )]
+    #[allow(clippy::needless_pass_by_value, reason = "nobody may use the number afterwards")]
     pub fn reap(self) {
         look(self.pid, libc::WEXITED);
     }

@@ -87,11 +87,7 @@ impl Environment {
             if overridden.iter().any(|known| known.as_bytes() == name) {
                 continue;
             }
-            if value == own_pid.as_bytes()
-                && NAMING_A_PROCESS
-                    .iter()
-                    .any(|known| known.as_bytes() == name)
-            {
+            if value == own_pid.as_bytes() && NAMING_A_PROCESS.iter().any(|known| known.as_bytes() == name) {
                 let mut buffer = [name, b"="].concat();
                 buffer.resize(buffer.len() + NUMBER_ROOM, 0);
                 of_process.push((inherited.len(), buffer));

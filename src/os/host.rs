@@ -27,7 +27,6 @@ pub struct System {
     environment: Option<Environment>,
     /// Whether there is a controlling terminal; asked before the first attempt.
     has_terminal: Option<bool>,
-    pub(super) leads_session: bool,
     is_init: bool,
 }
 
@@ -39,24 +38,19 @@ pub(super) fn later(from: Instant, by: Duration) -> Option<Instant> {
 impl System {
     /// Takes over this process's signals for a command.
     pub fn take_over(command: &[OsString]) -> Result<System, Cut> {
-        let signals = Signals::take_over()
-            .map_err(|error| Cut::Fault(format!("cannot receive signals: {error}")))?;
+        let signals = Signals::take_over().map_err(|error| Cut::Fault(format!("cannot receive signals: {error}")))?;
         Ok(System {
             signals,
             began: Self::now(),
             program: Program::new(command),
             environment: None,
             has_terminal: None,
-            leads_session: terminal::leads_session(),
             is_init: std::process::id() == 1,
         })
     }
 
     /// The clock: CLOCK_MONOTONIC, which does not jump and stands still while the machine sleeps.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads it"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
     pub(super) fn now() -> Instant {
         Instant::now()
     }
@@ -83,11 +77,7 @@ impl System {
     fn poll(&self, until: Option<Instant>, other: Option<PollFd<'_>>) -> (bool, bool) {
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
         fds.extend(other);
-        let left = until.map(|until| {
-            until
-                .saturating_duration_since(Self::now())
-                .min(LONGEST_POLL)
-        });
+        let left = until.map(|until| until.saturating_duration_since(Self::now()).min(LONGEST_POLL));
         poll(&mut fds, left);
         let is_ready = |fd: Option<&PollFd<'_>>| fd.and_then(PollFd::any).unwrap_or(false);
         (is_ready(fds.first()), is_ready(fds.get(1)))
@@ -106,7 +96,7 @@ impl System {
     /// Signals between two attempts: what asks to end ends the run, what stops a job stops backoff,
     /// the rest was for a command that is not there.
     fn obey(&mut self) -> Result<(), Cut> {
-        while let Some(received) = self.signals.next() {
+        while let Some(received) = self.signals.take() {
             match received.signal {
                 signal if signal.asks_to_end() => return Err(Cut::Interrupted(signal)),
                 signal if signal.stops_a_job() => {
@@ -122,9 +112,7 @@ impl System {
     }
 
     fn has_terminal(&mut self) -> bool {
-        *self
-            .has_terminal
-            .get_or_insert_with(terminal::is_controlled)
+        *self.has_terminal.get_or_insert_with(terminal::is_controlled)
     }
 }
 
@@ -156,19 +144,17 @@ impl Host for System {
                     interrupted: None,
                 })
             }
-            Err(SpawnError::Fork(errno)) => Err(Cut::Fault(format!(
-                "cannot start a process: {}",
-                errno.desc()
-            ))),
+            Err(SpawnError::Fork(errno)) => Err(Cut::Fault(format!("cannot start a process: {}", errno.desc()))),
         }
     }
 
     fn wait(&mut self, delay: Duration) -> Result<(), Cut> {
-        self.signals.receive();
-        self.obey()?;
         if delay.is_zero() {
+            // The attempt that follows listens first.
             return Ok(());
         }
+        self.signals.receive();
+        self.obey()?;
         let until = later(Self::now(), delay);
         exact_timers(true);
         let waited = loop {
@@ -191,8 +177,7 @@ impl Host for System {
             // get through. What is writable takes at least PIPE_BUF bytes.
             // SAFETY: used for this poll only; poll says POLLNVAL if it is closed.
             let stderr = unsafe { BorrowedFd::borrow_raw(stdio::ERR) };
-            let (signals, writable) =
-                self.poll(None, Some(PollFd::new(stderr, PollFlags::POLLOUT)));
+            let (signals, writable) = self.poll(None, Some(PollFd::new(stderr, PollFlags::POLLOUT)));
             if signals {
                 self.signals.receive();
                 self.obey()?;
@@ -219,8 +204,7 @@ fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) {
     let result = nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None);
     #[cfg(any(not(target_os = "linux"), backoff_portable))]
     let result = {
-        let millis =
-            |left: Duration| i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
+        let millis = |left: Duration| i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
         let timeout = left.map_or(nix::poll::PollTimeout::NONE, |left| {
             nix::poll::PollTimeout::try_from(millis(left)).unwrap_or(nix::poll::PollTimeout::MAX)
         });

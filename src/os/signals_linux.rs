@@ -66,13 +66,7 @@ impl Signals {
     pub fn receive(&mut self) {
         let mut records = [MaybeUninit::<libc::signalfd_siginfo>::uninit(); BATCH];
         // SAFETY: the buffer is BATCH records long, and a signalfd gives whole records.
-        let read = unsafe {
-            libc::read(
-                self.fd.as_raw_fd(),
-                records.as_mut_ptr().cast(),
-                BATCH * RECORD,
-            )
-        };
+        let read = unsafe { libc::read(self.fd.as_raw_fd(), records.as_mut_ptr().cast(), BATCH * RECORD) };
         let count = usize::try_from(read).unwrap_or(0) / RECORD;
         for record in &records[..count] {
             // SAFETY: this record was filled by the read.
@@ -94,7 +88,7 @@ impl Signals {
     }
 
     /// The next signal that was taken in.
-    pub fn next(&mut self) -> Option<Received> {
+    pub fn take(&mut self) -> Option<Received> {
         self.queue.pop_front()
     }
 
@@ -124,8 +118,7 @@ impl Signals {
         // SAFETY: sigpending fills the set that sigismember reads.
         unsafe {
             let mut set = MaybeUninit::uninit();
-            libc::sigpending(set.as_mut_ptr()) == 0
-                && libc::sigismember(set.as_ptr(), signal.number()) == 1
+            libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal.number()) == 1
         }
     }
 }

@@ -44,9 +44,7 @@ impl Signals {
             libc::SIGSYS,
         ];
         let caught = (1..32).filter(|signal| {
-            ![libc::SIGKILL, libc::SIGSTOP].contains(signal)
-                && !faults.contains(signal)
-                && !is_ignored(*signal)
+            ![libc::SIGKILL, libc::SIGSTOP].contains(signal) && !faults.contains(signal) && !is_ignored(*signal)
         });
         let (read, write) = UnixStream::pair()?;
         let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), caught)?;
@@ -100,7 +98,7 @@ impl Signals {
     }
 
     /// The next signal that was taken in.
-    pub fn next(&mut self) -> Option<Received> {
+    pub fn take(&mut self) -> Option<Received> {
         self.queue.pop_front()
     }
 

@@ -129,8 +129,7 @@ impl Program {
                 .symlink_metadata()
                 .is_ok()
         };
-        let is_directory =
-            |file: &CString| Path::new(std::ffi::OsStr::from_bytes(file.to_bytes())).is_dir();
+        let is_directory = |file: &CString| Path::new(std::ffi::OsStr::from_bytes(file.to_bytes())).is_dir();
         let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
         let message = match errno {
             Errno::ENOENT if self.files.iter().any(exists) => "its interpreter is missing".into(),
@@ -226,10 +225,7 @@ mod tests {
     fn process_numbers_in_decimal() {
         for number in [0, 7, 10, 4_194_304, libc::pid_t::MAX] {
             let digits = decimal(number);
-            let text = CStr::from_bytes_until_nul(&digits)
-                .unwrap()
-                .to_str()
-                .unwrap();
+            let text = CStr::from_bytes_until_nul(&digits).unwrap().to_str().unwrap();
             assert_eq!(text, number.to_string());
         }
     }

@@ -33,10 +33,7 @@ pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
     }
     if start.errno == 0 {
         let recorded = RECORDED.load(Ordering::Relaxed);
-        for signal in RECORD
-            .into_iter()
-            .filter(|signal| recorded & 1 << signal != 0)
-        {
+        for signal in RECORD.into_iter().filter(|signal| recorded & 1 << signal != 0) {
             // SAFETY: the child is not reaped, so the number is its own.
             unsafe {
                 libc::kill(pid, signal);

@@ -16,10 +16,13 @@ use crate::exit::Exit;
 macro_rules! entry_point {
     ($main:path) => {
         /// The C entry point.
+        ///
+        /// # Safety
+        /// Only the C runtime calls it.
         // SAFETY: a program defines `main` once, and this is its C signature.
         #[allow(unsafe_code)]
         #[unsafe(no_mangle)]
-        pub extern "C" fn main(
+        pub unsafe extern "C" fn main(
             argc: ::core::ffi::c_int,
             argv: *const *const ::core::ffi::c_char,
         ) -> ::core::ffi::c_int {
@@ -33,11 +36,7 @@ macro_rules! entry_point {
 ///
 /// # Safety
 /// `argc` and `argv` must be those of the C `main`.
-pub unsafe fn enter(
-    argc: c_int,
-    argv: *const *const c_char,
-    main: fn(Vec<OsString>) -> Exit,
-) -> c_int {
+pub unsafe fn enter(argc: c_int, argv: *const *const c_char, main: fn(Vec<OsString>) -> Exit) -> c_int {
     // A panic is a defect; the caller still gets a status that says whose.
     std::panic::set_hook(Box::new(|info| {
         stdio::complain(&format!("internal error, please report it: {info}"));

@@ -36,11 +36,7 @@ impl Tree {
         self.look(child);
         child.signal(signal);
         // The group has it already.
-        for process in self
-            .known
-            .iter()
-            .filter(|process| child.group() != Some(process.group))
-        {
+        for process in self.known.iter().filter(|process| child.group() != Some(process.group)) {
             send(process, signal);
         }
     }
@@ -169,13 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_no_stat_is_no_process() {
-        for stat in [
-            &b""[..],
-            b"1 (x",
-            b"1 (x) S",
-            b"1 (x) S a b c",
-            b"1 (\xff) \xff",
-        ] {
+        for stat in [&b""[..], b"1 (x", b"1 (x) S", b"1 (x) S a b c", b"1 (\xff) \xff"] {
             assert_eq!(parse(1, stat), None);
         }
     }

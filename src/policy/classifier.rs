@@ -153,10 +153,7 @@ mod tests {
             rules.judge(&End::Signaled(Signal::PIPE)),
             Verdict::Permanent(Why::ReaderGone)
         );
-        assert_eq!(
-            rules.judge(&not_found()),
-            Verdict::Permanent(Why::CannotStart)
-        );
+        assert_eq!(rules.judge(&not_found()), Verdict::Permanent(Why::CannotStart));
     }
 
     #[test]
@@ -172,10 +169,7 @@ mod tests {
             rules.judge(&End::Exited(7)),
             Verdict::Permanent(Why::Rule("--stop-exit"))
         );
-        assert_eq!(
-            rules.judge(&End::Exited(10)),
-            Verdict::Permanent(Why::NoRuleMatched)
-        );
+        assert_eq!(rules.judge(&End::Exited(10)), Verdict::Permanent(Why::NoRuleMatched));
         assert_eq!(
             rules.judge(&End::Signaled(Signal::TERM)),
             Verdict::Permanent(Why::NoRuleMatched)
@@ -190,18 +184,12 @@ mod tests {
     fn what_cannot_start_is_transient_only_if_listed() {
         let mut rules = rules();
         rules.retry_exit = Some(values::codes("127").unwrap());
-        assert_eq!(
-            rules.judge(&not_found()),
-            Verdict::Transient(Why::Rule("--retry-exit"))
-        );
+        assert_eq!(rules.judge(&not_found()), Verdict::Transient(Why::Rule("--retry-exit")));
         let not_executable = End::NotStarted(StartFailure {
             not_found: false,
             message: String::new(),
         });
-        assert_eq!(
-            rules.judge(&not_executable),
-            Verdict::Permanent(Why::CannotStart)
-        );
+        assert_eq!(rules.judge(&not_executable), Verdict::Permanent(Why::CannotStart));
     }
 
     #[test]
@@ -222,9 +210,6 @@ mod tests {
             rules.judge(&End::Signaled(Signal::KILL)),
             Verdict::Permanent(Why::Rule("--stop-signal"))
         );
-        assert_eq!(
-            rules.judge(&End::Exited(1)),
-            Verdict::Permanent(Why::NoRuleMatched)
-        );
+        assert_eq!(rules.judge(&End::Exited(1)), Verdict::Permanent(Why::NoRuleMatched));
     }
 }

@@ -226,9 +226,7 @@ impl Distribution {
     pub fn most(&self) -> Duration {
         match *self {
             Distribution::Uniform { high, cap, .. } => from_nanos(high).min(cap),
-            Distribution::Slots { slot, last, cap } => {
-                from_nanos(nanos(slot) * last as f64).min(cap)
-            }
+            Distribution::Slots { slot, last, cap } => from_nanos(nanos(slot) * last as f64).min(cap),
         }
     }
 
@@ -254,9 +252,7 @@ impl Distribution {
                 } else {
                     last
                 };
-                from_nanos(
-                    (slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0),
-                )
+                from_nanos((slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0))
             }
         }
     }

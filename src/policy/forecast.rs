@@ -30,9 +30,7 @@ pub struct Row {
 /// The waits of a run in which every attempt fails at once, in order. Ends where the limits end the
 /// run: attempts, `--stop-at-delay`, and a deadline that even the shortest waits would pass.
 pub fn rows(delays: &Delays, limits: &Limits) -> impl Iterator<Item = Row> {
-    let count = limits
-        .attempts
-        .map_or(SHOWN_WHEN_UNLIMITED, |attempts| attempts - 1);
+    let count = limits.attempts.map_or(SHOWN_WHEN_UNLIMITED, |attempts| attempts - 1);
     let mut decorrelated = Decorrelated::new(delays);
     let mut total = Duration::ZERO;
     let mut least_total = Duration::ZERO;
@@ -48,10 +46,7 @@ pub fn rows(delays: &Delays, limits: &Limits) -> impl Iterator<Item = Row> {
             }
         };
         least_total = least_total.saturating_add(least);
-        if limits
-            .deadline
-            .is_some_and(|deadline| least_total >= deadline)
-        {
+        if limits.deadline.is_some_and(|deadline| least_total >= deadline) {
             return None;
         }
         total = total.saturating_add(mean);
@@ -105,11 +100,7 @@ impl Decorrelated {
         if !self.settled {
             self.advance();
         }
-        (
-            from_nanos(self.base),
-            from_nanos(self.mean),
-            from_nanos(self.high),
-        )
+        (from_nanos(self.base), from_nanos(self.mean), from_nanos(self.high))
     }
 
     fn advance(&mut self) {
@@ -130,11 +121,7 @@ impl Decorrelated {
         } else {
             mean_of(&next, self.base, self.high - self.base)
         };
-        let moved: f64 = next
-            .iter()
-            .zip(&self.mass)
-            .map(|(new, old)| (new - old).abs())
-            .sum();
+        let moved: f64 = next.iter().zip(&self.mass).map(|(new, old)| (new - old).abs()).sum();
         self.settled = self.high == old_high && moved < 1e-12;
         self.mass = next;
     }

@@ -28,8 +28,7 @@ pub struct Limits {
 impl Limits {
     /// Whether the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
     pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
-        self.stop_at_delay
-            .is_some_and(|stop| delays.unjittered(retry) >= stop)
+        self.stop_at_delay.is_some_and(|stop| delays.unjittered(retry) >= stop)
     }
 }
 
@@ -123,28 +122,18 @@ impl<'p> Session<'p> {
     }
 
     /// Decides what follows an attempt. `elapsed` is the time since the run began.
-    pub fn next(
-        &mut self,
-        outcome: &Outcome,
-        verdict: Verdict,
-        elapsed: Duration,
-        rng: &mut impl Rng,
-    ) -> Decision {
+    pub fn next(&mut self, outcome: &Outcome, verdict: Verdict, elapsed: Duration, rng: &mut impl Rng) -> Decision {
         self.total += 1;
         match verdict {
             Verdict::Success => self.after_success(elapsed),
-            Verdict::Transient(_) | Verdict::Permanent(_) => {
-                self.after_failure(outcome, verdict, elapsed, rng)
-            }
+            Verdict::Transient(_) | Verdict::Permanent(_) => self.after_failure(outcome, verdict, elapsed, rng),
         }
     }
 
     fn after_success(&mut self, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
         if self.successes_in_a_row >= self.limits.consecutive {
-            return Decision::Stop(Stop::Succeeded {
-                flaky: self.has_failed,
-            });
+            return Decision::Stop(Stop::Succeeded { flaky: self.has_failed });
         }
         let wait = self.delays.base;
         if self.is_last_attempt() {
@@ -175,11 +164,7 @@ impl<'p> Session<'p> {
         if outcome.end == End::TimedOut(Bound::Deadline) {
             return give_up(GiveUp::Deadline);
         }
-        if self
-            .limits
-            .reset_after
-            .is_some_and(|healthy| outcome.ran >= healthy)
-        {
+        if self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
             (self.attempt, self.retry, self.previous) = (1, 0, None);
         }
         if self.is_last_attempt() {
@@ -200,9 +185,7 @@ impl<'p> Session<'p> {
     }
 
     fn is_last_attempt(&self) -> bool {
-        self.limits
-            .attempts
-            .is_some_and(|attempts| self.attempt >= attempts)
+        self.limits.attempts.is_some_and(|attempts| self.attempt >= attempts)
     }
 
     /// Whether no time would be left for an attempt after this wait.

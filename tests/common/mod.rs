@@ -2,7 +2,10 @@
 //! what they print.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
-#![allow(clippy::disallowed_methods, reason = "tests look at clocks and environments from outside")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests look at clocks and environments from outside"
+)]
 
 pub mod pty;
 
@@ -28,8 +31,13 @@ pub fn probe() -> String {
     path.push("examples/probe");
     if !path.exists() {
         // A plain `cargo test` has built it; `cargo test --test NAME` has not.
-        let built = Command::new(env!("CARGO")).args(["build", "--quiet", "--example", "probe"]).status();
-        assert!(built.unwrap().success() && path.exists(), "cannot build the example \"probe\"");
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--example", "probe"])
+            .status();
+        assert!(
+            built.unwrap().success() && path.exists(),
+            "cannot build the example \"probe\""
+        );
     }
     path.to_str().unwrap().to_owned()
 }
@@ -138,7 +146,11 @@ pub struct Live {
 
 impl Live {
     pub fn start(command: &mut Command) -> Live {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
         let lines = BufReader::new(child.stdout.take().unwrap());
         Live { child, lines }
     }
@@ -170,7 +182,10 @@ impl Live {
         let mut rest = Vec::new();
         std::io::Read::read_to_end(&mut self.lines, &mut rest).unwrap();
         let output = self.child.wait_with_output().unwrap();
-        Shown { stdout: String::from_utf8_lossy(&rest).into_owned(), ..Shown::from(output) }
+        Shown {
+            stdout: String::from_utf8_lossy(&rest).into_owned(),
+            ..Shown::from(output)
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Instant;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
 use super::{PATIENCE, clean, path_with_backoff};
@@ -35,10 +35,20 @@ impl Terminal {
             .unwrap();
         let mut command = clean("setsid");
         command.arg("--ctty").arg(program).args(args);
-        command.env("PATH", path_with_backoff()).env("PS1", "prompt> ").env("TERM", "dumb");
-        command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(Stdio::from(slave));
+        command
+            .env("PATH", path_with_backoff())
+            .env("PS1", "prompt> ")
+            .env("TERM", "dumb");
+        command
+            .stdin(slave.try_clone().unwrap())
+            .stdout(slave.try_clone().unwrap())
+            .stderr(Stdio::from(slave));
         let child = command.spawn().unwrap();
-        Terminal { master: File::from(std::os::fd::OwnedFd::from(master)), child, shown: String::new() }
+        Terminal {
+            master: File::from(std::os::fd::OwnedFd::from(master)),
+            child,
+            shown: String::new(),
+        }
     }
 
     /// An interactive shell with job control.
@@ -68,8 +78,16 @@ impl Terminal {
                 self.shown.drain(..at + text.len());
                 return before;
             }
-            assert!(began.elapsed() < PATIENCE, "no {text:?} on the terminal, but {:?}", self.shown);
-            assert!(self.read_some(), "the terminal closed without {text:?}: {:?}", self.shown);
+            assert!(
+                began.elapsed() < PATIENCE,
+                "no {text:?} on the terminal, but {:?}",
+                self.shown
+            );
+            assert!(
+                self.read_some(),
+                "the terminal closed without {text:?}: {:?}",
+                self.shown
+            );
         }
     }
 
