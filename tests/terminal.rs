@@ -142,6 +142,21 @@ fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
 }
 
 #[test]
+fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -n 1 -- {} signals 7", probe()));
+    let pid = pid_on(&mut terminal);
+    let backoff = parent_of(pid);
+    let send = |to: i32, signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(to), signal).unwrap();
+    send(-backoff, nix::sys::signal::Signal::SIGSTOP);
+    terminal.expect("Stopped");
+    terminal.command("fg");
+    terminal.expect("18\r\n");
+    send(pid, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n"), "");
+}
+
+#[test]
 fn bg_goes_on_in_the_background() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff -n 1 -- sh -c 'sleep 1; echo finished; exit 5'");

@@ -163,7 +163,7 @@ fn a_signal_while_a_tree_is_being_ended_is_heard() {
 #[test]
 fn without_proc_the_group_still_ends() {
     // A /proc of another process namespace shows numbers that are not ours.
-    let script = "unshare --pid --fork sh -c 'backoff -q -n 1 -t 200ms -- bash -c \"sleep 60.3 & wait\"; echo $?'";
+    let script = "unshare --pid --fork sh -c 'backoff -q -n 1 -t 200ms -- bash -c \"(trap \\\"\\\" TERM; exec sleep 60.3) & wait\"; echo $?'";
     let shown = common::run(&mut shell(script));
     if shown.stderr.contains("Operation not permitted") {
         assert!(!nix::unistd::geteuid().is_root(), "{shown:?}");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::Observer;
-use crate::outcome::{End, Outcome};
+use crate::outcome::{End, Outcome, StartFailure};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::session::GiveUp;
 use crate::run::{Event, Moment};
@@ -41,7 +41,7 @@ impl Text<'_> {
                         ..
                     },
                 ..
-            } => Some(format!("cannot run {}: {}", self.name(), failure.message)),
+            } if moment.total == 1 || self.verbosity < 0 => Some(self.cannot_run(failure)),
             _ if self.verbosity < 0 => None,
             Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
             Event::Retrying {
@@ -109,10 +109,14 @@ impl Text<'_> {
         };
         match &outcome.end {
             End::NotStarted(failure) => {
-                format!("cannot run {}: {}{rule}", self.name(), failure.message)
+                format!("{}{rule}", self.cannot_run(failure))
             }
             end => format!("{end}{rule} after {}", span(outcome.ran)),
         }
+    }
+
+    fn cannot_run(&self, failure: &StartFailure) -> String {
+        format!("cannot run {}: {}", self.name(), failure.message)
     }
 
     fn because(&self, why: GiveUp, verdict: Verdict, outcome: &Outcome) -> String {

@@ -149,16 +149,22 @@ impl Running<'_> {
         }
     }
 
-    /// Whether the command got the signal from where backoff got it: both are in the foreground group
-    /// of a terminal. Of a terminal that is gone, the kernel tells the leader of the session alone.
-    fn has_it_already(&self, received: Received) -> bool {
-        self.child.group().is_none()
-            && received.by_terminal()
-            && !(received.signal == Signal::HUP && terminal::leads_session())
+    /// Whether the command got the signal from where backoff got it, being in the same group.
+    fn has_it_already(&mut self, received: Received) -> bool {
+        if self.child.group().is_some() {
+            return false;
+        }
+        match received.signal {
+            // What continues a job continues all of it.
+            Signal::CONT => self.child.newly_continued(),
+            // Of a terminal that is gone, the kernel tells the leader of the session alone.
+            Signal::HUP if terminal::leads_session() => false,
+            _ => received.by_terminal(),
+        }
     }
 
-    /// The command was stopped. Where somebody watches backoff as a job, it stops as well; what
-    /// continues it continues the command.
+    /// The command was stopped. Where somebody watches backoff as a job, it stops as well. The CONT that
+    /// ends this is heard like any other.
     fn stop_with_it(&mut self, system: &mut System, signal: Signal) {
         let own_group = self.child.group().is_some();
         // A STOP in a script's own group was for the command alone, and so will be the CONT.
@@ -171,25 +177,20 @@ impl Running<'_> {
         let pause = System::now().saturating_duration_since(stopped);
         self.paused = self.paused.saturating_add(pause);
         self.timeout_at = self.timeout_at.and_then(|at| later(at, pause));
-        // The CONT that continued backoff waits to be heard. It went to the command as well, unless it
-        // was sent to backoff alone.
-        system.listen_now();
-        let mut rest = Vec::new();
-        while let Some(received) = system.signals.take() {
-            if received.signal != Signal::CONT {
-                rest.push(received);
-            } else if own_group || self.child.is_stopped() {
-                self.child.signal(Signal::CONT);
-            }
-        }
-        system.signals.put_back(rest);
     }
 
     /// The attempt's own process has ended and is a zombie still, so that its number and its group
     /// stay its own; waits for the rest of the tree, and ends it when its time is up.
     fn until_the_tree_is_gone(&mut self, system: &mut System) {
         let mut give_up_at = later(System::now(), TREE_GRACE);
-        while self.tree.has_survivors(&self.child) {
+        loop {
+            match self.tree.has_survivors(&self.child) {
+                Some(true) => {}
+                Some(false) => return,
+                // Nobody can say. The group is pinned by its dead leader, so this is the safe moment.
+                None if self.bounds.kill_after.is_some() => return self.child.signal(Signal::KILL),
+                None => return,
+            }
             let now = System::now();
             if self.kill_at.is_some_and(|at| at <= now) {
                 self.kill_at = None;

@@ -15,6 +15,8 @@ pub struct Child {
     stopped: bool,
     /// What stopped it, until [`Child::newly_stopped`] has told.
     stopped_by: Option<Signal>,
+    /// It was continued, and [`Child::newly_continued`] has not told yet.
+    continued: bool,
 }
 
 /// How a process ended.
@@ -55,6 +57,7 @@ impl Child {
             leads_group,
             stopped: false,
             stopped_by: None,
+            continued: false,
         }
     }
 
@@ -85,6 +88,12 @@ impl Child {
         self.stopped_by.take()
     }
 
+    /// Whether it was continued since this was last asked.
+    pub fn newly_continued(&mut self) -> bool {
+        self.look_for_stops();
+        std::mem::take(&mut self.continued)
+    }
+
     /// Whether it is stopped.
     pub fn is_stopped(&mut self) -> bool {
         self.look_for_stops();
@@ -96,6 +105,7 @@ impl Child {
             // SAFETY: a stopped or continued child's record has a status.
             let status = unsafe { info.si_status() };
             self.stopped = matches!(info.si_code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
+            self.continued = !self.stopped;
             self.stopped_by = if self.stopped {
                 Signal::from_number(status)
             } else {

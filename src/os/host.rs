@@ -67,11 +67,6 @@ impl System {
         }
     }
 
-    /// Takes in what has come.
-    pub(super) fn listen_now(&mut self) {
-        self.signals.receive();
-    }
-
     /// Waits for signals, for `other` or until the time is up. Whether signals are waiting, and whether
     /// `other` is ready.
     fn poll(&self, until: Option<Instant>, other: Option<PollFd<'_>>) -> (bool, bool) {

@@ -92,13 +92,6 @@ impl Signals {
         self.queue.pop_front()
     }
 
-    /// Puts back what was taken and has to be heard later.
-    pub fn put_back(&mut self, received: Vec<Received>) {
-        for one in received.into_iter().rev() {
-            self.queue.push_front(one);
-        }
-    }
-
     /// Lets a signal have its default effect on this process: it stops, or dies.
     pub fn suffer(&self, signal: Signal) {
         // SAFETY: plain calls on this process with a valid signal and an initialised set.

@@ -41,15 +41,15 @@ impl Tree {
         }
     }
 
-    /// Whether a member besides the attempt's own process is still there.
-    pub fn has_survivors(&mut self, child: &Child) -> bool {
-        self.look(child);
-        !self.known.is_empty()
+    /// Whether a member besides the attempt's own process is still there; None if nobody can say.
+    pub fn has_survivors(&mut self, child: &Child) -> Option<bool> {
+        let looked = self.look(child);
+        looked.then_some(!self.known.is_empty())
     }
 
-    /// Brings the list of members up to date.
-    fn look(&mut self, child: &Child) {
-        let all = processes();
+    /// Brings the list of members up to date; false where `/proc` is of no use.
+    fn look(&mut self, child: &Child) -> bool {
+        let Some(all) = processes() else { return false };
         let root = child.pid();
         let mut members: Vec<Process> = Vec::new();
         let mut parents = vec![root];
@@ -77,6 +77,7 @@ impl Tree {
         }
         members.retain(|process| !process.is_zombie);
         self.known = members;
+        true
     }
 }
 
@@ -106,22 +107,18 @@ fn send(process: &Process, signal: Signal) {
 #[cfg(not(target_os = "linux"))]
 fn send(_process: &Process, _signal: Signal) {}
 
-/// All processes; none where `/proc` does not show this process's own world.
-fn processes() -> Vec<Process> {
-    let own = std::process::id();
+/// All processes; None where `/proc` does not show this process's own world.
+fn processes() -> Option<Vec<Process>> {
     // In a process namespace without a /proc of its own, the numbers there would be somebody else's.
-    let is_ours = fs::read_link("/proc/self").is_ok_and(|link| link == Path::new(&own.to_string()));
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    if !is_ours {
-        return Vec::new();
-    }
-    entries
+    let own = std::process::id().to_string();
+    fs::read_link("/proc/self")
+        .ok()
+        .filter(|link| link == Path::new(&own))?;
+    let numbers = fs::read_dir("/proc")
+        .ok()?
         .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(read)
-        .collect()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Some(numbers.filter_map(read).collect())
 }
 
 /// Reads `/proc/PID/stat`.
