@@ -1,5 +1,4 @@
-//! Every option, once: name, value, heading, help. The parser, `--help`, the man page, the
-//! completions and the `BACKOFF_*` variables all come from [`OPTIONS`].
+//! What was typed: the parser, made of the table of options.
 
 use std::ffi::OsString;
 
@@ -7,171 +6,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 
-/// What an option takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
-    /// A value, shown as this.
-    Value(&'static str),
-    /// A value out of this list. The list is for help and completions; `plan` judges the value.
-    Word(&'static str, &'static [&'static str]),
-    /// Nothing: on or off.
-    Nothing,
-    /// Nothing, but it counts.
-    Count,
-}
+mod table;
 
-/// One option.
-#[derive(Debug)]
-pub struct Opt {
-    /// The long name without dashes.
-    pub long: &'static str,
-    /// The short name, if it has one.
-    pub short: Option<char>,
-    /// What it takes.
-    pub takes: Takes,
-    /// The heading it stands under.
-    pub heading: &'static str,
-    /// One line.
-    pub help: &'static str,
-    /// What more there is to say, for `--help` and the man page; may be empty.
-    pub more: &'static str,
-}
-
-const TIME: &str = "Attempts and time";
-const WAIT: &str = "The wait between attempts";
-const JUDGE: &str = "Which outcome is what";
-const PROTECT: &str = "Protecting the other side";
-const SAY: &str = "What backoff says and returns";
-const OTHER: &str = "Other";
-
-const fn opt(
-    heading: &'static str,
-    short: Option<char>,
-    long: &'static str,
-    takes: Takes,
-    help: &'static str,
-    more: &'static str,
-) -> Opt {
-    Opt {
-        long,
-        short,
-        takes,
-        heading,
-        help,
-        more,
-    }
-}
-
-use Takes::{Count, Nothing, Value, Word};
-
-/// All options that have a variable, in the order of `--help`. (`--help` and `--version` are actions
-/// of the parser and have none.)
-#[rustfmt::skip]
-pub const OPTIONS: &[Opt] = &[
-    opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
-        "Attempts in all, the first included [default: 5]", ""),
-    opt(TIME, Some('d'), "deadline", Value("DURATION"),
-        "Bound on the whole run",
-        "A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
-         deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. 0 is no bound."),
-    opt(TIME, Some('t'), "timeout", Value("DURATION"),
-        "Bound on one attempt",
-        "When it passes, the attempt's process tree gets the signal of --signal, and KILL after --kill-after. Such a \
-         failure is transient unless --stop-on-timeout is given. Time in which backoff was stopped (Ctrl-Z) does not \
-         count. 0 is no bound."),
-    opt(TIME, Some('s'), "signal", Value("SIGNAL"),
-        "What --timeout and --deadline send first [default: TERM]", ""),
-    opt(TIME, Some('k'), "kill-after", Value("DURATION"),
-        "Time from that signal to KILL; 0 is never [default: 5s]",
-        "If given, KILL also follows a TERM, INT, HUP or QUIT that backoff passed on, after this time."),
-
-    opt(WAIT, Some('b'), "base", Value("DURATION"),
-        "The first wait's scale [default: 500ms]",
-        "With slotted jitter, the slot time. Lowered to --max-delay where only that is given."),
-    opt(WAIT, Some('f'), "factor", Value("NUMBER"),
-        "Growth per retry, at least 1 [default: 2; 3 with decorrelated jitter]", ""),
-    opt(WAIT, Some('m'), "max-delay", Value("DURATION"),
-        "The cap: no wait is ever longer, jitter included [default: 30s]",
-        "Where it is not given, slotted jitter has no cap, an entry of --delays may be longer, and --stop-at-delay \
-         raises it."),
-    opt(WAIT, Some('g'), "growth", Word("GROWTH", &["exponential", "linear", "fibonacci", "constant"]),
-        "How the un-jittered wait grows [default: exponential]",
-        "exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, 3, 5, ...; constant: base. \
-         Not with decorrelated or slotted jitter, which grow by themselves."),
-    opt(WAIT, None, "delays", Value("DURATION,..."),
-        "An explicit list of waits instead of growth; its last entry repeats", ""),
-    opt(WAIT, Some('j'), "jitter",
-        Word("STRATEGY", &["none", "full", "equal", "decorrelated", "additive", "proportional", "slotted"]),
-        "The randomness [default: decorrelated; full with --growth or --delays]",
-        "With e the un-jittered wait: none: e; full: uniform in [0, e]; equal: e/2 + uniform in [0, e/2]; decorrelated: \
-         uniform in [base, min(max-delay, previous * factor)]; additive: e + uniform in [0, spread]; proportional: e * \
-         uniform in [1 - spread, 1 + spread]; slotted: k * base, k a uniform integer in [0, 2^min(c, slot-ceiling) - 1] \
-         after the c-th failure."),
-    opt(WAIT, None, "spread", Value("DURATION|PERCENT"),
-        "The width of additive (a duration) or proportional (a percentage) jitter [default: 1s; 25%]", ""),
-    opt(WAIT, None, "slot-ceiling", Value("N"),
-        "Where the exponent of slotted jitter stops growing, 1 to 62 [default: 10]", ""),
-    opt(WAIT, None, "stop-at-delay", Value("DURATION"),
-        "Give up once the next un-jittered wait would reach this",
-        "With decorrelated jitter the un-jittered wait is base * factor^i, with slotted jitter the longest possible one."),
-    opt(WAIT, None, "initial-delay", Value("DURATION"),
-        "Wait before the first attempt [default: 0]", ""),
-    opt(WAIT, None, "splay", Value("DURATION"),
-        "A further uniform random wait in [0, DURATION] before the first attempt [default: 0]",
-        "Keeps the cron jobs of many machines from starting in the same second."),
-    opt(WAIT, None, "reset-after", Value("DURATION"),
-        "A failed attempt that ran at least this long starts the growth and the attempt count again",
-        "For commands that are meant to run for long and are supervised by backoff."),
-    opt(WAIT, None, "seed", Value("N"),
-        "Reproducible waits: same build, same seed, same waits", ""),
-    opt(WAIT, Some('p'), "policy", Word("NAME", &["sip", "google", "ethernet", "aws", "clojure"]),
-        "A named set of the options of this and the first section; options given explicitly win",
-        "sip: 500ms doubling to 4s, no jitter (RFC 3261). google: 1s doubling to 64s, additive jitter of 1s. ethernet: \
-         slots of 51.2us, ceiling 10, 16 attempts (IEEE 802.3). aws: 100ms doubling to 20s, full jitter, 3 attempts. \
-         clojure: 1s doubling, no jitter, giving up at 10s."),
-
-    opt(JUDGE, None, "success-exit", Value("CODES"),
-        "Exit codes that are not a failure [default: 0]",
-        "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h)."),
-    opt(JUDGE, None, "consecutive", Value("N"),
-        "Success means N successful attempts in a row, --base apart [default: 1]", ""),
-    opt(JUDGE, Some('e'), "retry-exit", Value("CODES"),
-        "Exit codes of transient failures; all others are then permanent",
-        "Listing 126 or 127 makes a command that cannot be executed or found a transient failure."),
-    opt(JUDGE, None, "stop-exit", Value("CODES"),
-        "Exit codes of permanent failures; wins over every retry rule", ""),
-    opt(JUDGE, None, "retry-signal", Value("SIGNALS"),
-        "Dying of one of these signals is a transient failure; others are then permanent",
-        "SIGNALS is a list such as TERM, SIGTERM, 15 or HUP,RTMIN+1."),
-    opt(JUDGE, None, "stop-signal", Value("SIGNALS"),
-        "Dying of one of these signals is a permanent failure", ""),
-    opt(JUDGE, None, "stop-on-timeout", Nothing,
-        "A time-out is a permanent failure", ""),
-
-    opt(PROTECT, None, "nested", Word("WHAT", &["allow", "once", "warn"]),
-        "What to do under an outer backoff: retry, run once, or retry and say so [default: warn]",
-        "Retries under retries multiply: 3 x 3 = 9 calls."),
-
-    opt(SAY, Some('q'), "quiet", Nothing,
-        "Say nothing but backoff's own errors", ""),
-    opt(SAY, Some('v'), "verbose", Count,
-        "Also say starts, successes and which rule decided; twice: also the command's arguments", ""),
-    opt(SAY, None, "exhausted-exit", Value("CODE"),
-        "Status when attempts, deadline or delay ran out on a transient failure",
-        "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),
-    opt(SAY, None, "flaky-exit", Value("CODE"),
-        "Status when the command succeeded, but not at the first attempt [default: 0]", ""),
-    opt(SAY, None, "c-locale", Nothing,
-        "Set LC_ALL=C.UTF-8 for the command, so that its messages are English", ""),
-
-    opt(OTHER, None, "plan", Nothing,
-        "Print the waits these options give and run nothing",
-        "One line a retry: the least, mean and most of the wait before it, and the means added up, in seconds. With \
-         unlimited attempts, the first 20."),
-    opt(OTHER, None, "generate",
-        Word("KIND", &["man", "complete-bash", "complete-zsh", "complete-fish"]),
-        "Print the man page or a shell's completions", ""),
-];
+pub use table::{OPTIONS, Opt, Takes};
+use table::{
+    OTHER,
+    Takes::{Count, Nothing, Value, Word},
+};
 
 /// The option with this long name.
 ///

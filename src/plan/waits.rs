@@ -1,0 +1,175 @@
+//! The wait between attempts: from options to [`Delays`].
+
+use std::time::Duration;
+
+use super::value;
+use crate::policy::delay::{Delays, Growth, Jitter};
+use crate::settings::{Origin, Settings, Usage, exclude};
+use crate::values;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GrowthName {
+    Exponential,
+    Linear,
+    Fibonacci,
+    Constant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JitterName {
+    None,
+    Full,
+    Equal,
+    Decorrelated,
+    Additive,
+    Proportional,
+    Slotted,
+}
+
+const GROWTHS: &[(&str, GrowthName)] = &[
+    ("exponential", GrowthName::Exponential),
+    ("linear", GrowthName::Linear),
+    ("fibonacci", GrowthName::Fibonacci),
+    ("constant", GrowthName::Constant),
+];
+
+const JITTERS: &[(&str, JitterName)] = &[
+    ("none", JitterName::None),
+    ("full", JitterName::Full),
+    ("equal", JitterName::Equal),
+    ("decorrelated", JitterName::Decorrelated),
+    ("additive", JitterName::Additive),
+    ("proportional", JitterName::Proportional),
+    ("slotted", JitterName::Slotted),
+];
+
+const DEFAULT_BASE: Duration = Duration::from_millis(500);
+const DEFAULT_CAP: Duration = Duration::from_secs(30);
+const DEFAULT_SPREAD: Duration = Duration::from_secs(1);
+const DEFAULT_SPREAD_FRACTION: f64 = 0.25;
+const DEFAULT_SLOT_CEILING: u32 = 10;
+
+/// Resolves the options of the section.
+pub(super) fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
+    let mut growth = settings.read("growth", |text| values::one_of(text, GROWTHS))?;
+    let mut list = settings.read("delays", values::durations)?;
+    let mut jitter = settings.read("jitter", |text| values::one_of(text, JITTERS))?;
+    exclude(&mut growth, &mut list, "a list of waits takes the place of growth")?;
+    if jitter
+        .as_ref()
+        .is_some_and(|j| matches!(j.value, JitterName::Decorrelated | JitterName::Slotted))
+    {
+        let why = "this jitter grows by itself; try --jitter full";
+        exclude(&mut jitter, &mut growth, why)?;
+        exclude(&mut jitter, &mut list, why)?;
+    }
+    let default_jitter = if growth.is_some() || list.is_some() {
+        JitterName::Full
+    } else {
+        JitterName::Decorrelated
+    };
+    let jitter_name = jitter.as_ref().map_or(default_jitter, |given| given.value);
+
+    let factor = value(settings.read("factor", values::factor)?);
+    let default_factor = if jitter_name == JitterName::Decorrelated {
+        3.0
+    } else {
+        2.0
+    };
+    let factor = factor.unwrap_or(default_factor);
+    let jitter = match jitter_name {
+        JitterName::None => Jitter::None,
+        JitterName::Full => Jitter::Full,
+        JitterName::Equal => Jitter::Equal,
+        JitterName::Decorrelated => Jitter::Decorrelated { factor },
+        JitterName::Additive => Jitter::Additive {
+            spread: value(settings.read("spread", values::duration)?).unwrap_or(DEFAULT_SPREAD),
+        },
+        JitterName::Proportional => {
+            let spread = settings.read("spread", values::percent)?;
+            Jitter::Proportional {
+                spread: value(spread).unwrap_or(DEFAULT_SPREAD_FRACTION),
+            }
+        }
+        JitterName::Slotted => {
+            let ceiling = settings.read("slot-ceiling", |text| values::whole(text, 1, 62))?;
+            Jitter::Slotted {
+                ceiling: value(ceiling).map_or(DEFAULT_SLOT_CEILING, |n| n as u32),
+            }
+        }
+    };
+    let growth = match (list, value(growth)) {
+        (Some(list), _) => Growth::List(list.value),
+        (None, Some(GrowthName::Linear)) => Growth::Linear,
+        (None, Some(GrowthName::Fibonacci)) => Growth::Fibonacci,
+        (None, Some(GrowthName::Constant)) => Growth::Constant,
+        (None, Some(GrowthName::Exponential) | None) => Growth::Exponential { factor },
+    };
+    meant_for(
+        settings,
+        "spread",
+        jitter_name,
+        &[JitterName::Additive, JitterName::Proportional],
+    )?;
+    meant_for(settings, "slot-ceiling", jitter_name, &[JitterName::Slotted])?;
+    let (base, cap) = base_and_cap(settings, &growth, jitter_name)?;
+    Ok(Delays {
+        base,
+        cap,
+        growth,
+        jitter,
+    })
+}
+
+/// A flag that only some jitters look at must not be given with another, where it would do nothing.
+fn meant_for(settings: &Settings<'_>, long: &str, jitter: JitterName, with: &[JitterName]) -> Result<(), Usage> {
+    let given = settings
+        .read(long, |_| Ok(()))?
+        .filter(|given| given.origin == Origin::Flag);
+    match given {
+        Some(given) if !with.contains(&jitter) => {
+            let name = |jitter: &JitterName| JITTERS.iter().find(|(_, j)| j == jitter).map_or("", |(name, _)| *name);
+            let with: Vec<_> = with.iter().map(name).collect();
+            Err(Usage(format!(
+                "{given} means nothing with {} jitter; try --jitter {}",
+                name(&jitter),
+                with.join(" or ")
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn base_and_cap(settings: &Settings<'_>, growth: &Growth, jitter: JitterName) -> Result<(Duration, Duration), Usage> {
+    let base = settings.read("base", values::duration)?;
+    let cap = settings.read("max-delay", values::duration)?;
+    let stop_at = settings.read("stop-at-delay", values::duration)?;
+    let default_cap = match growth {
+        _ if jitter == JitterName::Slotted => Duration::MAX,
+        Growth::List(list) => list.iter().copied().max().unwrap_or_default().max(DEFAULT_CAP),
+        _ => stop_at
+            .as_ref()
+            .map_or(DEFAULT_CAP, |stop_at| stop_at.value.max(DEFAULT_CAP)),
+    };
+    let has_list = matches!(growth, Growth::List(_));
+    if let (Some(stop_at), Some(cap)) = (&stop_at, &cap)
+        && stop_at.is_explicit()
+        && cap.is_explicit()
+        && stop_at.value > cap.value
+    {
+        return Err(Usage(format!(
+            "{stop_at} can never be reached with {cap}; try a larger --max-delay"
+        )));
+    }
+    let limit = cap.as_ref().map_or(default_cap, |cap| cap.value);
+    let Some(base) = base else {
+        return Ok((DEFAULT_BASE.min(limit), limit));
+    };
+    // Somebody asked for this base; shortening it behind their back would be wrong. A policy's base
+    // gives way to an explicit cap.
+    if base.is_explicit() && base.value > limit && !has_list {
+        let cap = cap.map_or_else(|| "the default --max-delay 30s".into(), |cap| cap.to_string());
+        return Err(Usage(format!("{base} is longer than {cap}; try a larger --max-delay")));
+    }
+    Ok((if has_list { base.value } else { base.value.min(limit) }, limit))
+}
