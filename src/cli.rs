@@ -109,7 +109,6 @@ pub fn parser() -> Command {
         .args_override_self(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
-        .max_term_width(100)
         .args(OPTIONS.iter().map(Opt::arg))
         .arg(
             Arg::new("help")

@@ -16,9 +16,6 @@ pub enum Exit {
 /// backoff itself failed: usage, no fork, cannot write.
 pub const FAULT: Exit = Exit::Code(125);
 
-/// The deadline passed before a first attempt could start.
-pub const NO_ATTEMPT_IN_TIME: Exit = Exit::Code(124);
-
 /// The statuses a user chose in place of the command's own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overrides {
@@ -43,6 +40,11 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
         _ => as_it_ended(end),
     })
+}
+
+/// The status where the deadline passed before a first attempt could start.
+pub fn no_attempt_in_time(overrides: Overrides) -> Exit {
+    Exit::Code(overrides.exhausted.unwrap_or(124))
 }
 
 /// The command's own ending, unchanged.

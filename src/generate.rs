@@ -1,12 +1,9 @@
 //! What backoff prints instead of running anything: the plan, the man page, completions.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::plan::Document;
-use crate::policy::delay::Delays;
+use crate::plan::{Document, Plan};
 use crate::policy::forecast;
-use crate::policy::session::Limits;
 
 mod completions;
 mod man;
@@ -21,25 +18,20 @@ pub fn document(document: Document) -> String {
     }
 }
 
-/// `--plan`: a table of all waits, in seconds.
-pub fn waits(delays: &Delays, limits: &Limits) -> String {
-    let mut rows = vec![["retry", "least", "mean", "most", "total"].map(str::to_owned)];
-    for row in forecast::rows(delays, limits) {
+/// `--plan`: a table of all waits, in seconds, line by line.
+pub fn waits(plan: &Plan) -> impl Iterator<Item = String> {
+    let line = |cells: [String; 5]| {
+        let [retry, rest @ ..] = cells;
+        let rest: String = rest.iter().map(|cell| format!("  {cell:>13}")).collect();
+        format!("{retry:>5}{rest}\n")
+    };
+    let heading = ["retry", "least", "mean", "most", "total"].map(str::to_owned);
+    let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
+    let cells = rows.map(|row| {
         let [least, mean, most, total] = [row.least, row.mean, row.most, row.total].map(seconds);
-        rows.push([row.retry.to_string(), least, mean, most, total]);
-    }
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
-    let mut table = String::new();
-    for row in &rows {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| format!("{cell:>width$}"))
-            .collect();
-        let _ = writeln!(table, "{}", cells.join("  "));
-    }
-    table
+        [row.retry.to_string(), least, mean, most, total]
+    });
+    std::iter::once(heading).chain(cells).map(line)
 }
 
 /// `1.5s`: decimal seconds, exact to the nanosecond, without idle zeros.

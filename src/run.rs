@@ -213,7 +213,7 @@ fn too_late(
     let why = GiveUp::Deadline;
     let Some((outcome, verdict)) = last else {
         tell(host, observer, moment, &Event::NoTime)?;
-        return Ok(exit::NO_ATTEMPT_IN_TIME);
+        return Ok(exit::no_attempt_in_time(plan.overrides));
     };
     tell(
         host,

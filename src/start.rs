@@ -17,7 +17,7 @@ use crate::run::{self, Cut, Identity};
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse(args) {
         Parsed::Run(typed) => typed,
-        Parsed::Print(text) => return print(&text),
+        Parsed::Print(text) => return print_all([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
     let plan = match Plan::resolve(&typed, &os::environment::backoff_variables()) {
@@ -25,8 +25,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Err(usage) => return complain(&usage.0),
     };
     match plan.action {
-        Action::Generate(document) => print(&generate::document(document)),
-        Action::Plan => print(&generate::waits(&plan.delays, &plan.limits)),
+        Action::Generate(document) => print_all([generate::document(document)]),
+        Action::Plan => print_all(generate::waits(&plan)),
         Action::Run => run(&plan),
     }
 }
@@ -68,11 +68,21 @@ fn run_id() -> String {
     id
 }
 
-fn print(text: &str) -> Exit {
-    match os::stdio::print(text.as_bytes()) {
-        Ok(()) => Exit::Code(0),
-        Err(error) => complain(&format!("cannot write to standard output: {error}")),
+/// Prints on standard output, in pieces of a size that costs few calls.
+fn print_all(texts: impl IntoIterator<Item = String>) -> Exit {
+    let mut piece = String::new();
+    let mut texts = texts.into_iter().peekable();
+    while let Some(text) = texts.next() {
+        piece.push_str(&text);
+        if piece.len() < 32 * 1024 && texts.peek().is_some() {
+            continue;
+        }
+        if let Err(error) = os::stdio::print(piece.as_bytes()) {
+            return complain(&format!("cannot write to standard output: {error}"));
+        }
+        piece.clear();
     }
+    Exit::Code(0)
 }
 
 fn complain(line: &str) -> Exit {

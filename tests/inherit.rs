@@ -120,6 +120,15 @@ fn timer_slack_is_the_callers_after_a_wait_too() {
     ]));
     let bare = run(clean("cat").arg("/proc/self/timerslack_ns")).stdout;
     assert_eq!(shown.stdout, bare.repeat(3));
+    // One that the caller set (PR_SET_TIMERSLACK is 29), too.
+    let script = "cat /proc/self/timerslack_ns; exit 1";
+    let set = ["-e", "syscall(157, 29, 77777, 0, 0, 0); exec @ARGV", common::BIN];
+    let mut perl = clean("perl");
+    perl.args(set)
+        .args(["-q", "-n", "2", "-b", "5ms", "-j", "none", "--", "sh", "-c", script]);
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        assert_eq!(run(&mut perl).stdout, "77777\n77777\n");
+    }
 }
 
 #[test]

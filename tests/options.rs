@@ -213,7 +213,43 @@ fn defaults_give_way_to_what_is_given() {
     assert!(plan(&["--plan", "-m", "100ms", "-j", "none"]).contains("  0.1s"));
     assert!(plan(&["--plan", "--delays", "1m", "-j", "none"]).contains("  60s"));
     assert!(plan(&["--plan", "--delays", "1m", "-m", "5s", "-j", "none"]).contains("  5s"));
+    assert!(plan(&["--plan", "-p", "sip", "--delays", "10s", "-n", "2"]).contains("  10s"));
+    assert!(
+        plan(&[
+            "--plan",
+            "-p",
+            "aws",
+            "-n",
+            "99",
+            "-j",
+            "none",
+            "--stop-at-delay",
+            "60s"
+        ])
+        .contains("  51.2s")
+    );
     assert!(plan(&["--plan", "-n", "99", "-b", "1s", "--stop-at-delay", "1m", "-j", "none"]).contains("  32s"));
+}
+
+#[test]
+fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
+    let shown = ran(&[
+        "--plan",
+        "-d",
+        "300ms",
+        "--initial-delay",
+        "200ms",
+        "-b",
+        "150ms",
+        "-j",
+        "none",
+    ]);
+    assert_eq!(shown.expect_code(0).stdout.lines().count(), 1);
+    let shown = run(&mut common::shell(
+        "backoff --plan -n 99999999999 -j none | sed -n '10000{p;q}'; echo ${PIPESTATUS[0]}",
+    ));
+    let words: Vec<&str> = shown.stdout.split_whitespace().collect();
+    assert_eq!(words, ["9999", "30s", "30s", "30s", "299821.5s", "141"]);
 }
 
 #[test]
@@ -337,15 +373,15 @@ fn every_option_has_a_working_variable() {
         ("max-delay", "600ms", &["--plan", "-j", "none", "-n", "3"], "0.6s"),
         ("growth", "linear", &["--plan", "-j", "none", "-n", "4"], "1.5s"),
         ("delays", "3s,9s", &["--plan", "-j", "none", "-n", "3"], "9s"),
-        ("jitter", "none", &["--plan", "-n", "2"], "1   0.5s  0.5s  0.5s   0.5s"),
+        ("jitter", "none", &["--plan", "-n", "2"], "1 0.5s 0.5s 0.5s 0.5s"),
         ("spread", "7s", &["--plan", "-j", "additive", "-n", "2"], "7.5s"),
         (
             "slot-ceiling",
             "1",
             &["--plan", "-j", "slotted", "-n", "9"],
-            "8     0s  0.25s  0.5s",
+            "8 0s 0.25s 0.5s",
         ),
-        ("stop-at-delay", "1s", &["--plan", "-j", "none"], "1   0.5s"),
+        ("stop-at-delay", "1s", &["--plan", "-j", "none"], "1 0.5s"),
         ("initial-delay", "9s", &["-d", "1s", "--", "true"], "125"),
         ("splay", "9s", &["-d", "1s", "--", "true"], "125"),
         ("reset-after", "0", &["--", "true"], "125"),
@@ -399,6 +435,14 @@ fn every_option_has_a_working_variable() {
         }
         let shown = run(&mut command);
         let all = format!("{}{}{}", shown.stdout, shown.stderr, shown.code().unwrap_or(-1));
+        let all = if opt.long == "consecutive" {
+            all
+        } else {
+            all.split(' ')
+                .filter(|word| !word.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         assert!(
             all.contains(expected),
             "{}: no {expected:?} in {shown:?}",

@@ -19,8 +19,9 @@ use crate::outcome::{Bound, End, Outcome};
 use crate::run::{Attempt, Bounds, Order};
 use crate::signal::Signal;
 
-/// Between two looks whether the rest of a timed-out tree has gone.
-const TREE_POLL: Duration = Duration::from_millis(5);
+/// Before the first second look whether the rest of a timed-out tree has gone; each later one takes
+/// twice as long to come, up to the last of these.
+const TREE_POLLS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(64)];
 /// How long the rest of a tree may take to die once it got KILL (or, where KILL is not allowed, TERM).
 const TREE_GRACE: Duration = Duration::from_secs(2);
 
@@ -39,8 +40,7 @@ struct Running<'a> {
 }
 
 /// Runs the attempt to its end.
-pub(super) fn run(system: &mut System, child: Child, order: &Order<'_>) -> Attempt {
-    let started = System::now();
+pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order<'_>) -> Attempt {
     let mut running = Running {
         bounds: order.bounds,
         child,
@@ -183,6 +183,7 @@ impl Running<'_> {
     /// stay its own; waits for the rest of the tree, and ends it when its time is up.
     fn until_the_tree_is_gone(&mut self, system: &mut System) {
         let mut give_up_at = later(System::now(), TREE_GRACE);
+        let [mut pause, longest] = TREE_POLLS;
         loop {
             match self.tree.has_survivors(&self.child) {
                 Some(true) => {}
@@ -200,7 +201,8 @@ impl Running<'_> {
             if self.kill_at.is_none() && give_up_at.is_some_and(|at| at <= now) {
                 return;
             }
-            system.listen(later(now, TREE_POLL));
+            system.listen(earlier(later(now, pause), self.kill_at));
+            pause = (pause * 2).min(longest);
             while let Some(Received { signal, .. }) = system.signals.take() {
                 if signal.asks_to_end() {
                     self.interrupted.get_or_insert(signal);

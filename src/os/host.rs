@@ -5,6 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::libc;
 use nix::poll::{PollFd, PollFlags};
 
 use super::environment::Environment;
@@ -78,7 +79,7 @@ impl System {
         (is_ready(fds.first()), is_ready(fds.get(1)))
     }
 
-    pub(super) fn reap_orphans(&self, attempt: Option<nix::libc::pid_t>) {
+    pub(super) fn reap_orphans(&self, attempt: Option<libc::pid_t>) {
         if self.is_init {
             child::reap_orphans(attempt);
         }
@@ -127,8 +128,9 @@ impl Host for System {
             Environment::without(&names)
         });
         environment.set(&order.variables);
+        let started = Self::now();
         match self.program.start(environment, &self.signals, own_group) {
-            Ok(child) => Ok(attempt::run(self, child, order)),
+            Ok(child) => Ok(attempt::run(self, child, started, order)),
             Err(SpawnError::Exec(failure)) => {
                 let outcome = Outcome {
                     end: End::NotStarted(failure),
@@ -151,7 +153,7 @@ impl Host for System {
         self.signals.receive();
         self.obey()?;
         let until = later(Self::now(), delay);
-        exact_timers(true);
+        let slack = exact_timers();
         let waited = loop {
             if until.is_some_and(|until| until <= Self::now()) {
                 break Ok(());
@@ -161,7 +163,7 @@ impl Host for System {
                 break Err(cut);
             }
         };
-        exact_timers(false);
+        set_timer_slack(slack);
         waited
     }
 
@@ -180,7 +182,7 @@ impl Host for System {
             if !writable {
                 continue;
             }
-            let chunk = &rest[..rest.len().min(nix::libc::PIPE_BUF)];
+            let chunk = &rest[..rest.len().min(libc::PIPE_BUF)];
             match stdio::write_some(stdio::ERR, chunk) {
                 Ok(written) => rest = &rest[written..],
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
@@ -208,14 +210,25 @@ fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) {
     let _ = result;
 }
 
-/// Linux lets timers fire up to 50 us late to save power; during a wait that is too much. The command
-/// would inherit the setting, so it is undone after each wait.
-fn exact_timers(on: bool) {
+/// Linux lets timers fire some 50 us late to save power; during a wait that is too much. The command
+/// would inherit the setting, so what this gives is to be set again after the wait.
+fn exact_timers() -> libc::c_ulong {
     #[cfg(target_os = "linux")]
-    // SAFETY: PR_SET_TIMERSLACK takes a number; 0 is the default of this process.
+    // SAFETY: only asks.
+    let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
+    #[cfg(not(target_os = "linux"))]
+    let slack = 0;
+    set_timer_slack(1);
+    // More than an int holds cannot be told; 0 is this process's default.
+    libc::c_ulong::try_from(slack).unwrap_or(0)
+}
+
+fn set_timer_slack(nanoseconds: libc::c_ulong) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: PR_SET_TIMERSLACK takes a number and changes this thread's timers only.
     unsafe {
-        nix::libc::prctl(nix::libc::PR_SET_TIMERSLACK, nix::libc::c_ulong::from(on));
+        libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds);
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = on;
+    let _ = nanoseconds;
 }

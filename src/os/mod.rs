@@ -1,5 +1,5 @@
 //! The operating system: processes, signals, the clock, the terminal. Effects only. All `unsafe`
-//! of the project is in here (and in `io`), behind safe functions.
+//! of the project is in here, behind safe functions.
 #![allow(unsafe_code)]
 
 mod attempt;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::value;
 use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::settings::{Origin, Settings, Usage, exclude};
+use crate::settings::{Given, Origin, Settings, Usage, exclude};
 use crate::values;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,7 @@ pub(super) fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
             }
         }
     };
+    let (base, cap) = base_and_cap(settings, list.as_ref(), jitter_name)?;
     let growth = match (list, value(growth)) {
         (Some(list), _) => Growth::List(list.value),
         (None, Some(GrowthName::Linear)) => Growth::Linear,
@@ -112,7 +113,7 @@ pub(super) fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
         &[JitterName::Additive, JitterName::Proportional],
     )?;
     meant_for(settings, "slot-ceiling", jitter_name, &[JitterName::Slotted])?;
-    let (base, cap) = base_and_cap(settings, &growth, jitter_name)?;
+
     Ok(Delays {
         base,
         cap,
@@ -140,18 +141,14 @@ fn meant_for(settings: &Settings<'_>, long: &str, jitter: JitterName, with: &[Ji
     }
 }
 
-fn base_and_cap(settings: &Settings<'_>, growth: &Growth, jitter: JitterName) -> Result<(Duration, Duration), Usage> {
+fn base_and_cap(
+    settings: &Settings<'_>,
+    list: Option<&Given<Vec<Duration>>>,
+    jitter: JitterName,
+) -> Result<(Duration, Duration), Usage> {
     let base = settings.read("base", values::duration)?;
     let cap = settings.read("max-delay", values::duration)?;
     let stop_at = settings.read("stop-at-delay", values::duration)?;
-    let default_cap = match growth {
-        _ if jitter == JitterName::Slotted => Duration::MAX,
-        Growth::List(list) => list.iter().copied().max().unwrap_or_default().max(DEFAULT_CAP),
-        _ => stop_at
-            .as_ref()
-            .map_or(DEFAULT_CAP, |stop_at| stop_at.value.max(DEFAULT_CAP)),
-    };
-    let has_list = matches!(growth, Growth::List(_));
     if let (Some(stop_at), Some(cap)) = (&stop_at, &cap)
         && stop_at.is_explicit()
         && cap.is_explicit()
@@ -161,15 +158,26 @@ fn base_and_cap(settings: &Settings<'_>, growth: &Growth, jitter: JitterName) ->
             "{stop_at} can never be reached with {cap}; try a larger --max-delay"
         )));
     }
-    let limit = cap.as_ref().map_or(default_cap, |cap| cap.value);
+    let mut limit = match &cap {
+        Some(cap) => cap.value,
+        None if jitter == JitterName::Slotted => Duration::MAX,
+        None => DEFAULT_CAP,
+    };
+    // A cap that nobody asked for must not cut what somebody did ask for.
+    let is_weaker = |origin: &Origin| cap.as_ref().is_none_or(|cap| cap.origin < *origin);
+    if let Some(stop_at) = stop_at.filter(|stop_at| is_weaker(&stop_at.origin)) {
+        limit = limit.max(stop_at.value);
+    }
+    if let Some(list) = list.filter(|list| is_weaker(&list.origin)) {
+        limit = limit.max(list.value.iter().copied().max().unwrap_or_default());
+    }
     let Some(base) = base else {
         return Ok((DEFAULT_BASE.min(limit), limit));
     };
-    // Somebody asked for this base; shortening it behind their back would be wrong. A policy's base
-    // gives way to an explicit cap.
-    if base.is_explicit() && base.value > limit && !has_list {
+    // A policy's base gives way to an explicit cap; to shorten one that was asked for would be wrong.
+    if base.is_explicit() && base.value > limit && list.is_none() {
         let cap = cap.map_or_else(|| "the default --max-delay 30s".into(), |cap| cap.to_string());
         return Err(Usage(format!("{base} is longer than {cap}; try a larger --max-delay")));
     }
-    Ok((if has_list { base.value } else { base.value.min(limit) }, limit))
+    Ok((base.value.min(limit), limit))
 }

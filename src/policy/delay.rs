@@ -232,6 +232,11 @@ impl Distribution {
 
     /// The mean, exact: with a cap c inside [low, high] the draws above it count as c.
     pub fn mean(&self) -> Duration {
+        // Beyond 2^53 ns a float is not exact.
+        self.rounded_mean().clamp(self.least(), self.most())
+    }
+
+    fn rounded_mean(&self) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {
                 let cap = nanos(cap);

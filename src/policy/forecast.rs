@@ -28,12 +28,13 @@ pub struct Row {
 }
 
 /// The waits of a run in which every attempt fails at once, in order. Ends where the limits end the
-/// run: attempts, `--stop-at-delay`, and a deadline that even the shortest waits would pass.
-pub fn rows(delays: &Delays, limits: &Limits) -> impl Iterator<Item = Row> {
+/// run: attempts, `--stop-at-delay`, and a deadline that even the shortest waits would pass after
+/// `before` the first attempt.
+pub fn rows(delays: &Delays, limits: &Limits, before: Duration) -> impl Iterator<Item = Row> {
     let count = limits.attempts.map_or(SHOWN_WHEN_UNLIMITED, |attempts| attempts - 1);
     let mut decorrelated = Decorrelated::new(delays);
     let mut total = Duration::ZERO;
-    let mut least_total = Duration::ZERO;
+    let mut least_total = before;
     (0..count).map_while(move |retry| {
         if limits.reaches_stop_at_delay(delays, retry) {
             return None;
@@ -67,6 +68,8 @@ const CELLS: usize = 4096;
 struct Decorrelated {
     base: f64,
     cap: f64,
+    /// The cap, unrounded.
+    longest: Duration,
     factor: f64,
     /// The upper end of the last draw if every draw so far was the longest; base before the first.
     high: f64,
@@ -87,6 +90,7 @@ impl Decorrelated {
         Some(Decorrelated {
             base,
             cap,
+            longest: delays.cap,
             factor,
             high: base,
             mean: base,
@@ -100,7 +104,9 @@ impl Decorrelated {
         if !self.settled {
             self.advance();
         }
-        (from_nanos(self.base), from_nanos(self.mean), from_nanos(self.high))
+        [self.base, self.mean, self.high]
+            .map(|nanos| from_nanos(nanos).min(self.longest))
+            .into()
     }
 
     fn advance(&mut self) {

@@ -1,0 +1,621 @@
+//! The waits that the binary shows and keeps: growth, jitter, policies, caps.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Shown, backoff, probe, ran, run, within};
+use nix::time::{ClockId, clock_gettime};
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn s(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+// --- what --plan shows -------------------------------------------------------------------------
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Row {
+    retry: u64,
+    least: Duration,
+    mean: Duration,
+    most: Duration,
+    total: Duration,
+}
+
+/// `0.0000512s`, to the nanosecond.
+fn exact_seconds(text: &str) -> Duration {
+    let number = text.strip_suffix('s').unwrap();
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    Duration::new(whole.parse().unwrap(), format!("{fraction:0<9}").parse().unwrap())
+}
+
+#[track_caller]
+fn rows(shown: Shown) -> Vec<Row> {
+    let shown = shown.expect_code(0).expect_silence();
+    let mut lines = shown.stdout.lines();
+    let heading: Vec<_> = lines.next().unwrap().split_whitespace().collect();
+    assert_eq!(heading, ["retry", "least", "mean", "most", "total"]);
+    let rows: Vec<Row> = lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            let [retry, least, mean, most, total] = cells[..] else {
+                panic!("{line:?}")
+            };
+            let [least, mean, most, total] = [least, mean, most, total].map(exact_seconds);
+            Row {
+                retry: retry.parse().unwrap(),
+                least,
+                mean,
+                most,
+                total,
+            }
+        })
+        .collect();
+    let mut total = Duration::ZERO;
+    for (row, retry) in rows.iter().zip(1..) {
+        total = total.saturating_add(row.mean);
+        assert_eq!((row.retry, row.total), (retry, total), "{rows:#?}");
+        assert!(row.least <= row.mean && row.mean <= row.most, "{rows:#?}");
+    }
+    rows
+}
+
+/// The plan of these options, which stand in one string.
+#[track_caller]
+fn plan(options: &str) -> Vec<Row> {
+    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
+    rows(ran(&words))
+}
+
+#[track_caller]
+fn plan_with(variables: &[(&str, &str)], options: &str) -> Vec<Row> {
+    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
+    rows(run(backoff(&words).envs(variables.iter().copied())))
+}
+
+/// Waits without randomness, in milliseconds.
+#[track_caller]
+fn expect_exactly(rows: &[Row], waits: &[u64]) {
+    let expected: Vec<_> = waits.iter().map(|wait| [ms(*wait); 3]).collect();
+    let shown: Vec<_> = rows.iter().map(|row| [row.least, row.mean, row.most]).collect();
+    assert_eq!(shown, expected);
+}
+
+/// Least, mean and most of each wait, in milliseconds.
+#[track_caller]
+fn expect_ranges(rows: &[Row], ranges: &[(u64, u64, u64)]) {
+    let shown: Vec<_> = rows.iter().map(|row| (row.least, row.mean, row.most)).collect();
+    let expected: Vec<_> = ranges
+        .iter()
+        .map(|(least, mean, most)| (ms(*least), ms(*mean), ms(*most)))
+        .collect();
+    assert_eq!(shown, expected);
+}
+
+#[track_caller]
+fn expect_usage_error(options: &str, parts: &[&str]) {
+    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
+    let shown = ran(&words).expect_code(125);
+    assert_eq!(shown.stdout, "");
+    assert!(
+        parts.iter().all(|part| shown.stderr.contains(part)),
+        "no {parts:?} in {shown:?}"
+    );
+}
+
+#[test]
+fn exponential_backoff_up_to_its_cap() {
+    let waits = [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000];
+    expect_exactly(&plan("-b 100ms -f 2 -m 10s -j none -n 10"), &waits);
+    expect_exactly(
+        &plan("--base 0.1 --max-delay 10 --jitter none --growth exponential --attempts 10"),
+        &waits,
+    );
+    expect_exactly(&plan("-b 1s -f 1.5 -j none -n 5"), &[1000, 1500, 2250, 3375]);
+    expect_exactly(&plan("-b 1s -f 1 -j none -n 4"), &[1000; 3]);
+}
+
+#[test]
+fn every_growth() {
+    expect_exactly(
+        &plan("-g linear -j none -b 1s -m 4s -n 7"),
+        &[1000, 2000, 3000, 4000, 4000, 4000],
+    );
+    expect_exactly(
+        &plan("-g fibonacci -j none -b 1s -m 20s -n 10"),
+        &[1000, 1000, 2000, 3000, 5000, 8000, 13_000, 20_000, 20_000],
+    );
+    expect_exactly(&plan("-g constant -j none -b 2s -n 5"), &[2000; 4]);
+    expect_exactly(&plan("-g exponential -j none"), &[500, 1000, 2000, 4000]);
+    expect_usage_error("-g quadratic", &["--growth", "quadratic"]);
+}
+
+#[test]
+fn a_list_of_waits_repeats_its_last_entry() {
+    expect_exactly(&plan("--delays 1s,5s,2s -j none -n 6"), &[1000, 5000, 2000, 2000, 2000]);
+    expect_exactly(&plan("--delays 3 -j none -n 3"), &[3000, 3000]);
+    expect_exactly(&plan("--delays 1s,5s -m 2s -j none -n 4"), &[1000, 2000, 2000]);
+    // An entry above the default cap was asked for.
+    expect_exactly(&plan("--delays 1s,2m -j none -n 4"), &[1000, 120_000, 120_000]);
+    expect_usage_error("--delays 1s,2s --growth linear", &["--delays", "--growth"]);
+    expect_usage_error("--delays 1s,,2s", &["--delays"]);
+}
+
+#[test]
+fn every_jitter() {
+    // e = 1s 2s 4s
+    expect_exactly(&plan("-b 1s -j none -n 4"), &[1000, 2000, 4000]);
+    expect_ranges(
+        &plan("-b 1s -j full -n 4"),
+        &[(0, 500, 1000), (0, 1000, 2000), (0, 2000, 4000)],
+    );
+    expect_ranges(
+        &plan("-b 1s -j equal -n 4"),
+        &[(500, 750, 1000), (1000, 1500, 2000), (2000, 3000, 4000)],
+    );
+    expect_ranges(
+        &plan("-b 1s -j additive -n 4"),
+        &[(1000, 1500, 2000), (2000, 2500, 3000), (4000, 4500, 5000)],
+    );
+    expect_ranges(
+        &plan("-b 1s -j additive --spread 200ms -n 4"),
+        &[(1000, 1100, 1200), (2000, 2100, 2200), (4000, 4100, 4200)],
+    );
+    expect_ranges(
+        &plan("-b 1s -j proportional -n 4"),
+        &[(750, 1000, 1250), (1500, 2000, 2500), (3000, 4000, 5000)],
+    );
+    expect_ranges(&plan("-b 1s -j proportional --spread 10% -n 2"), &[(900, 1000, 1100)]);
+    expect_ranges(&plan("-b 1s -j proportional --spread 100% -n 2"), &[(0, 1000, 2000)]);
+    expect_ranges(
+        &plan("-b 1s -j slotted -n 5"),
+        &[(0, 500, 1000), (0, 1500, 3000), (0, 3500, 7000), (0, 7500, 15_000)],
+    );
+    expect_usage_error("-j gaussian", &["--jitter", "gaussian"]);
+}
+
+#[test]
+fn decorrelated_is_the_default_and_grows_from_its_own_waits() {
+    // Each mean is that of a uniform choice in [base, 3 * the mean before].
+    let start = [(500, 1000, 1500), (500, 1750, 4500), (500, 2875, 13_500)];
+    expect_ranges(&plan("-n 4"), &start);
+    expect_ranges(&plan("-j decorrelated -f 3 -n 4"), &start);
+    assert_eq!(plan(""), plan("-b 500ms -m 30s -n 5 -j decorrelated -f 3"));
+    expect_ranges(
+        &plan("-j decorrelated -f 2 -b 1s -n 4"),
+        &[(1000, 1500, 2000), (1000, 2000, 4000), (1000, 2500, 8000)],
+    );
+    // Where nothing grows, nothing is random.
+    expect_exactly(&plan("-j decorrelated -f 1 -b 1s -n 4"), &[1000; 3]);
+    expect_exactly(&plan("-b 2s -m 2s -n 4"), &[2000; 3]);
+    let rows = plan("-n unlimited");
+    assert!(
+        rows.iter().all(|row| row.least == ms(500) && row.most <= s(30)),
+        "{rows:#?}"
+    );
+    // Once at the cap it settles: a simulation of 200,000 chains says 4.54s for the fourth, 10.13s for the last.
+    let near = |row: &Row, mean: Duration| row.mean.abs_diff(mean) < mean / 100;
+    assert!(near(&rows[3], ms(4540)) && near(&rows[19], ms(10_130)), "{rows:#?}");
+    assert_eq!(rows[19].most, s(30));
+}
+
+#[test]
+fn growth_or_a_list_bring_full_jitter() {
+    assert_eq!(plan("-g exponential"), plan("-j full"));
+    expect_ranges(&plan("-g linear -b 1s -n 3"), &[(0, 500, 1000), (0, 1000, 2000)]);
+    expect_ranges(&plan("--delays 1s,3s -n 3"), &[(0, 500, 1000), (0, 1500, 3000)]);
+}
+
+#[test]
+fn no_wait_is_above_the_cap_jitter_included() {
+    expect_ranges(&plan("-b 1s -m 1500ms -j additive -n 2"), &[(1000, 1375, 1500)]);
+    expect_exactly(&plan("-b 1s -m 1s -j additive -n 3"), &[1000, 1000]);
+    expect_ranges(&plan("-b 800ms -m 1s -j proportional -f 1 -n 2"), &[(600, 800, 1000)]);
+    expect_ranges(&plan("-b 8s -m 8s -j proportional -n 2"), &[(6000, 7500, 8000)]);
+    // k of 0 .. 7 seconds, 4 at most: 0 1 2 3 4 4 4 4.
+    expect_ranges(&plan("-b 1s -m 4s -j slotted -n 4")[2..], &[(0, 2750, 4000)]);
+    for jitter in ["none", "full", "equal", "decorrelated", "additive", "proportional"] {
+        let rows = plan(&format!("-j {jitter} -n 200"));
+        assert_eq!(rows.last().unwrap().most, s(30), "{jitter}");
+        assert!(rows.iter().all(|row| row.most <= s(30)), "{jitter}");
+    }
+    // The default cap is not for slots.
+    assert_eq!(plan("-b 1s -j slotted -n 11").last().unwrap().most, s(1023));
+}
+
+#[test]
+fn huge_values_saturate() {
+    let rows = plan("-b 1s -f 1e300 -m 100000000000000000000000s -j none -n 5");
+    assert_eq!(rows[0].most, s(1));
+    assert!(rows[1..].iter().all(|row| row.most == Duration::MAX), "{rows:#?}");
+    expect_exactly(&plan("-b 0 -f 1e300 -j none -n 4"), &[0; 3]);
+}
+
+#[test]
+fn unlimited_attempts_show_twenty_retries() {
+    for options in ["-n unlimited", "-n unlimited -j none", "-n unlimited -p sip", "-n 21"] {
+        assert_eq!(plan(options).len(), 20, "{options}");
+    }
+    assert_eq!(plan("-n 1"), []);
+    assert_eq!(plan("-n 40").len(), 39);
+}
+
+#[test]
+fn a_plan_ends_at_stop_at_delay() {
+    expect_exactly(&plan("-b 1s -j none -n 99 --stop-at-delay 4s"), &[1000, 2000]);
+    expect_exactly(&plan("-b 1s -j none -n 99 --stop-at-delay 4001ms"), &[1000, 2000, 4000]);
+    expect_exactly(&plan("-b 1s -j none -n 3 --stop-at-delay 9s"), &[1000, 2000]);
+    assert_eq!(plan("-b 1s -j none -n 99 --stop-at-delay 1s"), []);
+    // The un-jittered wait is what counts.
+    expect_ranges(
+        &plan("-b 1s -j full -n 99 --stop-at-delay 4s"),
+        &[(0, 500, 1000), (0, 1000, 2000)],
+    );
+    // It may lie above the default cap, which then must not keep it from being reached.
+    let waits = [1000, 2000, 4000, 8000, 16_000, 32_000];
+    expect_exactly(&plan("-b 1s -j none -n 99 --stop-at-delay 1m"), &waits);
+    expect_usage_error("--stop-at-delay 10s -m 5s", &["--stop-at-delay 10s", "--max-delay 5s"]);
+}
+
+#[test]
+fn a_plan_ends_at_the_deadline() {
+    expect_exactly(&plan("-b 1s -j none -n 99 -d 4s"), &[1000, 2000]);
+    expect_exactly(&plan("-b 1s -j none -n 99 -d 7001ms"), &[1000, 2000, 4000]);
+    // What luck can still reach is shown.
+    assert_eq!(plan("-b 1s -j full -n 9 -d 1s").len(), 8);
+    assert_eq!(plan("-n 99 -d 2s").len(), 3);
+}
+
+#[test]
+fn a_plan_runs_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = within(&dir, "ran");
+    rows(ran(&["--plan", "--", "touch", &file]));
+    assert!(!std::path::Path::new(&file).exists());
+}
+
+// --- policies ----------------------------------------------------------------------------------
+
+#[test]
+fn policy_sip() {
+    expect_exactly(&plan("-p sip"), &[500, 1000, 2000, 4000]);
+    expect_exactly(&plan("-p sip -n 7"), &[500, 1000, 2000, 4000, 4000, 4000]);
+}
+
+#[test]
+fn policy_google() {
+    let rows = plan("-p google -n unlimited");
+    let ranges: Vec<_> = (0..6).map(|n| 1000 << n).map(|e| (e, e + 500, e + 1000)).collect();
+    expect_ranges(&rows[..6], &ranges);
+    assert_eq!((rows[3].least, rows[3].most), (s(8), s(9)));
+    // From 2^6 on exactly the maximum, and retries go on at it.
+    expect_exactly(&rows[6..], &[64_000; 14]);
+    let rows = plan("-p google -m 32s -n unlimited");
+    expect_ranges(&rows[..5], &ranges[..5]);
+    expect_exactly(&rows[5..], &[32_000; 15]);
+}
+
+#[test]
+fn policy_ethernet() {
+    let rows = plan("-p ethernet");
+    assert_eq!(rows.len(), 15);
+    let slot = Duration::from_nanos(51_200);
+    for (row, failures) in rows.iter().zip(1_u32..) {
+        let most = (1 << failures.min(10)) - 1;
+        let expected = (Duration::ZERO, slot * most / 2, slot * most);
+        assert_eq!((row.least, row.mean, row.most), expected, "after {failures}");
+    }
+    // Expected backoff: 3.5 slots, 511.5 slots.
+    assert_eq!(rows[2].mean, Duration::from_nanos(179_200));
+    assert_eq!(rows[9].mean, Duration::from_nanos(26_188_800));
+    assert_eq!(rows[14].mean, rows[9].mean);
+    assert_eq!(plan("-p ethernet --slot-ceiling 3").last().unwrap().most, slot * 7);
+}
+
+#[test]
+fn policy_aws() {
+    expect_ranges(&plan("-p aws"), &[(0, 50, 100), (0, 100, 200)]);
+    let rows = plan("-p aws -n 12");
+    assert_eq!(rows[7].most, ms(12_800));
+    assert!(
+        rows[8..].iter().all(|row| row.most == s(20) && row.mean == s(10)),
+        "{rows:#?}"
+    );
+}
+
+#[test]
+fn policy_clojure() {
+    for options in ["-p clojure", "-p clojure -n 99", "-p clojure -n unlimited"] {
+        expect_exactly(&plan(options), &[1000, 2000, 4000, 8000]);
+    }
+    expect_exactly(&plan("-p clojure -n 3"), &[1000, 2000]);
+}
+
+#[test]
+fn explicit_options_win_over_the_policy() {
+    expect_exactly(&plan("-p sip -b 1s"), &[1000, 2000, 4000, 4000]);
+    expect_exactly(&plan("-b 1s -p sip"), &[1000, 2000, 4000, 4000]);
+    expect_exactly(&plan("-p sip -m 2s"), &[500, 1000, 2000, 2000]);
+    expect_exactly(&plan("-p sip -f 4 -n 4"), &[500, 2000, 4000]);
+    expect_exactly(&plan("-p sip -g linear -n 4"), &[500, 1000, 1500]);
+    expect_exactly(&plan("-p sip --delays 1s,3s -n 4"), &[1000, 3000, 3000]);
+    expect_ranges(&plan("-p sip -j full -n 3"), &[(0, 250, 500), (0, 500, 1000)]);
+    expect_ranges(&plan("-p ethernet -j equal -b 1s -n 2"), &[(500, 750, 1000)]);
+    expect_ranges(
+        &plan("-p ethernet -g linear -b 1s -n 3"),
+        &[(0, 500, 1000), (0, 1000, 2000)],
+    );
+    expect_exactly(&plan("-p clojure --stop-at-delay 3s -n 9"), &[1000, 2000]);
+    assert_eq!(plan("-p google -p sip"), plan("-p sip"));
+    // A policy's base gives way to an explicit cap.
+    expect_exactly(&plan("-p clojure -m 250ms -n 4"), &[250; 3]);
+}
+
+#[test]
+fn a_policy_from_the_environment() {
+    let sip = [("BACKOFF_POLICY", "sip")];
+    assert_eq!(plan_with(&sip, ""), plan("-p sip"));
+    expect_exactly(&plan_with(&sip, "-b 1s -n 3"), &[1000, 2000]);
+    assert_eq!(plan_with(&sip, "-p google"), plan("-p google"));
+    assert_eq!(plan_with(&[("BACKOFF_POLICY", "")], ""), plan(""));
+    // Flag, variable, policy: in this order.
+    let base = [("BACKOFF_BASE", "1s")];
+    expect_exactly(&plan_with(&base, "-p sip -n 4"), &[1000, 2000, 4000]);
+    expect_exactly(&plan_with(&base, "-p sip -n 4 -b 2s"), &[2000, 4000, 4000]);
+    let shown = run(backoff(&["--plan"]).env("BACKOFF_POLICY", "sipp")).expect_code(125);
+    shown.expect_stderr("BACKOFF_POLICY").expect_stderr("sipp");
+    expect_usage_error("-p nothing", &["--policy", "nothing"]);
+}
+
+// --- real runs ---------------------------------------------------------------------------------
+
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
+    Duration::new(now.tv_sec() as u64, now.tv_nsec() as u32)
+}
+
+/// A finished run of the probe.
+#[derive(Debug)]
+struct Stamped {
+    shown: Shown,
+    /// From the start of backoff to the first attempt.
+    first: Duration,
+    /// From the start of each attempt to the start of the next.
+    gaps: Vec<Duration>,
+}
+
+/// Runs the probe under these options; each attempt exits with this code.
+fn stamp(options: &str, code: &str) -> Stamped {
+    let dir = tempfile::tempdir().unwrap();
+    let file = within(&dir, "stamps");
+    let probe = probe();
+    let words: Vec<&str> = options
+        .split_whitespace()
+        .chain(["--", &probe, "stamp", &file, code])
+        .collect();
+    let began = now();
+    let shown = ran(&words);
+    let stamps: Vec<Duration> = std::fs::read_to_string(&file)
+        .unwrap()
+        .lines()
+        .map(|line| Duration::from_nanos(line.parse().unwrap()))
+        .collect();
+    let gaps = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    Stamped {
+        shown,
+        first: stamps[0] - began,
+        gaps,
+    }
+}
+
+/// Each gap holds its wait, and not much else.
+#[track_caller]
+fn expect_gaps(stamped: &Stamped, waits: &[u64]) {
+    assert_eq!(stamped.gaps.len(), waits.len(), "{stamped:#?}");
+    for (gap, wait) in stamped.gaps.iter().zip(waits) {
+        assert!(ms(*wait) <= *gap && *gap < ms(wait + 1000), "{wait}ms: {stamped:#?}");
+    }
+}
+
+/// The waits that were announced, as they were written.
+fn announced(shown: &Shown) -> Vec<String> {
+    shown
+        .stderr
+        .lines()
+        .filter_map(|line| Some(line.split_once("; retrying in ")?.1.to_owned()))
+        .collect()
+}
+
+#[test]
+fn the_waits_are_kept() {
+    let stamped = stamp("-j none -b 20ms -n 5", "7");
+    expect_gaps(&stamped, &[20, 40, 80, 160]);
+    assert_eq!(announced(&stamped.shown), ["20ms", "40ms", "80ms", "0.16s"]);
+    stamped
+        .shown
+        .expect_code(7)
+        .expect_stderr("gave up after 5 attempts in ");
+    expect_gaps(&stamp("-j none -b 20ms -m 50ms -n 5", "7"), &[20, 40, 50, 50]);
+    expect_gaps(&stamp("-j none -b 20ms -g fibonacci -n 6", "7"), &[20, 20, 40, 60, 100]);
+    expect_gaps(&stamp("-j none -b 20ms -g linear -n 4", "7"), &[20, 40, 60]);
+    expect_gaps(&stamp("-j none -b 20ms -g constant -n 4", "7"), &[20, 20, 20]);
+    expect_gaps(&stamp("-j none --delays 60ms,10ms -n 4", "7"), &[60, 10, 10]);
+}
+
+#[test]
+fn jittered_waits_are_kept_within_their_bounds() {
+    expect_gaps(&stamp("-j equal -b 40ms -n 4", "7"), &[20, 40, 80]);
+    expect_gaps(&stamp("-j additive --spread 20ms -b 20ms -n 4", "7"), &[20, 40, 80]);
+    expect_gaps(&stamp("-j proportional --spread 50% -b 40ms -n 4", "7"), &[20, 40, 80]);
+    expect_gaps(&stamp("-j decorrelated -b 20ms -m 60ms -n 6", "7"), &[20; 5]);
+    expect_gaps(&stamp("-j full -b 20ms -n 4", "7"), &[0; 3]);
+    expect_gaps(&stamp("-p ethernet", "7"), &[0; 15]);
+}
+
+#[test]
+fn clojure_with_small_numbers() {
+    // 10 20 40 80, and 160 reaches the limit: five calls, the last one's failure is final.
+    let stamped = stamp("-b 10ms -j none -n 99 --stop-at-delay 100ms", "7");
+    expect_gaps(&stamped, &[10, 20, 40, 80]);
+    let shown = stamped.shown.expect_code(7);
+    let shown = shown.expect_stderr("gave up after 5 attempts in ");
+    shown.expect_stderr("the next wait would reach --stop-at-delay");
+    let stamped = stamp("-p clojure -b 10ms -n 99 --stop-at-delay 100ms", "7");
+    expect_gaps(&stamped, &[10, 20, 40, 80]);
+}
+
+#[test]
+fn a_wait_past_the_deadline_is_not_started() {
+    let began = now();
+    let stamped = stamp("-j none --delays 10ms,40s -n 9 -d 30s", "7");
+    assert!(now() - began < s(10), "{stamped:#?}");
+    expect_gaps(&stamped, &[10]);
+    stamped
+        .shown
+        .expect_code(7)
+        .expect_stderr("the next wait would pass the deadline");
+}
+
+#[test]
+fn no_wait_is_fifty_attempts_at_once() {
+    for options in [
+        "-b 0 -n 50",
+        "-b 0 -j none -n 50",
+        "-b 0 -j slotted -n 50",
+        "-m 0 -n 50",
+        "--delays 0 -n 50",
+    ] {
+        let stamped = stamp(options, "7");
+        assert_eq!(stamped.gaps.len(), 49, "{options}");
+        assert!(stamped.gaps.iter().sum::<Duration>() < s(10), "{options}: {stamped:#?}");
+        assert_eq!(announced(&stamped.shown), ["0s"; 49], "{options}");
+    }
+}
+
+#[test]
+fn a_seed_makes_waits_reproducible() {
+    let waits = |options: &str| {
+        let words: Vec<&str> = options.split_whitespace().chain(["-n", "5", "--", "false"]).collect();
+        let waits = announced(&ran(&words));
+        assert_eq!(waits.len(), 4, "{options}");
+        waits
+    };
+    // Below 1ms a wait is announced in microseconds.
+    for jitter in [
+        "full",
+        "equal",
+        "additive --spread 50us",
+        "proportional",
+        "decorrelated",
+        "slotted",
+    ] {
+        let with = |seed: &str| waits(&format!("-j {jitter} -b 100us -m 900us {seed}"));
+        let first = with("--seed 1");
+        assert_eq!(with("--seed 1"), first, "{jitter}");
+        let others: Vec<_> = (2..8).map(|seed| with(&format!("--seed {seed}"))).collect();
+        assert!(
+            others.iter().filter(|other| **other != first).count() >= 5,
+            "{jitter}: {first:?} {others:?}"
+        );
+        // From the operating system: never twice the same, or nearly never.
+        let unseeded: Vec<_> = (0..6).map(|_| with("")).collect();
+        assert!(
+            unseeded.iter().any(|other| *other != unseeded[0]),
+            "{jitter}: {unseeded:?}"
+        );
+    }
+    assert_eq!(waits("-j none -b 1ms --seed 1"), waits("-j none -b 1ms --seed 2"));
+}
+
+#[test]
+fn announced_waits_are_those_of_the_plan() {
+    let shown = ran(&["-p", "sip", "-b", "1ms", "-n", "8", "-m", "16ms", "--", "false"]);
+    let planned: Vec<String> = plan("-p sip -b 1ms -n 8 -m 16ms")
+        .iter()
+        .map(|row| format!("{:?}", row.mean))
+        .collect();
+    assert_eq!(announced(&shown), planned);
+    assert_eq!(planned, ["1ms", "2ms", "4ms", "8ms", "16ms", "16ms", "16ms"]);
+}
+
+#[test]
+fn an_initial_delay_comes_before_the_first_attempt() {
+    let stamped = stamp("--initial-delay 150ms -n 2 -j none -b 1ms", "7");
+    assert!(ms(150) <= stamped.first && stamped.first < ms(1150), "{stamped:#?}");
+    expect_gaps(&stamped, &[1]);
+    assert!(stamp("-n 1", "7").first < s(1));
+}
+
+#[test]
+fn a_splay_is_bounded_and_random() {
+    let firsts: Vec<Duration> = (1..=6)
+        .map(|seed| stamp(&format!("--splay 300ms --seed {seed}"), "0").first)
+        .collect();
+    assert!(firsts.iter().all(|first| *first < ms(1300)), "{firsts:?}");
+    // Six in a row under a sixth of the width: once in 46,656 tries, and seeds do not change.
+    assert!(firsts.iter().any(|first| *first >= ms(50)), "{firsts:?}");
+    let stamped = stamp("--splay 50ms --initial-delay 100ms", "0");
+    assert!(ms(100) <= stamped.first && stamped.first < ms(1150), "{stamped:#?}");
+}
+
+#[test]
+fn a_long_attempt_starts_the_growth_and_the_count_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let calls = within(&dir, "calls");
+    // The second call runs for long.
+    let script = "echo $BACKOFF_ATTEMPT; echo >>\"$0\"; test $(wc -l <\"$0\") != 2 || sleep 0.6; exit 7";
+    let options = ["-n", "3", "-b", "10ms", "-j", "none", "--reset-after", "500ms"];
+    let words: Vec<&str> = options
+        .iter()
+        .copied()
+        .chain(["--", "sh", "-c", script, &calls])
+        .collect();
+    let shown = ran(&words).expect_code(7).expect_stderr("gave up after 4 attempts in ");
+    assert_eq!(shown.stdout, "1\n2\n2\n3\n");
+    assert_eq!(announced(&shown), ["10ms", "10ms", "20ms"]);
+}
+
+#[test]
+fn consecutive_successes_a_base_apart() {
+    let stamped = stamp("--consecutive 4 -b 30ms", "0");
+    expect_gaps(&stamped, &[30, 30, 30]);
+    stamped.shown.expect_code(0).expect_silence();
+    // Good, bad, good, good.
+    let script = "echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT != 2";
+    let shown = ran(&[
+        "--consecutive",
+        "2",
+        "-b",
+        "1ms",
+        "-j",
+        "none",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ])
+    .expect_code(0);
+    assert_eq!(shown.stdout, "1\n2\n3\n4\n");
+    shown.expect_stderr("succeeded on attempt 4 of 5");
+    // Good, bad, good: too few.
+    let shown = ran(&[
+        "--consecutive",
+        "2",
+        "-n",
+        "3",
+        "-b",
+        "1ms",
+        "-j",
+        "none",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]);
+    shown.expect_code(1).expect_stderr("too few successes in a row");
+}

@@ -1,0 +1,216 @@
+//! The README is run: every command of its console blocks, and its Makefile.
+//!
+//! In a block, `$ ` begins a command and `> ` goes on with it; what follows is its output, both
+//! streams together. `...` stands for anything within a line; a line that is only `...`, for any
+//! number of lines.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+
+mod common;
+
+use common::{clean, path_with_backoff, run, shell};
+
+const README: &str = include_str!("../README.md");
+
+/// How many console blocks there are: a reader that finds fewer tests nothing.
+const CONSOLE_BLOCKS: usize = 12;
+
+/// Printed after each command; nothing in the README prints it.
+const MARK: &str = "\u{1}end of command\u{1}";
+
+/// A fenced block.
+#[derive(Debug)]
+struct Block {
+    /// Of its first line, for people.
+    line: usize,
+    language: &'static str,
+    lines: Vec<&'static str>,
+}
+
+/// A command with what it should print.
+#[derive(Debug, Default, PartialEq)]
+struct Step {
+    command: String,
+    expected: Vec<String>,
+}
+
+fn blocks() -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (i, line) in README.lines().enumerate() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(language), None) => {
+                open = Some(Block {
+                    line: i + 2,
+                    language,
+                    lines: Vec::new(),
+                });
+            }
+            (Some(rest), Some(_)) => {
+                assert_eq!(rest, "", "line {}: a block opens inside a block", i + 1);
+                blocks.extend(open.take());
+            }
+            (None, Some(block)) => block.lines.push(line),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block is not closed: {open:?}");
+    blocks
+}
+
+fn console_blocks() -> Vec<Block> {
+    let mut blocks = blocks();
+    blocks.retain(|block| block.language == "console");
+    blocks
+}
+
+fn steps(lines: &[&str]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in lines {
+        if let Some(command) = line.strip_prefix("$ ") {
+            steps.push(Step {
+                command: command.to_owned(),
+                ..Step::default()
+            });
+            continue;
+        }
+        let step = steps.last_mut().unwrap();
+        match line.strip_prefix("> ").or((*line == ">").then_some("")) {
+            Some(more) if step.expected.is_empty() => {
+                step.command.push('\n');
+                step.command.push_str(more);
+            }
+            _ => step.expected.push((*line).to_owned()),
+        }
+    }
+    steps
+}
+
+/// Whether a line is as expected, `...` standing for anything.
+fn line_matches(expected: &str, line: &str) -> bool {
+    let Some((start, rest)) = expected.split_once("...") else {
+        return expected == line;
+    };
+    line.strip_prefix(start)
+        .is_some_and(|line| (0..=line.len()).any(|i| line.is_char_boundary(i) && line_matches(rest, &line[i..])))
+}
+
+/// Whether lines are as expected, a line `...` standing for any number of them.
+fn lines_match(expected: &[String], lines: &[&str]) -> bool {
+    match expected {
+        [] => lines.is_empty(),
+        [any, rest @ ..] if any == "..." => (0..=lines.len()).any(|i| lines_match(rest, &lines[i..])),
+        [first, rest @ ..] => lines
+            .split_first()
+            .is_some_and(|(line, lines)| line_matches(first, line) && lines_match(rest, lines)),
+    }
+}
+
+/// One shell for the block, so that later commands see the files and the status of earlier ones.
+fn check(block: &Block) {
+    let steps = steps(&block.lines);
+    let mut script = "exec 2>&1\n".to_owned();
+    for step in &steps {
+        // The mark must not change what `$?` is for the next command.
+        script.push_str(&format!(
+            "{}\n__status=$?; printf %s '{MARK}'; (exit $__status)\n",
+            step.command
+        ));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let shown = run(shell(&script).current_dir(dir.path()));
+    let mut parts: Vec<&str> = shown.stdout.split(MARK).collect();
+    let rest = parts.pop();
+    assert_eq!(
+        (parts.len(), rest),
+        (steps.len(), Some("")),
+        "README.md:{}: {shown:#?}",
+        block.line
+    );
+    for (step, printed) in steps.iter().zip(parts) {
+        let lines: Vec<&str> = printed.lines().collect();
+        assert!(
+            lines_match(&step.expected, &lines),
+            "README.md:{}: {}\nexpected: {:#?}\nprinted: {lines:#?}",
+            block.line,
+            step.command,
+            step.expected
+        );
+    }
+}
+
+#[test]
+fn every_console_block_does_what_it_shows() {
+    for block in console_blocks() {
+        check(&block);
+    }
+}
+
+#[test]
+fn the_console_blocks_are_found() {
+    let blocks = console_blocks();
+    assert_eq!(blocks.len(), CONSOLE_BLOCKS, "{blocks:#?}");
+    for block in &blocks {
+        assert!(!steps(&block.lines).is_empty(), "{block:?}");
+        for step in steps(&block.lines) {
+            assert!(
+                !step.command.contains("cargo"),
+                "line {}: what builds or installs goes into a block of sh, which is not run",
+                block.line
+            );
+        }
+    }
+}
+
+#[test]
+fn the_first_block_needs_a_shell_only() {
+    let first = console_blocks().remove(0);
+    let steps = steps(&first.lines);
+    assert_eq!(steps.len(), 1, "{steps:#?}");
+    assert!(
+        steps[0].command.starts_with("backoff ") && steps[0].command.contains(" -- sh -c "),
+        "{steps:#?}"
+    );
+}
+
+#[test]
+fn the_makefile_works_and_its_sub_make_shares_the_jobs() {
+    let mut makefiles = blocks();
+    makefiles.retain(|block| block.language == "makefile");
+    let [makefile] = &makefiles[..] else {
+        panic!("one Makefile: {makefiles:#?}")
+    };
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("Makefile"), makefile.lines.join("\n") + "\n").unwrap();
+    let mut make = clean("make");
+    make.arg("-j2").current_dir(dir.path()).env("PATH", path_with_backoff());
+    for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
+        make.env_remove(name);
+    }
+    let shown = run(&mut make).expect_code(0);
+    for line in ["fetched", "built one", "built two"] {
+        assert!(shown.stdout.lines().any(|printed| printed == line), "{shown:#?}");
+    }
+    assert!(!shown.stderr.contains("jobserver"), "{shown:#?}");
+    assert!(
+        shown.stderr.contains("backoff: succeeded on attempt 2 of 4"),
+        "{shown:#?}"
+    );
+}
+
+#[test]
+fn wildcards_match_what_they_should() {
+    assert!(line_matches("a...z", "abcz") && line_matches("...", "") && line_matches("a... b...", "a1 b2"));
+    assert!(!line_matches("a...z", "abc") && !line_matches("ab", "abc") && !line_matches("...b", "abc"));
+    let expected: Vec<String> = ["a", "...", "z"].map(str::to_owned).into();
+    assert!(lines_match(&expected, &["a", "z"]) && lines_match(&expected, &["a", "b", "c", "z"]));
+    assert!(!lines_match(&expected, &["a", "b"]) && !lines_match(&expected, &["a", "z", "b"]));
+}
+
+#[test]
+fn a_block_is_taken_apart() {
+    let steps = steps(&["$ one", "> two", "out", "> not a command", "$ three"]);
+    assert_eq!(steps.len(), 2);
+    assert_eq!(steps[0].command, "one\ntwo");
+    assert_eq!(steps[0].expected, ["out", "> not a command"]);
+    assert_eq!((steps[1].command.as_str(), steps[1].expected.len()), ("three", 0));
+}
