@@ -126,10 +126,12 @@ impl From<Output> for Shown {
     }
 }
 
-/// Runs to the end.
+/// Runs to the end, and kills what has none.
 #[track_caller]
 pub fn run(command: &mut Command) -> Shown {
-    command.output().expect("it starts").into()
+    let command = std::mem::replace(command, Command::new("true"));
+    let output = assert_cmd::Command::from_std(command).timeout(PATIENCE).output();
+    output.expect("it starts").into()
 }
 
 /// `backoff` with these words, run to the end.
