@@ -140,10 +140,12 @@ impl Plan {
                 .and_then(|text| text.to_str()?.parse::<u64>().ok())
         };
         let outer_depth = number("BACKOFF_DEPTH").unwrap_or(0);
+        let outer_attempts = number("BACKOFF_ATTEMPT_LIMIT").filter(|_| outer_depth > 0);
         let nesting = Nesting {
             depth: outer_depth.saturating_add(1),
-            warn: nested == NestedName::Warn && outer_depth > 0,
-            outer_attempts: number("BACKOFF_ATTEMPT_LIMIT").filter(|_| outer_depth > 0),
+            // Under a run of one attempt nothing multiplies.
+            warn: nested == NestedName::Warn && outer_depth > 0 && outer_attempts != Some(1),
+            outer_attempts,
         };
         let delays = waits::delays(&settings)?;
         let limits = limits(&settings, nested == NestedName::Once && outer_depth > 0)?;

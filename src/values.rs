@@ -28,7 +28,14 @@ pub fn duration(text: &str) -> Parsed<Duration> {
     if trimmed.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return bare_seconds(trimmed).map_or_else(|| wrong("the number cannot be read"), Ok);
     }
-    match humantime::parse_duration(trimmed) {
+    let parsed = match humantime::parse_duration(trimmed) {
+        // Too much for the clock means for ever; but the rest must be right as well.
+        Err(humantime::DurationError::NumberOverflow) => {
+            humantime::parse_duration(&with_small_numbers(trimmed)).map(|_| Duration::MAX)
+        }
+        parsed => parsed,
+    };
+    match parsed {
         Ok(duration) => Ok(duration),
         Err(humantime::DurationError::NumberOverflow) => Ok(Duration::MAX),
         Err(humantime::DurationError::UnknownUnit { unit, .. }) if !unit.is_empty() => {
@@ -36,6 +43,19 @@ pub fn duration(text: &str) -> Parsed<Duration> {
         }
         Err(error) => wrong(&error.to_string()),
     }
+}
+
+/// The text with every run of digits replaced by a 1.
+fn with_small_numbers(text: &str) -> String {
+    let mut small = String::new();
+    for c in text.chars() {
+        if !c.is_ascii_digit() {
+            small.push(c);
+        } else if !small.ends_with('1') {
+            small.push('1');
+        }
+    }
+    small
 }
 
 /// `5`, `0.1`, `.5`, `5.` as seconds; digits beyond the nanosecond are dropped.
@@ -272,6 +292,8 @@ mod tests {
     #[test]
     fn a_duration_beyond_the_clock_saturates() {
         assert_eq!(duration("999999999999999999999999"), Ok(Duration::new(u64::MAX, 0)));
+        assert!(duration("99999999999999999999999999parsecs").is_err());
+        assert!(duration("99999999999999999999999999s bogus").is_err());
         for text in ["999999999999y", "99999999999999999999999999s"] {
             assert_eq!(duration(text), Ok(Duration::MAX), "{text}");
         }

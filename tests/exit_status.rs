@@ -158,6 +158,22 @@ fn not_found_and_not_executable_are_final() {
 }
 
 #[test]
+fn a_command_that_cannot_start_leaves_no_zombie() {
+    let script = "backoff -q -e 127 -n 30 -b 10ms -g constant -j none -- no-such-command-here & \
+                  sleep 0.1; cat /proc/$!/task/$!/children; wait $!";
+    assert_eq!(run(&mut shell(script)).expect_code(127).stdout.trim(), "");
+}
+
+#[test]
+fn a_symbolic_link_to_nothing_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/nonexistent", dir.path().join("link")).unwrap();
+    ran(&["--", &within(&dir, "link")])
+        .expect_code(127)
+        .expect_stderr("it is a symbolic link to nothing");
+}
+
+#[test]
 fn a_missing_interpreter_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let script = executable(&dir, "script", "#!/no/such/interpreter\n");
@@ -314,7 +330,10 @@ fn no_process_to_be_had_is_our_own_failure() {
     };
     let script = format!("cd /; {user} bash -c 'ulimit -u 1; exec {copy} -b 1ms -- true'");
     let shown = run(&mut shell(&script)).expect_code(125);
-    assert_eq!(shown.stderr, "backoff: cannot start a process: Try again\n");
+    assert_eq!(
+        shown.stderr,
+        "backoff: cannot start a process: Resource temporarily unavailable\n"
+    );
 }
 
 #[test]

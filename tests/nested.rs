@@ -56,6 +56,19 @@ fn a_warning_says_so_by_default_and_only_when_it_retries() {
 }
 
 #[test]
+fn under_a_run_of_one_attempt_nothing_multiplies() {
+    let (count, shown) = calls(&format!("backoff -q -n 1 -- backoff -n 2 -b 1ms -- {COMMAND}"));
+    assert_eq!(count, 2);
+    assert!(!shown.stderr.contains("multiply"), "{shown:?}");
+}
+
+#[test]
+fn once_is_once_for_successes_too() {
+    let (count, _) = calls("backoff -- backoff --nested once --consecutive 3 -b 1ms -- sh -c 'echo x >>$LOG'");
+    assert_eq!(count, 1);
+}
+
+#[test]
 fn the_depth_is_counted_across_shells_and_make() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(

@@ -398,6 +398,28 @@ fn full_standard_error_does_not_make_backoff_deaf() {
 }
 
 #[test]
+fn an_alarm_that_the_caller_set_ends_the_run() {
+    let script = "exec perl -e 'alarm 1; exec @ARGV' backoff -n 9 -b 10ms -- sleep 30";
+    let shown = common::run(&mut shell(script));
+    assert_eq!((shown.signal(), shown.stderr.as_str()), (Some(14), ""));
+    let script = "exec perl -e 'alarm 1; exec @ARGV' backoff -q -b 30s -m 30s -- false";
+    assert_eq!(common::run(&mut shell(script)).signal(), Some(14));
+}
+
+#[test]
+fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
+    let (live, _) = probe_under_backoff(&[], &["signals", "5"]);
+    let pid = live.pid().to_string();
+    assert!(
+        run(clean("prlimit").args(["--pid", &pid, "--nofile=0"]))
+            .status
+            .success()
+    );
+    live.signal(Signal::SIGTERM);
+    live.finish().expect_code(5);
+}
+
+#[test]
 fn the_ci_way_of_cancelling_ends_everything() {
     // INT, then TERM, then KILL, to backoff alone.
     let script = "trap '' INT; echo ready; while :; do sleep 0.01; done";

@@ -243,7 +243,7 @@ fn pipelines_behave_as_without_backoff() {
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");
-    assert_eq!(descendants_named(shell, "sleep"), 0);
+    eventually("sleep ends", || descendants_named(shell, "sleep") == 0);
 }
 
 #[test]
@@ -328,6 +328,52 @@ fn an_interactive_shell_runs_under_it() {
     terminal.command("exit 3");
     terminal.command("echo status-$?");
     terminal.expect("status-3");
+}
+
+#[test]
+fn the_terminal_is_taken_back_from_a_group_that_is_gone() {
+    let mut terminal = Terminal::bash();
+    // The inner shell gives the terminal to a job of its own, and then all of it is killed.
+    terminal.command("backoff -n 2 -b 30s -m 30s -t 500ms -k 200ms -- bash --norc --noprofile -ic 'sleep 100'");
+    terminal.expect("retrying in");
+    terminal.expect("\n");
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+}
+
+#[test]
+fn kill_does_not_follow_what_the_terminal_sent() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!(
+        "backoff -n 1 -k 200ms -- {} signals 7; echo status-$?",
+        probe()
+    ));
+    let pid = pid_on(&mut terminal);
+    terminal.send(CTRL_C);
+    terminal.expect("2\r\n");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
+    terminal.expect("status-7");
+}
+
+#[test]
+fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -n 1 -- {} sleep", probe()));
+    let pid = pid_on(&mut terminal);
+    let backoff = parent_of(pid);
+    let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(-backoff), signal).unwrap();
+    for round in 0..300_u64 {
+        send(nix::sys::signal::Signal::SIGTSTP);
+        std::thread::sleep(std::time::Duration::from_micros(round % 8 * 100));
+        send(nix::sys::signal::Signal::SIGCONT);
+    }
+    eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!((state(pid), state(backoff)), (Some('S'), Some('S')));
+    terminal.send(CTRL_C);
 }
 
 #[test]

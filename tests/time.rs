@@ -161,6 +161,14 @@ fn a_signal_while_a_tree_is_being_ended_is_heard() {
 }
 
 #[test]
+fn few_descriptors_do_not_hide_the_tree() {
+    let script = "ulimit -n 5; exec backoff -q -n 1 -t 200ms -k 500ms -- /bin/sh -c 'setsid /bin/sleep 50 >/dev/null 2>&1 & echo $!; /bin/sleep 50'";
+    let shown = common::run(&mut common::shell(script)).expect_code(124);
+    let member: i32 = shown.stdout.trim().parse().unwrap();
+    common::eventually("it ends", || !is_alive(member));
+}
+
+#[test]
 fn many_attempts_are_quick_and_memory_stays() {
     let began = Instant::now();
     let shown = ran(&[

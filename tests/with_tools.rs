@@ -46,6 +46,21 @@ const TESTS: &[Test] = &[
         process_1_exits_with_128_and_the_signal,
     ),
     (
+        "in_a_new_process_namespace_it_runs",
+        &["unshare"],
+        in_a_new_process_namespace_it_runs,
+    ),
+    (
+        "a_group_gets_its_time_without_proc",
+        &["unshare"],
+        a_group_gets_its_time_without_proc,
+    ),
+    (
+        "members_end_where_pidfds_do_not_work",
+        &["strace"],
+        members_end_where_pidfds_do_not_work,
+    ),
+    (
         "without_proc_the_group_still_ends",
         &["unshare"],
         without_proc_the_group_still_ends,
@@ -376,6 +391,56 @@ fn process_1_times_out_a_tree() {
         "-q", "-n", "2", "-b", "1ms", "-t", "200ms", "-k", "200ms", "--", "bash", "-c", script,
     ]);
     live.finish().expect_code(124);
+}
+
+fn in_a_new_process_namespace_it_runs() {
+    // Without --fork backoff stays outside of the namespace that its child is process 1 of.
+    let mut command = clean("unshare");
+    let shown =
+        run(command.args(["--pid", "--map-root-user", common::BIN, "-n", "1", "--", "echo", "hi"])).expect_code(0);
+    assert_eq!(shown.stdout, "hi\n");
+}
+
+fn a_group_gets_its_time_without_proc() {
+    let script = "sh -c 'trap \"sleep 0.3; echo cleaned; exit\" TERM; sleep 50 & wait' & sleep 50";
+    let mut command = clean("unshare");
+    command.args([
+        "--pid",
+        "--fork",
+        "--map-root-user",
+        common::BIN,
+        "-q",
+        "-n",
+        "1",
+        "-t",
+        "300ms",
+        "-k",
+        "2s",
+    ]);
+    assert_eq!(
+        run(command.args(["--", "sh", "-c", script])).expect_code(124).stdout,
+        "cleaned\n"
+    );
+}
+
+fn members_end_where_pidfds_do_not_work() {
+    for call in ["pidfd_open", "pidfd_send_signal"] {
+        let mut command = clean("strace");
+        command.args([
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            &format!("inject={call}:error=ENOSYS"),
+            common::BIN,
+            "-q",
+        ]);
+        let script = "setsid sleep 50 >/dev/null 2>&1 & echo $!; sleep 50";
+        let shown =
+            run(command.args(["-n", "1", "-t", "300ms", "-k", "300ms", "--", "sh", "-c", script])).expect_code(124);
+        let member: i32 = shown.stdout.trim().parse().unwrap();
+        eventually("it ends", || !common::is_alive(member));
+    }
 }
 
 fn without_proc_the_group_still_ends() {

@@ -133,17 +133,20 @@ impl Running<'_> {
     /// Passes a signal on, once.
     fn hear(&mut self, received: Received) {
         let Received { signal, .. } = received;
-        if signal.asks_to_end() {
+        if received.asks_to_end() {
             self.interrupted.get_or_insert(signal);
+        }
+        if self.has_it_already(received) {
+            return;
+        }
+        self.child.signal(signal);
+        if received.asks_to_end() {
             let kill_at = self
                 .bounds
                 .kill_passed_on_after
                 .and_then(|after| later(System::now(), after));
             self.kill_at = earlier(self.kill_at, kill_at);
-        }
-        if !self.has_it_already(received) {
-            self.child.signal(signal);
-            if signal.asks_to_end() && self.child.is_stopped() {
+            if self.child.is_stopped() {
                 self.child.signal(Signal::CONT);
             }
         }
@@ -157,6 +160,10 @@ impl Running<'_> {
         match received.signal {
             // What continues a job continues all of it.
             Signal::CONT => self.child.newly_continued(),
+            // What stops a job stops all of it, and must not stop it again after it was continued.
+            signal if signal.stops_a_job() => {
+                received.by_terminal() || self.child.is_stopped() || self.child.was_continued()
+            }
             // Of a terminal that is gone, the kernel tells the leader of the session alone.
             Signal::HUP if terminal::leads_session() => false,
             _ => received.by_terminal(),
@@ -170,6 +177,9 @@ impl Running<'_> {
         // A STOP in a script's own group was for the command alone, and so will be the CONT.
         let follow = signal.stops_a_job() || (signal == Signal::STOP && !own_group && terminal::parent_controls_jobs());
         if !follow {
+            return;
+        }
+        if !self.child.is_stopped() {
             return;
         }
         let stopped = System::now();
@@ -188,8 +198,8 @@ impl Running<'_> {
             match self.tree.has_survivors(&self.child) {
                 Some(true) => {}
                 Some(false) => return,
-                // Nobody can say. The group is pinned by its dead leader, so this is the safe moment.
-                None if self.bounds.kill_after.is_some() => return self.child.signal(Signal::KILL),
+                // Nobody can say; the dead leader pins the group until its time is up.
+                None if self.child.group().is_some() => {}
                 None => return,
             }
             let now = System::now();

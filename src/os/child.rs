@@ -28,17 +28,19 @@ pub enum Ended {
     Signaled(Signal),
 }
 
-/// What `waitid(2)` says about a child, or about any child with `pid` 0.
+/// What `waitid(2)` says at once about a child, or about any child with `pid` 0.
 fn look(pid: libc::pid_t, options: i32) -> Option<libc::siginfo_t> {
+    wait(pid, options | libc::WNOHANG)
+}
+
+/// What `waitid(2)` says.
+fn wait(pid: libc::pid_t, options: i32) -> Option<libc::siginfo_t> {
     loop {
         // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid writes only there.
         let (result, info) = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
-            (
-                libc::waitid(kind, pid as libc::id_t, &raw mut info, options | libc::WNOHANG),
-                info,
-            )
+            (libc::waitid(kind, pid as libc::id_t, &raw mut info, options), info)
         };
         // SAFETY: waitid filled the fields of SIGCHLD, or left them zero.
         let is_filled = unsafe { info.si_pid() } != 0;
@@ -94,6 +96,12 @@ impl Child {
         std::mem::take(&mut self.continued)
     }
 
+    /// Whether it was continued and [`Child::newly_continued`] has not told yet.
+    pub fn was_continued(&mut self) -> bool {
+        self.look_for_stops();
+        self.continued
+    }
+
     /// Whether it is stopped.
     pub fn is_stopped(&mut self) -> bool {
         self.look_for_stops();
@@ -123,10 +131,11 @@ impl Child {
         }
     }
 
-    /// Gives the number back to the kernel.
+    /// Gives the number back to the kernel. The process has ended, or is about to: one that could not
+    /// become the command may still be on its way out.
     #[allow(clippy::needless_pass_by_value, reason = "nobody may use the number afterwards")]
     pub fn reap(self) {
-        look(self.pid, libc::WEXITED);
+        wait(self.pid, libc::WEXITED);
     }
 }
 

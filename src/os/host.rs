@@ -74,7 +74,9 @@ impl System {
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
         fds.extend(other);
         let left = until.map(|until| until.saturating_duration_since(Self::now()).min(LONGEST_POLL));
-        poll(&mut fds, left);
+        if !poll(&mut fds, left) {
+            return (true, true);
+        }
         let is_ready = |fd: Option<&PollFd<'_>>| fd.and_then(PollFd::any).unwrap_or(false);
         (is_ready(fds.first()), is_ready(fds.get(1)))
     }
@@ -94,7 +96,7 @@ impl System {
     fn obey(&mut self) -> Result<(), Cut> {
         while let Some(received) = self.signals.take() {
             match received.signal {
-                signal if signal.asks_to_end() => return Err(Cut::Interrupted(signal)),
+                signal if received.asks_to_end() => return Err(Cut::Interrupted(signal)),
                 signal if signal.stops_a_job() => {
                     let insist = !self.has_terminal();
                     terminal::stop_self(&self.signals, signal, insist);
@@ -128,9 +130,16 @@ impl Host for System {
             Environment::without(&names)
         });
         environment.set(&order.variables);
+        let was_in_foreground = !own_group && terminal::is_in_foreground();
         let started = Self::now();
         match self.program.start(environment, &self.signals, own_group) {
-            Ok(child) => Ok(attempt::run(self, child, started, order)),
+            Ok(child) => {
+                let attempt = attempt::run(self, child, started, order);
+                if was_in_foreground {
+                    terminal::take_back();
+                }
+                Ok(attempt)
+            }
             Err(SpawnError::Exec(failure)) => {
                 let outcome = Outcome {
                     end: End::NotStarted(failure),
@@ -141,7 +150,10 @@ impl Host for System {
                     interrupted: None,
                 })
             }
-            Err(SpawnError::Fork(errno)) => Err(Cut::Fault(format!("cannot start a process: {}", errno.desc()))),
+            Err(SpawnError::Fork(errno)) => Err(Cut::Fault(format!(
+                "cannot start a process: {}",
+                super::describe(errno)
+            ))),
         }
     }
 
@@ -195,8 +207,9 @@ impl Host for System {
 }
 
 /// `poll(2)` with the finest time-out the system has. An interrupted one counts as one that has
-/// nothing to tell; the callers poll again.
-fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) {
+/// nothing to tell; the callers poll again. False if the system cannot poll (a limit of descriptors that was
+/// lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
+fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     #[cfg(all(target_os = "linux", not(backoff_portable)))]
     let result = nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None);
     #[cfg(any(not(target_os = "linux"), backoff_portable))]
@@ -207,7 +220,13 @@ fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) {
         });
         nix::poll::poll(fds, timeout)
     };
-    let _ = result;
+    match result {
+        Ok(_) | Err(Errno::EINTR) => true,
+        Err(_) => {
+            let _ = nix::poll::poll(&mut [], nix::poll::PollTimeout::from(10u8));
+            false
+        }
+    }
 }
 
 /// Linux lets timers fire some 50 us late to save power; during a wait that is too much. The command

@@ -2,6 +2,14 @@
 //! of the project is in here, behind safe functions.
 #![allow(unsafe_code)]
 
+use nix::errno::Errno;
+
+/// What the system says of an error, as people search for it.
+pub fn describe(errno: Errno) -> String {
+    let text = std::io::Error::from_raw_os_error(errno as i32).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
 mod attempt;
 pub mod child;
 pub mod environment;

@@ -29,6 +29,12 @@ pub struct Received {
 }
 
 impl Received {
+    /// Whether it asks a program to end: TERM, INT, HUP and QUIT, and the alarm that a caller set before
+    /// it executed backoff, which would have ended the bare command.
+    pub fn asks_to_end(self) -> bool {
+        self.signal.asks_to_end() || (self.from_kernel && self.signal == Signal::ALRM)
+    }
+
     /// Whether the terminal sent it, to every process of its foreground group.
     pub fn by_terminal(self) -> bool {
         let s = self.signal;
@@ -51,6 +57,31 @@ fn disposition(signal: i32) -> libc::sighandler_t {
         action.sa_sigaction
     }
 }
+
+/// Sets the signal mask of this thread. Async-signal-safe.
+pub fn set_mask(mask: &libc::sigset_t) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the mask is valid and at least as long as the kernel's, which includes the two signals that
+    // the C library keeps for itself and would leave out.
+    unsafe {
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            std::ptr::from_ref(mask),
+            0,
+            KERNEL_MASK,
+        );
+    }
+    #[cfg(not(target_os = "linux"))]
+    // SAFETY: the mask is valid.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut());
+    }
+}
+
+/// The size of the kernel's signal set.
+#[cfg(target_os = "linux")]
+const KERNEL_MASK: usize = 8;
 
 /// Whether a signal is ignored: it was so when backoff started, and stays so.
 fn is_ignored(signal: i32) -> bool {

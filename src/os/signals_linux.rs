@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use nix::libc;
 
-use super::{Queue, Received, is_ignored, watch_children};
+use super::{KERNEL_MASK, Queue, Received, is_ignored, watch_children};
 use crate::signal::Signal;
 
 /// The signals of this process, all blocked, from [`Signals::take_over`] on.
@@ -25,18 +25,25 @@ const BATCH: usize = 8;
 impl Signals {
     /// Blocks every signal and starts hearing them.
     pub fn take_over() -> io::Result<Signals> {
-        // SAFETY: the sets are initialised by the calls that fill them; the descriptor is new.
+        // SAFETY: plain data, for which zeroes are valid; the kernel writes to and reads from the first
+        // KERNEL_MASK bytes only. The C library's own calls would leave two signals out. The descriptor is new.
         let (fd, caller_mask) = unsafe {
-            let mut all = MaybeUninit::uninit();
-            libc::sigfillset(all.as_mut_ptr());
-            let all = all.assume_init();
-            let mut caller = MaybeUninit::uninit();
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, caller.as_mut_ptr());
-            let fd = libc::signalfd(-1, &raw const all, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            std::ptr::from_mut(&mut all).cast::<u8>().write_bytes(0xff, KERNEL_MASK);
+            let mut caller: libc::sigset_t = std::mem::zeroed();
+            libc::syscall(
+                libc::SYS_rt_sigprocmask,
+                libc::SIG_SETMASK,
+                &raw const all,
+                &raw mut caller,
+                KERNEL_MASK,
+            );
+            let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
+            let fd = libc::syscall(libc::SYS_signalfd4, -1, &raw const all, KERNEL_MASK, flags) as i32;
             if fd < 0 {
                 return Err(io::Error::last_os_error());
             }
-            (OwnedFd::from_raw_fd(fd), caller.assume_init())
+            (OwnedFd::from_raw_fd(fd), caller)
         };
         let fd = above_standard(fd)?;
         Ok(Signals {
@@ -106,8 +113,17 @@ impl Signals {
         }
     }
 
-    /// Whether a signal has been sent and not been taken in.
-    pub fn is_pending(&self, signal: Signal) -> bool {
+    /// Whether a signal has come and was not taken.
+    pub fn is_waiting(&self, signal: Signal) -> bool {
+        self.queue.iter().any(|received| received.signal == signal) || self.is_pending(signal)
+    }
+
+    /// Whether the kernel holds a signal for this process.
+    #[allow(
+        clippy::unused_self,
+        reason = "without signals taken over the answer would mean nothing"
+    )]
+    fn is_pending(&self, signal: Signal) -> bool {
         // SAFETY: sigpending fills the set that sigismember reads.
         unsafe {
             let mut set = MaybeUninit::uninit();

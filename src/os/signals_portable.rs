@@ -107,8 +107,8 @@ impl Signals {
         let _ = signal_hook::low_level::emulate_default_handler(signal.number());
     }
 
-    /// Whether a signal has been sent and not been taken in; a caught one never is.
-    pub fn is_pending(&self, signal: Signal) -> bool {
-        signal == Signal::CONT
+    /// Whether a signal has come and was not taken.
+    pub fn is_waiting(&self, signal: Signal) -> bool {
+        self.queue.iter().any(|received| received.signal == signal)
     }
 }

@@ -7,14 +7,15 @@
 //! which exec removes, and is sent again afterwards. Elsewhere: `fork(2)` and a pipe for the errno.
 
 use std::ffi::{CStr, CString, OsString, c_char};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::ptr;
 
 use nix::errno::Errno;
 use nix::libc;
 
 use super::child::Child;
+use super::describe;
 use super::environment::{self, Environment, NUMBER_ROOM};
 use super::signals::Signals;
 use crate::outcome::StartFailure;
@@ -124,18 +125,17 @@ impl Program {
 
     /// exec's errno as a person understands it.
     fn explain(&self, errno: Errno) -> StartFailure {
-        let exists = |file: &CString| {
-            Path::new(std::ffi::OsStr::from_bytes(file.to_bytes()))
-                .symlink_metadata()
-                .is_ok()
-        };
-        let is_directory = |file: &CString| Path::new(std::ffi::OsStr::from_bytes(file.to_bytes())).is_dir();
+        let path = |file: &CString| PathBuf::from(OsString::from_vec(file.to_bytes().to_vec()));
+        let exists = |file: &CString| path(file).exists();
+        let is_dangling = |file: &CString| path(file).is_symlink();
+        let is_directory = |file: &CString| path(file).is_dir();
         let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
         let message = match errno {
             Errno::ENOENT if self.files.iter().any(exists) => "its interpreter is missing".into(),
+            Errno::ENOENT if self.files.iter().any(is_dangling) => "it is a symbolic link to nothing".into(),
             Errno::ENOENT | Errno::ENOTDIR => "command not found".into(),
             Errno::EACCES if self.files.iter().any(is_directory) => "it is a directory".into(),
-            errno => errno.desc().to_owned(),
+            errno => describe(errno),
         };
         StartFailure { not_found, message }
     }
@@ -154,9 +154,10 @@ unsafe fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()
         }
         #[cfg(target_os = "linux")]
         {
-            // If backoff is killed, TERM. It may be gone already.
+            // If backoff is killed, TERM. It may be gone already; but 0 only says that it is outside of a
+            // process namespace that this child is the first of.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-            if libc::getppid() != start.parent {
+            if ![0, start.parent].contains(&libc::getppid()) {
                 libc::_exit(128 + libc::SIGTERM);
             }
         }
@@ -170,7 +171,7 @@ unsafe fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()
             }
         }
         before_unblocking();
-        libc::pthread_sigmask(libc::SIG_SETMASK, start.mask, ptr::null_mut());
+        super::signals::set_mask(&*start.mask);
     }
     // SAFETY: the caller's promise.
     unsafe { execvp(start) }

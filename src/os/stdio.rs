@@ -29,8 +29,8 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output.
-pub fn print(text: &[u8]) -> Result<(), &'static str> {
-    write_all(OUT, text).map_err(Errno::desc)
+pub fn print(text: &[u8]) -> Result<(), String> {
+    write_all(OUT, text).map_err(super::describe)
 }
 
 /// One line on standard error: backoff's own errors. That it cannot be written is no further error.

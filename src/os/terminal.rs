@@ -1,5 +1,7 @@
 //! The controlling terminal: is there one, and stopping as a job does.
 
+use std::os::unix::fs::OpenOptionsExt;
+
 use nix::libc;
 
 use super::signals::Signals;
@@ -16,6 +18,36 @@ pub fn is_controlled() -> bool {
         // No such device node (a bare container): ask the standard descriptors.
         // SAFETY: tcgetpgrp takes any number and fails where it is no controlling terminal.
         Err(_) => (0..=2).any(|fd| unsafe { libc::tcgetpgrp(fd) } >= 0),
+    }
+}
+
+/// The controlling terminal, to ask about its foreground group.
+fn terminal() -> Option<std::fs::File> {
+    let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
+    std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open("/dev/tty")
+        .ok()
+}
+
+/// Whether backoff's group has the terminal.
+pub fn is_in_foreground() -> bool {
+    // SAFETY: only asks.
+    let own = unsafe { libc::getpgrp() };
+    terminal().is_some_and(|tty| nix::unistd::tcgetpgrp(tty).is_ok_and(|group| group.as_raw() == own))
+}
+
+/// Takes the terminal back from a group that a command with job control of its own gave it to and left
+/// behind: otherwise nobody would hear Ctrl-C any more.
+pub fn take_back() {
+    // SAFETY: only asks.
+    let own = nix::unistd::Pid::from_raw(unsafe { libc::getpgrp() });
+    if let Some(tty) = terminal()
+        && nix::unistd::tcgetpgrp(&tty).is_ok_and(|group| group != own)
+    {
+        // TTOU, which a process outside of the foreground gets for this, is blocked or caught.
+        let _ = nix::unistd::tcsetpgrp(&tty, own);
     }
 }
 
@@ -37,9 +69,13 @@ pub fn parent_controls_jobs() -> bool {
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as nobody there would
 /// continue the job; then `insist` stops it with STOP.
 pub fn stop_self(signals: &Signals, signal: Signal, insist: bool) {
+    // Somebody has continued the job already, and the kernel would forget that CONT.
+    if signals.is_waiting(Signal::CONT) {
+        return;
+    }
     signals.suffer(signal);
-    // What continued it was a CONT, which is now pending.
-    if insist && signal != Signal::STOP && !signals.is_pending(Signal::CONT) {
+    // What continued it was a CONT, which is now waiting.
+    if insist && signal != Signal::STOP && !signals.is_waiting(Signal::CONT) {
         signals.suffer(Signal::STOP);
     }
 }

@@ -88,20 +88,18 @@ fn send(process: &Process, signal: Signal) {
     // number.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process.pid, 0) } as i32;
     let is_same = || read(process.pid).is_some_and(|now| now.started == process.started);
-    if fd < 0 {
-        // A kernel before 5.3.
-        if is_same() {
-            // SAFETY: the number was this process's a moment ago.
-            unsafe { libc::kill(process.pid, signal.number()) };
-        }
-        return;
+    // SAFETY: fd is a pidfd, if there is one.
+    let sent =
+        fd >= 0 && is_same() && unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, signal.number(), 0, 0) } == 0;
+    if fd >= 0 {
+        // SAFETY: fd is ours.
+        unsafe { libc::close(fd) };
     }
-    if is_same() {
-        // SAFETY: fd is a pidfd.
-        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, signal.number(), 0, 0) };
+    // A kernel before 5.3, a filter that does not know the calls, or no descriptor left to compare with.
+    if !sent && is_same() {
+        // SAFETY: the number was this process's a moment ago.
+        unsafe { libc::kill(process.pid, signal.number()) };
     }
-    // SAFETY: fd is ours.
-    unsafe { libc::close(fd) };
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -114,11 +112,15 @@ fn processes() -> Option<Vec<Process>> {
     fs::read_link("/proc/self")
         .ok()
         .filter(|link| link == Path::new(&own))?;
-    let numbers = fs::read_dir("/proc")
+    // The directory is closed before its entries are read, as descriptors may be few.
+    let numbers: Vec<libc::pid_t> = fs::read_dir("/proc")
         .ok()?
         .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Some(numbers.filter_map(read).collect())
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    let all: Vec<Process> = numbers.into_iter().filter_map(read).collect();
+    // Where not even this process can be read, "nobody" would be no answer.
+    all.iter().any(|process| process.pid.to_string() == own).then_some(all)
 }
 
 /// Reads `/proc/PID/stat`.

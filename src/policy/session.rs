@@ -132,7 +132,7 @@ impl<'p> Session<'p> {
 
     fn after_success(&mut self, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
-        if self.successes_in_a_row >= self.limits.consecutive {
+        if self.successes_in_a_row >= self.limits.consecutive || self.limits.leave_to_outer {
             return Decision::Stop(Stop::Succeeded { flaky: self.has_failed });
         }
         let wait = self.delays.base;

@@ -94,7 +94,7 @@ impl Terminal {
     /// False once nobody has the terminal open any more.
     fn read_some(&mut self) -> bool {
         let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
-        if poll(&mut fds, PollTimeout::from(100u8)).unwrap() == 0 {
+        if poll(&mut fds, PollTimeout::from(100u8)).unwrap_or(0) == 0 {
             return true;
         }
         let mut bytes = [0; 4096];
