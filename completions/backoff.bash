@@ -23,7 +23,7 @@ _backoff() {
 
     case "${cmd}" in
         backoff)
-            opts="-n -d -t -s -k -b -f -m -e -q -v -h -V -g -j -p --attempts --deadline --timeout --signal --kill-after --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --consecutive --retry-exit --stop-exit --retry-signal --stop-signal --stop-on-timeout --quiet --verbose --exhausted-exit --flaky-exit --c-locale --plan --help --version --growth --jitter --policy --nested --generate"
+            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --for --retry-after --max-retry-after --stdin-limit --pty --quiet --verbose --exhausted-exit --flaky-exit --c-locale --plan --list-presets --help --version --growth --jitter --policy --match-on --stdin --stdout --stderr --nested --generate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -50,6 +50,14 @@ _backoff() {
                     return 0
                     ;;
                 -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -129,6 +137,14 @@ _backoff() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --success-match)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-match)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --consecutive)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -145,11 +161,39 @@ _backoff() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --retry-match)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop-match)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --retry-signal)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stop-signal)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --retry-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-retry-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stdin-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -185,6 +229,22 @@ _backoff() {
                     COMPREPLY=($(compgen -W "sip google ethernet aws clojure" -- "${cur}"))
                     return 0
                     ;;
+                --match-on)
+                    COMPREPLY=($(compgen -W "stdout stderr both" -- "${cur}"))
+                    return 0
+                    ;;
+                --stdin)
+                    COMPREPLY=($(compgen -W "auto inherit replay null" -- "${cur}"))
+                    return 0
+                    ;;
+                --stdout)
+                    COMPREPLY=($(compgen -W "stream final success null" -- "${cur}"))
+                    return 0
+                    ;;
+                --stderr)
+                    COMPREPLY=($(compgen -W "stream final failure null" -- "${cur}"))
+                    return 0
+                    ;;
                 --nested)
                     COMPREPLY=($(compgen -W "allow once warn" -- "${cur}"))
                     return 0
@@ -216,7 +276,7 @@ _backoff_or_command() {
         word=${COMP_WORDS[command]}
         case $word in
         --) ((command++)); break ;;
-        --attempts | --deadline | --timeout | --signal | --kill-after | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --success-exit | --consecutive | --retry-exit | --stop-exit | --retry-signal | --stop-signal | --nested | --exhausted-exit | --flaky-exit | --generate | -[ndtskbfmgjpe] | -[qv][ndtskbfmgjpe])
+        --attempts | --deadline | --timeout | --idle-timeout | --signal | --kill-after | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --success-exit | --success-match | --fail-match | --consecutive | --retry-exit | --stop-exit | --retry-match | --stop-match | --retry-signal | --stop-signal | --retry-if | --for | --match-on | --max-retry-after | --stdin | --stdin-limit | --stdout | --stderr | --nested | --exhausted-exit | --flaky-exit | --generate | -[ndtiskbfmgjper] | -[qv][ndtiskbfmgjper])
             [[ ${COMP_WORDS[command + 1]} == = ]] && ((command++))
             ((command += 2))
             ;;

@@ -1,7 +1,8 @@
 complete -c backoff -s n -l attempts -d 'Attempts in all, the first included [default: 5]' -r
 complete -c backoff -s d -l deadline -d 'Bound on the whole run' -r
 complete -c backoff -s t -l timeout -d 'Bound on one attempt' -r
-complete -c backoff -s s -l signal -d 'What --timeout and --deadline send first [default: TERM]' -r
+complete -c backoff -s i -l idle-timeout -d 'Bound on silence: an attempt that prints nothing for so long is ended' -r
+complete -c backoff -s s -l signal -d 'What these bounds send first [default: TERM]' -r
 complete -c backoff -s k -l kill-after -d 'Time from that signal to KILL; 0 is never [default: 5s]' -r
 complete -c backoff -s b -l base -d 'The first wait\'s scale [default: 500ms]' -r
 complete -c backoff -s f -l factor -d 'Growth per retry, at least 1 [default: 2; 3 with decorrelated jitter]' -r
@@ -15,11 +16,19 @@ complete -c backoff -l splay -d 'A further uniform random wait in [0, DURATION] 
 complete -c backoff -l reset-after -d 'A failed attempt that ran at least this long starts the growth and the attempt count again' -r
 complete -c backoff -l seed -d 'Reproducible waits: same build, same seed, same waits' -r
 complete -c backoff -l success-exit -d 'Exit codes that are not a failure [default: 0]' -r
+complete -c backoff -l success-match -d 'Success takes a line of output that matches; may be repeated' -r
+complete -c backoff -l fail-match -d 'A line of output that matches is a failure, whatever the exit code; may be repeated' -r
 complete -c backoff -l consecutive -d 'Success means N successful attempts in a row, --base apart [default: 1]' -r
 complete -c backoff -s e -l retry-exit -d 'Exit codes of transient failures; all others are then permanent' -r
 complete -c backoff -l stop-exit -d 'Exit codes of permanent failures; wins over every retry rule' -r
+complete -c backoff -s r -l retry-match -d 'A failure whose output has a matching line is transient; may be repeated' -r
+complete -c backoff -l stop-match -d 'A failure whose output has a matching line is permanent; may be repeated' -r
 complete -c backoff -l retry-signal -d 'Dying of one of these signals is a transient failure; others are then permanent' -r
 complete -c backoff -l stop-signal -d 'Dying of one of these signals is a permanent failure' -r
+complete -c backoff -l retry-if -d 'Ask this shell command whether a failure is transient: exit 0 is yes, 1 is no' -r
+complete -c backoff -l for -d 'Rules known for a tool: curl, ssh, apt-get, ...; auto goes by COMMAND\'s name' -r
+complete -c backoff -l max-retry-after -d 'The longest wait to be granted so; past it, give up [default: 5m]' -r
+complete -c backoff -l stdin-limit -d 'The most that is kept for replay [default: 1GiB]' -r
 complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline or delay ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
 complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential]' -r -f -a "exponential\t''
@@ -38,6 +47,21 @@ google\t''
 ethernet\t''
 aws\t''
 clojure\t''"
+complete -c backoff -l match-on -d 'What the regexes, --retry-if and --retry-after look at [default: both]' -r -f -a "stdout\t''
+stderr\t''
+both\t''"
+complete -c backoff -l stdin -d 'What each attempt gets as standard input [default: auto]' -r -f -a "auto\t''
+inherit\t''
+replay\t''
+null\t''"
+complete -c backoff -l stdout -d 'stream it, print only the last attempt\'s, only that of a success, or drop it [default: stream]' -r -f -a "stream\t''
+final\t''
+success\t''
+null\t''"
+complete -c backoff -l stderr -d 'stream it, print only the last attempt\'s, only that of a failed run, or drop it [default: stream]' -r -f -a "stream\t''
+final\t''
+failure\t''
+null\t''"
 complete -c backoff -l nested -d 'What to do under an outer backoff: retry, run once, or retry and say so [default: warn]' -r -f -a "allow\t''
 once\t''
 warn\t''"
@@ -46,10 +70,13 @@ complete-bash\t''
 complete-zsh\t''
 complete-fish\t''"
 complete -c backoff -l stop-on-timeout -d 'A time-out is a permanent failure'
+complete -c backoff -l retry-after -d 'Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long'
+complete -c backoff -l pty -d 'Run each attempt on a pseudo-terminal, so that colours survive while output is looked at'
 complete -c backoff -s q -l quiet -d 'Say nothing but backoff\'s own errors'
-complete -c backoff -s v -l verbose -d 'Also say starts, successes and which rule decided; twice: also the command\'s arguments'
+complete -c backoff -s v -l verbose -d 'Also say starts, successes and which rule decided; twice: also arguments and streams'
 complete -c backoff -l c-locale -d 'Set LC_ALL=C.UTF-8 for the command, so that its messages are English'
 complete -c backoff -l plan -d 'Print the waits these options give and run nothing'
+complete -c backoff -l list-presets -d 'Print the presets of --for'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --consecutive -e --retry-exit --stop-exit --retry-signal --stop-signal --nested --exhausted-exit --flaky-exit --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --nested --exhausted-exit --flaky-exit --generate)'

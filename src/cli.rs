@@ -11,7 +11,7 @@ mod table;
 pub use table::{OPTIONS, Opt, Takes};
 use table::{
     OTHER,
-    Takes::{Count, Nothing, Value, Word},
+    Takes::{Count, Nothing, Value, Values, Word},
 };
 
 /// The option with this long name.
@@ -58,6 +58,7 @@ impl Opt {
         };
         match self.takes {
             Value(name) | Word(name, _) => value(arg, name),
+            Values(name) => value(arg, name).action(ArgAction::Append),
             Nothing => arg.action(ArgAction::SetTrue),
             Count => arg.action(ArgAction::Count),
         }
@@ -87,7 +88,7 @@ pub enum Parsed {
 }
 
 const USAGE: &str = "backoff [OPTION]... [--] COMMAND [ARG]...\n       backoff [OPTION]... --plan\n       \
-                     backoff --generate KIND | --help | --version";
+                     backoff --generate KIND | --list-presets | --help | --version";
 
 const ABOUT: &str =
     "Runs COMMAND; when it fails for a transient reason, waits (exponential backoff with jitter) and runs it again.";
@@ -160,10 +161,9 @@ pub fn parse(args: Vec<OsString>) -> Parsed {
     let mut typed = Typed::default();
     for opt in OPTIONS {
         match opt.takes {
-            Value(_) | Word(..) => {
-                if let Some(value) = matches.remove_one::<OsString>(opt.long) {
-                    typed.values.push((opt, value));
-                }
+            Value(_) | Values(_) | Word(..) => {
+                let values = matches.remove_many::<OsString>(opt.long).into_iter().flatten();
+                typed.values.extend(values.map(|value| (opt, value)));
             }
             Nothing if matches.get_flag(opt.long) => typed.switches.push((opt, 1)),
             Count if matches.get_count(opt.long) > 0 => {

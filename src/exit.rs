@@ -31,9 +31,12 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
         Stop::Succeeded { flaky: false } => None,
         Stop::GaveUp(GiveUp::Permanent) => None,
-        Stop::GaveUp(GiveUp::Attempts | GiveUp::Deadline | GiveUp::Delay) => overrides.exhausted.map(Exit::Code),
+        Stop::GaveUp(GiveUp::Attempts | GiveUp::Deadline | GiveUp::Delay | GiveUp::AskedTooLong) => {
+            overrides.exhausted.map(Exit::Code)
+        }
         // Not exhausted: the outer run goes on.
         Stop::GaveUp(GiveUp::Nested) => None,
+        Stop::GaveUp(GiveUp::Stdin) => None,
     };
     own.unwrap_or_else(|| match (stop, end) {
         // It was judged failed; 0 would hide that.
@@ -64,7 +67,7 @@ mod tests {
         exhausted: Some(75),
         flaky: Some(64),
     };
-    const EXHAUSTED: [GiveUp; 3] = [GiveUp::Attempts, GiveUp::Deadline, GiveUp::Delay];
+    const EXHAUSTED: [GiveUp; 4] = [GiveUp::Attempts, GiveUp::Deadline, GiveUp::Delay, GiveUp::AskedTooLong];
 
     #[test]
     fn every_code_passes_through() {
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_time_out_is_124() {
-        for bound in [Bound::Timeout, Bound::Deadline] {
+        for bound in [Bound::Timeout, Bound::Idle, Bound::Deadline] {
             let stop = Stop::GaveUp(GiveUp::Permanent);
             assert_eq!(status(stop, &End::TimedOut(bound), OVERRIDES), Exit::Code(124));
         }
@@ -113,7 +116,7 @@ mod tests {
         for why in EXHAUSTED {
             assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(75));
         }
-        for why in [GiveUp::Permanent, GiveUp::Nested] {
+        for why in [GiveUp::Permanent, GiveUp::Nested, GiveUp::Stdin] {
             assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(7));
         }
         assert_eq!(

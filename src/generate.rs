@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::plan::{Document, Plan};
 use crate::policy::forecast;
+use crate::presets;
 
 mod completions;
 mod man;
@@ -16,6 +17,24 @@ pub fn document(document: Document) -> String {
         Document::CompleteZsh => completions::zsh(),
         Document::CompleteFish => completions::fish(),
     }
+}
+
+/// `--list-presets`: names, what they are for, and the programs that `auto` picks them for.
+pub fn presets() -> impl Iterator<Item = String> {
+    presets::all().map(|preset| {
+        let programs: Vec<&str> = preset
+            .programs
+            .iter()
+            .copied()
+            .filter(|program| *program != preset.name)
+            .collect();
+        let also = if programs.is_empty() {
+            String::new()
+        } else {
+            format!(" (also for {})", programs.join(", "))
+        };
+        format!("{:<18} {}{also}\n", preset.name, preset.about)
+    })
 }
 
 /// `--plan`: a table of all waits, in seconds, line by line.

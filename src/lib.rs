@@ -8,15 +8,18 @@
 pub mod cli;
 pub mod exit;
 pub mod generate;
+pub mod io;
 pub mod observe;
 pub mod os;
 pub mod outcome;
 pub mod plan;
 pub mod policy;
+pub mod presets;
 pub mod run;
 pub mod settings;
 pub mod signal;
 pub mod sim;
+pub mod streams;
 pub mod values;
 
 mod start;

@@ -14,6 +14,41 @@ pub struct Outcome {
     /// From the moment it was started to the moment it had ended; time in which backoff was
     /// stopped (Ctrl-Z) is left out.
     pub ran: Duration,
+    /// What its output showed, as far as backoff looked.
+    pub seen: Seen,
+}
+
+impl Outcome {
+    /// An outcome of which nothing but the end is known.
+    pub fn new(end: End, ran: Duration) -> Outcome {
+        Outcome {
+            end,
+            ran,
+            seen: Seen::default(),
+        }
+    }
+}
+
+/// What the streams of an attempt showed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// For each pattern the text in which it was found first.
+    pub matched: Vec<Option<String>>,
+    /// The longest wait that a line asked for.
+    pub wait_asked: Option<Duration>,
+    /// More was read of standard input than can be given again.
+    pub input_lost: bool,
+    /// Why that could not be kept, if it was not for its size.
+    pub input_error: Option<String>,
+    /// Nobody reads the output any more.
+    pub reader_gone: bool,
+}
+
+impl Seen {
+    /// Where a pattern was found.
+    pub fn text(&self, pattern: usize) -> Option<&str> {
+        self.matched.get(pattern)?.as_deref()
+    }
 }
 
 /// What ended an attempt.
@@ -34,6 +69,8 @@ pub enum End {
 pub enum Bound {
     /// `--timeout`, one attempt.
     Timeout,
+    /// `--idle-timeout`, silence.
+    Idle,
     /// `--deadline`, the whole run.
     Deadline,
 }
@@ -72,6 +109,7 @@ impl fmt::Display for End {
             End::Exited(code) => write!(f, "exit {code}"),
             End::Signaled(signal) => write!(f, "killed by {signal}"),
             End::TimedOut(Bound::Timeout) => f.write_str("timed out"),
+            End::TimedOut(Bound::Idle) => f.write_str("silent for too long"),
             End::TimedOut(Bound::Deadline) => f.write_str("ended by the deadline"),
             End::NotStarted(failure) => f.write_str(&failure.message),
         }

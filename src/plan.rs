@@ -9,12 +9,13 @@ use crate::policy::classifier::Classifier;
 use crate::policy::delay::Delays;
 use crate::policy::named::BUILT_IN;
 use crate::policy::session::Limits;
-use crate::policy::sets::CodeSet;
 use crate::run::Bounds;
 use crate::settings::{Given, Settings, Usage, exclude};
 use crate::signal::Signal;
+use crate::streams::{Input, Streams};
 use crate::values;
 
+mod streams;
 mod waits;
 
 /// What this invocation is for.
@@ -24,6 +25,8 @@ pub enum Action {
     Run,
     /// Print the waits.
     Plan,
+    /// Print the presets.
+    ListPresets,
     /// Print a generated document.
     Generate(Document),
 }
@@ -51,6 +54,10 @@ pub struct Plan {
     pub delays: Delays,
     /// What an outcome means.
     pub classifier: Classifier,
+    /// What the command's streams are to be.
+    pub streams: Streams,
+    /// `--retry-if`
+    pub retry_if: Option<String>,
     /// What ends an attempt.
     pub bounds: Bounds,
     /// `--initial-delay`
@@ -102,6 +109,7 @@ const DOCUMENTS: &[(&str, Document)] = &[
 // The defaults lie inside what operators of large services advise: base 100 to 500 ms, cap 10 to
 // 60 s, about five attempts.
 const DEFAULT_ATTEMPTS: u64 = 5;
+const DEFAULT_MAX_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 const DEFAULT_KILL_AFTER: Duration = Duration::from_secs(5);
 
 fn value<T>(given: Option<Given<T>>) -> Option<T> {
@@ -125,6 +133,7 @@ impl Plan {
 
         let action = match settings.read("generate", |text| values::one_of(text, DOCUMENTS))? {
             Some(document) => Action::Generate(document.value),
+            None if settings.is_on("list-presets")? => Action::ListPresets,
             None if settings.is_on("plan")? => Action::Plan,
             None if typed.command.is_empty() => {
                 return Err(Usage(
@@ -148,14 +157,21 @@ impl Plan {
             outer_attempts,
         };
         let delays = waits::delays(&settings)?;
+        let (classifier, mut streams) = streams::rules_and_streams(&settings, &typed.command)?;
         let limits = limits(&settings, nested == NestedName::Once && outer_depth > 0)?;
+        if limits.attempts == Some(1) && streams.input == Input::Auto {
+            // Nothing will be given again.
+            streams.input = Input::Inherit;
+        }
         let (initial_delay, splay) = before_the_first(&settings, &limits)?;
         Ok(Plan {
             action,
             command: typed.command.clone(),
             limits,
             delays,
-            classifier: classifier(&settings)?,
+            classifier,
+            streams,
+            retry_if: streams::retry_if(&settings)?,
             bounds: bounds(&settings)?,
             initial_delay,
             splay,
@@ -187,6 +203,7 @@ fn bounds(settings: &Settings<'_>) -> Result<Bounds, Usage> {
     let never = |after: &Duration| !after.is_zero();
     Ok(Bounds {
         timeout: bound(settings.read("timeout", values::duration)?),
+        idle: bound(settings.read("idle-timeout", values::duration)?),
         signal: value(settings.read("signal", values::signal)?).unwrap_or(Signal::TERM),
         kill_passed_on_after: kill_after.as_ref().map(|given| given.value).filter(never),
         kill_after: Some(value(kill_after).unwrap_or(DEFAULT_KILL_AFTER)).filter(never),
@@ -216,8 +233,15 @@ fn limits(settings: &Settings<'_>, leave_to_outer: bool) -> Result<Limits, Usage
         stop_at_delay: value(settings.read("stop-at-delay", values::duration)?),
         reset_after: value(reset_after),
         consecutive: value(consecutive).unwrap_or(1),
+        max_asked: max_asked(settings)?,
         leave_to_outer,
     })
+}
+
+/// `--max-retry-after`, where `--retry-after` is on.
+fn max_asked(settings: &Settings<'_>) -> Result<Option<Duration>, Usage> {
+    let most = value(settings.read("max-retry-after", values::duration)?).unwrap_or(DEFAULT_MAX_RETRY_AFTER);
+    Ok(settings.is_on("retry-after")?.then_some(most))
 }
 
 fn before_the_first(settings: &Settings<'_>, limits: &Limits) -> Result<(Duration, Duration), Usage> {
@@ -238,20 +262,4 @@ fn before_the_first(settings: &Settings<'_>, limits: &Limits) -> Result<(Duratio
         )));
     }
     Ok((longest(&initial_delay), longest(&splay)))
-}
-
-fn classifier(settings: &Settings<'_>) -> Result<Classifier, Usage> {
-    let success_exit = value(settings.read("success-exit", values::codes)?).unwrap_or_else(|| {
-        let mut zero = CodeSet::default();
-        zero.add(0..=0);
-        zero
-    });
-    Ok(Classifier {
-        success_exit,
-        retry_exit: value(settings.read("retry-exit", values::codes)?),
-        stop_exit: value(settings.read("stop-exit", values::codes)?),
-        retry_signal: value(settings.read("retry-signal", values::signals)?),
-        stop_signal: value(settings.read("stop-signal", values::signals)?),
-        stop_on_timeout: settings.is_on("stop-on-timeout")?,
-    })
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use rand::{Rng, RngExt};
 
 use crate::exit::{self, Exit};
-use crate::observe::Observer;
-use crate::outcome::Outcome;
+use crate::observe::{Observer, text::harmless};
+use crate::outcome::{End, Outcome};
 use crate::plan::{Nesting, Plan};
-use crate::policy::classifier::Verdict;
+use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::{Decision, GiveUp, Session, Stop};
 use crate::signal::Signal;
 
@@ -17,6 +17,8 @@ use crate::signal::Signal;
 pub struct Bounds {
     /// `--timeout`: bound on one attempt.
     pub timeout: Option<Duration>,
+    /// `--idle-timeout`: bound on silence.
+    pub idle: Option<Duration>,
     /// `--signal`: what a bound sends first.
     pub signal: Signal,
     /// `--kill-after`: from that signal to KILL; None is never.
@@ -62,6 +64,10 @@ pub trait Host {
     fn attempt(&mut self, order: &Order<'_>) -> Result<Attempt, Cut>;
     /// Waits until this much time has passed, hearing signals.
     fn wait(&mut self, delay: Duration) -> Result<(), Cut>;
+    /// Asks the shell command of `--retry-if` about the attempt that has just ended.
+    fn ask(&mut self, shell: &str, order: &Order<'_>) -> Result<Attempt, Cut>;
+    /// The run is over: prints what was kept of the output.
+    fn release(&mut self, succeeded: bool) -> Result<(), Cut>;
     /// Writes lines for people to standard error; that it cannot is no error.
     fn say(&mut self, lines: &str) -> Result<(), Cut>;
 }
@@ -81,7 +87,7 @@ pub enum Event<'a> {
         /// How it failed.
         outcome: &'a Outcome,
         /// What decided that the failure is transient.
-        verdict: Verdict,
+        verdict: &'a Verdict,
         /// The wait before the next one.
         delay: Duration,
     },
@@ -99,7 +105,7 @@ pub enum Event<'a> {
         /// How the last attempt ended.
         outcome: &'a Outcome,
         /// What decided that the failure is permanent, if it is.
-        verdict: Verdict,
+        verdict: &'a Verdict,
     },
     /// The deadline passed before a first attempt could start.
     NoTime,
@@ -125,8 +131,24 @@ pub struct Identity {
     pub run_id: String,
 }
 
-/// Runs the command until it succeeds, or until running it again is of no use or not allowed.
+/// Runs the command until it succeeds, or until running it again is of no use or not allowed. What was
+/// kept of the last attempt's output is printed on every way out.
 pub fn run(
+    plan: &Plan,
+    identity: &Identity,
+    host: &mut impl Host,
+    rng: &mut impl Rng,
+    observer: &mut impl Observer,
+) -> Result<Exit, Cut> {
+    let result = attempts(plan, identity, host, rng, observer);
+    if result.is_err() {
+        // Prints nothing where it has begun already.
+        host.release(false)?;
+    }
+    result
+}
+
+fn attempts(
     plan: &Plan,
     identity: &Identity,
     host: &mut impl Host,
@@ -158,20 +180,43 @@ pub fn run(
         moment.elapsed = host.elapsed();
 
         if let Some(signal) = interrupted {
+            host.release(outcome.end == End::Exited(0))?;
             tell(host, observer, moment, &Event::Interrupted(signal))?;
             return Ok(exit::as_it_ended(&outcome.end));
         }
-        let verdict = plan.classifier.judge(&outcome.end);
-        match session.next(&outcome, verdict, moment.elapsed, rng) {
+        if outcome.seen.reader_gone && outcome.end == End::Exited(0) {
+            // It has said all it had to say into backoff's pipe; bare, it would have died of that.
+            return Err(Cut::Interrupted(Signal::PIPE));
+        }
+        let verdict = match (plan.classifier.judge(&outcome), &plan.retry_if) {
+            (Verdict::Ask(reason), Some(shell)) => {
+                let variables = predicate_variables(&order, &outcome, &reason);
+                let bounds = Bounds {
+                    timeout: None,
+                    idle: None,
+                    ..plan.bounds.clone()
+                };
+                let order = Order {
+                    variables,
+                    bounds: &bounds,
+                    ..order
+                };
+                answered(reason, &host.ask(shell, &order)?)?
+            }
+            (verdict, _) => verdict,
+        };
+        moment.elapsed = host.elapsed();
+        match session.next(&outcome, &verdict, moment.elapsed, rng) {
             Decision::Stop(stop) => {
                 let event = match stop {
                     Stop::Succeeded { flaky } => Event::Succeeded { flaky },
                     Stop::GaveUp(why) => Event::GaveUp {
                         why,
                         outcome: &outcome,
-                        verdict,
+                        verdict: &verdict,
                     },
                 };
+                host.release(matches!(stop, Stop::Succeeded { .. }))?;
                 tell(host, observer, moment, &event)?;
                 return Ok(exit::status(stop, &outcome.end, plan.overrides));
             }
@@ -191,7 +236,7 @@ pub fn run(
                     moment,
                     &Event::Retrying {
                         outcome: &outcome,
-                        verdict,
+                        verdict: &verdict,
                         delay,
                     },
                 )?;
@@ -211,20 +256,12 @@ fn too_late(
     last: Option<&(Outcome, Verdict)>,
 ) -> Result<Exit, Cut> {
     let why = GiveUp::Deadline;
+    host.release(false)?;
     let Some((outcome, verdict)) = last else {
         tell(host, observer, moment, &Event::NoTime)?;
         return Ok(exit::no_attempt_in_time(plan.overrides));
     };
-    tell(
-        host,
-        observer,
-        moment,
-        &Event::GaveUp {
-            why,
-            outcome,
-            verdict: *verdict,
-        },
-    )?;
+    tell(host, observer, moment, &Event::GaveUp { why, outcome, verdict })?;
     Ok(exit::status(Stop::GaveUp(why), &outcome.end, plan.overrides))
 }
 
@@ -233,6 +270,42 @@ fn tell(host: &mut impl Host, observer: &mut impl Observer, moment: Moment, even
         Some(line) => host.say(&line),
         None => Ok(()),
     }
+}
+
+/// What `--retry-if` sees besides the variables of the attempt.
+fn predicate_variables(order: &Order<'_>, outcome: &Outcome, reason: &Reason) -> Vec<(&'static str, String)> {
+    let signal = match &outcome.end {
+        End::Signaled(signal) => signal.number().to_string(),
+        _ => String::new(),
+    };
+    let mut variables = order.variables.clone();
+    variables.push(("BACKOFF_EXIT", outcome.end.shell_status().to_string()));
+    variables.push(("BACKOFF_SIGNAL", signal));
+    variables.push((
+        "BACKOFF_REASON",
+        reason
+            .matched
+            .as_deref()
+            .map_or_else(|| outcome.end.to_string(), harmless),
+    ));
+    variables
+}
+
+/// What the answer of `--retry-if` means: 0 is transient, 1 permanent, anything else an error of the
+/// predicate, which is told and counts as permanent.
+fn answered(reason: Reason, answer: &Attempt) -> Result<Verdict, Cut> {
+    if let Some(signal) = answer.interrupted {
+        return Err(Cut::Interrupted(signal));
+    }
+    let rule = Why::Rule("--retry-if".to_owned());
+    Ok(match &answer.outcome.end {
+        End::Exited(0) => Verdict::Transient(Reason { why: rule, ..reason }),
+        End::Exited(1) => Verdict::Permanent(Reason { why: rule, ..reason }),
+        end => Verdict::Permanent(Reason {
+            why: Why::PredicateFailed(end.to_string()),
+            ..reason
+        }),
+    })
 }
 
 /// Uniform in [0, most].

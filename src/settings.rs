@@ -88,16 +88,20 @@ impl<'a> Settings<'a> {
         (!value.is_empty()).then_some(value)
     }
 
-    fn find(&self, opt: &'static Opt) -> Option<(&'a OsStr, Origin)> {
-        if let Some((_, text)) = self.typed.values.iter().find(|(typed, _)| typed.long == opt.long) {
-            return Some((text, Origin::Flag));
+    /// What the strongest source says; several values only of an option that adds up.
+    fn find(&self, opt: &'static Opt) -> Vec<(&'a OsStr, Origin)> {
+        let typed = self.typed.values.iter().filter(|(typed, _)| typed.long == opt.long);
+        let typed: Vec<_> = typed.map(|(_, text)| (text.as_os_str(), Origin::Flag)).collect();
+        if !typed.is_empty() {
+            return typed;
         }
         if let Some(text) = self.of_variable(opt) {
-            return Some((text, Origin::Variable));
+            return vec![(text, Origin::Variable)];
         }
-        let policy = self.policy?;
-        let (_, text) = policy.sets.iter().find(|(name, _)| *name == opt.long)?;
-        Some((OsStr::new(text), Origin::Policy(policy.name)))
+        let Some(policy) = self.policy else { return Vec::new() };
+        let set = policy.sets.iter().filter(|(name, _)| *name == opt.long);
+        set.map(|(_, text)| (OsStr::new(*text), Origin::Policy(policy.name)))
+            .collect()
     }
 
     fn of_variable(&self, opt: &Opt) -> Option<&'a OsStr> {
@@ -110,28 +114,31 @@ impl<'a> Settings<'a> {
 
     /// The value of an option, read by `parse`.
     pub fn read<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<Given<T>>, Usage> {
+        Ok(self.read_all(long, parse)?.pop())
+    }
+
+    /// All values of an option that adds up.
+    pub fn read_all<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Result<Vec<Given<T>>, Usage> {
         let opt = cli::option(long);
-        let Some((text, origin)) = self.find(opt) else {
-            return Ok(None);
-        };
-        let wrong = |problem: &str| {
-            let place = match origin {
-                Origin::Flag => format!("--{}", opt.long),
-                Origin::Variable => opt.variable(),
-                Origin::Policy(name) => format!("policy {name}, {}", opt.long),
+        let given = self.find(opt).into_iter().map(|(text, origin)| {
+            let wrong = |problem: &str| {
+                let place = match origin {
+                    Origin::Flag => format!("--{}", opt.long),
+                    Origin::Variable => opt.variable(),
+                    Origin::Policy(name) => format!("policy {name}, {}", opt.long),
+                };
+                Usage(format!("{place}: {:?} {problem}", text.to_string_lossy()))
             };
-            Usage(format!("{place}: {:?} {problem}", text.to_string_lossy()))
-        };
-        let Some(known) = text.to_str() else {
-            return Err(wrong("is not UTF-8"));
-        };
-        let value = parse(known).map_err(|problem| wrong(&problem))?;
-        Ok(Some(Given {
-            value,
-            origin,
-            opt,
-            text: known.to_owned(),
-        }))
+            let known = text.to_str().ok_or_else(|| wrong("is not UTF-8"))?;
+            let value = parse(known).map_err(|problem| wrong(&problem))?;
+            Ok(Given {
+                value,
+                origin,
+                opt,
+                text: known.to_owned(),
+            })
+        });
+        given.collect()
     }
 
     /// How often a switch is on, and where that was said: 0 or 1, more for an option that counts.

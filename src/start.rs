@@ -26,6 +26,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
     };
     match plan.action {
         Action::Generate(document) => print_all([generate::document(document)]),
+        Action::ListPresets => print_all(generate::presets()),
         Action::Plan => print_all(generate::waits(&plan)),
         Action::Run => run(&plan),
     }
@@ -40,9 +41,10 @@ fn run(plan: &Plan) -> Exit {
     let mut observer = Text {
         verbosity: plan.verbosity,
         attempts: plan.limits.attempts,
+        streams: &plan.streams,
         command: &plan.command,
     };
-    let outcome = System::take_over(&plan.command)
+    let outcome = System::take_over(&plan.command, &plan.streams)
         .and_then(|mut host| run::run(plan, &identity, &mut host, &mut rng, &mut observer));
     match outcome {
         Ok(exit) => exit,

@@ -125,6 +125,27 @@ pub fn percent(text: &str) -> Parsed<f64> {
     }
 }
 
+/// SIZE: a number of bytes, `64KiB`, `1.5GiB`, `10MB`, `1G` (powers of 1024 but for kB, MB, GB).
+pub fn size(text: &str) -> Parsed<u64> {
+    let wrong = || "is not a size; try 64KiB, 10MB or 1GiB".to_owned();
+    let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let scale: f64 = match unit.trim() {
+        "" | "B" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        "k" | "K" | "KiB" => 1024.0,
+        "M" | "MiB" => 1024.0 * 1024.0,
+        "G" | "GiB" => 1024.0 * 1024.0 * 1024.0,
+        "T" | "TiB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(wrong()),
+    };
+    Ok((number * scale) as u64)
+}
+
 const SYSEXITS: [&str; 15] = [
     "usage",
     "dataerr",

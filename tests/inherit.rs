@@ -378,8 +378,10 @@ fn nothing_is_held_during_a_wait() {
 
 #[test]
 fn few_descriptors_are_enough_and_none_leaks() {
-    let shown = run(&mut shell("ulimit -n 5; backoff -q -n 200 -b 0 -m 0 -- false; echo $?"));
-    assert_eq!(shown.stdout, "1\n");
+    let shown = run(&mut shell(
+        "(ulimit -n 5; backoff -q -n 200 -b 0 -m 0 -- false </dev/null; echo $?); ulimit -n 12; : | backoff -q -n 200 -b 0 -m 0 -r x --stdout final --retry-if 'exit 0' -- false; echo ${PIPESTATUS[1]}",
+    ));
+    assert_eq!(shown.stdout, "1\n1\n");
 }
 
 #[test]

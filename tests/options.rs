@@ -59,6 +59,8 @@ fn values_that_cannot_be_read_are_quoted_and_a_good_one_is_shown() {
         "--initial-delay",
         "--splay",
         "--reset-after",
+        "--idle-timeout",
+        "--max-retry-after",
     ];
     for option in durations {
         for bad in ["5parsecs", "-1", "-5s", "nan", "inf", "", "1e3", "１"] {
@@ -134,7 +136,7 @@ fn every_value_must_be_there_and_be_text() {
     for opt in OPTIONS {
         let flag = format!("--{}", opt.long);
         match opt.takes {
-            Takes::Value(_) | Takes::Word(..) => {
+            Takes::Value(_) | Takes::Values(_) | Takes::Word(..) => {
                 refused_as_it_is(&[&flag], &[&flag, "needs a value"]);
                 let shown = run(backoff(&[&flag])
                     .arg(OsStr::from_bytes(b"\xff\xfe"))
@@ -299,7 +301,13 @@ fn a_bad_variable_is_named() {
     for opt in OPTIONS {
         let variable = opt.variable();
         let mut command = backoff(&["--", "echo", "started"]);
-        command.env(&variable, "@bad@");
+        // Any text is a shell command, and nearly any a regular expression.
+        let bad = match opt.long {
+            "retry-if" => continue,
+            long if long.ends_with("-match") => "(@bad@",
+            _ => "@bad@",
+        };
+        command.env(&variable, bad);
         // Some are looked at only where another option makes them mean something.
         match opt.long {
             "spread" => command.env("BACKOFF_JITTER", "additive"),
@@ -309,7 +317,7 @@ fn a_bad_variable_is_named() {
         let shown = run(&mut command).expect_code(125);
         assert!(shown.stdout.is_empty(), "{variable}: {shown:?}");
         assert!(
-            shown.stderr.starts_with(&format!("backoff: {variable}: \"@bad@\" ")),
+            shown.stderr.starts_with(&format!("backoff: {variable}: {bad:?} ")),
             "{shown:?}"
         );
     }
@@ -421,6 +429,52 @@ fn every_option_has_a_working_variable() {
         ),
         ("c-locale", "1", &["--", "sh", "-c", "echo $LC_ALL"], "C.UTF-8"),
         ("plan", "1", &[], "retry"),
+        ("idle-timeout", "0.1", &["-q", "-n", "1", "--", "sleep", "9"], "124"),
+        ("success-match", "yes", &["-q", "-n", "1", "--", "echo", "no"], "no"),
+        (
+            "fail-match",
+            "no",
+            &["-n", "1", "--", "echo", "no"],
+            "matched \"no\" (exit 0)",
+        ),
+        ("retry-match", "x", &["--", "false"], "no retry rule matches"),
+        (
+            "stop-match",
+            "bad",
+            &["--", "sh", "-c", "echo bad; exit 1"],
+            "permanent: --stop-match",
+        ),
+        ("retry-if", "exit 1", &["--", "false"], "permanent: --retry-if"),
+        ("for", "curl", &["--", "sh", "-c", "exit 3"], "gave up after 1 attempt"),
+        (
+            "match-on",
+            "stderr",
+            &["-n", "1", "--stop-match", "bad", "--", "sh", "-c", "echo bad; exit 1"],
+            "exit 1",
+        ),
+        (
+            "retry-after",
+            "1",
+            &["-d", "1s", "--", "sh", "-c", "echo Retry-After: 60; exit 1"],
+            "would pass the deadline",
+        ),
+        (
+            "max-retry-after",
+            "1s",
+            &["--retry-after", "--", "sh", "-c", "echo Retry-After: 60; exit 1"],
+            "--max-retry-after",
+        ),
+        ("stdin", "null", &["--", "readlink", "/proc/self/fd/0"], "/dev/null"),
+        ("stdin-limit", "oops", &["--", "true"], "BACKOFF_STDIN_LIMIT"),
+        ("stdout", "null", &["--", "readlink", "/proc/self/fd/1"], "0"),
+        (
+            "stderr",
+            "null",
+            &["-q", "--", "readlink", "/proc/self/fd/2"],
+            "/dev/null",
+        ),
+        ("pty", "1", &["-n", "1", "--", "sh", "-c", "tty <&1"], "/dev/pts/"),
+        ("list-presets", "1", &[], "curl"),
         ("generate", "complete-fish", &[], "complete -c backoff"),
     ];
     for opt in OPTIONS {
@@ -460,6 +514,33 @@ fn every_word_of_a_list_is_accepted() {
             }
         }
     }
+}
+
+#[test]
+fn presets_are_listed() {
+    let shown = ran(&["--list-presets"]).expect_code(0).expect_silence();
+    for name in ["curl", "ssh", "rsync", "apt", "network"] {
+        assert!(
+            shown
+                .stdout
+                .lines()
+                .any(|line| line.split_whitespace().next() == Some(name)),
+            "{name}"
+        );
+    }
+    // auto goes by the command's file name; what it does not know is judged as without it.
+    ran(&[
+        "-q",
+        "--for",
+        "auto",
+        "-b",
+        "1ms",
+        "--",
+        "sh",
+        "-c",
+        "test $BACKOFF_ATTEMPT = 2",
+    ])
+    .expect_code(0);
 }
 
 #[test]

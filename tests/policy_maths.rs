@@ -11,7 +11,7 @@ use backoff_cli::exit::Exit;
 use backoff_cli::observe::text::Text;
 use backoff_cli::outcome::{Bound, End, Outcome, StartFailure};
 use backoff_cli::plan::Plan;
-use backoff_cli::policy::classifier::{Verdict, Why};
+use backoff_cli::policy::classifier::{Reason, Verdict, Why};
 use backoff_cli::policy::delay::{Delays, Growth, Jitter};
 use backoff_cli::policy::forecast::{self, Row};
 use backoff_cli::policy::session::{Decision, GiveUp, Limits, Session, Stop};
@@ -28,6 +28,7 @@ const UNBOUNDED: Limits = Limits {
     reset_after: None,
     consecutive: 1,
     leave_to_outer: false,
+    max_asked: None,
 };
 
 fn ms(n: u64) -> Duration {
@@ -512,7 +513,7 @@ fn the_forecast_agrees_with_what_sessions_wait() {
     for _ in 0..20_000 {
         let mut session = Session::new(&limits, &delays);
         for sum in &mut sums {
-            let decision = session.next(&failed(ms(1)), TRANSIENT, ms(1), &mut rng);
+            let decision = session.next(&failed(ms(1)), &TRANSIENT, ms(1), &mut rng);
             let Decision::Retry(wait) = decision else {
                 panic!("{decision:?}")
             };
@@ -555,14 +556,19 @@ fn decorrelated_waits_do_not_pile_up_at_the_cap() {
 
 // --- a session ---------------------------------------------------------------------------------
 
-const TRANSIENT: Verdict = Verdict::Transient(Why::ByDefault);
-const PERMANENT: Verdict = Verdict::Permanent(Why::NoRuleMatched);
+const TRANSIENT: Verdict = Verdict::Transient(reason(Why::ByDefault));
+const PERMANENT: Verdict = Verdict::Permanent(reason(Why::NoRuleMatched));
+
+const fn reason(why: Why) -> Reason {
+    Reason {
+        why,
+        matched: None,
+        unproven: false,
+    }
+}
 
 fn failed(ran: Duration) -> Outcome {
-    Outcome {
-        end: End::Exited(7),
-        ran,
-    }
+    Outcome::new(End::Exited(7), ran)
 }
 
 /// What a session decides on these verdicts, each attempt having run this long.
@@ -573,7 +579,7 @@ fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)])
     let mut decisions = Vec::new();
     for (verdict, ran) in attempts {
         elapsed += *ran;
-        let decision = session.next(&failed(*ran), *verdict, elapsed, &mut rng);
+        let decision = session.next(&failed(*ran), verdict, elapsed, &mut rng);
         decisions.push(decision);
         match decision {
             Decision::Stop(_) => break,
@@ -597,7 +603,7 @@ fn the_flow_chart_branch_by_branch() {
         attempts: Some(3),
         ..UNBOUNDED
     };
-    let all = |verdict| [(verdict, ms(1)); 5];
+    let all = |verdict: Verdict| vec![(verdict, ms(1)); 5];
     let retry = |n| Decision::Retry(s(n));
     assert_eq!(
         decisions(&limits, &plain_doubling(), &all(PERMANENT)),
@@ -664,7 +670,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
         attempts: Some(2),
         ..limits
     };
-    let healthy = [(TRANSIENT, s(61)); 100];
+    let healthy = vec![(TRANSIENT, s(61)); 100];
     assert_eq!(
         decisions(&limits, &plain_doubling(), &healthy),
         [Decision::Retry(s(1)); 100]
@@ -691,12 +697,12 @@ fn a_success_must_be_confirmed_in_a_row() {
         consecutive: 2,
         ..UNBOUNDED
     };
-    let verdicts = |row: &[Verdict]| row.iter().map(|verdict| (*verdict, ms(1))).collect::<Vec<_>>();
+    let verdicts = |row: &[Verdict]| row.iter().map(|verdict| (verdict.clone(), ms(1))).collect::<Vec<_>>();
     let confirm = Decision::Confirm(s(1));
     let retry = |n| Decision::Retry(s(n));
-    let good = Verdict::Success;
+    const GOOD: Verdict = Verdict::Success;
     assert_eq!(
-        decisions(&limits, &plain_doubling(), &verdicts(&[good, TRANSIENT, good, good])),
+        decisions(&limits, &plain_doubling(), &verdicts(&[GOOD, TRANSIENT, GOOD, GOOD])),
         [
             confirm,
             retry(1),
@@ -705,14 +711,14 @@ fn a_success_must_be_confirmed_in_a_row() {
         ]
     );
     assert_eq!(
-        decisions(&limits, &plain_doubling(), &verdicts(&[good, good])),
+        decisions(&limits, &plain_doubling(), &verdicts(&[GOOD, GOOD])),
         [confirm, Decision::Stop(Stop::Succeeded { flaky: false })]
     );
     assert_eq!(
         decisions(
             &limits,
             &plain_doubling(),
-            &verdicts(&[good, TRANSIENT, good, TRANSIENT, good, TRANSIENT])
+            &verdicts(&[GOOD, TRANSIENT, GOOD, TRANSIENT, GOOD, TRANSIENT])
         ),
         [confirm, retry(1), confirm, retry(2), confirm, gave_up(GiveUp::Attempts)]
     );
@@ -720,7 +726,7 @@ fn a_success_must_be_confirmed_in_a_row() {
         decisions(
             &limits,
             &plain_doubling(),
-            &verdicts(&[TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, good])
+            &verdicts(&[TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, GOOD])
         ),
         [
             retry(1),
@@ -742,6 +748,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
         let maybe =
             |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
         let limits = Limits {
+            max_asked: None,
             attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
             deadline: maybe(&mut rng, 60_000),
             stop_at_delay: maybe(&mut rng, 60_000),
@@ -765,15 +772,12 @@ fn a_session_keeps_its_limits_whatever_happens() {
             let out_of_time = verdict == TRANSIENT && limits.deadline.is_some() && rng.random_bool(0.05);
             let ran = ms(rng.random_range(0..5000));
             let outcome = if out_of_time {
-                Outcome {
-                    end: End::TimedOut(Bound::Deadline),
-                    ran,
-                }
+                Outcome::new(End::TimedOut(Bound::Deadline), ran)
             } else {
                 failed(ran)
             };
             elapsed += ran;
-            let decision = session.next(&outcome, verdict, elapsed, &mut rng);
+            let decision = session.next(&outcome, &verdict, elapsed, &mut rng);
             assert_eq!(session.total(), total);
 
             let succeeded = verdict == Verdict::Success;
@@ -825,6 +829,8 @@ fn a_session_keeps_its_limits_whatever_happens() {
                     assert!(is_last && (succeeded || may_go_on));
                     "attempts"
                 }
+                // These attempts printed and read nothing.
+                Decision::Stop(Stop::GaveUp(why @ (GiveUp::AskedTooLong | GiveUp::Stdin))) => unreachable!("{why:?}"),
                 Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
                     assert!(may_go_on && !is_last && stops);
                     "delay"
@@ -892,6 +898,7 @@ fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
     let mut observer = Text {
         verbosity: plan.verbosity,
         attempts: plan.limits.attempts,
+        streams: &plan.streams,
         command: &plan.command,
     };
     let identity = Identity { run_id: "a run".into() };

@@ -8,6 +8,8 @@ pub enum Takes {
     Value(&'static str),
     /// A value out of this list. The list is for help and completions; `plan` judges the value.
     Word(&'static str, &'static [&'static str]),
+    /// A value; given more than once, the values add up.
+    Values(&'static str),
     /// Nothing: on or off.
     Nothing,
     /// Nothing, but it counts.
@@ -34,6 +36,7 @@ pub struct Opt {
 const TIME: &str = "Attempts and time";
 const WAIT: &str = "The wait between attempts";
 const JUDGE: &str = "Which outcome is what";
+const STREAMS: &str = "Standard streams";
 const PROTECT: &str = "Protecting the other side";
 const SAY: &str = "What backoff says and returns";
 pub(super) const OTHER: &str = "Other";
@@ -56,7 +59,7 @@ const fn opt(
     }
 }
 
-use Takes::{Count, Nothing, Value, Word};
+use Takes::{Count, Nothing, Value, Values, Word};
 
 /// All options that have a variable, in the order of `--help`. (`--help` and `--version` are actions
 /// of the parser and have none.)
@@ -73,8 +76,11 @@ pub const OPTIONS: &[Opt] = &[
         "When it passes, the attempt's process tree gets the signal of --signal, and KILL after --kill-after. Such a \
          failure is transient unless --stop-on-timeout is given. Time in which backoff was stopped (Ctrl-Z) does not \
          count. 0 is no bound."),
+    opt(TIME, Some('i'), "idle-timeout", Value("DURATION"),
+        "Bound on silence: an attempt that prints nothing for so long is ended",
+        "As by --timeout, and with the same verdict. Standard output and error are looked at for this. 0 is no bound."),
     opt(TIME, Some('s'), "signal", Value("SIGNAL"),
-        "What --timeout and --deadline send first [default: TERM]", ""),
+        "What these bounds send first [default: TERM]", ""),
     opt(TIME, Some('k'), "kill-after", Value("DURATION"),
         "Time from that signal to KILL; 0 is never [default: 5s]",
         "If given, KILL also follows a TERM, INT, HUP or QUIT that backoff passed on, after this time."),
@@ -127,6 +133,11 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "success-exit", Value("CODES"),
         "Exit codes that are not a failure [default: 0]",
         "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h)."),
+    opt(JUDGE, None, "success-match", Values("REGEX"),
+        "Success takes a line of output that matches; may be repeated",
+        "Any of several will do. REGEX is searched for in each line, as bytes."),
+    opt(JUDGE, None, "fail-match", Values("REGEX"),
+        "A line of output that matches is a failure, whatever the exit code; may be repeated", ""),
     opt(JUDGE, None, "consecutive", Value("N"),
         "Success means N successful attempts in a row, --base apart [default: 1]", ""),
     opt(JUDGE, Some('e'), "retry-exit", Value("CODES"),
@@ -134,6 +145,10 @@ pub const OPTIONS: &[Opt] = &[
         "Listing 126 or 127 makes a command that cannot be executed or found a transient failure."),
     opt(JUDGE, None, "stop-exit", Value("CODES"),
         "Exit codes of permanent failures; wins over every retry rule", ""),
+    opt(JUDGE, Some('r'), "retry-match", Values("REGEX"),
+        "A failure whose output has a matching line is transient; may be repeated", ""),
+    opt(JUDGE, None, "stop-match", Values("REGEX"),
+        "A failure whose output has a matching line is permanent; may be repeated", ""),
     opt(JUDGE, None, "retry-signal", Value("SIGNALS"),
         "Dying of one of these signals is a transient failure; others are then permanent",
         "SIGNALS is a list such as TERM, SIGTERM, 15 or HUP,RTMIN+1."),
@@ -142,6 +157,37 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "stop-on-timeout", Nothing,
         "A time-out is a permanent failure", ""),
 
+    opt(JUDGE, None, "retry-if", Value("SHELL"),
+        "Ask this shell command whether a failure is transient: exit 0 is yes, 1 is no",
+        "It is run by /bin/sh after a failed attempt that no other rule decides, with the attempt's output on its standard \
+         input. Any other exit is an error, reported and treated as no. The deadline bounds it."),
+    opt(JUDGE, None, "for", Value("PRESET,..."),
+        "Rules known for a tool: curl, ssh, apt-get, ...; auto goes by COMMAND's name",
+        "--list-presets shows all of them."),
+    opt(JUDGE, None, "match-on", Word("STREAM", &["stdout", "stderr", "both"]),
+        "What the regexes, --retry-if and --retry-after look at [default: both]", ""),
+    opt(JUDGE, None, "retry-after", Nothing,
+        "Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long", ""),
+    opt(JUDGE, None, "max-retry-after", Value("DURATION"),
+        "The longest wait to be granted so; past it, give up [default: 5m]", ""),
+
+    opt(STREAMS, None, "stdin", Word("MODE", &["auto", "inherit", "replay", "null"]),
+        "What each attempt gets as standard input [default: auto]",
+        "auto: a file is rewound; a pipe is replayed, and nothing is taken from it that the command did not read; a \
+         terminal or anything else is inherited. replay: read to its end first, then fed to each attempt. null: nothing."),
+    opt(STREAMS, None, "stdin-limit", Value("SIZE"),
+        "The most that is kept for replay [default: 1GiB]",
+        "Past it the input still flows, but a failure is then final."),
+    opt(STREAMS, None, "stdout", Word("MODE", &["stream", "final", "success", "null"]),
+        "stream it, print only the last attempt's, only that of a success, or drop it [default: stream]", ""),
+    opt(STREAMS, None, "stderr", Word("MODE", &["stream", "final", "failure", "null"]),
+        "stream it, print only the last attempt's, only that of a failed run, or drop it [default: stream]",
+        "failure prints the errors of all attempts once the whole run has failed: for cron."),
+    opt(STREAMS, None, "pty", Nothing,
+        "Run each attempt on a pseudo-terminal, so that colours survive while output is looked at",
+        "Standard output and error are then one, lines end in CR LF, and all goes to standard output; --stderr sees \
+         nothing. Where standard input and output are a terminal, what is typed is the command's."),
+
     opt(PROTECT, None, "nested", Word("WHAT", &["allow", "once", "warn"]),
         "What to do under an outer backoff: retry, run once, or retry and say so [default: warn]",
         "Retries under retries multiply: 3 x 3 = 9 calls."),
@@ -149,7 +195,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(SAY, Some('q'), "quiet", Nothing,
         "Say nothing but backoff's own errors", ""),
     opt(SAY, Some('v'), "verbose", Count,
-        "Also say starts, successes and which rule decided; twice: also the command's arguments", ""),
+        "Also say starts, successes and which rule decided; twice: also arguments and streams", ""),
     opt(SAY, None, "exhausted-exit", Value("CODE"),
         "Status when attempts, deadline or delay ran out on a transient failure",
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),
@@ -162,6 +208,8 @@ pub const OPTIONS: &[Opt] = &[
         "Print the waits these options give and run nothing",
         "One line a retry: the least, mean and most of the wait before it, and the means added up, in seconds. With \
          unlimited attempts, the first 20."),
+    opt(OTHER, None, "list-presets", Nothing,
+        "Print the presets of --for", ""),
     opt(OTHER, None, "generate",
         Word("KIND", &["man", "complete-bash", "complete-zsh", "complete-fish"]),
         "Print the man page or a shell's completions", ""),

@@ -15,7 +15,7 @@ fn of_options(shell: Shell) -> String {
 fn with_value() -> impl Iterator<Item = &'static Opt> {
     OPTIONS
         .iter()
-        .filter(|opt| matches!(opt.takes, Takes::Value(_) | Takes::Word(..)))
+        .filter(|opt| matches!(opt.takes, Takes::Value(_) | Takes::Values(_) | Takes::Word(..)))
 }
 
 fn short_names(options: impl Iterator<Item = &'static Opt>) -> String {

@@ -35,7 +35,7 @@ fn options() -> String {
 fn names(opt: &Opt) -> String {
     let long = escape(&format!("--{}", opt.long));
     let value = match opt.takes {
-        Takes::Value(name) | Takes::Word(name, _) => format!(" \" \\fI{}\\fR\"", escape(name)),
+        Takes::Value(name) | Takes::Values(name) | Takes::Word(name, _) => format!(" \" \\fI{}\\fR\"", escape(name)),
         Takes::Nothing | Takes::Count => String::new(),
     };
     match opt.short {

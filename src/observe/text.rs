@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use super::Observer;
 use crate::outcome::{End, Outcome, StartFailure};
-use crate::policy::classifier::{Verdict, Why};
+use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::GiveUp;
 use crate::run::{Event, Moment};
+use crate::streams::Streams;
 
 /// Text lines, `backoff: ...`.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Text<'a> {
     pub verbosity: i16,
     /// The limit of attempts, for "of 5".
     pub attempts: Option<u64>,
+    /// What the command's streams are, for `-vv`.
+    pub streams: &'a Streams,
     /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
     pub command: &'a [OsString],
 }
@@ -50,7 +53,7 @@ impl Text<'_> {
                 delay,
             } => Some(format!(
                 "{attempt} failed: {}; retrying in {}",
-                self.how(outcome, *verdict),
+                self.how(outcome, verdict),
                 span(*delay)
             )),
             Event::Confirming { delay } => {
@@ -72,7 +75,9 @@ impl Text<'_> {
             }
             // Silent as in a shell: the reader of a pipeline has seen enough.
             Event::GaveUp {
-                verdict: Verdict::Permanent(Why::ReaderGone),
+                verdict: Verdict::Permanent(Reason {
+                    why: Why::ReaderGone, ..
+                }),
                 ..
             } if !verbose => None,
             Event::GaveUp { why, outcome, verdict } => {
@@ -81,9 +86,9 @@ impl Text<'_> {
                     "gave up after {} {attempts} in {}: {}",
                     moment.total,
                     span(moment.elapsed),
-                    outcome.end
+                    self.what(outcome, verdict)
                 );
-                line.push_str(&self.because(*why, *verdict, outcome));
+                line.push_str(&self.because(*why, verdict, outcome));
                 Some(line)
             }
             Event::NoTime => Some("gave up before the first attempt: the deadline has passed".into()),
@@ -101,17 +106,30 @@ impl Text<'_> {
         }
     }
 
+    /// "exit 7", or "matched \"queue capacity\" (exit 1)"
+    fn what(&self, outcome: &Outcome, verdict: &Verdict) -> String {
+        let end = &outcome.end;
+        match verdict {
+            Verdict::Transient(reason) | Verdict::Permanent(reason) | Verdict::Ask(reason) => match &reason.matched {
+                Some(text) => format!("matched \"{}\" ({end})", harmless(text)),
+                None if reason.unproven => format!("no line matches --success-match ({end})"),
+                None => end.to_string(),
+            },
+            Verdict::Success => end.to_string(),
+        }
+    }
+
     /// "exit 7 after 0.21s"
-    fn how(&self, outcome: &Outcome, verdict: Verdict) -> String {
+    fn how(&self, outcome: &Outcome, verdict: &Verdict) -> String {
         let rule = match verdict {
-            Verdict::Transient(Why::Rule(rule)) if self.verbosity >= 1 => format!(" ({rule})"),
+            Verdict::Transient(Reason {
+                why: Why::Rule(rule), ..
+            }) if self.verbosity >= 1 => format!(" ({rule})"),
             _ => String::new(),
         };
         match &outcome.end {
-            End::NotStarted(failure) => {
-                format!("{}{rule}", self.cannot_run(failure))
-            }
-            end => format!("{end}{rule} after {}", span(outcome.ran)),
+            End::NotStarted(failure) => format!("{}{rule}", self.cannot_run(failure)),
+            _ => format!("{}{rule} after {}", self.what(outcome, verdict), span(outcome.ran)),
         }
     }
 
@@ -119,19 +137,31 @@ impl Text<'_> {
         format!("cannot run {}: {}", self.name(), failure.message)
     }
 
-    fn because(&self, why: GiveUp, verdict: Verdict, outcome: &Outcome) -> String {
+    fn because(&self, why: GiveUp, verdict: &Verdict, outcome: &Outcome) -> String {
         match (why, verdict) {
-            (GiveUp::Permanent, Verdict::Permanent(Why::Rule(rule))) => {
-                format!(" (permanent: {rule})")
-            }
-            (GiveUp::Permanent, Verdict::Permanent(Why::ReaderGone)) => " (its reader is gone)".into(),
-            (GiveUp::Permanent, _) => " (permanent: no retry rule matches)".into(),
+            (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
+                Why::Rule(rule) => format!(" (permanent: {rule})"),
+                Why::ReaderGone => " (its reader is gone)".into(),
+                Why::PredicateFailed(how) => format!(" (permanent: --retry-if failed: {how})"),
+                _ => " (permanent: no retry rule matches)".into(),
+            },
+            (GiveUp::Permanent, _) => String::new(),
             (GiveUp::Attempts, Verdict::Success) => " (too few successes in a row)".into(),
             (GiveUp::Deadline, _) if !matches!(outcome.end, End::TimedOut(_)) => {
                 " (the next wait would pass the deadline)".into()
             }
             (GiveUp::Delay, _) => " (the next wait would reach --stop-at-delay)".into(),
+            (GiveUp::AskedTooLong, _) => {
+                let asked = outcome.seen.wait_asked.unwrap_or_default();
+                format!(" (asked to wait {}, longer than --max-retry-after)", span(asked))
+            }
             (GiveUp::Nested, _) => " (left to the outer backoff: --nested once)".into(),
+            (GiveUp::Stdin, _) => match &outcome.seen.input_error {
+                Some(error) => format!(" (standard input cannot be given again: {error})"),
+                None => {
+                    " (standard input cannot be given again: more was read than --stdin-limit lets backoff keep)".into()
+                }
+            },
             (GiveUp::Attempts | GiveUp::Deadline, _) => String::new(),
         }
     }
@@ -144,7 +174,8 @@ impl Text<'_> {
         if self.verbosity < 2 {
             return self.name();
         }
-        self.command.iter().map(quoted).collect::<Vec<_>>().join(" ")
+        let words: Vec<String> = self.command.iter().map(quoted).collect();
+        format!("{} ({})", words.join(" "), self.streams)
     }
 }
 
@@ -165,6 +196,23 @@ fn quoted(word: &OsString) -> String {
     }
     shown.push('\'');
     shown
+}
+
+/// Characters that change how the others are shown: directions, joiners, marks of order.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A text with nothing in it that a terminal would act on.
+pub fn harmless(text: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() || is_unseen(c) {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
+    };
+    text.chars().map(shown).collect()
 }
 
 /// A length of time with the digits a person needs: `51us`, `20ms`, `0.21s`, `4.1s`, `2m05s`, `3h20m`.

@@ -6,7 +6,8 @@
 //! | the child stops (Ctrl-Z) | backoff stops too, so that the shell sees it; time stands still |
 //! | TERM, INT, HUP, QUIT | passed on unless the terminal did; no further attempt |
 //! | any other signal | passed on unless the terminal did |
-//! | `--timeout`, `--deadline` | signal and CONT to the tree, later KILL |
+//! | output | passed on, kept, looked at (`io::plumbing`) |
+//! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
 
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use super::host::{System, later};
 use super::signals::Received;
 use super::terminal;
 use super::tree::Tree;
+use crate::io::plumbing::Plumbing;
 use crate::outcome::{Bound, End, Outcome};
 use crate::run::{Attempt, Bounds, Order};
 use crate::signal::Signal;
@@ -25,6 +27,11 @@ const TREE_POLLS: [Duration; 2] = [Duration::from_millis(1), Duration::from_mill
 /// How long the rest of a tree may take to die once it got KILL (or, where KILL is not allowed, TERM).
 const TREE_GRACE: Duration = Duration::from_secs(2);
 
+/// How long the pipes of a command that has ended may be silent before they are closed.
+const DRAIN_GRACE: Duration = Duration::from_millis(300);
+/// How long they are emptied at most.
+const LONGEST_DRAIN: Duration = Duration::from_secs(10);
+
 /// The state of a running attempt.
 struct Running<'a> {
     bounds: &'a Bounds,
@@ -34,9 +41,15 @@ struct Running<'a> {
     paused: Duration,
     timeout_at: Option<Instant>,
     deadline_at: Option<Instant>,
+    /// When the silence has lasted too long.
+    idle_at: Option<Instant>,
     kill_at: Option<Instant>,
     ended_by: Option<Bound>,
     interrupted: Option<Signal>,
+    /// On a terminal of its own the command is stopped by STOP, in place of this.
+    stopping: Option<Signal>,
+    /// A signal came after the command had ended: its output is not waited for any longer.
+    cut_short: bool,
 }
 
 /// Runs the attempt to its end.
@@ -48,9 +61,12 @@ pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &O
         paused: Duration::ZERO,
         timeout_at: order.bounds.timeout.and_then(|timeout| later(started, timeout)),
         deadline_at: order.deadline.and_then(|deadline| later(system.began(), deadline)),
+        idle_at: order.bounds.idle.and_then(|idle| later(started, idle)),
         kill_at: None,
         ended_by: None,
         interrupted: None,
+        stopping: None,
+        cut_short: false,
     };
     let ended = running.until_it_ends(system);
     let ran = System::now()
@@ -59,6 +75,7 @@ pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &O
     if running.ended_by.is_some() {
         running.until_the_tree_is_gone(system);
     }
+    running.until_its_output_is_over(system);
     running.child.reap();
     system.attempt_is_over();
     let end = match (running.ended_by, ended) {
@@ -67,7 +84,7 @@ pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &O
         (None, Ended::Signaled(signal)) => End::Signaled(signal),
     };
     Attempt {
-        outcome: Outcome { end, ran },
+        outcome: Outcome::new(end, ran),
         interrupted: running.interrupted,
     }
 }
@@ -77,11 +94,15 @@ impl Running<'_> {
         loop {
             let mut look = self.keep_time(System::now());
             system.listen(self.next_timer());
+            // What waits for its reader is not silence.
+            if system.has_moved() || system.streams(Plumbing::has_pending) {
+                self.idle_at = self.bounds.idle.and_then(|idle| later(System::now(), idle));
+            }
             while let Some(received) = system.signals.take() {
                 if received.signal == Signal::CHLD {
                     look = true;
                 } else {
-                    self.hear(received);
+                    self.hear(system, received);
                 }
             }
             if look {
@@ -98,9 +119,9 @@ impl Running<'_> {
 
     fn next_timer(&self) -> Option<Instant> {
         let bounds = if self.ended_by.is_none() {
-            [self.timeout_at, self.deadline_at]
+            [self.timeout_at, self.deadline_at, self.idle_at]
         } else {
-            [None, None]
+            [None; 3]
         };
         bounds.into_iter().chain([self.kill_at]).flatten().min()
     }
@@ -117,6 +138,7 @@ impl Running<'_> {
             Some(_) => return false,
             None if due(self.deadline_at) => Bound::Deadline,
             None if due(self.timeout_at) => Bound::Timeout,
+            None if due(self.idle_at) => Bound::Idle,
             None => return false,
         };
         if self.child.ended().is_some() {
@@ -131,12 +153,20 @@ impl Running<'_> {
     }
 
     /// Passes a signal on, once.
-    fn hear(&mut self, received: Received) {
+    fn hear(&mut self, system: &mut System, received: Received) {
         let Received { signal, .. } = received;
+        if let Some(pty) = system.pty() {
+            match signal {
+                Signal::WINCH if pty.resize() => return,
+                Signal::CONT => pty.enter(),
+                signal if signal.stops_a_job() => return self.stop(system, signal),
+                _ => {}
+            }
+        }
         if received.asks_to_end() {
             self.interrupted.get_or_insert(signal);
         }
-        if self.has_it_already(received) {
+        if system.was_typed(signal) || self.has_it_already(received) {
             return;
         }
         self.child.signal(signal);
@@ -170,12 +200,30 @@ impl Running<'_> {
         }
     }
 
+    /// Stops the command on its own terminal: its group is orphaned there, so that the kernel would not
+    /// let `signal` do it.
+    fn stop(&mut self, system: &mut System, signal: Signal) {
+        // Nobody would notice and continue it.
+        if system.has_terminal() && terminal::leads_session() {
+            return;
+        }
+        let is_stopped = self.child.is_stopped();
+        self.stopping = Some(signal);
+        if is_stopped {
+            self.stop_with_it(system, signal);
+        } else {
+            self.child.signal(Signal::STOP);
+        }
+    }
+
     /// The command was stopped. Where somebody watches backoff as a job, it stops as well. The CONT that
     /// ends this is heard like any other.
     fn stop_with_it(&mut self, system: &mut System, signal: Signal) {
-        let own_group = self.child.group().is_some();
+        let has_pty = system.pty().is_some();
+        let is_apart = self.child.group().is_some() && !has_pty;
+        let signal = self.stopping.take().unwrap_or(signal);
         // A STOP in a script's own group was for the command alone, and so will be the CONT.
-        let follow = signal.stops_a_job() || (signal == Signal::STOP && !own_group && terminal::parent_controls_jobs());
+        let follow = signal.stops_a_job() || (signal == Signal::STOP && !is_apart && terminal::parent_controls_jobs());
         if !follow {
             return;
         }
@@ -183,10 +231,71 @@ impl Running<'_> {
             return;
         }
         let stopped = System::now();
-        terminal::stop_self(&system.signals, signal, own_group);
+        if let Some(pty) = system.pty() {
+            pty.leave();
+        }
+        let insist = !system.has_terminal();
+        terminal::stop_self(&system.signals, signal, insist);
+        if has_pty {
+            self.go_on_with_it(system);
+        }
         let pause = System::now().saturating_duration_since(stopped);
         self.paused = self.paused.saturating_add(pause);
         self.timeout_at = self.timeout_at.and_then(|at| later(at, pause));
+        self.idle_at = self.idle_at.and_then(|at| later(at, pause));
+    }
+
+    /// backoff goes on, and the command on its own terminal has to.
+    fn go_on_with_it(&mut self, system: &mut System) {
+        if let Some(pty) = system.pty() {
+            pty.enter();
+            pty.resize();
+        }
+        // Something else may have been shown meanwhile: what fills a screen draws it again.
+        self.child.signal(Signal::WINCH);
+        // If backoff was not stopped at all, being an orphan, no CONT will be heard.
+        if !system.signals.is_waiting(Signal::CONT) {
+            self.child.signal(Signal::CONT);
+        }
+    }
+
+    /// The command has ended; what it had written is still in the pipes. Where somebody else holds them
+    /// open, the last words of a pipeline may follow: goes on while output keeps coming, but not for ever,
+    /// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is.
+    fn until_its_output_is_over(&mut self, system: &mut System) {
+        if let Some(pty) = system.pty() {
+            pty.ended();
+        }
+        let now = System::now();
+        let give_up_at = later(now, LONGEST_DRAIN);
+        let mut silent_at = later(now, DRAIN_GRACE);
+        while system.streams(Plumbing::is_open) && !self.cut_short {
+            // After a bound or a signal the reader has no more time than the command had.
+            let is_cut = self.ended_by.is_some() || self.interrupted.is_some();
+            let waits_for_reader = system.streams(Plumbing::has_pending) && !is_cut;
+            let until = if waits_for_reader {
+                None
+            } else {
+                earlier(silent_at, give_up_at)
+            };
+            let moved = system.listen(until);
+            let now = System::now();
+            let is_over = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+            if moved {
+                silent_at = later(now, DRAIN_GRACE);
+            } else if is_over(silent_at) && !waits_for_reader {
+                return;
+            }
+            if is_over(give_up_at) && !waits_for_reader {
+                return;
+            }
+            while let Some(Received { signal, .. }) = system.signals.take() {
+                if signal.asks_to_end() {
+                    self.interrupted.get_or_insert(signal);
+                    self.cut_short = true;
+                }
+            }
+        }
     }
 
     /// The attempt's own process has ended and is a zombie still, so that its number and its group

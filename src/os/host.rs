@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -10,11 +11,16 @@ use nix::poll::{PollFd, PollFlags};
 
 use super::environment::Environment;
 use super::signals::Signals;
-use super::spawn::{Program, SpawnError};
+use super::spawn::{Place, Program, SpawnError};
 use super::{attempt, child, stdio, terminal};
-use crate::outcome::{End, Outcome};
+use crate::io::flow::{Broken, Outlet, Release};
+use crate::io::plumbing::{Ends, Plumbing};
+use crate::io::pty::Pty;
+use crate::io::sink::Sink;
+use crate::outcome::{Bound, End, Outcome};
 use crate::run::{Attempt, Cut, Host, Order};
 use crate::signal::Signal;
+use crate::streams::Streams;
 
 /// The most one `poll(2)` waits; a longer wait polls again.
 const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
@@ -24,11 +30,17 @@ const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 pub struct System {
     pub(super) signals: Signals,
     began: Instant,
-    program: Program,
+    program: Rc<Program>,
+    /// Where messages go; opened for the first one.
+    messages: Option<Rc<Sink>>,
     environment: Option<Environment>,
     /// Whether there is a controlling terminal; asked before the first attempt.
     has_terminal: Option<bool>,
     is_init: bool,
+    /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
+    typed: Option<Signal>,
+    /// The streams that backoff has a hand in; None if all are the caller's own.
+    pub(super) plumbing: Option<Plumbing>,
 }
 
 /// A point in time this much later; None if the clock will never show it.
@@ -38,15 +50,19 @@ pub(super) fn later(from: Instant, by: Duration) -> Option<Instant> {
 
 impl System {
     /// Takes over this process's signals for a command.
-    pub fn take_over(command: &[OsString]) -> Result<System, Cut> {
+    pub fn take_over(command: &[OsString], streams: &Streams) -> Result<System, Cut> {
         let signals = Signals::take_over().map_err(|error| Cut::Fault(format!("cannot receive signals: {error}")))?;
         Ok(System {
             signals,
             began: Self::now(),
-            program: Program::new(command),
+            program: Rc::new(Program::new(command)),
+            messages: None,
             environment: None,
             has_terminal: None,
             is_init: std::process::id() == 1,
+            typed: None,
+            plumbing: Plumbing::new(streams)
+                .map_err(|error| Cut::Fault(format!("cannot use the standard streams: {error}")))?,
         })
     }
 
@@ -60,25 +76,160 @@ impl System {
         self.began
     }
 
-    /// Sleeps until a signal comes or the time is up, and takes in what came.
-    pub(super) fn listen(&mut self, until: Option<Instant>) {
-        let (signals, _) = self.poll(until, None);
+    /// Sleeps until something comes or the time is up, takes in signals and moves the command's streams.
+    /// Whether a stream was ready.
+    pub(super) fn listen(&mut self, until: Option<Instant>) -> bool {
+        let wake_at = self
+            .plumbing
+            .as_ref()
+            .and_then(Plumbing::wake_after)
+            .and_then(|after| later(Self::now(), after));
+        let interests = self.plumbing.as_ref().map_or([None; 3], Plumbing::interests);
+        let (signals, ready) = self.poll([until, wake_at].into_iter().flatten().min(), interests);
         if signals {
             self.signals.receive();
         }
+        if let Some(plumbing) = &mut self.plumbing {
+            #[allow(clippy::disallowed_methods, reason = "this is `os`")]
+            plumbing.work(ready, std::time::SystemTime::now());
+            for signal in plumbing.typed() {
+                // What stops a job is for the command only when backoff has heard it.
+                if !signal.stops_a_job() {
+                    self.typed = Some(signal);
+                }
+                terminal::signal_as_typed(signal);
+            }
+        }
+        ready.contains(&true)
     }
 
-    /// Waits for signals, for `other` or until the time is up. Whether signals are waiting, and whether
-    /// `other` is ready.
-    fn poll(&self, until: Option<Instant>, other: Option<PollFd<'_>>) -> (bool, bool) {
+    /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and
+    /// which of the others are ready.
+    fn poll(&self, until: Option<Instant>, others: [Option<(BorrowedFd<'_>, PollFlags)>; 3]) -> (bool, [bool; 3]) {
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
-        fds.extend(other);
+        fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
         let left = until.map(|until| until.saturating_duration_since(Self::now()).min(LONGEST_POLL));
         if !poll(&mut fds, left) {
-            return (true, true);
+            return (true, others.map(|other| other.is_some()));
         }
-        let is_ready = |fd: Option<&PollFd<'_>>| fd.and_then(PollFd::any).unwrap_or(false);
-        (is_ready(fds.first()), is_ready(fds.get(1)))
+        let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(false));
+        let signals = ready.next().unwrap_or(false);
+        (
+            signals,
+            others.map(|other| other.is_some() && ready.next().unwrap_or(false)),
+        )
+    }
+
+    /// Waits until this has room, hearing signals.
+    fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> Result<(), Cut> {
+        loop {
+            let (signals, [has_room, ..]) = self.poll(None, [Some((fd, PollFlags::POLLOUT)), None, None]);
+            if signals {
+                self.signals.receive();
+                self.obey()?;
+            }
+            if has_room {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Starts a program and waits for its end. What cannot be started is an outcome, too.
+    fn run(
+        &mut self,
+        program: &Program,
+        environment: &mut Environment,
+        order: &Order<'_>,
+        ends: Ends,
+    ) -> Result<Attempt, Cut> {
+        // With a terminal the command shares backoff's process group, so that the shell, the terminal
+        // and both see one job; without one it gets a group that can be signalled as a whole.
+        // On a pseudo-terminal it is in a session of its own.
+        let place = if self.streams(Plumbing::has_pty) {
+            Place::Terminal
+        } else if self.has_terminal() {
+            Place::Shared
+        } else {
+            Place::Group
+        };
+        environment.set(&order.variables);
+        let was_in_foreground = place == Place::Shared && terminal::is_in_foreground();
+        let started = Self::now();
+        let child = program.start(environment, &self.signals, place, ends.numbers());
+        drop(ends);
+        match child {
+            Ok(child) => {
+                if let Some(pty) = self.pty() {
+                    pty.started(child.pid());
+                }
+                let attempt = attempt::run(self, child, started, order);
+                if let Some(pty) = self.pty() {
+                    pty.leave();
+                }
+                if was_in_foreground {
+                    terminal::take_back();
+                }
+                Ok(attempt)
+            }
+            Err(SpawnError::Exec(failure)) => {
+                let outcome = Outcome::new(End::NotStarted(failure), Duration::ZERO);
+                Ok(Attempt {
+                    outcome,
+                    interrupted: None,
+                })
+            }
+            Err(SpawnError::Fork(errno)) => Err(Cut::Fault(format!(
+                "cannot start a process: {}",
+                super::describe(errno)
+            ))),
+        }
+    }
+
+    /// Prints what was kept of an output, hearing signals.
+    fn print(&mut self, release: &mut Release, outlet: &mut Outlet, name: &str) -> Result<(), Cut> {
+        let fault = |why: String| Cut::Fault(format!("cannot print {name}: {why}"));
+        while release.work(outlet).map_err(|error| fault(error.to_string()))? {
+            self.wait_for_room(Release::fd(outlet))?;
+        }
+        match release.failure() {
+            None => Ok(()),
+            // As the command itself would have ended.
+            Some(Broken::ReaderGone) => Err(Cut::Interrupted(Signal::PIPE)),
+            Some(Broken::Fault(why)) => Err(fault(why.clone())),
+        }
+    }
+
+    /// Reads standard input to its end, where that has to come first. Whether the deadline left time.
+    fn fill(&mut self, order: &Order<'_>) -> Result<bool, Cut> {
+        let deadline = order.deadline.and_then(|deadline| later(self.began, deadline));
+        while self.plumbing.as_ref().is_some_and(Plumbing::needs_filling) {
+            if deadline.is_some_and(|deadline| deadline <= Self::now()) {
+                return Ok(false);
+            }
+            self.listen(deadline);
+            self.obey()?;
+        }
+        Ok(true)
+    }
+
+    /// Asks the streams that backoff has a hand in; false if there are none.
+    pub(super) fn streams(&self, question: fn(&Plumbing) -> bool) -> bool {
+        self.plumbing.as_ref().is_some_and(question)
+    }
+
+    /// The attempt's own terminal, if it has one (`--pty`).
+    pub(super) fn pty(&mut self) -> Option<&mut Pty> {
+        self.plumbing.as_mut().and_then(Plumbing::pty)
+    }
+
+    /// Whether the command got this signal, which backoff hears, from a key on its own terminal.
+    pub(super) fn was_typed(&mut self, signal: Signal) -> bool {
+        self.typed.take_if(|typed| *typed == signal).is_some()
+    }
+
+    /// Whether output has come since this was last asked.
+    pub(super) fn has_moved(&mut self) -> bool {
+        self.plumbing.as_mut().is_some_and(Plumbing::has_moved)
     }
 
     pub(super) fn reap_orphans(&self, attempt: Option<libc::pid_t>) {
@@ -109,7 +260,7 @@ impl System {
         Ok(())
     }
 
-    fn has_terminal(&mut self) -> bool {
+    pub(super) fn has_terminal(&mut self) -> bool {
         *self.has_terminal.get_or_insert_with(terminal::is_controlled)
     }
 }
@@ -122,39 +273,77 @@ impl Host for System {
     fn attempt(&mut self, order: &Order<'_>) -> Result<Attempt, Cut> {
         self.signals.receive();
         self.obey()?;
-        // With a terminal the command shares backoff's process group, so that the shell, the terminal
-        // and both see one job; without one it gets a group that can be signalled as a whole.
-        let own_group = !self.has_terminal();
-        let environment = self.environment.get_or_insert_with(|| {
-            let names: Vec<&str> = order.variables.iter().map(|(name, _)| *name).collect();
-            Environment::without(&names)
-        });
-        environment.set(&order.variables);
-        let was_in_foreground = !own_group && terminal::is_in_foreground();
-        let started = Self::now();
-        match self.program.start(environment, &self.signals, own_group) {
-            Ok(child) => {
-                let attempt = attempt::run(self, child, started, order);
-                if was_in_foreground {
-                    terminal::take_back();
-                }
-                Ok(attempt)
-            }
-            Err(SpawnError::Exec(failure)) => {
-                let outcome = Outcome {
-                    end: End::NotStarted(failure),
-                    ran: Duration::ZERO,
-                };
-                Ok(Attempt {
-                    outcome,
-                    interrupted: None,
-                })
-            }
-            Err(SpawnError::Fork(errno)) => Err(Cut::Fault(format!(
-                "cannot start a process: {}",
-                super::describe(errno)
-            ))),
+        if !self.fill(order)? {
+            let outcome = Outcome::new(End::TimedOut(Bound::Deadline), Duration::ZERO);
+            return Ok(Attempt {
+                outcome,
+                interrupted: None,
+            });
         }
+        let ends = match &mut self.plumbing {
+            Some(plumbing) => plumbing
+                .begin()
+                .map_err(|error| Cut::Fault(format!("cannot make the streams: {error}")))?,
+            None => Ends::default(),
+        };
+        let names = || order.variables.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let mut environment = self
+            .environment
+            .take()
+            .unwrap_or_else(|| Environment::without(&names()));
+        let program = Rc::clone(&self.program);
+        let attempt = self.run(&program, &mut environment, order, ends);
+        self.environment = Some(environment);
+        let mut attempt = attempt?;
+        if let Some(plumbing) = &mut self.plumbing {
+            #[allow(clippy::disallowed_methods, reason = "this is `os`")]
+            match plumbing.end(std::time::SystemTime::now()) {
+                Ok(seen) => {
+                    // Its terminal was hung up since nobody reads what it shows: on a pipe, PIPE.
+                    if plumbing.is_hung_up() && attempt.outcome.end == End::Signaled(Signal::HUP) {
+                        attempt.outcome.end = End::Signaled(Signal::PIPE);
+                    }
+                    attempt.outcome.seen = seen;
+                }
+                Err(why) => return Err(Cut::Fault(why)),
+            }
+        }
+        Ok(attempt)
+    }
+
+    fn ask(&mut self, shell: &str, order: &Order<'_>) -> Result<Attempt, Cut> {
+        let command = ["/bin/sh", "-c", shell].map(OsString::from);
+        let names: Vec<&str> = order.variables.iter().map(|(name, _)| *name).collect();
+        let copy = self
+            .plumbing
+            .as_ref()
+            .map(|plumbing| plumbing.copy().to_file())
+            .transpose();
+        let copy = copy.map_err(|error| Cut::Fault(format!("cannot keep the output for --retry-if: {error}")))?;
+        // What it prints is for people: standard output is the command's alone.
+        let messages = crate::io::fd::duplicate(stdio::ERR).ok();
+        let ends = Ends([copy, messages, None]);
+        let plumbing = self.plumbing.take();
+        let answer = self.run(&Program::new(&command), &mut Environment::without(&names), order, ends);
+        self.plumbing = plumbing;
+        answer
+    }
+
+    fn release(&mut self, succeeded: bool) -> Result<(), Cut> {
+        let Some(mut plumbing) = self.plumbing.take() else {
+            return Ok(());
+        };
+        let mut released = Ok(());
+        for output in 0..2 {
+            let (mut release, outlet) = plumbing.settle(output, succeeded);
+            if released.is_ok() {
+                released = self.print(&mut release, outlet, ["standard output", "standard error"][output]);
+            }
+            // Printed, or nobody wants it any more: in no case a second time.
+            outlet.clear();
+        }
+        self.plumbing = Some(plumbing);
+        released
     }
 
     fn wait(&mut self, delay: Duration) -> Result<(), Cut> {
@@ -180,22 +369,12 @@ impl Host for System {
     }
 
     fn say(&mut self, lines: &str) -> Result<(), Cut> {
+        let sink = Rc::clone(self.messages.get_or_insert_with(|| Rc::new(Sink::new(stdio::ERR))));
         let mut rest = lines.as_bytes();
         while !rest.is_empty() {
-            // Not write(2) at once: standard error may be a pipe that nobody empties, and a signal must
-            // get through. What is writable takes at least PIPE_BUF bytes.
-            // SAFETY: used for this poll only; poll says POLLNVAL if it is closed.
-            let stderr = unsafe { BorrowedFd::borrow_raw(stdio::ERR) };
-            let (signals, writable) = self.poll(None, Some(PollFd::new(stderr, PollFlags::POLLOUT)));
-            if signals {
-                self.signals.receive();
-                self.obey()?;
-            }
-            if !writable {
-                continue;
-            }
-            let chunk = &rest[..rest.len().min(libc::PIPE_BUF)];
-            match stdio::write_some(stdio::ERR, chunk) {
+            // Standard error may be a pipe that nobody empties, and a signal must get through.
+            self.wait_for_room(sink.fd())?;
+            match sink.write(rest) {
                 Ok(written) => rest = &rest[written..],
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
                 // Nobody can read it; the command's fate does not change.

@@ -5,10 +5,12 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::SigSet;
 
 use crate::exit::Exit;
+use crate::io::pty;
 use crate::signal::Signal;
 
 /// Ends as `exit` says: returns the status for `main` to return, or dies.
 pub fn with(exit: Exit) -> i32 {
+    pty::restore();
     match exit {
         Exit::Code(code) => i32::from(code),
         Exit::Signal(signal) => {
@@ -41,6 +43,7 @@ fn die_by(signal: Signal) {
 
 /// Ends the process now, without anything that runs at exit.
 pub fn at_once(status: i32) -> ! {
+    pty::restore();
     // SAFETY: _exit never returns and touches no memory.
     unsafe { libc::_exit(status) }
 }

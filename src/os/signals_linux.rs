@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use nix::libc;
 
 use super::{KERNEL_MASK, Queue, Received, is_ignored, watch_children};
+use crate::io::fd::above_standard;
 use crate::signal::Signal;
 
 /// The signals of this process, all blocked, from [`Signals::take_over`] on.
@@ -130,19 +131,4 @@ impl Signals {
             libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal.number()) == 1
         }
     }
-}
-
-/// Moves a descriptor above 2: where the caller closed a standard descriptor it must stay closed,
-/// for the command as well.
-fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
-    if fd.as_raw_fd() > 2 {
-        return Ok(fd);
-    }
-    // SAFETY: F_DUPFD_CLOEXEC makes a new descriptor of a valid one.
-    let moved = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3) };
-    if moved < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: it is new and owned by nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(moved) })
 }

@@ -50,6 +50,17 @@ pub enum SpawnError {
     Exec(StartFailure),
 }
 
+/// Where a child is, seen from the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In backoff's own process group.
+    Shared,
+    /// In a process group of its own.
+    Group,
+    /// In a session of its own, on the terminal that is its standard output.
+    Terminal,
+}
+
 /// All that the child needs, prepared beforehand: it may not allocate.
 struct Start<'a> {
     files: &'a [CString],
@@ -60,7 +71,9 @@ struct Start<'a> {
     process_numbers: &'a [*mut u8],
     mask: *const libc::sigset_t,
     ignore_children: bool,
-    own_group: bool,
+    place: Place,
+    /// What becomes descriptors 0, 1 and 2; -1 leaves the caller's.
+    stdio: [i32; 3],
     parent: libc::pid_t,
     /// What exec said, 0 if nothing.
     errno: i32,
@@ -95,7 +108,8 @@ impl Program {
         &self,
         environment: &mut Environment,
         signals: &Signals,
-        own_group: bool,
+        place: Place,
+        stdio: [i32; 3],
     ) -> Result<Child, SpawnError> {
         let mut argv: Vec<*const c_char> = self.argv.iter().map(|word| word.as_ptr()).collect();
         argv.push(ptr::null());
@@ -110,12 +124,14 @@ impl Program {
             process_numbers: &process_numbers,
             mask: signals.caller_mask(),
             ignore_children: signals.children_ignored(),
-            own_group,
+            place,
+            stdio,
             // SAFETY: only asks.
             parent: unsafe { libc::getpid() },
             errno: 0,
         };
-        let child = Child::new(way::spawn(&mut start).map_err(SpawnError::Fork)?, own_group);
+        let pid = way::spawn(&mut start).map_err(SpawnError::Fork)?;
+        let child = Child::new(pid, place != Place::Shared);
         if start.errno == 0 {
             return Ok(child);
         }
@@ -149,8 +165,14 @@ impl Program {
 unsafe fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()) -> i32 {
     // SAFETY: async-signal-safe calls on this process, with pointers that the parent prepared.
     unsafe {
-        if start.own_group {
-            libc::setpgid(0, 0);
+        match start.place {
+            Place::Shared => {}
+            Place::Group => {
+                libc::setpgid(0, 0);
+            }
+            Place::Terminal => {
+                libc::setsid();
+            }
         }
         #[cfg(target_os = "linux")]
         {
@@ -160,6 +182,15 @@ unsafe fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()
             if ![0, start.parent].contains(&libc::getppid()) {
                 libc::_exit(128 + libc::SIGTERM);
             }
+        }
+        for (standard, fd) in start.stdio.into_iter().enumerate() {
+            // All of backoff's own are above 2, so none is overwritten before it was duplicated.
+            if fd >= 0 {
+                libc::dup2(fd, standard as i32);
+            }
+        }
+        if start.place == Place::Terminal {
+            libc::ioctl(libc::STDOUT_FILENO, libc::TIOCSCTTY as _, 0);
         }
         if start.ignore_children {
             libc::signal(libc::SIGCHLD, libc::SIG_IGN);

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use super::{leave, stdio};
 use crate::exit::Exit;
+use crate::io::pty;
 
 /// Defines the process's `main`, which calls the given function.
 #[macro_export]
@@ -39,6 +40,7 @@ macro_rules! entry_point {
 pub unsafe fn enter(argc: c_int, argv: *const *const c_char, main: fn(Vec<OsString>) -> Exit) -> c_int {
     // A panic is a defect; the caller still gets a status that says whose.
     std::panic::set_hook(Box::new(|info| {
+        pty::restore();
         stdio::complain(&format!("internal error, please report it: {info}"));
         leave::at_once(125);
     }));

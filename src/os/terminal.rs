@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use nix::libc;
 
 use super::signals::Signals;
+use crate::io::pty;
 use crate::signal::Signal;
 
 /// Whether this process has a controlling terminal.
@@ -62,6 +63,20 @@ pub fn leads_session() -> bool {
 pub fn parent_controls_jobs() -> bool {
     // SAFETY: all three calls only ask.
     unsafe { libc::getpgid(libc::getppid()) != libc::getpgrp() }
+}
+
+/// Sends a signal to whom the terminal on standard input would send it, had it made it of a key: this
+/// process's group. If that terminal does not control this process, to this process.
+pub fn signal_as_typed(signal: Signal) {
+    let target = if pty::is_controlling() {
+        0
+    } else {
+        std::process::id() as i32
+    };
+    // SAFETY: 0 is the own group, and the other number is this process's own.
+    unsafe {
+        libc::kill(target, signal.number());
+    }
 }
 
 /// Stops this process by `signal` until somebody continues it.

@@ -1,7 +1,7 @@
 //! Did it fail, and is the failure transient? One pure function from facts to a verdict.
 
 use super::sets::{CodeSet, SignalSet};
-use crate::outcome::End;
+use crate::outcome::{End, Outcome, Seen};
 use crate::signal::Signal;
 
 /// The rules of a run.
@@ -9,117 +9,208 @@ use crate::signal::Signal;
 pub struct Classifier {
     /// `--success-exit`: codes that are not a failure.
     pub success_exit: CodeSet,
-    /// `--retry-exit`, if given.
-    pub retry_exit: Option<CodeSet>,
-    /// `--stop-exit`, if given.
-    pub stop_exit: Option<CodeSet>,
-    /// `--retry-signal`, if given.
-    pub retry_signal: Option<SignalSet>,
-    /// `--stop-signal`, if given.
-    pub stop_signal: Option<SignalSet>,
+    /// `--success-match`: patterns of which one must have been found.
+    pub success_match: Vec<usize>,
+    /// `--fail-match`: patterns of which none may have been found.
+    pub fail_match: Vec<usize>,
+    /// Rules about failures. Those that stop win.
+    pub rules: Vec<Rule>,
     /// `--stop-on-timeout`.
     pub stop_on_timeout: bool,
+    /// `--retry-if` is to be asked where no rule decides.
+    pub asks: bool,
+}
+
+/// What holds for a failure that meets all conditions of the rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Whether such a failure is permanent; otherwise it is transient.
+    pub stops: bool,
+    /// It exited with one of these codes (126 and 127 of a command that cannot start included).
+    pub codes: Option<CodeSet>,
+    /// It died of one of these signals.
+    pub signals: Option<SignalSet>,
+    /// Its output had a line that this pattern matches.
+    pub pattern: Option<usize>,
+    /// What a person calls the rule: `--retry-exit`, `--for curl`.
+    pub name: String,
 }
 
 /// What an outcome means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The attempt did what it should.
     Success,
     /// It failed, and may succeed if it is run again.
-    Transient(Why),
+    Transient(Reason),
     /// It failed, and running it again cannot help.
-    Permanent(Why),
+    Permanent(Reason),
+    /// It failed, and `--retry-if` is to say what that means.
+    Ask(Reason),
+}
+
+/// Why a failure is one, and what decided about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// What decided.
+    pub why: Why,
+    /// The text that a pattern was found in, where that decided or made it a failure.
+    pub matched: Option<String>,
+    /// It is a failure because no `--success-match` was found.
+    pub unproven: bool,
 }
 
 /// What decided that a failure is transient or permanent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// The option with this name matched.
-    Rule(&'static str),
+    /// The rule with this name matched.
+    Rule(String),
+    /// `--retry-if` could not say, for this reason.
+    PredicateFailed(String),
     /// Retry rules were given and none matched.
     NoRuleMatched,
     /// No rule speaks of it: a time-out, or a failure while no retry rule was given.
     ByDefault,
     /// The command cannot be started: 126 or 127 from exec.
     CannotStart,
-    /// It died of SIGPIPE: whoever read its output is gone.
+    /// It died of SIGPIPE, or its output has nowhere to go: whoever read it is gone.
     ReaderGone,
 }
 
 impl Classifier {
     /// Judges one attempt: first whether it failed, then stop rules, then retry rules, then what
     /// holds without any.
-    pub fn judge(&self, end: &End) -> Verdict {
-        if let End::Exited(code) = end
-            && self.success_exit.contains(*code)
-        {
+    pub fn judge(&self, outcome: &Outcome) -> Verdict {
+        let Outcome { end, seen, .. } = outcome;
+        let failed_by = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
+        let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
+        let has_good_code = matches!(end, End::Exited(code) if self.success_exit.contains(*code));
+        if has_good_code && failed_by.is_none() && is_proven {
             return Verdict::Success;
         }
-        if let Some(rule) = self.stop_rule(end) {
-            return Verdict::Permanent(Why::Rule(rule));
-        }
-        // A time-out is backoff's own doing; retry rules speak of what the command did.
+        let reason = |why, text: Option<&str>| Reason {
+            why,
+            matched: text.or(failed_by).map(str::to_owned),
+            unproven: has_good_code && failed_by.is_none(),
+        };
+        let by_rule = |rule: &Rule| reason(Why::Rule(rule.name.clone()), rule.pattern.and_then(|p| seen.text(p)));
+
         if let End::TimedOut(_) = end {
-            return Verdict::Transient(Why::ByDefault);
+            let by_output = self
+                .rules
+                .iter()
+                .find(|rule| rule.stops && rule.pattern.is_some() && rule.applies(end, seen));
+            return match by_output {
+                Some(rule) => Verdict::Permanent(by_rule(rule)),
+                None if self.stop_on_timeout => {
+                    Verdict::Permanent(reason(Why::Rule("--stop-on-timeout".to_owned()), None))
+                }
+                // A time-out is backoff's own doing; retry rules speak of what the command did.
+                None => Verdict::Transient(reason(Why::ByDefault, None)),
+            };
         }
-        if let Some(rule) = self.retry_rule(end) {
-            return Verdict::Transient(Why::Rule(rule));
+        let first = |stops: bool| {
+            self.rules
+                .iter()
+                .find(|rule| rule.stops == stops && rule.applies(end, seen))
+        };
+        if let Some(rule) = first(true) {
+            return Verdict::Permanent(by_rule(rule));
+        }
+        if seen.reader_gone {
+            return Verdict::Permanent(reason(Why::ReaderGone, None));
+        }
+        if let Some(rule) = first(false) {
+            return Verdict::Transient(by_rule(rule));
         }
         match end {
-            End::NotStarted(_) => Verdict::Permanent(Why::CannotStart),
-            End::Signaled(Signal::PIPE) => Verdict::Permanent(Why::ReaderGone),
-            _ if self.has_retry_rules() => Verdict::Permanent(Why::NoRuleMatched),
-            _ => Verdict::Transient(Why::ByDefault),
+            End::NotStarted(_) => Verdict::Permanent(reason(Why::CannotStart, None)),
+            End::Signaled(Signal::PIPE) => Verdict::Permanent(reason(Why::ReaderGone, None)),
+            _ if self.asks => Verdict::Ask(reason(Why::ByDefault, None)),
+            _ if self.rules.iter().any(|rule| !rule.stops) => Verdict::Permanent(reason(Why::NoRuleMatched, None)),
+            _ => Verdict::Transient(reason(Why::ByDefault, None)),
         }
     }
 
-    fn stop_rule(&self, end: &End) -> Option<&'static str> {
-        match end {
-            End::TimedOut(_) => self.stop_on_timeout.then_some("--stop-on-timeout"),
-            _ if lists(self.stop_exit.as_ref(), end) => Some("--stop-exit"),
-            _ if names(self.stop_signal.as_ref(), end) => Some("--stop-signal"),
-            _ => None,
+    /// For each of `patterns` patterns those that are of no interest once it was found, so that
+    /// nothing is looked for that cannot change a verdict any more.
+    pub fn moot(&self, patterns: usize) -> Vec<Vec<usize>> {
+        // A rule that is met by its pattern alone, whatever the exit code.
+        let alone = |stops: bool| {
+            let rules = self.rules.iter().filter(move |rule| rule.stops == stops);
+            rules
+                .filter(|rule| rule.codes.is_none() && rule.signals.is_none())
+                .filter_map(|rule| rule.pattern)
+        };
+        let of_retry_rules = || {
+            self.rules
+                .iter()
+                .filter(|rule| !rule.stops)
+                .filter_map(|rule| rule.pattern)
+        };
+        let of_all_rules = || self.rules.iter().filter_map(|rule| rule.pattern);
+        let mut moot: Vec<Vec<usize>> = vec![Vec::new(); patterns];
+        for pattern in alone(true) {
+            moot[pattern].extend(of_all_rules());
         }
-    }
-
-    fn retry_rule(&self, end: &End) -> Option<&'static str> {
-        match end {
-            _ if lists(self.retry_exit.as_ref(), end) => Some("--retry-exit"),
-            _ if names(self.retry_signal.as_ref(), end) => Some("--retry-signal"),
-            _ => None,
+        for pattern in alone(false) {
+            moot[pattern].extend(of_retry_rules());
         }
-    }
-
-    fn has_retry_rules(&self) -> bool {
-        self.retry_exit.is_some() || self.retry_signal.is_some()
+        for pattern in &self.fail_match {
+            moot[*pattern].extend(self.fail_match.iter().chain(&self.success_match));
+        }
+        for pattern in &self.success_match {
+            moot[*pattern].extend(&self.success_match);
+        }
+        moot
     }
 }
 
-/// Whether the codes list how it exited, or the 126 or 127 of a command that cannot be started.
-fn lists(codes: Option<&CodeSet>, end: &End) -> bool {
-    let code = match end {
-        End::Exited(code) => *code,
-        End::NotStarted(failure) => failure.code(),
-        _ => return false,
-    };
-    codes.is_some_and(|codes| codes.contains(code))
-}
-
-fn names(signals: Option<&SignalSet>, end: &End) -> bool {
-    matches!(end, End::Signaled(signal) if signals.is_some_and(|signals| signals.contains(*signal)))
+impl Rule {
+    /// Whether a failure meets every condition.
+    fn applies(&self, end: &End, seen: &Seen) -> bool {
+        let code = match end {
+            End::Exited(code) => Some(*code),
+            End::NotStarted(failure) => Some(failure.code()),
+            End::Signaled(_) | End::TimedOut(_) => None,
+        };
+        self.codes
+            .is_none_or(|codes| code.is_some_and(|code| codes.contains(code)))
+            && self
+                .signals
+                .is_none_or(|set| matches!(end, End::Signaled(signal) if set.contains(*signal)))
+            && self.pattern.is_none_or(|pattern| seen.text(pattern).is_some())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::outcome::{Bound, StartFailure};
     use crate::values;
 
-    fn rules() -> Classifier {
+    fn rules(rules: &[Rule]) -> Classifier {
         Classifier {
             success_exit: values::codes("0").unwrap(),
+            rules: rules.to_vec(),
             ..Classifier::default()
+        }
+    }
+
+    fn rule(stops: bool, codes: Option<&str>, signals: Option<&str>, pattern: Option<usize>) -> Rule {
+        let name = if stops { "stop" } else { "retry" }.to_owned();
+        let (codes, signals) = (
+            codes.map(|c| values::codes(c).unwrap()),
+            signals.map(|s| values::signals(s).unwrap()),
+        );
+        Rule {
+            stops,
+            codes,
+            signals,
+            pattern,
+            name,
         }
     }
 
@@ -130,86 +221,142 @@ mod tests {
         })
     }
 
+    fn judge(classifier: &Classifier, end: End) -> (char, Option<Why>) {
+        shown(classifier.judge(&Outcome::new(end, Duration::ZERO)))
+    }
+
+    fn judge_output(classifier: &Classifier, code: u8, found: &[bool]) -> (char, Option<Why>) {
+        let matched = found.iter().map(|found| found.then(|| "text".to_owned())).collect();
+        let seen = Seen {
+            matched,
+            ..Seen::default()
+        };
+        shown(classifier.judge(&Outcome {
+            seen,
+            ..Outcome::new(End::Exited(code), Duration::ZERO)
+        }))
+    }
+
+    fn shown(verdict: Verdict) -> (char, Option<Why>) {
+        match verdict {
+            Verdict::Success => ('s', None),
+            Verdict::Transient(reason) => ('t', Some(reason.why)),
+            Verdict::Permanent(reason) => ('p', Some(reason.why)),
+            Verdict::Ask(reason) => ('a', Some(reason.why)),
+        }
+    }
+
+    fn by(name: &str) -> Option<Why> {
+        Some(Why::Rule(name.to_owned()))
+    }
+
     #[test]
     fn without_rules_every_failure_is_transient_but_three() {
-        let rules = rules();
-        assert_eq!(rules.judge(&End::Exited(0)), Verdict::Success);
+        let rules = rules(&[]);
+        assert_eq!(judge(&rules, End::Exited(0)), ('s', None));
         for code in 1..=255 {
-            assert_eq!(
-                rules.judge(&End::Exited(code)),
-                Verdict::Transient(Why::ByDefault),
-                "{code}"
-            );
+            assert_eq!(judge(&rules, End::Exited(code)), ('t', Some(Why::ByDefault)), "{code}");
         }
+        assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('t', Some(Why::ByDefault)));
         assert_eq!(
-            rules.judge(&End::Signaled(Signal::KILL)),
-            Verdict::Transient(Why::ByDefault)
+            judge(&rules, End::TimedOut(Bound::Timeout)),
+            ('t', Some(Why::ByDefault))
         );
-        assert_eq!(
-            rules.judge(&End::TimedOut(Bound::Timeout)),
-            Verdict::Transient(Why::ByDefault)
-        );
-        assert_eq!(
-            rules.judge(&End::Signaled(Signal::PIPE)),
-            Verdict::Permanent(Why::ReaderGone)
-        );
-        assert_eq!(rules.judge(&not_found()), Verdict::Permanent(Why::CannotStart));
+        assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('p', Some(Why::ReaderGone)));
+        assert_eq!(judge(&rules, not_found()), ('p', Some(Why::CannotStart)));
     }
 
     #[test]
     fn a_stop_rule_beats_a_retry_rule() {
-        let mut rules = rules();
-        rules.retry_exit = Some(values::codes("1-9").unwrap());
-        rules.stop_exit = Some(values::codes("7").unwrap());
+        let rules = rules(&[rule(false, Some("1-9"), None, None), rule(true, Some("7"), None, None)]);
+        assert_eq!(judge(&rules, End::Exited(6)), ('t', by("retry")));
+        assert_eq!(judge(&rules, End::Exited(7)), ('p', by("stop")));
+        assert_eq!(judge(&rules, End::Exited(10)), ('p', Some(Why::NoRuleMatched)));
         assert_eq!(
-            rules.judge(&End::Exited(6)),
-            Verdict::Transient(Why::Rule("--retry-exit"))
+            judge(&rules, End::Signaled(Signal::TERM)),
+            ('p', Some(Why::NoRuleMatched))
         );
         assert_eq!(
-            rules.judge(&End::Exited(7)),
-            Verdict::Permanent(Why::Rule("--stop-exit"))
-        );
-        assert_eq!(rules.judge(&End::Exited(10)), Verdict::Permanent(Why::NoRuleMatched));
-        assert_eq!(
-            rules.judge(&End::Signaled(Signal::TERM)),
-            Verdict::Permanent(Why::NoRuleMatched)
-        );
-        assert_eq!(
-            rules.judge(&End::TimedOut(Bound::Timeout)),
-            Verdict::Transient(Why::ByDefault)
+            judge(&rules, End::TimedOut(Bound::Timeout)),
+            ('t', Some(Why::ByDefault))
         );
     }
 
     #[test]
     fn what_cannot_start_is_transient_only_if_listed() {
-        let mut rules = rules();
-        rules.retry_exit = Some(values::codes("127").unwrap());
-        assert_eq!(rules.judge(&not_found()), Verdict::Transient(Why::Rule("--retry-exit")));
+        let rules = rules(&[rule(false, Some("127"), None, None)]);
+        assert_eq!(judge(&rules, not_found()), ('t', by("retry")));
         let not_executable = End::NotStarted(StartFailure {
             not_found: false,
             message: String::new(),
         });
-        assert_eq!(rules.judge(&not_executable), Verdict::Permanent(Why::CannotStart));
+        assert_eq!(judge(&rules, not_executable), ('p', Some(Why::CannotStart)));
     }
 
     #[test]
     fn signals_and_time_outs_have_rules_of_their_own() {
-        let mut rules = rules();
+        let mut rules = rules(&[
+            rule(false, None, Some("PIPE"), None),
+            rule(true, None, Some("KILL"), None),
+        ]);
         rules.stop_on_timeout = true;
-        rules.retry_signal = Some(values::signals("PIPE").unwrap());
-        rules.stop_signal = Some(values::signals("KILL").unwrap());
         assert_eq!(
-            rules.judge(&End::TimedOut(Bound::Deadline)),
-            Verdict::Permanent(Why::Rule("--stop-on-timeout"))
+            judge(&rules, End::TimedOut(Bound::Deadline)),
+            ('p', by("--stop-on-timeout"))
         );
+        assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('t', by("retry")));
+        assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('p', by("stop")));
+        assert_eq!(judge(&rules, End::Exited(1)), ('p', Some(Why::NoRuleMatched)));
+    }
+
+    #[test]
+    fn output_can_make_a_failure_and_prove_a_success() {
+        let mut rules = rules(&[]);
+        (rules.success_match, rules.fail_match) = (vec![0, 1], vec![2]);
+        assert_eq!(judge_output(&rules, 0, &[false, true, false]).0, 's');
+        assert_eq!(judge_output(&rules, 0, &[false, false, false]).0, 't');
+        assert_eq!(judge_output(&rules, 0, &[true, false, true]).0, 't');
+        assert_eq!(judge_output(&rules, 1, &[true, false, false]).0, 't');
+    }
+
+    #[test]
+    fn a_rule_takes_all_its_conditions() {
+        let rules = rules(&[rule(false, Some("22"), None, Some(0)), rule(true, None, None, Some(1))]);
+        assert_eq!(judge_output(&rules, 22, &[true, false]), ('t', by("retry")));
         assert_eq!(
-            rules.judge(&End::Signaled(Signal::PIPE)),
-            Verdict::Transient(Why::Rule("--retry-signal"))
+            judge_output(&rules, 22, &[false, false]),
+            ('p', Some(Why::NoRuleMatched))
         );
-        assert_eq!(
-            rules.judge(&End::Signaled(Signal::KILL)),
-            Verdict::Permanent(Why::Rule("--stop-signal"))
-        );
-        assert_eq!(rules.judge(&End::Exited(1)), Verdict::Permanent(Why::NoRuleMatched));
+        assert_eq!(judge_output(&rules, 1, &[true, false]), ('p', Some(Why::NoRuleMatched)));
+        assert_eq!(judge_output(&rules, 22, &[true, true]), ('p', by("stop")));
+        assert_eq!(judge_output(&rules, 0, &[true, true]).0, 's');
+    }
+
+    #[test]
+    fn the_predicate_is_asked_where_no_rule_decides() {
+        let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
+        rules.asks = true;
+        assert_eq!(judge(&rules, End::Exited(7)).0, 't');
+        assert_eq!(judge(&rules, End::Exited(8)).0, 'p');
+        assert_eq!(judge(&rules, End::Exited(9)).0, 'a');
+        assert_eq!(judge(&rules, End::Exited(0)).0, 's');
+        assert_eq!(judge(&rules, End::TimedOut(Bound::Timeout)).0, 't');
+    }
+
+    #[test]
+    fn what_cannot_matter_any_more_is_moot() {
+        let mut rules = rules(&[
+            rule(true, None, None, Some(0)),
+            rule(false, None, None, Some(1)),
+            rule(false, None, None, Some(2)),
+            rule(false, Some("1"), None, Some(3)),
+        ]);
+        (rules.success_match, rules.fail_match) = (vec![4, 5], vec![6]);
+        let moot = rules.moot(7);
+        assert_eq!(moot[0], [0, 1, 2, 3]);
+        assert_eq!(moot[1], [1, 2, 3]);
+        assert!(moot[3].is_empty());
+        assert_eq!(moot[4], [4, 5]);
+        assert_eq!(moot[6], [6, 4, 5]);
     }
 }

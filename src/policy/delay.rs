@@ -196,6 +196,17 @@ impl Delays {
             }
         }
     }
+
+    /// The wait where the other side asked for one: never shorter than that, and random upwards only
+    /// (up to a quarter more, but no more than the wait that was drawn), so that those who were told the
+    /// same do not come back together. The cap does not apply: the other side knows better.
+    pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut impl Rng) -> Duration {
+        if drawn >= asked || self.jitter == Jitter::None {
+            return drawn.max(asked);
+        }
+        let more = nanos(drawn).min(nanos(asked) / 4.0) * rng.random::<f64>();
+        asked.saturating_add(from_nanos(more))
+    }
 }
 
 /// 2^min(i + 1, ceiling) - 1: the highest slot number before retry i.

@@ -4,6 +4,7 @@
 pub mod classifier;
 pub mod delay;
 pub mod forecast;
+pub mod hint;
 pub mod named;
 pub mod session;
 pub mod sets;

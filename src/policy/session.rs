@@ -21,6 +21,8 @@ pub struct Limits {
     pub reset_after: Option<Duration>,
     /// How many successes in a row a success takes, at least 1.
     pub consecutive: u64,
+    /// `--retry-after`: the longest wait that the output may ask for; None where it is not listened to.
+    pub max_asked: Option<Duration>,
     /// `--nested once` under an outer run: leave retrying to that one.
     pub leave_to_outer: bool,
 }
@@ -66,8 +68,12 @@ pub enum GiveUp {
     Deadline,
     /// The next wait would reach `--stop-at-delay`.
     Delay,
+    /// The output asked for a longer wait than `--max-retry-after`.
+    AskedTooLong,
     /// `--nested once`.
     Nested,
+    /// More was read of standard input than can be given again.
+    Stdin,
 }
 
 /// The state of one run.
@@ -122,11 +128,13 @@ impl<'p> Session<'p> {
     }
 
     /// Decides what follows an attempt. `elapsed` is the time since the run began.
-    pub fn next(&mut self, outcome: &Outcome, verdict: Verdict, elapsed: Duration, rng: &mut impl Rng) -> Decision {
+    pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut impl Rng) -> Decision {
         self.total += 1;
         match verdict {
             Verdict::Success => self.after_success(elapsed),
-            Verdict::Transient(_) | Verdict::Permanent(_) => self.after_failure(outcome, verdict, elapsed, rng),
+            Verdict::Transient(_) | Verdict::Permanent(_) | Verdict::Ask(_) => {
+                self.after_failure(outcome, verdict, elapsed, rng)
+            }
         }
     }
 
@@ -149,13 +157,13 @@ impl<'p> Session<'p> {
     fn after_failure(
         &mut self,
         outcome: &Outcome,
-        verdict: Verdict,
+        verdict: &Verdict,
         elapsed: Duration,
         rng: &mut impl Rng,
     ) -> Decision {
         self.successes_in_a_row = 0;
         self.has_failed = true;
-        if matches!(verdict, Verdict::Permanent(_)) {
+        if !matches!(verdict, Verdict::Transient(_)) {
             return give_up(GiveUp::Permanent);
         }
         if self.limits.leave_to_outer {
@@ -163,6 +171,9 @@ impl<'p> Session<'p> {
         }
         if outcome.end == End::TimedOut(Bound::Deadline) {
             return give_up(GiveUp::Deadline);
+        }
+        if outcome.seen.input_lost {
+            return give_up(GiveUp::Stdin);
         }
         if self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
             (self.attempt, self.retry, self.previous) = (1, 0, None);
@@ -173,14 +184,19 @@ impl<'p> Session<'p> {
         if self.limits.reaches_stop_at_delay(self.delays, self.retry) {
             return give_up(GiveUp::Delay);
         }
-        let wait = self.delays.draw(self.retry, self.previous, rng);
+        let drawn = self.delays.draw(self.retry, self.previous, rng);
+        let wait = match (outcome.seen.wait_asked, self.limits.max_asked) {
+            (Some(asked), Some(most)) if asked > most => return give_up(GiveUp::AskedTooLong),
+            (Some(asked), Some(_)) => self.delays.at_least(asked, drawn, rng),
+            _ => drawn,
+        };
         if self.passes_deadline(elapsed, wait) {
             return give_up(GiveUp::Deadline);
         }
         self.attempt += 1;
         self.retry += 1;
         self.retries += 1;
-        self.previous = Some(wait);
+        self.previous = Some(drawn);
         Decision::Retry(wait)
     }
 

@@ -42,7 +42,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
             .ok_or_else(|| Cut::Fault("the script is over".into()))?;
         self.now = self.now.saturating_add(ran);
         Ok(Attempt {
-            outcome: Outcome { end, ran },
+            outcome: Outcome::new(end, ran),
             interrupted: None,
         })
     }
@@ -50,6 +50,14 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
     fn wait(&mut self, delay: Duration) -> Result<(), Cut> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
+        Ok(())
+    }
+
+    fn ask(&mut self, _shell: &str, order: &Order<'_>) -> Result<Attempt, Cut> {
+        self.attempt(order)
+    }
+
+    fn release(&mut self, _succeeded: bool) -> Result<(), Cut> {
         Ok(())
     }
 

@@ -1,0 +1,46 @@
+//! The scanner against the naive way: `cargo +nightly fuzz run scanner`.
+//!
+//! The input is the size of the pieces, an expression up to the first byte 0xfe, and the stream.
+#![no_main]
+
+use std::sync::Arc;
+
+use backoff_cli::io::scan::{Pattern, Patterns, Scanner};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&size, input)) = input.split_first() else {
+        return;
+    };
+    let Some(cut) = input.iter().position(|&byte| byte == 0xfe) else {
+        return;
+    };
+    let (text, stream) = (&input[..cut], &input[cut + 1..]);
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let naive = regex::bytes::Regex::new(text);
+    let pattern = match Pattern::compile(text) {
+        Ok(pattern) => pattern,
+        Err(error) => {
+            assert!(!error.contains('\n'), "{error:?}");
+            return;
+        }
+    };
+    // The limits on the size need not meet at the same byte.
+    let Ok(naive) = naive else { return };
+    let expected = stream.split_inclusive(|&byte| byte == b'\n').find_map(|line| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        Some(naive.find(line)?.as_bytes().to_vec())
+    });
+
+    let set = Arc::new(Patterns::new(vec![pattern]));
+    let mut scanner = Scanner::new(Arc::clone(&set));
+    let mut all = Vec::new();
+    let mut found = |_, text: &[u8]| all.push(text.to_vec());
+    for piece in stream.chunks(usize::from(size).max(1)) {
+        scanner.push(piece, &mut found);
+    }
+    scanner.finish(&mut found);
+    assert_eq!(scanner.is_settled(), expected.is_some());
+    assert_eq!(all, Vec::from_iter(expected), "{text:?} in {}", stream.escape_ascii());
+});

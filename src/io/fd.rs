@@ -1,0 +1,38 @@
+//! Descriptors of backoff's own: close-on-exec, and above 2, since a standard descriptor that the
+//! caller closed must stay closed.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use nix::fcntl::OFlag;
+
+/// Moves a descriptor above 2, if it is not there.
+pub fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
+    // A clone is close-on-exec and above 2 by itself.
+    if fd.as_raw_fd() > 2 { Ok(fd) } else { fd.try_clone() }
+}
+
+/// A pipe: its reading and its writing end.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = io::pipe()?;
+    Ok((above_standard(read.into())?, above_standard(write.into())?))
+}
+
+/// Makes reads and writes through this end return instead of waiting. Only for descriptions that are
+/// backoff's own: the flag is shared by all who hold the description.
+pub fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
+    nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+/// `/dev/null`, for reading and writing.
+pub fn null() -> io::Result<OwnedFd> {
+    let file = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    above_standard(file.into())
+}
+
+/// A copy of a standard descriptor, above 2 and close-on-exec.
+pub fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: used for this call only, which fails if the descriptor is closed.
+    unsafe { BorrowedFd::borrow_raw(standard) }.try_clone_to_owned()
+}

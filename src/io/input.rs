@@ -1,0 +1,591 @@
+//! The command's standard input: inherited, rewound, or fed through a pipe of ours so that every
+//! attempt reads the same bytes.
+//!
+//! A pipe (`--stdin auto`, Linux) is never read ahead of the command. What the command has not read
+//! yet is *duplicated* into its pipe with `tee(2)`: that is the window. What it has really read is
+//! the window less what is still in its pipe; that much is then taken from the real pipe and kept.
+//! `tee` always starts at the head of the real pipe, so the next window begins when this one has
+//! been read completely.
+//!
+//! There is no event for "read completely", but there is one for "no longer full". So the command's
+//! pipe is made exactly as many slots long as the window fills: writable means that the first slot
+//! has been read, and with one slot that is all of it. A reader line by line gets windows of one
+//! slot and costs no timer. One that reads on and on gets wider ones; if it has read only a part of
+//! such a window we look again after a short time.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::stat::{SFlag, fstat};
+use nix::unistd::{Whence, lseek, read, write};
+
+use crate::io::fd::above_standard;
+use crate::io::spool::Spool;
+use crate::streams;
+
+/// What is moved at once, and the widest window.
+const CHUNK: usize = 64 * 1024;
+/// The pipe through which kept bytes are fed: longer, as nothing in it needs accounting.
+const REPLAY_PIPE: u64 = 256 * 1024;
+/// The first look at a window that has been read partly.
+const FIRST_LOOK: Duration = Duration::from_micros(50);
+/// Looks are never further apart.
+const LAST_LOOK: Duration = Duration::from_millis(100);
+/// A window that takes longer once its first slot was read is too wide for this reader.
+const SLOW: Duration = Duration::from_millis(2);
+/// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.
+const PATIENCE: u32 = 4;
+const MOST_PATIENCE: u32 = 1024;
+
+/// The standard input of all attempts of one run.
+#[derive(Debug)]
+pub struct Input {
+    kind: Kind,
+    source: BorrowedFd<'static>,
+    limit: u64,
+    /// What earlier attempts have read, or with `replay` everything.
+    spool: Spool,
+    /// Read past the limit of `replay`, and not yet passed on.
+    ahead: Vec<u8>,
+    /// `replay`: the end has not been read yet.
+    filling: bool,
+    lost: bool,
+    /// The pipe of the running attempt, while there is something to feed.
+    feed: Option<Feed>,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Inherited,
+    Null,
+    /// With the offset at which the run began, and whether an attempt has begun.
+    File(libc::off_t, bool),
+    /// Followed with `tee(2)`.
+    Pipe,
+    /// `replay`: read to its end first.
+    Kept,
+}
+
+/// What to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// Room in the command's pipe.
+    Room,
+    /// Bytes from the source.
+    Data,
+    /// The command to read on, for which there is no event.
+    Look(Duration),
+}
+
+/// What follows a step of feeding.
+#[derive(Debug, PartialEq, Eq)]
+enum Fed {
+    On,
+    /// The command has closed its end, or has been given everything.
+    Over,
+}
+
+#[derive(Debug)]
+struct Feed {
+    /// The end that we write to.
+    pipe: OwnedFd,
+    /// The size of a slot.
+    page: usize,
+    /// The size of the pipe.
+    size: usize,
+    /// How much of the spool has been written, and how much is to be.
+    replayed: u64,
+    replay_end: u64,
+    /// How much of the head of the source is in the pipe or was read from it, and is still in the source.
+    window: usize,
+    wait: Wait,
+    /// How long this window has been looked at.
+    looked: Duration,
+    pace: Pace,
+}
+
+/// How wide the next window may be.
+#[derive(Debug)]
+struct Pace {
+    slots: usize,
+    streak: u32,
+    patience: u32,
+}
+
+impl Input {
+    /// Looks at standard input, once. Fails if it is to be replayed and is closed.
+    pub fn new(mode: streams::Input, limit: u64) -> io::Result<Input> {
+        // SAFETY: standard input is never closed by us; if the caller closed it, calls say EBADF, as
+        // all of our own descriptors are above 2.
+        Input::over(unsafe { BorrowedFd::borrow_raw(0) }, mode, limit)
+    }
+
+    /// The same of any descriptor.
+    pub fn over(source: BorrowedFd<'static>, mode: streams::Input, limit: u64) -> io::Result<Input> {
+        let kind = match mode {
+            streams::Input::Auto => look_at(source),
+            streams::Input::Inherit => Kind::Inherited,
+            streams::Input::Replay => {
+                fstat(source)?;
+                Kind::Kept
+            }
+            streams::Input::Null => Kind::Null,
+        };
+        Ok(Input {
+            kind,
+            source,
+            limit,
+            spool: Spool::default(),
+            ahead: Vec::new(),
+            filling: kind == Kind::Kept,
+            lost: false,
+            feed: None,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Whether every attempt gets the caller's own, and nothing is to be done about it.
+    pub fn is_inherited(&self) -> bool {
+        self.kind == Kind::Inherited
+    }
+
+    /// Before each attempt: its standard input, close-on-exec and above 2, or `None` if it is to
+    /// inherit ours. The caller drops it once the command has it: only then can it be seen that the
+    /// command has closed its own.
+    pub fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
+        match &mut self.kind {
+            Kind::Inherited => Ok(None),
+            Kind::Null => Ok(Some(above_standard(std::fs::File::open("/dev/null")?.into())?)),
+            Kind::File(start, begun) => {
+                if std::mem::replace(begun, true) {
+                    lseek(self.source, *start, Whence::SeekSet)?;
+                }
+                Ok(None)
+            }
+            Kind::Pipe | Kind::Kept => self.begin_feeding(),
+        }
+    }
+
+    fn begin_feeding(&mut self) -> io::Result<Option<OwnedFd>> {
+        let (reader, writer) = io::pipe()?;
+        let (reader, writer) = (above_standard(reader.into())?, above_standard(writer.into())?);
+        // A pipe's two ends have flags of their own: the command's stays as it is.
+        fcntl(&writer, FcntlArg::F_SETFL(OFlag::O_WRONLY | OFlag::O_NONBLOCK))?;
+        self.buffer.resize(CHUNK, 0);
+        let mut feed = Feed::new(writer, self.spool.len());
+        if self.spool.is_empty() && self.kind == Kind::Pipe {
+            match feed.offer(self.source) {
+                Ok(true) => self.feed = Some(feed),
+                Ok(false) => {}
+                // A system, or a sandbox, that has no tee.
+                Err(Errno::EINVAL | Errno::ENOSYS | Errno::EPERM | Errno::EBADF) => {
+                    self.kind = Kind::Inherited;
+                    return Ok(None);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        } else {
+            self.feed = Some(feed);
+            self.work()?;
+        }
+        Ok(Some(reader))
+    }
+
+    /// What to poll for now. No flags: only to hear that the other end was closed.
+    pub fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        if self.filling {
+            return Some((self.source, PollFlags::POLLIN));
+        }
+        let feed = self.feed.as_ref()?;
+        Some(match feed.wait {
+            Wait::Room => (feed.pipe.as_fd(), PollFlags::POLLOUT),
+            Wait::Data => (self.source, PollFlags::POLLIN),
+            Wait::Look(_) => (feed.pipe.as_fd(), PollFlags::empty()),
+        })
+    }
+
+    /// After how long [`Input::work`] is to be called even if nothing became ready.
+    pub fn wake_after(&self) -> Option<Duration> {
+        match self.feed.as_ref()?.wait {
+            Wait::Look(after) => Some(after),
+            _ => None,
+        }
+    }
+
+    /// Whether standard input is still to be read, before the first attempt (`replay`).
+    pub fn needs_filling(&self) -> bool {
+        self.filling
+    }
+
+    /// Whether what was read cannot be given again: it was more than the limit, or could not be kept.
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Does what can be done now, without blocking. If it fails and [`Input::is_lost`] (what was read
+    /// cannot be kept: a full disk), the attempt goes on as it would, but is the last. If it fails
+    /// otherwise, what was kept cannot be read: the attempt must be ended. It never sees a false end.
+    pub fn work(&mut self) -> io::Result<()> {
+        if self.filling {
+            return self.fill();
+        }
+        match self.kind {
+            Kind::Pipe => self.follow(),
+            Kind::Kept => self.push(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The attempt is over: what it has read is what is not in its pipe now. A process that it left
+    /// behind may still read the rest of that; it is not taken from the source.
+    pub fn end(&mut self) -> io::Result<()> {
+        let Some(feed) = self.feed.take() else {
+            return Ok(());
+        };
+        if self.kind == Kind::Pipe {
+            self.account(&feed)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what the command has read of the window.
+    fn account(&mut self, feed: &Feed) -> io::Result<()> {
+        // What is kept comes before the window in the pipe.
+        let count = feed.window - unread(&feed.pipe)?.min(feed.window);
+        let taken = self.take(count);
+        self.keep(taken)
+    }
+
+    /// `auto`: one step of feeding the command from a pipe.
+    fn follow(&mut self) -> io::Result<()> {
+        let Some(mut feed) = self.feed.take() else {
+            return Ok(());
+        };
+        if feed.replayed < feed.replay_end {
+            let fed = feed.replay(&self.spool, &mut self.buffer);
+            // If that was all, the command hears so without delay. After an error it must not believe so.
+            let is_all = || feed.replayed == feed.replay_end && is_at_end(self.source);
+            if fed.is_err() || (matches!(fed, Ok(Fed::On)) && !is_all()) {
+                self.feed = Some(feed);
+            }
+            return fed.map(|_| ());
+        }
+        if unread(&feed.pipe)? > 0 {
+            return self.look(feed);
+        }
+        feed.pace.window_was_read(feed.window, feed.page);
+        // The command can read on while this window is kept.
+        let taken = self.take(feed.window);
+        let goes_on = feed.offer(self.source);
+        if goes_on != Ok(false) {
+            self.feed = Some(feed);
+        }
+        self.keep(taken)?;
+        goes_on?;
+        Ok(())
+    }
+
+    /// The command's pipe is not empty.
+    fn look(&mut self, mut feed: Feed) -> io::Result<()> {
+        let state = ready(feed.pipe.as_fd(), PollFlags::POLLOUT);
+        if state.contains(PollFlags::POLLERR) {
+            // Nobody can read it any more.
+            return self.account(&feed);
+        }
+        if state.contains(PollFlags::POLLOUT) {
+            // The longer it takes, the less does it matter if we are late by a part of that.
+            let after = (feed.looked / 4).clamp(FIRST_LOOK, LAST_LOOK);
+            feed.looked += after;
+            feed.wait = Wait::Look(after);
+        } else {
+            feed.wait = Wait::Room;
+        }
+        if feed.looked > SLOW {
+            feed.pace.too_wide();
+        }
+        self.feed = Some(feed);
+        Ok(())
+    }
+
+    /// Moves bytes from the source to the buffer; they are known to be there. Gives how many.
+    fn take(&mut self, count: usize) -> usize {
+        if count == 0 {
+            return 0;
+        }
+        // Another process may have read from the same pipe: then ours would block, and what the
+        // command read is gone.
+        let mut taken = 0;
+        while taken < count && unread(self.source).is_ok_and(|there| there >= count - taken) {
+            match read(self.source, &mut self.buffer[taken..count]) {
+                Ok(0) => break,
+                Ok(more) => taken += more,
+                Err(Errno::EINTR) => {}
+                Err(_) => break,
+            }
+        }
+        if taken < count {
+            self.lose();
+        }
+        taken
+    }
+
+    /// Keeps what was taken, for the next attempt.
+    fn keep(&mut self, taken: usize) -> io::Result<()> {
+        if taken == 0 || self.lost {
+            return Ok(());
+        }
+        if self.spool.len() + taken as u64 > self.limit {
+            self.lose();
+            return Ok(());
+        }
+        self.spool.append(&self.buffer[..taken]).inspect_err(|_| self.lose())
+    }
+
+    fn lose(&mut self) {
+        self.lost = true;
+        self.spool.clear();
+    }
+
+    /// `replay`: reads on, towards the end.
+    fn fill(&mut self) -> io::Result<()> {
+        let Some(count) = self.read_ahead()? else {
+            return Ok(());
+        };
+        if count == 0 {
+            self.filling = false;
+        } else if self.spool.len() + count as u64 > self.limit {
+            self.stop_filling(count);
+        } else if let Err(error) = self.spool.append(&self.buffer[..count]) {
+            self.stop_filling(count);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// What is kept is still needed once; the rest is passed on as it comes.
+    fn stop_filling(&mut self, count: usize) {
+        self.filling = false;
+        self.lost = true;
+        self.ahead = self.buffer[..count].to_vec();
+    }
+
+    /// `replay`: reads into the buffer if that does not block.
+    fn read_ahead(&mut self) -> io::Result<Option<usize>> {
+        self.buffer.resize(CHUNK, 0);
+        if ready(self.source, PollFlags::POLLIN).is_empty() {
+            return Ok(None);
+        }
+        match read(self.source, &mut self.buffer) {
+            Ok(count) => Ok(Some(count)),
+            Err(Errno::EINTR | Errno::EAGAIN) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// `replay`: one step of feeding the command.
+    fn push(&mut self) -> io::Result<()> {
+        let Some(mut feed) = self.feed.take() else {
+            return Ok(());
+        };
+        let fed = self.push_some(&mut feed);
+        // After an error the command must not believe that this was the end.
+        if !matches!(fed, Ok(Fed::Over)) {
+            self.feed = Some(feed);
+        }
+        fed.map(|_| ())
+    }
+
+    fn push_some(&mut self, feed: &mut Feed) -> io::Result<Fed> {
+        feed.wait = Wait::Room;
+        if feed.replayed < feed.replay_end {
+            let fed = feed.replay(&self.spool, &mut self.buffer)?;
+            let is_all = feed.replayed == feed.replay_end && !self.lost;
+            return Ok(if is_all { Fed::Over } else { fed });
+        }
+        if !self.ahead.is_empty() {
+            let (fed, written) = feed.write(&self.ahead)?;
+            self.ahead.drain(..written);
+            return Ok(fed);
+        }
+        if !self.lost {
+            return Ok(Fed::Over);
+        }
+        match self.read_ahead()? {
+            Some(0) => return Ok(Fed::Over),
+            Some(count) => self.ahead = self.buffer[..count].to_vec(),
+            None => feed.wait = Wait::Data,
+        }
+        Ok(Fed::On)
+    }
+}
+
+impl Feed {
+    fn new(pipe: OwnedFd, replay_end: u64) -> Feed {
+        let page = set_size(&pipe, 1).unwrap_or(4096);
+        let mut feed = Feed {
+            pipe,
+            page,
+            size: page,
+            replayed: 0,
+            replay_end,
+            window: 0,
+            wait: Wait::Room,
+            looked: Duration::ZERO,
+            pace: Pace {
+                slots: 1,
+                streak: 0,
+                patience: PATIENCE,
+            },
+        };
+        feed.fit(usize::try_from(replay_end.min(REPLAY_PIPE)).unwrap_or(CHUNK));
+        feed
+    }
+
+    /// Makes the empty pipe as long as can be filled with so many bytes.
+    fn fit(&mut self, bytes: usize) {
+        let slots = bytes.div_ceil(self.page).max(1);
+        let size = self.page << slots.ilog2();
+        // Refused if the user has too many pipes: then it stays as it is, and we look more often.
+        if size != self.size
+            && let Some(size) = set_size(&self.pipe, size)
+        {
+            self.size = size;
+        }
+    }
+
+    /// Writes what there is room for.
+    fn write(&self, bytes: &[u8]) -> io::Result<(Fed, usize)> {
+        match write(&self.pipe, bytes) {
+            Ok(count) => Ok((Fed::On, count)),
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok((Fed::On, 0)),
+            Err(Errno::EPIPE) => Ok((Fed::Over, 0)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Feeds kept bytes.
+    fn replay(&mut self, spool: &Spool, buffer: &mut [u8]) -> io::Result<Fed> {
+        let left = usize::try_from(self.replay_end - self.replayed).map_or(CHUNK, |left| left.min(CHUNK));
+        let count = spool.read_at(&mut buffer[..left], self.replayed)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (fed, written) = self.write(&buffer[..count])?;
+        self.replayed += written as u64;
+        Ok(fed)
+    }
+
+    /// Opens the next window; the pipe is empty. Gives whether there is anything to wait for.
+    fn offer(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
+        self.window = 0;
+        self.looked = Duration::ZERO;
+        let there = if self.pace.slots > 1 { unread(source)? } else { 0 };
+        self.fit(there.min(self.pace.slots * self.page));
+        loop {
+            match duplicate(source, &self.pipe, CHUNK) {
+                Ok(0) | Err(Errno::EPIPE) => return Ok(false),
+                Ok(count) => {
+                    self.window = count;
+                    self.wait = Wait::Room;
+                    return Ok(true);
+                }
+                Err(Errno::EAGAIN) => {
+                    self.wait = Wait::Data;
+                    return Ok(true);
+                }
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Pace {
+    /// The reader has not finished a wide window soon.
+    fn too_wide(&mut self) {
+        if self.slots > 1 {
+            self.slots = 1;
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+        }
+        self.streak = 0;
+    }
+
+    fn window_was_read(&mut self, window: usize, page: usize) {
+        // Less than was allowed says that the writer is slow, which says nothing of the reader.
+        if window * 2 <= self.slots * page {
+            return;
+        }
+        self.streak += 1;
+        if self.slots > 1 || self.streak >= self.patience {
+            self.slots = (self.slots * 2).min((CHUNK / page).max(1));
+        }
+    }
+}
+
+/// What `auto` makes of a descriptor.
+fn look_at(source: BorrowedFd<'_>) -> Kind {
+    let Ok(status) = fstat(source) else {
+        return Kind::Inherited;
+    };
+    match SFlag::from_bits_truncate(status.st_mode & SFlag::S_IFMT.bits()) {
+        SFlag::S_IFIFO => Kind::Pipe,
+        SFlag::S_IFREG | SFlag::S_IFBLK => {
+            lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, |start| Kind::File(start, false))
+        }
+        _ => Kind::Inherited,
+    }
+}
+
+/// What is ready now, without waiting.
+fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> PollFlags {
+    let mut fds = [PollFd::new(fd, wanted)];
+    match poll(&mut fds, PollTimeout::ZERO) {
+        Ok(_) => fds[0].revents().unwrap_or(PollFlags::empty()),
+        Err(_) => PollFlags::empty(),
+    }
+}
+
+/// Whether a pipe is empty and nobody can write to it.
+fn is_at_end(source: BorrowedFd<'_>) -> bool {
+    let state = ready(source, PollFlags::POLLIN);
+    state.contains(PollFlags::POLLHUP) && !state.contains(PollFlags::POLLIN)
+}
+
+/// How many bytes are in a pipe.
+fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
+    let mut count: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one int.
+    let result = unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut count) };
+    Errno::result(result).map(|_| usize::try_from(count).unwrap_or(0))
+}
+
+/// Sets how much a pipe holds, and gives what it holds now.
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+fn set_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
+    let size = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?)).ok()?;
+    usize::try_from(size).ok()
+}
+
+#[cfg(any(not(target_os = "linux"), backoff_portable))]
+fn set_size(_pipe: &OwnedFd, _bytes: usize) -> Option<usize> {
+    None
+}
+
+/// Duplicates the head of a pipe into another, without blocking.
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd, bytes: usize) -> Result<usize, Errno> {
+    // SAFETY: two valid descriptors and numbers.
+    let count = unsafe { libc::tee(from.as_raw_fd(), to.as_raw_fd(), bytes, libc::SPLICE_F_NONBLOCK) };
+    Errno::result(count).map(|count| usize::try_from(count).unwrap_or(0))
+}
+
+#[cfg(any(not(target_os = "linux"), backoff_portable))]
+fn duplicate(_from: BorrowedFd<'_>, _to: &OwnedFd, _bytes: usize) -> Result<usize, Errno> {
+    Err(Errno::ENOSYS)
+}

@@ -1,0 +1,70 @@
+//! Cutting a stream into lines of bounded length, for what looks at each line once.
+
+/// What is looked at of a line; a hint stands in its beginning.
+const LONGEST: usize = 8 * 1024;
+
+/// The unfinished last line of what came so far.
+#[derive(Debug, Default)]
+pub struct Lines {
+    rest: Vec<u8>,
+}
+
+impl Lines {
+    /// Takes a piece of the stream and shows the lines that it completes.
+    pub fn push(&mut self, piece: &[u8], see: &mut impl FnMut(&[u8])) {
+        let mut lines = piece.split(|byte| *byte == b'\n');
+        // split gives at least one item, and after the last line feed what follows it.
+        let last = lines.next_back().unwrap_or_default();
+        for line in lines {
+            if self.rest.is_empty() {
+                see(&line[..line.len().min(LONGEST)]);
+            } else {
+                self.keep(line);
+                see(&self.rest);
+                self.rest.clear();
+            }
+        }
+        self.keep(last);
+    }
+
+    /// Shows a last line without an end.
+    pub fn finish(&mut self, see: &mut impl FnMut(&[u8])) {
+        if !self.rest.is_empty() {
+            see(&self.rest);
+            self.rest.clear();
+        }
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        let room = LONGEST.saturating_sub(self.rest.len());
+        self.rest.extend_from_slice(&part[..part.len().min(room)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_the_same_however_they_come() {
+        let text = b"one\n\ntwo\r\nthree";
+        for size in 1..text.len() {
+            let mut lines = Lines::default();
+            let mut seen: Vec<Vec<u8>> = Vec::new();
+            for piece in text.chunks(size) {
+                lines.push(piece, &mut |line| seen.push(line.to_vec()));
+            }
+            lines.finish(&mut |line| seen.push(line.to_vec()));
+            assert_eq!(seen, [&b"one"[..], b"", b"two\r", b"three"]);
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut() {
+        let mut lines = Lines::default();
+        let mut length = 0;
+        lines.push(&vec![b'x'; 3 * LONGEST], &mut |_| unreachable!());
+        lines.push(b"y\n", &mut |line| length = line.len());
+        assert_eq!(length, LONGEST);
+    }
+}

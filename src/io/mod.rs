@@ -1,0 +1,12 @@
+//! The byte streams of the command: passing on, looking at, keeping, replaying. No decisions.
+#![allow(unsafe_code)]
+
+pub mod fd;
+pub mod flow;
+pub mod input;
+pub mod lines;
+pub mod plumbing;
+pub mod pty;
+pub mod scan;
+pub mod sink;
+pub mod spool;

@@ -1,0 +1,94 @@
+//! Writing to a standard descriptor without ever waiting in `write(2)`.
+//!
+//! The descriptor's description is shared with the caller and the command, so O_NONBLOCK must not be
+//! set on it. A pipe or terminal is opened once more instead, which gives a description of our own;
+//! where that is not allowed, only as much is written at once as `poll(2)` promises room for.
+
+use std::fs::{self, OpenOptions};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::fd::above_standard;
+
+/// A standard descriptor to write to.
+#[derive(Debug)]
+pub struct Sink {
+    fd: RawFd,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// A file or device: a write takes no longer than the disk.
+    Whole,
+    /// A description of our own, non-blocking.
+    Own(OwnedFd),
+    /// A socket can be told per call.
+    Socket,
+    /// As much as is certain to fit.
+    Pieces,
+}
+
+impl Sink {
+    /// For descriptor 1 or 2.
+    pub fn new(fd: RawFd) -> Sink {
+        let path = format!("/proc/self/fd/{fd}");
+        let way = match fs::metadata(&path) {
+            Ok(is) if is.file_type().is_socket() => Way::Socket,
+            Ok(is) if is.file_type().is_fifo() || is.file_type().is_char_device() => {
+                let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+                let own = OpenOptions::new().write(true).custom_flags(flags).open(&path).ok();
+                own.and_then(|file| above_standard(file.into()).ok())
+                    .map_or(Way::Pieces, Way::Own)
+            }
+            Ok(_) => Way::Whole,
+            Err(_) => Way::Pieces,
+        };
+        Sink { fd, way }
+    }
+
+    /// What to poll for room.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        match &self.way {
+            Way::Own(fd) => fd.as_fd(),
+            // SAFETY: a standard descriptor; if it is closed, poll says POLLNVAL and write EBADF. None
+            // of backoff's own has such a number.
+            _ => unsafe { BorrowedFd::borrow_raw(self.fd) },
+        }
+    }
+
+    /// Whether whoever would read this is gone, as far as that can be known without writing.
+    pub fn is_abandoned(&self) -> bool {
+        let mut fds = [PollFd::new(self.fd(), PollFlags::empty())];
+        let looked = poll(&mut fds, PollTimeout::ZERO);
+        looked.is_ok()
+            && fds[0]
+                .revents()
+                .is_some_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+    }
+
+    /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of
+    /// our own this may wait, so poll first.
+    pub fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
+        match &self.way {
+            Way::Whole | Way::Own(_) => nix::unistd::write(self.fd(), bytes),
+            Way::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
+            Way::Socket => {
+                // SAFETY: the buffer is valid for its length.
+                let sent = unsafe {
+                    libc::send(
+                        self.fd().as_raw_fd(),
+                        bytes.as_ptr().cast(),
+                        bytes.len(),
+                        libc::MSG_DONTWAIT,
+                    )
+                };
+                Errno::result(sent).map(|sent| sent as usize)
+            }
+        }
+    }
+}

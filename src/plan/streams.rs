@@ -1,0 +1,182 @@
+//! Streams and what is looked for in them: from options to [`Streams`] and the rules of a
+//! [`Classifier`].
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::value;
+use crate::io::scan::{Pattern, Patterns};
+use crate::policy::classifier::{Classifier, Rule};
+use crate::policy::hint::Hints;
+use crate::policy::sets::CodeSet;
+use crate::presets::{self, Preset};
+use crate::settings::{Given, Settings, Usage};
+use crate::streams::{Input, Keep, Listener, Streams};
+use crate::values;
+
+const INPUTS: &[(&str, Input)] = &[
+    ("auto", Input::Auto),
+    ("inherit", Input::Inherit),
+    ("replay", Input::Replay),
+    ("null", Input::Null),
+];
+const STDOUTS: &[(&str, Keep)] = &[
+    ("stream", Keep::Stream),
+    ("final", Keep::Final),
+    ("success", Keep::Success),
+    ("null", Keep::Null),
+];
+const STDERRS: &[(&str, Keep)] = &[
+    ("stream", Keep::Stream),
+    ("final", Keep::Final),
+    ("failure", Keep::Failure),
+    ("null", Keep::Null),
+];
+const WATCHED: &[(&str, [bool; 2])] = &[
+    ("stdout", [true, false]),
+    ("stderr", [false, true]),
+    ("both", [true, true]),
+];
+
+const DEFAULT_INPUT_LIMIT: u64 = 1 << 30;
+
+impl Listener for Hints {
+    fn read(&mut self, line: &[u8], now: SystemTime) {
+        Hints::read(self, line, now);
+    }
+
+    fn wait(&self) -> Option<Duration> {
+        Hints::wait(self)
+    }
+}
+
+/// Resolves rules and streams together: patterns are known by their place in one list.
+pub(super) fn rules_and_streams(settings: &Settings<'_>, command: &[OsString]) -> Result<(Classifier, Streams), Usage> {
+    let mut patterns: Vec<Pattern> = Vec::new();
+    let mut of_option = |long: &str| -> Result<Vec<usize>, Usage> {
+        let given = settings.read_all(long, Pattern::compile)?;
+        let first = patterns.len();
+        patterns.extend(given.into_iter().map(|given| given.value));
+        Ok((first..patterns.len()).collect())
+    };
+    let success_match = of_option("success-match")?;
+    let fail_match = of_option("fail-match")?;
+    let mut rules = Vec::new();
+    for (long, stops) in [("stop-match", true), ("retry-match", false)] {
+        for pattern in of_option(long)? {
+            rules.push(rule(long, stops, None, Some(pattern)));
+        }
+    }
+    for (long, stops) in [("stop-exit", true), ("retry-exit", false)] {
+        if let Some(codes) = value(settings.read(long, values::codes)?) {
+            rules.push(rule(long, stops, Some(codes), None));
+        }
+    }
+    for (long, stops) in [("stop-signal", true), ("retry-signal", false)] {
+        if let Some(signals) = value(settings.read(long, values::signals)?) {
+            rules.push(Rule {
+                signals: Some(signals),
+                ..rule(long, stops, None, None)
+            });
+        }
+    }
+    for preset in presets(settings, command)? {
+        for row in &preset.rows {
+            let pattern = match row.text {
+                // A text of ours that does not compile is a defect, which a test finds.
+                Some(text) => match Pattern::compile(&format!("(?i){text}")) {
+                    Ok(pattern) => {
+                        patterns.push(pattern);
+                        Some(patterns.len() - 1)
+                    }
+                    Err(_) => continue,
+                },
+                None => None,
+            };
+            let stops = row.verdict == presets::Verdict::Stop;
+            let name = format!("--for {}", preset.name);
+            rules.push(Rule {
+                stops,
+                codes: row.codes,
+                signals: None,
+                pattern,
+                name,
+            });
+        }
+    }
+    let classifier = Classifier {
+        success_exit: value(settings.read("success-exit", values::codes)?).unwrap_or_else(zero),
+        success_match,
+        fail_match,
+        rules,
+        stop_on_timeout: settings.is_on("stop-on-timeout")?,
+        asks: retry_if(settings)?.is_some(),
+    };
+    let patterns = Patterns::new(patterns);
+    let listens = settings.is_on("retry-after")?;
+    let streams = Streams {
+        input: value(settings.read("stdin", |text| values::one_of(text, INPUTS))?).unwrap_or(Input::Auto),
+        input_limit: value(settings.read("stdin-limit", values::size)?).unwrap_or(DEFAULT_INPUT_LIMIT),
+        keep: [keep(settings, "stdout", STDOUTS)?, keep(settings, "stderr", STDERRS)?],
+        pty: settings.is_on("pty")?,
+        watched: value(settings.read("match-on", |text| values::one_of(text, WATCHED))?).unwrap_or([true, true]),
+        moot: classifier.moot(patterns.len()),
+        patterns: Arc::new(patterns),
+        listener: listens.then_some(|| Box::new(Hints::default()) as Box<dyn Listener>),
+        copy: classifier.asks,
+        idle: settings
+            .read("idle-timeout", values::duration)?
+            .is_some_and(|idle| !idle.value.is_zero()),
+    };
+    Ok((classifier, streams))
+}
+
+/// `--retry-if`
+pub(super) fn retry_if(settings: &Settings<'_>) -> Result<Option<String>, Usage> {
+    Ok(value(settings.read("retry-if", |text| Ok(text.to_owned()))?))
+}
+
+fn rule(long: &str, stops: bool, codes: Option<CodeSet>, pattern: Option<usize>) -> Rule {
+    Rule {
+        stops,
+        codes,
+        signals: None,
+        pattern,
+        name: format!("--{long}"),
+    }
+}
+
+fn zero() -> CodeSet {
+    let mut zero = CodeSet::default();
+    zero.add(0..=0);
+    zero
+}
+
+fn keep(settings: &Settings<'_>, long: &str, words: &[(&str, Keep)]) -> Result<Keep, Usage> {
+    Ok(value(settings.read(long, |text| values::one_of(text, words))?).unwrap_or(Keep::Stream))
+}
+
+/// `--for`: the presets named; `auto` is the one for the command, if there is one.
+fn presets(settings: &Settings<'_>, command: &[OsString]) -> Result<Vec<Preset>, Usage> {
+    let program = command
+        .first()
+        .and_then(|word| Path::new(word).file_name())
+        .and_then(|name| name.to_str());
+    let found: Option<Given<Vec<Option<Preset>>>> = settings.read("for", |text| {
+        text.split(',')
+            .map(str::trim)
+            .map(|name| match name {
+                "auto" => Ok(program.and_then(presets::for_program)),
+                name => match presets::find(name) {
+                    Some(preset) => Ok(Some(preset)),
+                    None => {
+                        Err("is not a list of presets; --list-presets shows them, and auto goes by the command".into())
+                    }
+                },
+            })
+            .collect()
+    })?;
+    Ok(value(found).into_iter().flatten().flatten().collect())
+}

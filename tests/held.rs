@@ -1,0 +1,541 @@
+//! Output that is kept, and printed when it is known whether it is the last attempt's.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
+
+mod common;
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Live, Shown, backoff, detached, eventually, ran, run, shell, within};
+use nix::sys::signal::Signal;
+
+/// Each attempt prints its number on both streams; the third succeeds.
+const THIRD: &str = "echo out $BACKOFF_ATTEMPT; echo err $BACKOFF_ATTEMPT >&2; test $BACKOFF_ATTEMPT = 3";
+
+/// Some attempts of a shell script, with short waits and few words.
+fn held(attempts: &str, rules: &[&str], script: &str) -> Shown {
+    ran(&[&["-q", "-b", "1ms", "-n", attempts], rules, &["--", "sh", "-c", script]].concat())
+}
+
+#[test]
+fn what_is_printed_and_when() {
+    let (o, e) = ("--stdout", "--stderr");
+    for (option, keep, succeeds, prints) in [
+        (o, "stream", true, "1 2 3"),
+        (o, "final", true, "3"),
+        (o, "success", true, "3"),
+        (o, "null", true, ""),
+        (o, "stream", false, "1 2"),
+        (o, "final", false, "2"),
+        (o, "success", false, ""),
+        (o, "null", false, ""),
+        (e, "stream", true, "1 2 3"),
+        (e, "final", true, "3"),
+        (e, "failure", true, ""),
+        (e, "null", true, ""),
+        (e, "stream", false, "1 2"),
+        (e, "final", false, "2"),
+        (e, "null", false, ""),
+    ] {
+        let shown = held(if succeeds { "3" } else { "2" }, &[option, keep], THIRD);
+        assert_eq!(shown.code(), Some(i32::from(!succeeds)));
+        let (stream, other) = if option == o {
+            (&shown.stdout, &shown.stderr)
+        } else {
+            (&shown.stderr, &shown.stdout)
+        };
+        let numbers: Vec<&str> = stream
+            .split_whitespace()
+            .filter(|word| word.parse::<u8>().is_ok())
+            .collect();
+        assert_eq!(numbers.join(" "), prints, "{option}={keep}: {shown:?}");
+        // The other stream is as ever.
+        assert_eq!(other.lines().count(), if succeeds { 3 } else { 2 }, "{shown:?}");
+    }
+    // For cron: all that was wrong, if it was wrong in the end.
+    let shown = held("2", &[e, "failure"], THIRD).expect_code(1);
+    assert!(shown.stderr.ends_with("err 2\n"), "{shown:?}");
+    for (word, option) in [("failure", o), ("success", e), ("Final", o), ("", e)] {
+        let shown = ran(&[option, word, "--", "echo", "ran"]).expect_code(125);
+        assert!(shown.stdout.is_empty() && shown.stderr.contains(option), "{shown:?}");
+    }
+}
+
+#[test]
+fn it_is_held_until_the_end_and_no_longer() {
+    let args = [
+        "--stdout",
+        "final",
+        "--",
+        "sh",
+        "-c",
+        "echo early; echo ready >&2; read x; echo late",
+    ];
+    let mut child = backoff(&args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = [0; 6];
+    std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut ready).unwrap();
+    let stdout = child.stdout.as_ref().unwrap();
+    let mut fds = [nix::poll::PollFd::new(
+        std::os::fd::AsFd::as_fd(stdout),
+        nix::poll::PollFlags::POLLIN,
+    )];
+    assert_eq!(nix::poll::poll(&mut fds, 50u16).unwrap(), 0, "nothing is printed yet");
+    drop(child.stdin.take());
+    assert_eq!(child.wait_with_output().unwrap().stdout, b"early\nlate\n");
+}
+
+#[test]
+fn what_judges_success_by_output_decides_what_is_printed() {
+    let keep = ["--stdout", "success", "--stderr", "failure"];
+    let both = "echo bad; echo err >&2";
+    let shown = held("1", &[&keep[..], &["--fail-match", "bad"]].concat(), both).expect_code(1);
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("", "err\n"));
+    let shown = held(
+        "1",
+        &[&keep[..], &["--success-exit", "3"]].concat(),
+        "echo good; echo err >&2; exit 3",
+    )
+    .expect_code(3);
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("good\n", ""));
+    let shown = held("2", &[&keep[..], &["--success-match", "good"]].concat(), both).expect_code(1);
+    assert_eq!(shown.stdout, "");
+    assert!(shown.stderr.ends_with("err\n"));
+    // Permanent failures, and what cannot start after it has printed something.
+    let shown = held("5", &["--stdout", "final", "--stop-exit", "9"], "echo last; exit 9").expect_code(9);
+    assert_eq!(shown.stdout, "last\n");
+    let shown = ran(&[
+        "-q",
+        "--stdout",
+        "final",
+        "--stderr",
+        "failure",
+        "--",
+        "no-such-command-here",
+    ])
+    .expect_code(127);
+    assert_eq!(shown.stdout, "");
+    let shown = held(
+        "9",
+        &["--stdout", "final", "--consecutive", "2"],
+        "echo $BACKOFF_ATTEMPT",
+    )
+    .expect_code(0);
+    assert_eq!(shown.stdout, "2\n");
+}
+
+#[test]
+fn messages_and_held_errors_come_one_after_the_other() {
+    let shown = ran(&[
+        "-b",
+        "1ms",
+        "-n",
+        "2",
+        "--stderr",
+        "final",
+        "--",
+        "sh",
+        "-c",
+        "echo err >&2; exit 3",
+    ]);
+    let lines: Vec<&str> = shown.stderr.lines().collect();
+    assert_eq!(lines.len(), 3, "{shown:?}");
+    assert!(lines[0].starts_with("backoff: attempt 1 of 2 failed"), "{shown:?}");
+    assert!(
+        lines.contains(&"err") && lines.iter().any(|line| line.starts_with("backoff: gave up")),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn bytes_are_kept_as_they_are() {
+    for size in [0, 1, 65_536, 1_048_575, 1_048_576, 1_048_577, 3_000_000] {
+        let text = format!(
+            "d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; head -c {size} /dev/urandom >f
+             backoff -q -b 1ms --stdout final --stderr final -- sh -c 'cat f; cat f >&2; test $BACKOFF_ATTEMPT = 2' >o 2>e
+             cmp f o && cmp f e && echo same"
+        );
+        assert_eq!(run(&mut shell(&text)).stdout, "same\n", "{size}");
+    }
+}
+
+#[test]
+fn much_output_takes_little_memory() {
+    for size in [24 << 20, 300 << 20] {
+        let text = format!(
+            "export LC_ALL=C; (ulimit -v 65536; exec backoff --stdout final -- head -c {size} /dev/zero) | wc -c; \
+             echo ${{PIPESTATUS[0]}}"
+        );
+        assert_eq!(run(&mut shell(&text)).stdout, format!("{size}\n0\n"));
+    }
+}
+
+#[test]
+fn nothing_is_left_in_the_temporary_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let is_empty = || std::fs::read_dir(dir.path()).unwrap().count() == 0;
+    let much = "head -c 3000000 /dev/zero; echo ready >&2";
+    for script in [
+        format!("{much}; exit 0"),
+        format!("{much}; exit 7"),
+        format!("{much}; kill -KILL $$"),
+        format!("{much}; ls -A \"$TMPDIR\" >&2"),
+    ] {
+        let args = [
+            "-q",
+            "-n",
+            "2",
+            "-b",
+            "1ms",
+            "--stdout",
+            "final",
+            "--retry-if",
+            "exit 0",
+            "--",
+            "sh",
+            "-c",
+            &script,
+        ];
+        let shown = run(backoff(&args).env("TMPDIR", dir.path()));
+        assert_eq!(shown.stdout.len(), 3_000_000);
+        assert!(shown.stderr.lines().all(|line| line == "ready"), "{shown:?}");
+        assert!(is_empty());
+    }
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGKILL] {
+        let script = format!("{much}; exec sleep 60");
+        let args = ["--stdout", "final", "--", "sh", "-c", &script];
+        let mut child = detached(&args)
+            .env("TMPDIR", dir.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = [0; 6];
+        std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut ready).unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let kept = if signal == Signal::SIGKILL { 0 } else { 3_000_000 };
+        assert_eq!(output.stdout.len(), kept, "{signal}");
+        assert!(is_empty());
+    }
+}
+
+#[test]
+fn a_temporary_directory_that_is_missing_matters_only_if_it_is_needed() {
+    for rules in [
+        &["--stdout", "final"][..],
+        &["--stderr", "final"],
+        &["--retry-if", "exit 1"],
+    ] {
+        let args = [&["-q"], rules, &["--", "sh", "-c", "echo little; exit 6"]].concat();
+        let args = [&["-n", "1"], &args[..]].concat();
+        let shown = run(backoff(&args).env("TMPDIR", "/nonexistent")).expect_code(6);
+        assert_eq!(shown.stdout, "little\n", "{shown:?}");
+    }
+    let args = ["--stdout", "final", "--", "head", "-c", "3000000", "/dev/zero"];
+    let shown = run(backoff(&args).env("TMPDIR", "/nonexistent")).expect_code(125);
+    assert!(
+        shown.stderr.contains("/nonexistent") && shown.stderr.lines().count() == 1,
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn an_answer_that_cannot_be_had_loses_no_held_output() {
+    // What --retry-if would read cannot be kept: our own failure, but what was held is there.
+    let args = [
+        "--stdout",
+        "final",
+        "--retry-if",
+        "exit 0",
+        "--",
+        "sh",
+        "-c",
+        "head -c 900000 /dev/zero; head -c 900000 /dev/zero >&2; exit 6",
+    ];
+    let shown = run(backoff(&args).env("TMPDIR", "/nonexistent"));
+    assert!(
+        shown.stdout.len() == 900_000,
+        "{} {:?} {}",
+        shown.stdout.len(),
+        shown.status,
+        shown.stderr.len()
+    );
+}
+
+#[test]
+fn a_full_disk_is_named_and_what_was_kept_is_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = within(&dir, "small");
+    std::fs::create_dir(&small).unwrap();
+    let unshared = "unshare --mount --map-root-user";
+    if !run(&mut shell(&format!("{unshared} true"))).status.success() {
+        return;
+    }
+    let inner = format!(
+        "mount -t tmpfs -o size=2m none '{small}' && cd '{small}' && export TMPDIR='{small}' && \
+         backoff --stdout KEEP -- sh -c 'head -c 5000000 /dev/zero; echo went on >&2'; s=$?; ls -A; exit $s"
+    );
+    let [kept, dropped] = ["final", "success"].map(|keep| {
+        let script = inner.replace("KEEP", keep).replace('\'', r"'\''");
+        let shown = run(&mut shell(&format!("{unshared} bash -c '{script}'"))).expect_code(125);
+        assert!(
+            shown.stderr.contains(&small) && shown.stderr.contains("No space left"),
+            "{shown:?}"
+        );
+        shown.stdout.len()
+    });
+    assert!((1_000_000..5_000_000).contains(&kept), "{kept}");
+    assert_eq!(dropped, 0);
+    // A limit on the size of files is another such end.
+    let shown = run(&mut shell(
+        "ulimit -f 2000; backoff --stdout final -- head -c 5000000 /dev/zero",
+    ))
+    .expect_code(125);
+    assert!(shown.stderr.contains("File too large"), "{shown:?}");
+}
+
+#[test]
+fn what_cannot_be_printed_is_our_own_failure() {
+    for (redirect, why) in [(">/dev/full", "No space left"), (">&-", "Bad file")] {
+        for script in ["echo x", "echo x; exit 7", "head -c 3000000 /dev/zero"] {
+            let text = format!("backoff -n 1 --stdout final -- sh -c '{script}' {redirect}");
+            let shown = run(&mut shell(&text)).expect_code(125);
+            assert!(
+                shown.stderr.contains("standard output: ") && shown.stderr.contains(why),
+                "{shown:?}"
+            );
+        }
+        // Nothing to print is no failure.
+        run(&mut shell(&format!("backoff --stdout final -- true {redirect}"))).expect_code(0);
+        run(&mut shell(&format!(
+            "backoff -q -n 1 --stdout success -- sh -c 'echo x; exit 7' {redirect}"
+        )))
+        .expect_code(7);
+    }
+    run(&mut shell(
+        "backoff -q -n 1 --stderr failure -- sh -c 'echo x >&2; exit 7' 2>/dev/full",
+    ))
+    .expect_code(125);
+}
+
+#[test]
+fn a_reader_that_is_gone_ends_the_run() {
+    for keep in ["final", "success"] {
+        // The reader is gone before the command prints.
+        let text =
+            format!("mkfifo f; exec 3<>f; exec 4>f 3>&-; backoff --stdout {keep} -- sh -c 'echo x' >&4 4>&-; echo $?");
+        let dir = tempfile::tempdir().unwrap();
+        let shown = run(shell(&text).current_dir(dir.path()));
+        assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("141\n", ""), "{keep}");
+        // A command that never ends would fill the disk for nobody.
+        let text = format!("mkfifo f; exec 3<>f; exec 4>f 3>&-; backoff --stdout {keep} -- yes >&4 4>&-; echo $?");
+        let dir = tempfile::tempdir().unwrap();
+        let shown = run(shell(&text).current_dir(dir.path()));
+        assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("141\n", ""), "{keep}");
+    }
+    let shown = run(&mut shell(
+        "backoff --stdout final -- yes | head -c 0; echo ${PIPESTATUS[0]}",
+    ));
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("141\n", ""));
+    // A reader that takes only the beginning.
+    let shown = run(&mut shell(
+        "backoff --stdout final -- seq 1000000 | head -n 1; echo ${PIPESTATUS[0]}",
+    ));
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("1\n141\n", ""));
+}
+
+#[test]
+fn a_slow_reader_gets_all_of_it() {
+    let shown = run(&mut shell(
+        "backoff --stdout final -- head -c 3000000 /dev/zero | (sleep 0.2; wc -c)",
+    ));
+    assert_eq!(shown.stdout, "3000000\n");
+}
+
+#[test]
+fn a_timed_out_attempt_prints_what_it_had_said() {
+    let began = Instant::now();
+    for (rules, stubborn) in [
+        (&["-t", "150ms"][..], ""),
+        (&["-d", "150ms"], ""),
+        (&["-i", "150ms"], ""),
+        (&["-t", "150ms", "-k", "50ms"], "trap \"\" TERM;"),
+    ] {
+        let script = format!("{stubborn} echo part; sleep 60 & wait; wait");
+        let rules = [rules, &["--stdout", "final", "--stderr", "failure"]].concat();
+        let shown = held("1", &rules, &script).expect_code(124);
+        assert_eq!(shown.stdout, "part\n", "{rules:?}");
+        // A success only.
+        let rules = [&rules[..], &["--stdout", "success"]].concat();
+        assert_eq!(held("1", &rules, &script).expect_code(124).stdout, "");
+    }
+    assert!(began.elapsed() < Duration::from_secs(12));
+}
+
+#[test]
+fn a_signal_prints_what_was_kept_of_the_last_attempt() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        // During the wait.
+        let mut child = detached(&[
+            "-b",
+            "25s",
+            "-j",
+            "none",
+            "--stdout",
+            "final",
+            "--",
+            "sh",
+            "-c",
+            "echo part; exit 3",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+        let mut first = String::new();
+        let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+        std::io::BufRead::read_line(&mut stderr, &mut first).unwrap();
+        assert!(first.contains("; retrying in "), "{first}");
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), signal).unwrap();
+        let shown = Shown::from(child.wait_with_output().unwrap());
+        assert_eq!((shown.signal(), shown.stdout.as_str()), (Some(signal as i32), "part\n"));
+    }
+    // During an attempt; whatever it adds is part of it.
+    let script = "trap 'echo last; exit 6' TERM; echo part; echo ready >&2; while :; do sleep 0.01; done";
+    for (keep, prints) in [("final", "part\nlast\n"), ("success", ""), ("null", "")] {
+        let mut child = detached(&["--stdout", keep, "--", "bash", "-c", script])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = [0; 6];
+        std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut ready).unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+        let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(6);
+        assert_eq!(shown.stdout, prints, "{keep}");
+    }
+}
+
+#[test]
+fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
+    let mut live = Live::start(&mut detached(&["--stdout", "final", "--", "seq", "1000000"]));
+    live.expect_line("1");
+    until_it_is_stuck(live.pid());
+    let began = Instant::now();
+    live.signal(Signal::SIGTERM);
+    let mut status = None;
+    eventually("the end", || {
+        status = live.child.try_wait().unwrap();
+        status.is_some() || began.elapsed() > Duration::from_secs(5)
+    });
+    assert!(status.is_some(), "TERM, and nobody reads");
+}
+
+#[test]
+fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
+    let mut child = detached(&[
+        "-b",
+        "300ms",
+        "-j",
+        "none",
+        "-d",
+        "400ms",
+        "--stdout",
+        "final",
+        "--",
+        "sh",
+        "-c",
+        "echo part; exit 3",
+    ])
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let pid = child.id() as i32;
+    let mut first = String::new();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut stderr, &mut first).unwrap();
+    let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
+    send(Signal::SIGSTOP);
+    eventually("it is stopped", || common::state(pid) == Some('T'));
+    std::thread::sleep(Duration::from_millis(500));
+    send(Signal::SIGCONT);
+    let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(3);
+    assert_eq!(shown.stdout, "part\n");
+}
+
+#[test]
+fn what_is_held_is_printed_once() {
+    // A signal comes when the reader has taken some of it: what follows is the rest, or a part of that.
+    let mut live = Live::start(&mut detached(&["--stdout", "final", "--", "seq", "1000000"]));
+    live.expect_line("1");
+    until_it_is_stuck(live.pid());
+    live.signal(Signal::SIGTERM);
+    let all: String = (2..=1_000_000).map(|number| format!("{number}\n")).collect();
+    let rest = live.finish().stdout;
+    assert!(
+        all.starts_with(&rest),
+        "it began again: {} of {}",
+        rest.len(),
+        all.len()
+    );
+}
+
+#[test]
+fn no_descriptor_of_ours_reaches_a_command() {
+    // Descriptors above 2 that the tests themselves were given are everybody's.
+    let list = "echo $(ls /proc/self/fd)";
+    let own = run(&mut shell(&format!("seq 300000 | sh -c '{list}'"))).stdout;
+    for rules in [
+        "-r x",
+        "--stdout final --stderr final",
+        "--stdin replay",
+        "-i 9s",
+        "--retry-after --retry-if 'exit 0'",
+        "--stdout null --stderr failure",
+    ] {
+        let text = format!(
+            "f=$(mktemp); seq 300000 | backoff -q -n 3 -b 1ms {rules} -- \
+             sh -c '{list} >>$0; head -c 2000000 /dev/zero; exit 1' $f >/dev/null; cat $f; rm $f"
+        );
+        let shown = run(&mut shell(&text));
+        let tries = if rules == "-r x" { 1 } else { 3 };
+        assert_eq!(shown.stdout, own.repeat(tries), "{rules}");
+    }
+    let text =
+        format!("seq 300000 | backoff -q -n 2 -b 1ms --stdout final --stdin replay --retry-if '{list} >&2' -- false");
+    assert_eq!(run(&mut shell(&text)).stderr, own.repeat(2));
+}
+
+#[test]
+fn many_attempts_need_few_descriptors() {
+    let shown = run(&mut shell(
+        "ulimit -n 24; seq 300000 | backoff -q -n 60 -b 0 --stdout final --stderr final --retry-if 'exit 0' -- \
+         sh -c 'head -c 1500000 /dev/zero >&2; head -c 1500000 /dev/zero; exit 4' 2>/dev/null | wc -c; echo ${PIPESTATUS[1]}",
+    ));
+    assert_eq!(shown.stdout, "1500000\n4\n", "{shown:?}");
+}
+
+/// Waits until a process has written all that its pipe takes.
+fn until_it_is_stuck(pid: i32) {
+    let written = || {
+        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+        io.lines()
+            .find_map(|line| line.strip_prefix("wchar: "))
+            .unwrap()
+            .to_owned()
+    };
+    let (mut last, mut times) = (written(), 0);
+    eventually("a full pipe", || {
+        let now = written();
+        times = if now == last { times + 1 } else { 0 };
+        last = now;
+        times > 20 && last.parse::<u64>().unwrap() > 32_768
+    });
+}

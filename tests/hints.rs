@@ -1,0 +1,384 @@
+//! The waits that output asks for, in the words of those who ask.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::time::{Duration, SystemTime};
+
+use backoff_cli::policy::hint::{Hints, wait_asked_for};
+use proptest::prelude::*;
+
+/// Wed, 21 Oct 2026 07:28:00 GMT
+const NOW: u64 = 1_792_567_680;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
+}
+
+fn asked(line: impl AsRef<[u8]>) -> Option<Duration> {
+    wait_asked_for(line.as_ref(), now())
+}
+
+#[track_caller]
+fn all_ask(table: &[(&str, u64)]) {
+    for (line, millis) in table {
+        assert_eq!(asked(line), Some(Duration::from_millis(*millis)), "{line}");
+    }
+}
+
+#[track_caller]
+fn none_asks(lines: &[&str]) {
+    for line in lines {
+        assert_eq!(asked(line), None, "{line}");
+    }
+}
+
+#[test]
+fn fields() {
+    all_ask(&[
+        ("Retry-After: 30", 30_000),
+        ("retry-after: 30\r\n", 30_000),
+        ("< Retry-After: 120\r", 120_000),
+        ("< retry-after: 0", 0),
+        ("    Retry-After:\t7", 7_000),
+        ("Retry-After:30", 30_000),
+        ("Retry-After: 1.5", 1_500),
+        ("Retry-After: .5", 500),
+        ("Retry-After: 120 (rate limited)", 120_000),
+        ("Retry-After: 30, 30", 30_000),
+        ("  \"retry-after\": \"30\",", 30_000),
+        ("{'Date': 'x', 'Retry-After': '30', 'Server': 'y'}", 30_000),
+        (r#"{"headers":{"retry-after":["30"]}}"#, 30_000),
+        (r#"body="{\"retry_after\": \"30\"}""#, 30_000),
+        (r"b'HTTP/1.1 503 Busy\r\nRetry-After: 30\r\n'", 30_000),
+        (r#""retry_after"=>30"#, 30_000),
+        ("level=warn retry_after=1.5 status=429", 1_500),
+        ("level=warn retry_after=30 m=GET", 30_000),
+        ("retryAfter: 30s", 30_000),
+        ("RetryAfter=1m30s", 90_000),
+        ("retry-after-ms: 500", 500),
+        ("x-ms-retry-after-ms: 1500", 1_500),
+        (r#"{"retryAfterMs":250}"#, 250),
+        ("retry_after_seconds: 12", 12_000),
+        ("\u{1b}[1mRetry-After\u{1b}[0m: 30", 30_000),
+        ("\u{1b}[31;1mtry again in \u{1b}[33m5s\u{1b}[m", 5_000),
+    ]);
+}
+
+#[test]
+fn dates() {
+    all_ask(&[
+        ("Retry-After: Wed, 21 Oct 2026 07:28:30 GMT", 30_000),
+        ("< retry-after: Wednesday, 21-Oct-26 07:29:00 GMT\r", 60_000),
+        ("Retry-After: Wed Oct 21 08:28:00 2026", 3_600_000),
+        ("Retry-After: Sun Nov  6 08:49:37 1994", 0),
+        ("Retry-After: Fri, 31 Dec 1999 23:59:59 GMT", 0),
+        (
+            r#""retry-after": "Wed, 21 Oct 2026 07:28:05 GMT", "server": "x""#,
+            5_000,
+        ),
+        // crates.io
+        (
+            "You have published too many new crates in a short period of time. Please try again after \
+             Wed, 21 Oct 2026 07:38:00 GMT or email help@crates.io to have your limit increased.",
+            600_000,
+        ),
+        // Let's Encrypt
+        (
+            "too many certificates (5) already issued for this exact set of identifiers in the last 168h0m0s, \
+             retry after 2026-10-21 08:28:00 UTC: see https://letsencrypt.org/docs/rate-limits/",
+            3_600_000,
+        ),
+        ("retry after 2026-10-21T07:28:10.123456Z", 10_000),
+    ]);
+    none_asks(&[
+        "Retry-After: Wed, 32 Oct 2026 07:28:30 GMT",
+        "Retry-After: Thu, 21 Oct 2026 07:28:30 GMT",
+        "Retry-After: Wed, 21 Oct 2026 07:28:30 CET",
+        "Retry-After: Wed",
+        "retry after 2026-10-21T07:28:10",
+        "retry after 2026-10-21T07:28:10+02:00",
+        "retry after 2026-10-21",
+        "retry after 2026-13-41T07:28:10Z",
+    ]);
+}
+
+#[test]
+fn prose() {
+    all_ask(&[
+        ("retry after 1.5s", 1_500),
+        ("retry after 30", 30_000),
+        ("Retry after 30.", 30_000),
+        ("retry after 30 (attempt 2)", 30_000),
+        ("retry in 20 seconds", 20_000),
+        ("retry after 500 ms", 500),
+        ("Please retry in 1m30s", 90_000),
+        ("try again in 3 minutes", 180_000),
+        ("try again in 1 hour", 3_600_000),
+        ("try again in 1m 30s", 90_000),
+        ("try again in 1 minute and 30 seconds.", 90_000),
+        ("try again in 1 hour, 2 minutes, 3 seconds", 3_723_000),
+        ("try again in 2h0m5s", 7_205_000),
+        ("try again in 5 second(s)", 5_000),
+        ("try again after 20 seconds", 20_000),
+        ("try again in 1 day", 86_400_000),
+        ("Try your request again in 30 secs", 30_000),
+        ("You will be able to try again in 5 min", 300_000),
+        ("retry again in 5s", 5_000),
+        ("retry after 5s 10m", 5_000),
+        ("retry after 5 ms, or better: try again in 2 s, retry in 1s", 2_000),
+        ("ReTrY  \t aFtEr   5   SECONDS", 5_000),
+    ]);
+}
+
+#[test]
+fn what_servers_say() {
+    all_ask(&[
+        // OpenAI, Groq, Azure OpenAI, Gemini
+        (
+            "Rate limit reached for gpt-4 in organization org-x on requests per min (RPM): Limit 3, Used 3, \
+             Requested 1. Please try again in 20s. Visit https://platform.openai.com/account/rate-limits",
+            20_000,
+        ),
+        (
+            "openai.RateLimitError: Error code: 429 - Please try again in 1.898s.",
+            1_898,
+        ),
+        ("Limit 30000, Used 29811. Please try again in 438ms.", 438),
+        ("Please try again in 7m12.5s. Need more tokens?", 432_500),
+        (
+            "Requests to the Embeddings_Create Operation have exceeded call rate limit of your current OpenAI S0 \
+             pricing tier. Please retry after 26 seconds. Please go to https://aka.ms/oai/quotaincrease",
+            26_000,
+        ),
+        ("Please retry in 37.5s.", 37_500),
+        // Azure Resource Manager
+        (
+            "exceeded the backend storage limit. Please try again after '6' minutes.",
+            360_000,
+        ),
+        // AWS behind a gateway
+        (
+            "An error occurred (TooManyRequestsException): Rate exceeded, retry after 2 seconds",
+            2_000,
+        ),
+        // Discord
+        (
+            r#"{"message": "You are being rate limited.", "retry_after": 0.65, "global": false}"#,
+            650,
+        ),
+        // Slack
+        (
+            "SlackApiError: ratelimited (url: https://slack.com/api/chat.postMessage, retry-after: 30)",
+            30_000,
+        ),
+        // Telegram
+        (
+            r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 35","parameters":{"retry_after":35}}"#,
+            35_000,
+        ),
+    ]);
+    // GitHub's container registry
+    assert_eq!(
+        asked("toomanyrequests: retry-after: 792.548µs, allowed: 44000/minute"),
+        Some(Duration::from_nanos(792_548))
+    );
+    none_asks(&[
+        // kubectl
+        "Unable to connect to the server: the server is currently unable to handle the request, try again later",
+        "Error from server (TooManyRequests): Too many requests, please try again later.",
+        // Docker Hub
+        "toomanyrequests: You have reached your pull rate limit. You may increase the limit by authenticating",
+        // AWS
+        "An error occurred (ThrottlingException) when calling the Foo operation (reached max retries: 4): Rate exceeded",
+        // GitHub
+        "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+        "dpkg: error: Resource temporarily unavailable. Try again.",
+    ]);
+}
+
+#[test]
+fn innocents() {
+    none_asks(&[
+        "",
+        "retry",
+        "again",
+        "retry after",
+        "Retry-After:",
+        "try again in",
+        "try again in a few minutes",
+        "try again in 5",
+        "retry in 5",
+        "retrying in 5s",
+        "Retrying after 5 seconds",
+        "trying again in 5 seconds",
+        "Warning: Problem: HTTP error. Will retry in 1 second. 3 retries left.",
+        "we'll try again in 5 seconds",
+        "Next retry in 5s",
+        "retry after 3 attempts",
+        "retry after 3 failed attempts",
+        "retry interval 5s",
+        "retry 5s",
+        "retry inside 5s",
+        "retry afterwards 5s",
+        "see the Retry-After header, RFC 9110",
+        "visit the country again in 5 days",
+        "once again in 5 minutes",
+        "again in 5 minutes",
+        "against 5 s",
+        "Retry-After: -1",
+        "Retry-After: 1e3",
+        "Retry-After: 30x",
+        "Retry-After: 1,000",
+        "Retry-After: soon",
+        "retry after -5 s",
+        "retry after 12:30",
+        "retry after 1.2.3",
+        "retry after 50%",
+        "retry after 30 分",
+        "try again in 5-10 minutes",
+        "try again in 1/2 hour",
+        "try again in 3 parsecs",
+        "+ curl --retry 5 --retry-after 30s",
+        "retry-after-max: 30",
+        "Access-Control-Expose-Headers: ETag, Retry-After, X-RateLimit-Reset",
+        "x-ratelimit-limit: 5000",
+        "x-ratelimit-remaining: 0",
+        "x-ratelimit-reset-tokens: 6m0s",
+    ]);
+}
+
+#[test]
+fn resets_of_a_quota() {
+    all_ask(&[
+        ("x-ratelimit-reset: 1792567740", 60_000),
+        ("< X-RateLimit-Reset: 1792567680.5\r", 500),
+        ("x-rate-limit-reset: 1792567740", 60_000),
+        ("RateLimit-Reset: 1792567740", 60_000),
+        ("ratelimit-reset: 25", 25_000),
+    ]);
+    none_asks(&[
+        "x-ratelimit-reset: 1792567679",
+        "x-ratelimit-reset: 3",
+        "x-ratelimit-reset: 1792567740000",
+        "x-ratelimit-reset: 99999999999999999999999999",
+        "x-ratelimit-reset: ",
+    ]);
+}
+
+fn of_output(output: &str) -> Option<Duration> {
+    let mut hints = Hints::default();
+    for line in output.split_inclusive('\n') {
+        hints.read(line.as_bytes(), now());
+    }
+    hints.wait()
+}
+
+#[test]
+fn a_reset_counts_only_when_nothing_is_left() {
+    let github = |remaining: u32| {
+        format!(
+            "HTTP/2 403\r\nx-ratelimit-limit: 60\r\nx-ratelimit-remaining: {remaining}\r\n\
+             x-ratelimit-reset: 1792567740\r\n\r\n{{\"message\":\"API rate limit exceeded\"}}\n"
+        )
+    };
+    assert_eq!(of_output(&github(0)), Some(Duration::from_secs(60)));
+    assert_eq!(of_output(&github(4999)), None);
+    assert_eq!(
+        of_output(&(github(4999) + "Retry-After: 5\n")),
+        Some(Duration::from_secs(5))
+    );
+}
+
+#[test]
+fn an_answer_as_curl_shows_it() {
+    for (output, seconds) in [
+        (
+            "HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/html\r\nRetry-After: 3600\r\n\r\n<p>Try again in 60 s",
+            3600,
+        ),
+        (
+            "* Connected to example.org\n> GET / HTTP/2\n< HTTP/2 503 \n< retry-after: 17\n< \n* Connection left intact\n",
+            17,
+        ),
+    ] {
+        assert_eq!(of_output(output), Some(Duration::from_secs(seconds)), "{output}");
+    }
+    assert_eq!(of_output("HTTP/1.1 200 OK\r\n\r\nhello\n"), None);
+    assert_eq!(of_output(""), None);
+}
+
+#[test]
+fn huge_numbers_saturate() {
+    let nines = "9".repeat(400);
+    for line in [
+        format!("Retry-After: {nines}"),
+        format!("retry in {nines}.{nines} days"),
+        format!("try again in {nines}d {nines}h {nines}m {nines}s {nines}ms"),
+    ] {
+        assert!(asked(&line).unwrap() >= Duration::from_secs(u64::MAX), "{line}");
+    }
+    assert_eq!(asked(format!("retry in {nines} weeks")), Some(Duration::MAX));
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    assert_eq!(asked(b"\xff\xfe Retry-After: 30\xff"), Some(Duration::from_secs(30)));
+    assert_eq!(asked(b"retry after 5s\xff"), None);
+    assert_eq!(asked(b"\x1b[\x1b\x1b[1mretry in 5s\x1b["), Some(Duration::from_secs(5)));
+}
+
+#[test]
+fn a_clock_before_the_epoch() {
+    let early = SystemTime::UNIX_EPOCH - Duration::from_secs(10);
+    assert_eq!(
+        wait_asked_for(b"Retry-After: Thu, 01 Jan 1970 00:00:05 GMT", early),
+        Some(Duration::from_secs(15))
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_panic(bytes in any::<Vec<u8>>()) {
+        let _ = asked(bytes);
+    }
+
+    #[test]
+    fn nor_do_lines_that_are_nearly_right(
+        line in "(x-)?(retry|try|ratelimit|rate-limit)?[-_ ]?(after|again|in|reset|remaining)?( in| after)?[-_: \"'=\\[\u{1b}m]{0,4}([0-9]{0,24}[-.,:]?[0-9]{0,12} ?(ns|µs|ms|s|min|hours|day|w|é)?[, ]?){0,4}"
+    ) {
+        let _ = asked(line);
+    }
+
+    #[test]
+    fn nor_do_broken_dates(line in "Retry-After: [SMTWF][a-z]{2,8},? [ 0-9A-Za-z:-]{0,30}( GMT|Z| UTC)?.{0,3}") {
+        let _ = asked(line);
+    }
+
+    #[test]
+    fn more_is_never_less(a: u64, b: u64, fraction: u32, unit in "( ?(ms|s|min|hours|days))") {
+        let ask = |n: u64| asked(format!("please try again in {n}.{fraction}{unit}")).unwrap();
+        prop_assert_eq!(a.cmp(&b), ask(a).cmp(&ask(b)).then(a.cmp(&b)));
+    }
+
+    #[test]
+    fn seconds_are_seconds(n: u64, before in "[ <\t]{0,6}", after in "[ \r\n\t]{0,4}") {
+        prop_assert_eq!(asked(format!("{before}Retry-After: {n}{after}")), Some(Duration::from_secs(n)));
+    }
+
+    #[test]
+    fn case_and_blanks_do_not_matter(
+        n in 0u64..100_000,
+        upper in any::<u64>(),
+        blanks in "[ \t]{1,4}",
+        words in prop::sample::select(vec!["retry after N seconds", "please try again in N ms", "retry in N h", "retry after N"]),
+    ) {
+        let plain = words.replace('N', &n.to_string());
+        let odd: String = plain
+            .chars()
+            .enumerate()
+            .map(|(i, c)| if upper >> (i % 64) & 1 == 1 { c.to_ascii_uppercase() } else { c })
+            .collect::<String>()
+            .replace(' ', &blanks);
+        prop_assert!(asked(&plain).is_some());
+        prop_assert_eq!(asked(&plain), asked(&odd));
+    }
+}

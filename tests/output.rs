@@ -1,0 +1,929 @@
+//! The command's output: passed on as it comes, looked at by rules, and what follows from what they see.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::pty::Terminal;
+use common::{BIN, Live, Shown, backoff, detached, eventually, is_alive, ran, run, shell, within};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// One attempt of a shell script, quietly.
+fn once(rules: &[&str], script: &str) -> Shown {
+    ran(&[&["-q", "-n", "1"], rules, &["--", "sh", "-c", script]].concat())
+}
+
+/// Up to three attempts of a shell script.
+fn thrice(rules: &[&str], script: &str) -> Shown {
+    ran(&[&["-n", "3", "-b", "1ms"], rules, &["--", "sh", "-c", script]].concat())
+}
+
+// ---------------------------------------------------------------- streams
+
+#[test]
+fn only_a_stream_that_somebody_looks_at_is_not_the_callers_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = ["out", "err", "seen"].map(|name| within(&dir, name));
+    let script = format!(
+        "links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2); echo \"$links\" >'{}'; exit 1",
+        names[2]
+    );
+    for (rules, observed) in [
+        (&[][..], [false, false]),
+        (&["-e", "7", "-t", "9s", "--stop-signal", "TERM"], [false, false]),
+        (&["--match-on", "stderr"], [false, false]),
+        (&["--stdin", "replay"], [false, false]),
+        (&["-r", "x"], [true, true]),
+        (&["--stop-match", "x"], [true, true]),
+        (&["--fail-match", "x", "--match-on", "stdout"], [true, false]),
+        (&["--success-match", "x", "--match-on", "stderr"], [false, true]),
+        (&["--retry-if", "exit 1"], [true, true]),
+        (&["--retry-if", "exit 1", "--match-on", "stderr"], [false, true]),
+        (&["--retry-after", "--match-on", "stdout"], [true, false]),
+        (&["--idle-timeout", "9s"], [true, true]),
+        (&["--idle-timeout", "0"], [false, false]),
+        (&["--stdout", "final"], [true, false]),
+        (&["--stdout", "success"], [true, false]),
+        (&["--stderr", "failure"], [false, true]),
+        (&["--stderr", "final", "-r", "x", "--match-on", "stdout"], [true, true]),
+    ] {
+        let [out, err] = [&names[0], &names[1]].map(|name| std::fs::File::create(name).unwrap());
+        let args = [&["-q", "-n", "1"], rules, &["--", "sh", "-c", &script]].concat();
+        let status = backoff(&args).stdout(out).stderr(err).status().unwrap();
+        assert!(!status.success());
+        let links = std::fs::read_to_string(&names[2]).unwrap();
+        for ((link, own), observed) in links.lines().zip(&names).zip(observed) {
+            let own = std::fs::canonicalize(own).unwrap();
+            assert_eq!(link != own.to_str().unwrap(), observed, "{rules:?}: {link}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_stays_one_where_nobody_looks() {
+    let script = "test -t 0; a=$?; test -t 1; b=$?; test -t 2; echo [$a $b $?] >/dev/tty; exit 1";
+    for (rules, shown) in [
+        (&["-e", "7"][..], "[0 0 0]"),
+        (&["--fail-match", "x", "--match-on", "stderr"], "[0 0 1]"),
+        (&["--fail-match", "x", "--match-on", "stdout"], "[0 1 0]"),
+        (&["-r", "x"], "[0 1 1]"),
+    ] {
+        let args = [&["-q", "-n", "1"], rules, &["--", "sh", "-c", script]].concat();
+        let mut terminal = Terminal::start(BIN, &args);
+        terminal.expect(shown);
+        terminal.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn the_callers_descriptions_keep_their_flags() {
+    // O_NONBLOCK is 04000; whoever shares the description would see it.
+    let shown = run(&mut shell(
+        "{ backoff -r x --stdin replay -- sh -c 'cat; cat /proc/$PPID/fdinfo/[012] | grep flags'; \
+           cat /proc/self/fdinfo/[012] | grep flags; } < <(echo) 2> >(cat >&2) | cat",
+    ))
+    .expect_code(0);
+    let flags: Vec<u32> = shown
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("flags:\t"))
+        .map(|flags| u32::from_str_radix(flags, 8).unwrap())
+        .collect();
+    assert_eq!(flags.len(), 6, "{shown:?}");
+    assert!(flags.iter().all(|flags| flags & 0o4000 == 0), "{shown:?}");
+}
+
+#[test]
+fn both_streams_are_byte_exact_and_large_at_once() {
+    let shown = run(&mut shell(
+        "d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; head -c 3000000 /dev/urandom >f; printf 'no end' >>f
+         backoff -r '^no such line$' --fail-match ZZZZZZZZZZ --retry-after -i 9s -- \
+             sh -c 'cat f & cat f >&2; wait' >o 2>e; echo $?; cmp f o && cmp f e && echo same",
+    ));
+    assert_eq!(shown.stdout, "0\nsame\n", "{shown:?}");
+}
+
+#[test]
+fn a_piece_of_output_arrives_at_once() {
+    for rules in [&["-r", "x"][..], &["-i", "20s"], &["--retry-if", "exit 1"]] {
+        let args = [
+            rules,
+            &[
+                "--",
+                "sh",
+                "-c",
+                "printf one; read x; printf two >&2; read x; echo three",
+            ],
+        ]
+        .concat();
+        let mut child = backoff(&args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut three = [0; 3];
+        child.stdout.as_mut().unwrap().read_exact(&mut three).unwrap();
+        assert_eq!(&three, b"one");
+        stdin.write_all(b"\n").unwrap();
+        child.stderr.as_mut().unwrap().read_exact(&mut three).unwrap();
+        assert_eq!(&three, b"two");
+        stdin.write_all(b"\n").unwrap();
+        assert_eq!(child.wait_with_output().unwrap().stdout, b"three\n");
+    }
+}
+
+#[test]
+fn a_slow_reader_loses_nothing() {
+    let shown = run(&mut shell(
+        "backoff -r x --stop-match y -- sh -c 'head -c 3000000 /dev/zero & head -c 2000000 /dev/zero >&2; wait' \
+             2> >(sleep 0.2; wc -c >&2) | (sleep 0.4; wc -c); wait",
+    ));
+    assert_eq!(shown.stdout.trim(), "3000000");
+    eventually("the other count", || shown.stderr.trim() == "2000000");
+}
+
+// ---------------------------------------------------------------- matching
+
+#[test]
+fn lines_are_matched_as_bytes() {
+    for (printed, regex, matches) in [
+        (r"plain\n", "^plain$", true),
+        (r"no end", "^no end$", true),
+        (r"two\r\nlines\r\n", "^two$", true),
+        (r"two\r\nlines\r\n", "^lines$", true),
+        (r"two\nlines", "o.l", false),
+        (r"two\nlines", r"(?s)o.l", false),
+        (r"two\nlines", r"o\s+l", false),
+        (r"two\nlines", r"\Alines\z", true),
+        (r"a\377b\n", "^a", true),
+        (r"a\377b\n", "b$", true),
+        (r"a\377b\n", "a.b", false),
+        (r"a\377b\n", r"(?-u)a\xffb", true),
+        (r"\377\376 refused \200\n", "refused", true),
+        (r"a\0b\n", r"^a\x00b$", true),
+        (r"\0\0\0fatal\0\0", "fatal", true),
+        (r"\303\244\n", "^.$", true),
+        (r"FATAL: x\n", "(?i)fatal", true),
+        (r"FATAL: x\n", "fatal", false),
+        (r"one\n\ntwo\n", "^$", true),
+        (r"one\ntwo\n", "^$", false),
+        (r"", "^$", false),
+        (r"", "", false),
+        (r"x", "", true),
+        (r"foobar\n", r"\bfoo\b", false),
+        (r"a foo b\n", r"\bfoo\b", true),
+        (r"progress 1%%\rprogress 2%%\rdone\n", "progress 2%", true),
+    ] {
+        let args = ["-q", "-n", "1", "--fail-match", regex, "--", "printf", printed];
+        let shown = ran(&args);
+        assert_eq!(
+            shown.code(),
+            Some(i32::from(matches)),
+            "{printed:?} {regex:?} {shown:?}"
+        );
+    }
+}
+
+#[test]
+fn a_match_split_over_writes_is_seen() {
+    let script = "printf 'conn'; sleep 0.01; printf 'ection re'; sleep 0.01; printf 'fused'; exit 3";
+    let shown = thrice(&["--stop-match", "^connection refused$"], script);
+    shown.expect_code(3).expect_stderr("gave up after 1 attempt in ");
+    // Two streams are two texts.
+    once(&["--fail-match", "ab|ba"], "printf a; printf b >&2").expect_code(0);
+    // The last line of what had to be ended counts, too: a prompt.
+    let prompt = "printf password:; exec sleep 60";
+    thrice(&["-t", "100ms", "--stop-match", "password:$"], prompt)
+        .expect_code(124)
+        .expect_stderr("gave up after 1 attempt");
+    // What one attempt left unfinished is no part of the next one's.
+    ran(&[
+        "-q",
+        "-n",
+        "2",
+        "-b",
+        "1ms",
+        "--stop-match",
+        "aa|^bb$",
+        "--",
+        "sh",
+        "-c",
+        "printf a; exit $BACKOFF_ATTEMPT",
+    ])
+    .expect_code(2);
+}
+
+#[test]
+fn a_match_at_the_border_of_a_read_is_seen() {
+    for before in 65_536 - 6..=65_536 {
+        for fill in ["head -c BEFORE /dev/zero", "yes '' | head -c BEFORE"] {
+            let script = format!(
+                "{}; echo needle; echo more",
+                fill.replace("BEFORE", &before.to_string())
+            );
+            once(&["--fail-match", "needle$"], &script).expect_code(1);
+        }
+    }
+}
+
+#[test]
+fn a_long_line_takes_little_memory() {
+    for (size, rules) in [(12 << 20, &["--retry-after", "-r", "^needle$"][..]), (200 << 20, &[])] {
+        // Half of a needle lies on each side of a border.
+        let script = format!(
+            "ulimit -v 65536; exec backoff -n 1 --fail-match 'needle in a haystack$' {} -- \
+             sh -c 'head -c {size} /dev/zero; printf \"a needle in a haystack\"'",
+            rules.join(" ")
+        );
+        let began = Instant::now();
+        let mut child = shell(&script)
+            .env("LC_ALL", "C")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let count = std::io::copy(child.stdout.as_mut().unwrap(), &mut std::io::sink()).unwrap();
+        assert_eq!(count, size + 22);
+        Shown::from(child.wait_with_output().unwrap())
+            .expect_code(1)
+            .expect_stderr("matched \"needle in a haystack\" (exit 0)");
+        assert!(began.elapsed() < common::PATIENCE);
+    }
+}
+
+#[test]
+fn a_pattern_sees_only_its_streams() {
+    let rule = |on| ["--fail-match", "bad", "--match-on", on];
+    for (on, code) in [("stdout", 0), ("stderr", 1), ("both", 1)] {
+        once(&rule(on), "echo good; echo bad >&2").expect_code(code);
+    }
+    for (on, code) in [("stdout", 1), ("stderr", 0), ("both", 1)] {
+        once(&rule(on), "echo good >&2; echo bad").expect_code(code);
+    }
+    // What is dropped or kept is looked at all the same.
+    for keep in [["--stdout", "null"], ["--stdout", "final"], ["--stdout", "success"]] {
+        once(&[&rule("both")[..], &keep].concat(), "echo bad").expect_code(1);
+    }
+    for keep in [["--stderr", "null"], ["--stderr", "final"], ["--stderr", "failure"]] {
+        once(&[&rule("both")[..], &keep].concat(), "echo bad >&2").expect_code(1);
+    }
+}
+
+#[test]
+fn a_bad_pattern_is_a_usage_error() {
+    let deep = "(".repeat(5000) + "x" + &")".repeat(5000);
+    for option in ["--success-match", "--fail-match", "--retry-match", "--stop-match"] {
+        for bad in [
+            "a(",
+            "[z-a]",
+            r"(\w)\1",
+            "(?=x)",
+            "a{1000}{1000}{1000}",
+            "**",
+            r"\p{Nope}",
+            &deep,
+        ] {
+            let shown = ran(&[option, bad, "--", "echo", "ran"])
+                .expect_code(125)
+                .expect_stderr(option);
+            assert_eq!(
+                (shown.stdout.as_str(), shown.stderr.lines().count()),
+                ("", 1),
+                "{shown:?}"
+            );
+            let quoted = format!("{bad:?}");
+            assert!(shown.stderr.contains(&quoted[..quoted.len().min(20)]), "{shown:?}");
+        }
+    }
+    let shown = run(backoff(&["--", "echo", "ran"]).env("BACKOFF_STOP_MATCH", "a(")).expect_code(125);
+    assert!(
+        shown.stdout.is_empty() && shown.stderr.contains("BACKOFF_STOP_MATCH"),
+        "{shown:?}"
+    );
+    // Control characters of a bad pattern do not reach the terminal.
+    let shown = ran(&["-r", "\u{1b}[31m(\n", "--", "echo"]).expect_code(125);
+    assert!(
+        !shown.stderr.contains('\u{1b}') && shown.stderr.lines().count() == 1,
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn no_pattern_takes_for_ever() {
+    let began = Instant::now();
+    for regex in [
+        "(a+)+$",
+        "^(a|aa)+$",
+        "(a*)*b",
+        "(a|b|ab)*c{20}",
+        "(.*)(.*)(.*)(.*)x",
+        "a{0,500}b",
+    ] {
+        once(
+            &["--fail-match", regex, "-r", regex],
+            "head -c 300000 /dev/zero | tr '\\0' a; echo !",
+        );
+    }
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+#[test]
+fn bytes_of_a_pattern_that_are_not_utf8_are_refused_or_matched() {
+    use std::os::unix::ffi::OsStrExt;
+    let mut command = backoff(&["--fail-match"]);
+    command
+        .arg(std::ffi::OsStr::from_bytes(b"a\xff"))
+        .args(["--", "printf", r"a\377"]);
+    let code = run(&mut command).code();
+    assert!(matches!(code, Some(1 | 125)), "{code:?}");
+}
+
+// ---------------------------------------------------------------- which outcome is what
+
+#[test]
+fn output_decides_about_success() {
+    let bad = ["--fail-match", "bad"];
+    let shown = ran(&[&["-n", "1"], &bad[..], &["--", "echo", "too bad"]].concat()).expect_code(1);
+    assert!(shown.stderr.ends_with(": matched \"bad\" (exit 0)\n"), "{shown:?}");
+    once(&bad, "echo bad; exit 3").expect_code(3);
+    once(&["--success-exit", "0,3", "--fail-match", "bad"], "echo bad; exit 3").expect_code(3);
+    once(&["--success-exit", "0,3"], "exit 3").expect_code(3);
+    once(&bad, "echo good").expect_code(0).expect_silence();
+
+    let ok = ["--success-match", "^ok$"];
+    once(&ok, "echo ok").expect_code(0);
+    once(&ok, "echo ok; exit 4").expect_code(4);
+    ran(&[&["-n", "1"], &ok[..], &["--", "echo", "okay"]].concat())
+        .expect_code(1)
+        .expect_stderr("no line matches --success-match (exit 0)");
+    once(&ok, ":").expect_code(1);
+    // One of several is enough; a failure is one all the same.
+    once(&["--success-match", "a", "--success-match", "b"], "echo b").expect_code(0);
+    once(&["--success-match", "a", "--fail-match", "b"], "echo a; echo b").expect_code(1);
+    once(&["--success-match", "a", "--fail-match", "b"], "echo b; echo a").expect_code(1);
+}
+
+#[test]
+fn each_attempt_is_judged_by_its_own_output() {
+    let script = "test $BACKOFF_ATTEMPT = 1 && { echo ok; exit 9; }; :";
+    thrice(&["--success-match", "ok"], script)
+        .expect_code(1)
+        .expect_stderr("gave up after 3 attempts");
+    let script = "test $BACKOFF_ATTEMPT = 3 || echo bad";
+    thrice(&["--fail-match", "bad"], script)
+        .expect_code(0)
+        .expect_stderr("attempt 2 of 3 failed: matched \"bad\" (exit 0) after ");
+}
+
+#[test]
+fn output_decides_about_retries() {
+    let tries = |rules: &[&str], script: &str| {
+        let shown = thrice(rules, &format!("echo try >&2; {script}; exit 7")).expect_code(7);
+        shown.stderr.lines().filter(|line| *line == "try").count()
+    };
+    assert_eq!(tries(&["-r", "busy"], "echo busy"), 3);
+    assert_eq!(tries(&["-r", "busy"], "echo other"), 1);
+    assert_eq!(tries(&["-r", "busy", "-r", "other"], "echo other"), 3);
+    assert_eq!(tries(&["-r", "busy", "-e", "7"], "echo neither"), 3);
+    assert_eq!(tries(&["-r", "busy", "-e", "8"], "echo neither"), 1);
+    assert_eq!(tries(&["--stop-match", "denied"], "echo denied"), 1);
+    assert_eq!(tries(&["--stop-match", "denied"], "echo other"), 3);
+    assert_eq!(tries(&["--stop-match", "a", "--stop-match", "b"], "echo b"), 1);
+    for script in [
+        "echo busy; echo denied",
+        "echo denied; echo busy",
+        "echo denied busy >&2",
+    ] {
+        assert_eq!(tries(&["-r", "busy", "--stop-match", "denied"], script), 1, "{script}");
+        assert_eq!(tries(&["-e", "7", "--stop-match", "denied"], script), 1, "{script}");
+    }
+    assert_eq!(tries(&["-r", "busy", "--stop-exit", "7"], "echo busy"), 1);
+    // A stop rule makes no failure of a success.
+    once(&["--stop-match", "denied"], "echo denied").expect_code(0);
+}
+
+#[test]
+fn a_message_names_what_matched() {
+    let shown = thrice(&["-r", "queue capacity"], "echo error: queue capacity reached; exit 1").expect_code(1);
+    let lines: Vec<&str> = shown.stderr.lines().collect();
+    assert!(
+        lines[0].starts_with("backoff: attempt 1 of 3 failed: matched \"queue capacity\" (exit 1) after "),
+        "{shown:?}"
+    );
+    assert!(lines[2].ends_with(": matched \"queue capacity\" (exit 1)"), "{shown:?}");
+    thrice(&["--stop-match", "no such.*"], "echo no such host; exit 1")
+        .expect_stderr("matched \"no such host\" (exit 1) (");
+}
+
+#[test]
+fn matched_text_cannot_write_to_the_terminal() {
+    let args = ["-n", "1", "--fail-match", "(?s-u)bad.*", "--"];
+    let text = r"bad \033]0;title\007\033[31m\0\b\r\t\177\302\233\377 end\n";
+    let shown = ran(&[&args[..], &["printf", text]].concat())
+        .expect_code(1)
+        .expect_stderr("end\"");
+    let harmless = |c: char| c == '\n' || !c.is_control();
+    assert!(
+        shown.stderr.chars().all(harmless) && shown.stderr.lines().count() == 1,
+        "{shown:?}"
+    );
+    // Nor fill the screen.
+    let shown = ran(&[&args[..], &["sh", "-c", "echo bad; printf bad; head -c 5000 /dev/zero"]].concat());
+    assert!(shown.expect_code(1).stderr.len() < 600);
+    let shown = ran(&[&args[..], &["sh", "-c", "printf bad; head -c 5000 /dev/zero"]].concat());
+    assert!(shown.expect_code(1).stderr.len() < 600);
+}
+
+#[test]
+fn rules_come_from_variables_too() {
+    let script = "echo try; echo busy >&2; exit 7";
+    let with = |name: &str, value: &str, args: &[&str]| {
+        let args = [&["-q", "-n", "3", "-b", "1ms"], args, &["--", "sh", "-c", script]].concat();
+        run(backoff(&args).env(name, value)).stdout.lines().count()
+    };
+    assert_eq!(with("BACKOFF_RETRY_MATCH", "idle", &[]), 1);
+    assert_eq!(with("BACKOFF_RETRY_MATCH", "busy", &[]), 3);
+    assert_eq!(with("BACKOFF_RETRY_MATCH", "", &[]), 3);
+    assert_eq!(with("BACKOFF_STOP_MATCH", "busy", &[]), 1);
+    assert_eq!(with("BACKOFF_MATCH_ON", "stdout", &["-r", "busy"]), 1);
+    assert_eq!(
+        with("BACKOFF_MATCH_ON", "stdout", &["-r", "busy", "--match-on", "stderr"]),
+        3
+    );
+    assert_eq!(with("BACKOFF_RETRY_IF", "exit 1", &[]), 1);
+    let shown = run(backoff(&["-q", "-n", "1", "--", "echo", "bad"]).env("BACKOFF_FAIL_MATCH", "bad"));
+    shown.expect_code(1);
+    let shown = run(backoff(&["-q", "-n", "1", "--", "echo", "bad"]).env("BACKOFF_SUCCESS_MATCH", "good"));
+    shown.expect_code(1);
+}
+
+// ---------------------------------------------------------------- --retry-if
+
+#[test]
+fn the_predicate_decides() {
+    for (answer, tries) in [
+        ("exit 0", 3),
+        ("exit 1", 1),
+        ("exit 2", 1),
+        ("kill $$", 1),
+        ("no-such-command-here", 1),
+    ] {
+        let shown = thrice(&["--retry-if", answer], "echo try; exit 7").expect_code(7);
+        assert_eq!(shown.stdout, "try\n".repeat(tries), "{answer}");
+        let is_error = shown.stderr.contains("--retry-if failed");
+        assert_eq!(is_error, !matches!(answer, "exit 0" | "exit 1"), "{answer}: {shown:?}");
+    }
+    thrice(&["--retry-if", "exit 255"], "exit 7").expect_stderr("exit 255");
+    thrice(&["--retry-if", "kill -KILL $$"], "exit 7").expect_stderr("KILL");
+}
+
+#[test]
+fn the_predicate_is_asked_only_where_it_has_a_say() {
+    let asks = |rules: &[&str], script: &str| {
+        let shown = thrice(&[&["--retry-if", "echo asked >&2; exit 0"], rules].concat(), script);
+        shown.stderr.lines().filter(|line| *line == "asked").count()
+    };
+    assert_eq!(asks(&[], ":"), 0);
+    assert_eq!(asks(&["--stop-match", "denied"], "echo denied; exit 1"), 0);
+    assert_eq!(asks(&["--stop-exit", "3"], "exit 3"), 0);
+    assert_eq!(
+        asks(&["--fail-match", "bad"], "test $BACKOFF_ATTEMPT = 2 || echo bad"),
+        1
+    );
+    assert_eq!(asks(&[], "test $BACKOFF_ATTEMPT = 3"), 2);
+}
+
+#[test]
+fn the_predicate_reads_the_output() {
+    let pass = ["--retry-if", "grep -q busy"];
+    let tries = |rules: &[&str], script: &str| thrice(rules, script).expect_code(7).stdout.matches("try").count();
+    assert_eq!(tries(&pass, "echo try busy; exit 7"), 3);
+    assert_eq!(tries(&pass, "echo try; echo busy >&2; exit 7"), 3);
+    assert_eq!(tries(&pass, "echo try; exit 7"), 1);
+    let on = |on| [pass[0], pass[1], "--match-on", on];
+    assert_eq!(tries(&on("stdout"), "echo try; echo busy >&2; exit 7"), 1);
+    assert_eq!(tries(&on("stderr"), "echo try busy; exit 7"), 1);
+    assert_eq!(tries(&on("stderr"), "echo try; echo busy >&2; exit 7"), 3);
+    // Of each attempt its own, whole and byte-exact, spilled or not; nothing at all is a file's end.
+    let script = "head -c 3000000 /dev/zero; printf '\\377'; exit 7";
+    for keep in [&[][..], &["--stdout", "null"], &["--stdout", "final"]] {
+        let args = [keep, &["--retry-if", "echo $(wc -c) bytes >&2"]].concat();
+        let shown = thrice(&args, script).expect_code(7);
+        assert_eq!(shown.stderr.matches("3000001 bytes").count(), 3, "{keep:?}");
+    }
+    thrice(&["--retry-if", "test $(wc -c) = 0"], "exit 7").expect_stderr("gave up after 3");
+    // It need not read.
+    thrice(&["--retry-if", "exit 0"], script).expect_stderr("gave up after 3");
+}
+
+#[test]
+fn the_predicates_variables() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = within(&dir, "seen");
+    let note = format!(
+        "echo \"$BACKOFF_ATTEMPT $BACKOFF_ATTEMPT_LIMIT $BACKOFF_DEPTH [$BACKOFF_PREVIOUS_EXIT] $BACKOFF_EXIT \
+         [$BACKOFF_SIGNAL] $BACKOFF_REASON $BACKOFF_RUN_ID ${{BACKOFF_ELAPSED:+elapsed}}\" >>'{file}'"
+    );
+    let script = "echo $BACKOFF_RUN_ID; case $BACKOFF_ATTEMPT in 1) exit 7;; 2) kill -KILL $$;; 3) echo worse; esac";
+    let shown = thrice(&["--retry-if", &note, "--fail-match", "wors."], script).expect_code(1);
+    let id = shown.stdout.lines().next().unwrap();
+    let seen = std::fs::read_to_string(&file).unwrap();
+    let seen: Vec<String> = seen.lines().map(|line| line.replace(id, "ID")).collect();
+    assert_eq!(seen[0], "1 3 1 [] 7 [] exit 7 ID elapsed");
+    assert!(seen[1].starts_with("2 3 1 [7] 137 ["), "{seen:?}");
+    assert!(seen[1].contains("[9]") || seen[1].contains("KILL]"), "{seen:?}");
+    assert!(
+        seen.get(2)
+            .is_none_or(|line| line.starts_with("3 3 1 [137] 0 [] ") && line.contains("worse"))
+    );
+}
+
+#[test]
+fn the_predicate_has_a_reason_whatever_matched() {
+    let ask = "echo \"reason: ${BACKOFF_REASON-unset}\" >&2; exit 1";
+    for text in [r"bad \0 bytes\n", r"bad \377 bytes\n", r"bad \033[31m bytes\n"] {
+        let shown = ran(&[
+            "-q",
+            "-n",
+            "2",
+            "--fail-match",
+            "(?-u)bad.*",
+            "--retry-if",
+            ask,
+            "--",
+            "printf",
+            text,
+        ]);
+        assert!(
+            shown.stderr.contains("reason: ") && shown.stderr.contains("bad "),
+            "{text}: {shown:?}"
+        );
+    }
+}
+
+#[test]
+fn the_predicates_own_output_is_for_people() {
+    let shown = thrice(
+        &["--retry-if", "echo said; echo complained >&2; exit 1"],
+        "echo out; exit 7",
+    );
+    assert_eq!(shown.stdout, "out\n");
+    assert!(
+        shown.stderr.contains("said\n") && shown.stderr.contains("complained\n"),
+        "{shown:?}"
+    );
+    // Where it has nobody to talk to, it works all the same.
+    let shown = run(&mut shell(
+        "backoff -n 2 -b 1ms --retry-if 'echo x >&2; exit 0' -- false 2>&-; echo $?",
+    ));
+    assert_eq!(shown.stdout, "1\n");
+}
+
+#[test]
+fn the_predicate_cannot_hang_the_run() {
+    let began = Instant::now();
+    let hang = ["-d", "300ms", "-k", "100ms", "--retry-if", "sleep 60; :"];
+    let shown = thrice(&hang, "exit 7");
+    assert_eq!(shown.stdout, "");
+    assert!(matches!(shown.code(), Some(7 | 124)), "{shown:?}");
+    shown.expect_stderr("deadline");
+    assert!(began.elapsed() < Duration::from_secs(10));
+
+    let mut live = Live::start(&mut detached(&[
+        "--retry-if",
+        "echo $$; exec sleep 60",
+        "--",
+        "sh",
+        "-c",
+        "exec 2>&1; exit 7",
+    ]));
+    let mut asked = String::new();
+    let mut stderr = std::io::BufReader::new(live.child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut stderr, &mut asked).unwrap();
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(15));
+    assert!(!is_alive(asked.trim().parse().unwrap()));
+
+    // What it leaves behind is not waited for.
+    let shown = thrice(&["--retry-if", "sleep 3 >/dev/null 2>&1 & exit 1"], "exit 7").expect_code(7);
+    assert!(began.elapsed() < Duration::from_secs(15), "{shown:?}");
+}
+
+// ---------------------------------------------------------------- --retry-after
+
+/// How long `backoff` said it would wait.
+fn waits(shown: &Shown) -> Vec<Duration> {
+    let lines = shown
+        .stderr
+        .lines()
+        .filter_map(|line| line.split_once("; retrying in "));
+    lines
+        .map(|(_, wait)| {
+            let (number, unit) = wait.split_at(wait.find(|c: char| c.is_ascii_alphabetic()).unwrap());
+            let scale = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)]
+                .into_iter()
+                .find(|known| known.0 == unit);
+            Duration::from_secs_f64(number.parse::<f64>().unwrap() * scale.unwrap().1)
+        })
+        .collect()
+}
+
+#[test]
+fn the_wait_that_output_asks_for() {
+    for text in [
+        r"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0.2\r\nContent-Length: 0\r\n\r\n",
+        r"< retry-after: .2\r\n< date: now",
+        r#"{"error":{"code":429},"retry_after":0.2}"#,
+        r"x-ms-retry-after-ms: 200\n",
+        r"Rate limit reached for requests. Please try again in 200ms.\n",
+        r"error: busy\nretry after 0.05s\nretry after 0.2s\nretry after 0.1s\n",
+        r"\377\0garbage\nRetry-After: 0.2",
+    ] {
+        let script = format!("printf '{text}' >&2; test $BACKOFF_ATTEMPT = 2");
+        let began = Instant::now();
+        let shown = thrice(&["-j", "none", "--retry-after"], &script).expect_code(0);
+        assert!(began.elapsed() >= Duration::from_millis(200), "{text}: {shown:?}");
+        assert_eq!(waits(&shown), [Duration::from_millis(200)], "{text}: {shown:?}");
+    }
+    // The longest of both streams; only on those that are looked at; off by default.
+    let script = "echo retry after 0.1s; echo retry after 0.2s >&2; test $BACKOFF_ATTEMPT = 2";
+    for (rules, wait) in [
+        (&["-j", "none", "--retry-after"][..], 200),
+        (&["-j", "none", "--retry-after", "--match-on", "stdout"], 100),
+        (&["-j", "none", "-r", "x|retry"], 1),
+        (&["-j", "none", "--retry-after", "-b", "300ms"], 300),
+    ] {
+        let shown = thrice(rules, script).expect_code(0);
+        assert_eq!(waits(&shown), [Duration::from_millis(wait)], "{rules:?}");
+    }
+}
+
+#[test]
+fn jitter_is_added_to_what_was_asked() {
+    for jitter in ["full", "equal", "decorrelated", "additive", "proportional"] {
+        let args = [
+            "-n",
+            "4",
+            "-b",
+            "20ms",
+            "-j",
+            jitter,
+            "--retry-after",
+            "--",
+            "sh",
+            "-c",
+            "echo retry after 25ms; exit 1",
+        ];
+        let shown = ran(&args).expect_code(1);
+        let waits = waits(&shown);
+        assert_eq!(waits.len(), 3);
+        assert!(
+            waits.iter().all(|wait| *wait >= Duration::from_millis(25)),
+            "{jitter}: {waits:?}"
+        );
+    }
+}
+
+#[test]
+fn a_wait_too_long_is_not_waited_for() {
+    let ask = |rules: &[&str], text: &str| {
+        let began = Instant::now();
+        let shown = thrice(&[&["--retry-after"], rules].concat(), &format!("echo '{text}'; exit 7"));
+        assert!(began.elapsed() < Duration::from_secs(5), "{shown:?}");
+        assert_eq!(shown.stdout.lines().count(), 1, "{shown:?}");
+        shown
+    };
+    ask(&[], "Retry-After: 301")
+        .expect_code(7)
+        .expect_stderr("--max-retry-after");
+    ask(&["--max-retry-after", "10s"], "Retry-After: 11")
+        .expect_code(7)
+        .expect_stderr("asked to wait 11.0s, longer than --max-retry-after");
+    ask(&["--exhausted-exit", "75"], "Retry-After: 99999999999999999999").expect_code(75);
+    ask(&["-d", "10s"], "Retry-After: 30")
+        .expect_code(7)
+        .expect_stderr("deadline");
+    let date = run(&mut shell("date -u -d '+1 hour' '+%a, %d %b %Y %H:%M:%S GMT'"));
+    ask(&[], &format!("Retry-After: {}", date.stdout.trim()))
+        .expect_code(7)
+        .expect_stderr("asked to wait ");
+    // The past asks for nothing, and success for no wait.
+    let shown = thrice(
+        &["--retry-after"],
+        "echo 'Retry-After: Fri, 31 Dec 1999 23:59:59 GMT'; exit 7",
+    );
+    shown.expect_code(7).expect_stderr("gave up after 3 attempts");
+    thrice(&["--retry-after"], "echo Retry-After: 9999")
+        .expect_code(0)
+        .expect_silence();
+}
+
+// ---------------------------------------------------------------- --idle-timeout
+
+#[test]
+fn silence_ends_an_attempt() {
+    let began = Instant::now();
+    let shown = ran(&["-n", "1", "-i", "150ms", "--", "sh", "-c", "echo out; exec sleep 60"]).expect_code(124);
+    assert_eq!(shown.stdout, "out\n");
+    shown.expect_stderr("silent");
+    for redirect in ["", ">&2"] {
+        let script = format!("for i in 1 2 3 4; do sleep 0.1; echo $i {redirect}; done; exec sleep 60");
+        for keep in [
+            &[][..],
+            &["--stdout", "final", "--stderr", "final"],
+            &["--stdout", "null", "--stderr", "null"],
+        ] {
+            let shown = once(&[&["-i", "200ms"], keep].concat(), &script).expect_code(124);
+            let all = [shown.stdout, shown.stderr].concat();
+            let expected = if keep.contains(&"null") { "" } else { "1\n2\n3\n4\n" };
+            assert_eq!(all, expected, "{keep:?}");
+        }
+    }
+    assert!(began.elapsed() < Duration::from_secs(15));
+    ran(&["-n", "2", "-b", "1ms", "-i", "50ms", "--", "sleep", "60"])
+        .expect_code(124)
+        .expect_stderr("attempt 1 of 2 failed: silent");
+    ran(&["-n", "2", "-i", "50ms", "--stop-on-timeout", "--", "sleep", "60"])
+        .expect_code(124)
+        .expect_stderr("gave up after 1 attempt");
+    ran(&["-i", "0", "--", "sleep", "0.1"]).expect_code(0);
+    let stubborn = "trap '' TERM; while :; do sleep 0.01; done";
+    once(&["-i", "50ms", "-k", "50ms"], stubborn).expect_code(124);
+    once(
+        &["-i", "50ms"],
+        "trap 'echo; exit 0' TERM; while :; do sleep 0.01; done",
+    )
+    .expect_code(124);
+}
+
+#[test]
+fn a_slow_reader_is_no_silence() {
+    let shown = run(&mut shell(
+        "backoff -n 1 -i 200ms -- head -c 1000000 /dev/zero | (sleep 0.8; wc -c); echo ${PIPESTATUS[0]}",
+    ));
+    assert_eq!(shown.stdout, "1000000\n0\n", "{shown:?}");
+}
+
+// ---------------------------------------------------------------- the reader
+
+#[test]
+fn a_reader_that_is_gone_ends_the_run_silently() {
+    for rules in [
+        "-r y",
+        "-r x",
+        "--stop-match x",
+        "-i 9s",
+        "--retry-if 'exit 0'",
+        "--retry-after",
+        "-r y -e 1,141",
+    ] {
+        let shown = run(&mut shell(&format!(
+            "backoff {rules} -- yes | head -n 1; echo ${{PIPESTATUS[0]}}"
+        )));
+        assert_eq!(
+            (shown.stdout.as_str(), shown.stderr.as_str()),
+            ("y\n141\n", ""),
+            "{rules}"
+        );
+    }
+    // So it does where the reader of standard error is gone.
+    let shown = run(&mut shell(
+        "{ backoff -r x -- sh -c 'yes >&2' 2>&1 >&3 | head -n 1; echo ${PIPESTATUS[0]}; } 3>&1",
+    ));
+    assert!(shown.stdout.starts_with("y\n") && shown.stdout != "y\n0\n", "{shown:?}");
+    // A command that takes no notice is not run again, and may succeed.
+    let shown = run(&mut shell(
+        "trap '' PIPE; backoff -r . -- sh -c 'echo run >&2; seq 100000 2>/dev/null; exit 5' | head -n 1; echo ${PIPESTATUS[0]}",
+    ));
+    assert_eq!(shown.stdout, "1\n5\n", "{shown:?}");
+    assert_eq!(
+        shown.stderr.lines().filter(|line| *line == "run").count(),
+        1,
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn output_that_cannot_be_written_is_our_own_failure() {
+    for redirect in [">/dev/full", ">&-"] {
+        let shown = run(&mut shell(&format!("backoff -r x -- seq 5 {redirect}"))).expect_code(125);
+        assert!(shown.stderr.starts_with("backoff: standard output: "), "{shown:?}");
+        assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");
+        run(&mut shell(&format!("backoff -r x -- true {redirect}"))).expect_code(0);
+        // Without an observer it is the command's own affair.
+        run(&mut shell(&format!(
+            "backoff -q -n 1 -- sh -c 'echo x 2>/dev/null || exit 9' {redirect}"
+        )))
+        .expect_code(9);
+    }
+    run(&mut shell(
+        "backoff -r x -- sh -c 'echo x >&2' 2>/dev/full; test $? = 125",
+    ))
+    .expect_code(0);
+}
+
+#[test]
+fn a_daemon_that_keeps_the_pipe_is_not_waited_for() {
+    for rules in [&["-r", "x"][..], &["--stdout", "final"], &["-i", "9s"]] {
+        let began = Instant::now();
+        let mut live = Live::start(&mut detached(
+            &[rules, &["--", "sh", "-c", "sleep 20 2>/dev/null & echo $!; exit 0"]].concat(),
+        ));
+        let daemon: i32 = live.line().parse().unwrap();
+        live.finish().expect_code(0);
+        assert!(began.elapsed() < Duration::from_secs(3), "{rules:?}");
+        assert!(is_alive(daemon), "{rules:?}");
+        kill(Pid::from_raw(daemon), Signal::SIGKILL).unwrap();
+    }
+}
+
+#[test]
+fn a_pipelines_last_words_are_heard() {
+    let script = "exec > >(sleep 0.1; echo last; sleep 0.1; echo words); exit 3";
+    for rules in [&["-r", "x"][..], &["--stdout", "final"], &["--retry-if", "exit 1"]] {
+        let shown = ran(&[rules, &["-q", "-n", "1", "--", "bash", "-c", script]].concat()).expect_code(3);
+        assert_eq!(shown.stdout, "last\nwords\n", "{rules:?}");
+    }
+    let script = "exec > >(sleep 0.1; printf 'bad end'); exit 0";
+    ran(&["-q", "-n", "1", "--fail-match", "bad end$", "--", "bash", "-c", script]).expect_code(1);
+}
+
+#[test]
+fn signals_pass_while_output_is_observed() {
+    let mut live = Live::start(&mut detached(&[
+        "-r",
+        "x",
+        "--",
+        "bash",
+        "-c",
+        "trap 'echo last; exit 6' TERM; echo ready; while :; do sleep 0.01; done",
+    ]));
+    live.expect_line("ready");
+    live.signal(Signal::SIGTERM);
+    let shown = live.finish().expect_code(6);
+    assert_eq!(shown.stdout, "last\n");
+    // Also while nobody empties our own pipe.
+    let mut stuck = Live::start(&mut detached(&["-r", "x", "--", "yes"]));
+    stuck.expect_line("y");
+    until_it_is_stuck(stuck.pid());
+    let began = Instant::now();
+    stuck.signal(Signal::SIGTERM);
+    let mut status = None;
+    eventually("the end", || {
+        status = stuck.child.try_wait().unwrap();
+        status.is_some() || began.elapsed() > Duration::from_secs(5)
+    });
+    assert!(status.is_some(), "TERM, and nobody reads");
+}
+
+#[test]
+fn a_bound_holds_though_nobody_reads_the_output() {
+    for bound in ["-d 200ms", "-t 200ms -n 1"] {
+        let began = Instant::now();
+        let mut stuck = Live::start(&mut detached(
+            &[&bound.split(' ').collect::<Vec<_>>()[..], &["-r", "x", "--", "yes"]].concat(),
+        ));
+        stuck.expect_line("y");
+        let mut status = None;
+        eventually("the end", || {
+            status = stuck.child.try_wait().unwrap();
+            status.is_some() || began.elapsed() > Duration::from_secs(5)
+        });
+        assert_eq!(status.and_then(|status| status.code()), Some(124), "{bound}");
+    }
+}
+
+#[test]
+fn a_short_output_that_nobody_can_read_ends_like_the_bare_command() {
+    let text = "mkfifo f; exec 3<>f 4>f 3>&-; WRAP sh -c 'echo x' >&4 4>&-; echo $?";
+    for wrapper in ["", "backoff --", "backoff -r x --", "backoff --stdout final --"] {
+        let dir = tempfile::tempdir().unwrap();
+        let shown = run(shell(&text.replace("WRAP", wrapper)).current_dir(dir.path()));
+        assert_eq!(shown.stdout, "141\n", "{wrapper:?}: {shown:?}");
+    }
+}
+
+/// Waits until a process has written all that its pipe takes.
+fn until_it_is_stuck(pid: i32) {
+    let written = || {
+        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+        io.lines()
+            .find_map(|line| line.strip_prefix("wchar: "))
+            .unwrap()
+            .to_owned()
+    };
+    let (mut last, mut times) = (written(), 0);
+    eventually("a full pipe", || {
+        let now = written();
+        times = if now == last { times + 1 } else { 0 };
+        last = now;
+        times > 20 && last.parse::<u64>().unwrap() > 32_768
+    });
+}

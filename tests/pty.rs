@@ -1,0 +1,527 @@
+//! `--pty`: the command on a terminal of its own, and ours as it was before.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use common::pty::Terminal;
+use common::{Live, backoff, clean, detached, eventually, is_alive, probe, ran, run, state};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+const CTRL_Z: &str = "\x1a";
+const CTRL_BACKSLASH: &str = "\x1c";
+
+const WHAT_IS_A_TERMINAL: &str =
+    "for fd in 0 1 2; do test -t $fd && echo terminal-$fd; done; stty size </dev/tty; exit 0";
+
+#[test]
+fn without_a_terminal_there_is_one_of_80_by_24() {
+    let shown = run(&mut detached(&["--pty", "--", "sh", "-c", WHAT_IS_A_TERMINAL])).expect_code(0);
+    assert_eq!(shown.stdout, "terminal-1\r\nterminal-2\r\n24 80\r\n");
+    shown.expect_silence();
+}
+
+#[test]
+fn on_a_terminal_all_three_are_one_of_its_size() {
+    let mut terminal = Terminal::bash();
+    terminal.command("stty rows 33 cols 99");
+    terminal.expect("prompt> ");
+    terminal.command(&format!("tty; backoff --pty -- sh -c 'tty; {WHAT_IS_A_TERMINAL}'"));
+    let ours = terminal.expect("\r\n");
+    assert_ne!(terminal.expect("\r\n"), ours);
+    terminal.expect("terminal-0\r\nterminal-1\r\nterminal-2\r\n33 99\r\n");
+}
+
+#[test]
+fn a_standard_input_that_is_no_terminal_stays() {
+    let mut terminal = Terminal::bash();
+    terminal.command("echo piped | backoff -b 1ms --pty -- sh -c 'test ! -t 0 && cat && test $BACKOFF_ATTEMPT = 2'");
+    terminal.expect("piped\r");
+    terminal.expect("retrying");
+    terminal.expect("piped\r");
+    terminal.expect("prompt> ");
+    terminal.command("backoff --stdin null --pty -- sh -c 'test -t 0 || echo null-$(cat | wc -c)'");
+    terminal.expect("null-0");
+}
+
+#[test]
+fn output_comes_in_order_and_whole() {
+    let shown = ran(&["--pty", "--", "sh", "-c", "echo 1; echo 2 >&2; echo 3; echo 4 >&2"]).expect_code(0);
+    assert_eq!(shown.stdout, "1\r\n2\r\n3\r\n4\r\n");
+    shown.expect_silence();
+    let shown = ran(&["--pty", "--", "seq", "100000"]).expect_code(0);
+    let expected: String = (1..=100_000).map(|i| format!("{i}\r\n")).collect();
+    assert!(shown.stdout == expected);
+}
+
+#[test]
+fn colours_survive_while_output_is_looked_at() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("inside")).unwrap();
+    let path = dir.path().to_str().unwrap();
+    let words = [
+        "-n",
+        "1",
+        "-r",
+        "never-there",
+        "--pty",
+        "--",
+        "ls",
+        "--color=auto",
+        path,
+    ];
+    let shown = run(backoff(&words).env("TERM", "xterm").env_remove("LS_COLORS"));
+    assert!(shown.stdout.contains("\x1b["), "{shown:?}");
+    let shown = run(backoff(&["-n", "1", "--", "ls", "--color=auto", path]).env("TERM", "xterm"));
+    assert!(!shown.stdout.contains('\x1b'), "{shown:?}");
+}
+
+#[test]
+fn lines_are_not_held_back() {
+    // grep buffers wholly where it does not see a terminal.
+    let script = "(echo first; sleep 60) | grep --color=never first";
+    let mut live = Live::start(&mut backoff(&["--pty", "--", "sh", "-c", script]));
+    live.expect_line("first\r");
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().signal(), Some(15));
+}
+
+#[test]
+fn what_is_shown_is_matched_without_carriage_returns() {
+    let script = "echo temporary failure >&2; exit 4";
+    let words = [
+        "-n",
+        "2",
+        "-b",
+        "1ms",
+        "-r",
+        "^temporary failure$",
+        "--pty",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ];
+    let shown = ran(&words).expect_code(4);
+    assert_eq!(shown.stdout, "temporary failure\r\n".repeat(2));
+    let words = [
+        "-n", "2", "-b", "1ms", "-r", "another", "--pty", "--", "sh", "-c", script,
+    ];
+    assert_eq!(ran(&words).expect_code(4).stdout, "temporary failure\r\n");
+    // Both are one output, so that it does not matter which one is named.
+    for stream in ["stdout", "stderr"] {
+        let words = [
+            "-n",
+            "2",
+            "-b",
+            "1ms",
+            "--match-on",
+            stream,
+            "-r",
+            "temporary",
+            "--pty",
+            "--",
+            "sh",
+            "-c",
+            script,
+        ];
+        assert_eq!(ran(&words).expect_code(4).stdout, "temporary failure\r\n".repeat(2));
+    }
+}
+
+#[test]
+fn what_is_kept_is_printed_at_the_end() {
+    let script = "echo try-$BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 2";
+    let shown = ran(&[
+        "-q", "-b", "1ms", "--stdout", "final", "--pty", "--", "sh", "-c", script,
+    ])
+    .expect_code(0);
+    assert_eq!(shown.stdout, "try-2\r\n");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_command() {
+    let shown = run(&mut common::shell(
+        "backoff --pty -- yes | head -n 1; echo ${PIPESTATUS[0]}",
+    ));
+    assert_eq!(shown.stdout, "y\r\n141\n");
+}
+
+#[test]
+fn signals_and_time_outs_reach_the_command() {
+    let mut live = Live::start(&mut detached(&["--pty", "--", &probe(), "signals", "7"]));
+    let pid: i32 = live.line().trim().trim_start_matches("ready ").parse().unwrap();
+    let backoff = Pid::from_raw(parent_of(pid));
+    for (signal, number) in [
+        (Signal::SIGHUP, "1\r"),
+        (Signal::SIGUSR1, "10\r"),
+        (Signal::SIGTERM, "15\r"),
+    ] {
+        kill(backoff, signal).unwrap();
+        live.expect_line(number);
+    }
+    assert_eq!(live.finish().code(), Some(7));
+    ran(&["-n", "1", "-t", "200ms", "--pty", "--", "sh", "-c", "sleep 60; true"]).expect_code(124);
+    ran(&["-n", "1", "--idle-timeout", "200ms", "--pty", "--", "sleep", "60"]).expect_code(124);
+}
+
+#[test]
+fn what_cannot_be_started_is_told() {
+    ran(&["--pty", "--", "/nowhere/command"])
+        .expect_code(127)
+        .expect_stderr("not found");
+}
+
+#[test]
+fn a_closed_standard_descriptor_does_not_matter() {
+    let shown = run(&mut common::shell(
+        "backoff --pty -- sh -c 'echo shown; tty <&1 >&2' <&- 2>&-",
+    ));
+    assert!(shown.stdout.starts_with("shown\r\n/dev/"), "{shown:?}");
+}
+
+#[test]
+fn a_window_that_changes_is_one_winch() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff --pty -- {} signals 7", probe()));
+    let pid = pid_on(&mut terminal);
+    let ours = std::fs::read_link(format!("/proc/{}/fd/0", parent_of(pid))).unwrap();
+    let theirs = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
+    let stty = |tty: &std::path::Path, words: &[&str]| {
+        let shown = run(clean("stty").arg("-F").arg(tty).args(words));
+        shown.expect_code(0).stdout
+    };
+    stty(&ours, &["rows", "40", "cols", "50"]);
+    // stty sets the two one after the other, so there may be one for each.
+    eventually("the size follows", || stty(&theirs, &["size"]) == "40 50\n");
+    terminal.expect("28\r\n");
+    std::thread::sleep(Duration::from_millis(100));
+    kill(Pid::from_raw(pid), Signal::SIGUSR1).unwrap();
+    assert!(terminal.expect("10\r\n").matches("28").count() <= 1);
+    stty(&ours, &["cols", "60"]);
+    terminal.expect("28\r\n");
+    std::thread::sleep(Duration::from_millis(100));
+    kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
+    assert_eq!(terminal.expect("15\r\n"), "");
+}
+
+#[test]
+fn control_c_ends_command_and_backoff() {
+    let mut terminal = Terminal::bash();
+    let before = settings(&mut terminal);
+    for (key, status) in [(CTRL_C, "130"), (CTRL_BACKSLASH, "131")] {
+        terminal.command(&format!("ulimit -c 0; backoff -b 1ms --pty -- {} sleep", probe()));
+        terminal.expect("ready ");
+        wait_until_raw(&mut terminal);
+        terminal.send(key);
+        let meanwhile = terminal.expect("prompt> ");
+        assert!(!meanwhile.contains("ready"), "{meanwhile:?}");
+        terminal.command("echo status-$?");
+        terminal.expect(&format!("status-{status}"));
+        terminal.expect("prompt> ");
+        assert_eq!(settings(&mut terminal), before);
+    }
+}
+
+#[test]
+fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!(
+        "backoff -b 1ms --pty -- {} signals 7; echo status-$?",
+        probe()
+    ));
+    let pid = pid_on(&mut terminal);
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_C);
+    terminal.expect("2\r\n");
+    std::thread::sleep(Duration::from_millis(100));
+    kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
+    assert_eq!(terminal.expect("15\r\n"), "");
+    terminal.expect("status-7");
+}
+
+#[test]
+fn one_control_c_ends_a_script_wholly() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!(
+        "bash -c 'for i in 1 2 3; do echo round-$i; backoff --pty -- {} sleep; done'",
+        probe()
+    ));
+    terminal.expect("ready ");
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_C);
+    let meanwhile = terminal.expect("prompt> ");
+    assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+}
+
+#[test]
+fn control_c_during_a_wait() {
+    let mut terminal = Terminal::bash();
+    let before = settings(&mut terminal);
+    terminal.command("backoff -b 60s -m 60s --pty -- false");
+    terminal.expect("retrying in");
+    terminal.expect("\n");
+    // Between two attempts the terminal is as it was.
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+    terminal.expect("prompt> ");
+    assert_eq!(settings(&mut terminal), before);
+}
+
+#[test]
+fn control_z_and_fg_twice_over() {
+    let mut terminal = Terminal::bash();
+    let before = settings(&mut terminal);
+    terminal.command(&format!("backoff --pty -- {} sleep", probe()));
+    let pid = pid_on(&mut terminal);
+    let backoff = parent_of(pid);
+    for _ in 0..2 {
+        wait_until_raw(&mut terminal);
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        assert!(state(pid) == Some('T') && state(backoff) == Some('T'));
+        assert_eq!(settings(&mut terminal), before);
+        terminal.command("fg");
+        terminal.expect("\r\n");
+        eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
+    }
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+}
+
+#[test]
+fn control_z_stops_a_script_wholly() {
+    let mut terminal = Terminal::bash();
+    terminal.command("bash -c 'backoff --pty -- sh -c \"echo asks; read answer; echo got-\\$answer\"; echo after'");
+    terminal.expect("asks");
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    terminal.command("fg");
+    terminal.expect("\r\n");
+    wait_until_raw(&mut terminal);
+    terminal.send("this\n");
+    terminal.expect("got-this");
+    terminal.expect("after");
+}
+
+#[test]
+fn a_command_that_ignores_control_z_goes_on() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff --pty -- sh -c 'trap \"\" TSTP; echo asks; read answer; echo got-$answer'");
+    terminal.expect("asks");
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_Z);
+    terminal.send("yes\n");
+    terminal.expect("got-yes");
+}
+
+#[test]
+fn control_d_ends_what_reads() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff --pty -- cat; echo status-$?");
+    wait_until_raw(&mut terminal);
+    terminal.send("line\n");
+    // The echo and the copy.
+    terminal.expect("line\r\nline\r\n");
+    terminal.send(CTRL_D);
+    terminal.expect("status-0");
+}
+
+#[test]
+fn the_terminal_is_as_it_was_however_the_run_ends() {
+    let mut terminal = Terminal::bash();
+    let before = settings(&mut terminal);
+    for (words, status) in [
+        ("--pty -- true", 0),
+        ("-n 1 --pty -- sh -c 'exit 9'", 9),
+        ("-n 2 -b 1ms --pty -- sh -c 'stty raw -echo; exit 3'", 3),
+        ("-n 1 --pty -- sh -c 'kill -SEGV $$'", 139),
+        ("-n 1 -t 100ms --pty -- sleep 60", 124),
+        ("--pty -- /nowhere/command", 127),
+    ] {
+        terminal.command(&format!("(ulimit -c 0; backoff {words}); echo status-$?"));
+        terminal.expect(&format!("status-{status}\r\n"));
+        terminal.expect("prompt> ");
+        assert_eq!(settings(&mut terminal), before, "{words}");
+    }
+    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
+        terminal.command(&format!("backoff --pty -- {} sleep", probe()));
+        let pid = pid_on(&mut terminal);
+        wait_until_raw(&mut terminal);
+        kill(Pid::from_raw(parent_of(pid)), signal).unwrap();
+        terminal.expect("prompt> ");
+        terminal.command("echo status-$?");
+        terminal.expect(&format!("status-{}", 128 + signal as i32));
+        terminal.expect("prompt> ");
+        assert_eq!(settings(&mut terminal), before, "{signal}");
+    }
+}
+
+#[test]
+fn messages_are_not_stairs() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -v -n 2 -b 1ms --pty -- sh -c 'stty raw; exit 3'; echo over");
+    let shown = terminal.expect("over\r\n");
+    assert!(shown.matches('\n').count() >= 3);
+    assert_eq!(shown.matches('\n').count(), shown.matches("\r\n").count(), "{shown:?}");
+}
+
+#[test]
+fn a_raw_program_gets_every_byte() {
+    let mut terminal = Terminal::bash();
+    terminal.command(
+        "backoff -n 1 --pty -- sh -c 'stty raw -echo; echo go; head -c 6 | od -An -tx1; stty sane; exit 5'; echo status-$?",
+    );
+    terminal.expect("go");
+    wait_until_raw(&mut terminal);
+    terminal.send("\x03\x1a\x04\x11\r\x7f");
+    terminal.expect("03 1a 04 11 0d 7f");
+    terminal.expect("status-5");
+}
+
+#[test]
+fn an_interactive_shell_has_its_own_jobs() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -n 1 --pty -- bash --norc --noprofile -i");
+    terminal.expect("prompt> ");
+    wait_until_raw(&mut terminal);
+    for _ in 0..2 {
+        terminal.command("sleep 60");
+        std::thread::sleep(Duration::from_millis(200));
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("fg");
+        terminal.expect("sleep 60\r\n");
+        std::thread::sleep(Duration::from_millis(200));
+        terminal.send(CTRL_C);
+        terminal.expect("prompt> ");
+    }
+    terminal.command("exit 3");
+    terminal.expect("gave up");
+    terminal.expect("prompt> ");
+    terminal.command("echo status-$?");
+    terminal.expect("status-3");
+}
+
+#[test]
+fn in_the_background_nothing_is_taken_from_the_shell() {
+    let mut terminal = Terminal::bash();
+    let before = settings(&mut terminal);
+    terminal.command("backoff --pty -- sh -c 'read answer; echo got-$answer' &");
+    terminal.expect("prompt> ");
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(settings(&mut terminal), before);
+    terminal.command("echo to-the-shell");
+    terminal.expect("to-the-shell\r\n");
+    terminal.expect("prompt> ");
+    terminal.command("fg");
+    terminal.expect("\r\n");
+    wait_until_raw(&mut terminal);
+    terminal.send("it\n");
+    terminal.expect("got-it");
+}
+
+#[test]
+fn in_a_pipeline_the_keyboard_is_not_taken_from_the_reader() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff --pty -- echo shown | (read line; read answer </dev/tty; echo $line-$answer)");
+    terminal.send("yes\n");
+    terminal.expect("shown\r-yes");
+}
+
+#[test]
+fn a_closed_terminal_leaves_nothing_behind() {
+    for leader in [false, true] {
+        let probe = probe();
+        let mut terminal = if leader {
+            Terminal::start(common::BIN, &["--pty", "--", &probe, "sleep"])
+        } else {
+            let mut terminal = Terminal::bash();
+            terminal.command(&format!("backoff --pty -- {probe} sleep"));
+            terminal
+        };
+        let pid = pid_on(&mut terminal);
+        let backoff = parent_of(pid);
+        let Terminal { master, mut child, .. } = terminal;
+        drop(master);
+        eventually("the command ends", || !is_alive(pid));
+        eventually("backoff ends", || !is_alive(backoff));
+        let _ = child.wait();
+    }
+}
+
+#[test]
+fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
+    let mut terminal = Terminal::start(common::BIN, &["--pty", "--", &probe(), "sleep"]);
+    let pid = pid_on(&mut terminal);
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_Z);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(state(pid), Some('S'));
+    terminal.send(CTRL_C);
+    assert_eq!(terminal.finish().signal(), Some(2));
+}
+
+#[test]
+fn a_killed_backoff_takes_the_command_with_it() {
+    let mut live = Live::start(&mut detached(&["--pty", "--", &probe(), "sleep"]));
+    let pid: i32 = live.line().trim().trim_start_matches("ready ").parse().unwrap();
+    kill(Pid::from_raw(parent_of(pid)), Signal::SIGKILL).unwrap();
+    eventually("the command ends", || !is_alive(pid));
+}
+
+#[test]
+fn no_descriptor_is_left_to_the_command() {
+    let bare = run(clean("ls").args(["-1", "/proc/self/fd"])).expect_code(0).stdout;
+    let shown = ran(&["--pty", "--", "ls", "-1", "/proc/self/fd"]).expect_code(0);
+    assert_eq!(shown.stdout.replace('\r', ""), bare);
+}
+
+fn pid_on(terminal: &mut Terminal) -> i32 {
+    terminal.expect("ready ");
+    terminal.expect("\r\n").parse().unwrap()
+}
+
+fn parent_of(pid: i32) -> i32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat[stat.rfind(')').unwrap() + 2..]
+        .split(' ')
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+/// The settings of the terminal as they are for a command that the shell runs.
+fn settings(terminal: &mut Terminal) -> String {
+    terminal.command("stty -g | sed s/^/settings-/");
+    terminal.expect("settings-");
+    let settings = terminal.expect("\r\n");
+    terminal.expect("prompt> ");
+    settings
+}
+
+/// Waits until backoff has the terminal, which keys are sent to.
+fn wait_until_raw(terminal: &mut Terminal) {
+    use nix::sys::termios::{LocalFlags, tcgetattr};
+    eventually("the terminal is raw", || {
+        let flags = tcgetattr(&terminal.master).unwrap().local_flags;
+        !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
+    });
+}

@@ -1,0 +1,511 @@
+//! `--for` with the real tools: what each says of a dead port or a broken server is retried, what it
+//! says of a mistake is not. Where a tool is missing, the test is listed as ignored with the tool's
+//! name; with REQUIRE_TEST_TOOLS set (as in CI) that is a failure.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+
+use common::{Shown, backoff, clean, run, within};
+use libtest_mimic::{Arguments, Trial};
+use tempfile::TempDir;
+
+type Test = (&'static str, &'static str, fn());
+
+const TESTS: &[Test] = &[
+    ("curl", "curl", curl),
+    ("wget", "wget", wget),
+    ("ssh", "ssh", ssh),
+    ("scp", "scp", scp),
+    ("sftp", "sftp", sftp),
+    ("rsync", "rsync", rsync),
+    ("git", "git", git),
+    ("apt_get", "apt-get", apt_get),
+    ("pip", "pip3", pip),
+    ("npm", "npm", npm),
+    ("cargo", "cargo", cargo),
+    ("psql", "psql", psql),
+    ("pg_isready", "pg_isready", pg_isready),
+    ("redis_cli", "redis-cli", redis_cli),
+    ("sqlite3", "sqlite3", sqlite3),
+    ("rclone", "rclone", rclone),
+    ("flock", "flock", flock),
+];
+
+fn main() {
+    let required = std::env::var_os("REQUIRE_TEST_TOOLS").is_some();
+    let trials = TESTS.iter().map(|(name, tool, test)| {
+        let test = *test;
+        let lacks = !is_there(tool);
+        let shown = if lacks {
+            format!("{name} (needs {tool})")
+        } else {
+            (*name).to_owned()
+        };
+        Trial::test(shown, move || {
+            assert!(!lacks, "a program is missing");
+            test();
+            Ok(())
+        })
+        .with_ignored_flag(lacks && !required)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
+}
+
+fn is_there(tool: &str) -> bool {
+    run(clean("sh").args(["-c", &format!("command -v {tool}")]))
+        .status
+        .success()
+}
+
+// --- running a tool ---
+
+/// Runs a tool twice at most, in an environment of its own: nothing of the machine's configuration.
+#[track_caller]
+fn tried(home: &TempDir, preset: &str, args: &[&str]) -> Shown {
+    let mut all = vec!["-n", "2", "-b", "1ms", "-j", "none", "--for", preset, "--"];
+    all.extend(args);
+    run(alone(&mut backoff(&all), home))
+}
+
+fn alone<'a>(command: &'a mut std::process::Command, home: &TempDir) -> &'a mut std::process::Command {
+    command.env_clear();
+    // Where version managers of languages keep what their wrappers run.
+    for name in ["PATH", "PYENV_ROOT", "PYENV_VERSION", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    if let (None, Some(real)) = (std::env::var_os("RUSTUP_HOME"), std::env::var_os("HOME")) {
+        command.env("RUSTUP_HOME", std::path::Path::new(&real).join(".rustup"));
+    }
+    command
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env("CARGO_HOME", home.path().join("cargo"))
+        .env("LC_ALL", "C")
+        .env("no_proxy", "*")
+        .env("NO_PROXY", "*")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("PIP_CONFIG_FILE", "/dev/null")
+}
+
+#[track_caller]
+fn is_retried(preset: &str, args: &[&str]) {
+    let home = tempfile::tempdir().unwrap();
+    retried_in(&home, preset, args);
+}
+
+#[track_caller]
+fn retried_in(home: &TempDir, preset: &str, args: &[&str]) {
+    let shown = tried(home, preset, args);
+    assert!(!shown.status.success(), "{args:?}: {shown:#?}");
+    shown
+        .expect_stderr("attempt 1 of 2 failed")
+        .expect_stderr("gave up after 2 attempts");
+}
+
+#[track_caller]
+fn is_final(preset: &str, args: &[&str]) {
+    let home = tempfile::tempdir().unwrap();
+    final_in(&home, preset, args);
+}
+
+#[track_caller]
+fn final_in(home: &TempDir, preset: &str, args: &[&str]) {
+    let shown = tried(home, preset, args);
+    assert!(!shown.status.success(), "{args:?}: {shown:#?}");
+    assert!(!shown.stderr.contains("attempt 1 of 2 failed"), "{args:?}: {shown:#?}");
+    shown.expect_stderr("gave up after 1 attempt");
+}
+
+fn with<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
+    [first, rest].concat()
+}
+
+// --- the other side ---
+
+/// Nothing listens here: only the system itself could.
+const DEAD: &str = "127.0.0.1:1";
+const DEAD_PORT: &str = "1";
+
+/// A server on the loopback that reads up to the end of a request and answers it; with nothing to
+/// answer it closes at once.
+fn serve(answer: &str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answer = answer.to_owned();
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            if answer.is_empty() {
+                continue;
+            }
+            let is_http = answer.starts_with("HTTP/");
+            for line in BufReader::new(&connection).lines().map_while(Result::ok) {
+                if line.is_empty() {
+                    break;
+                }
+                if !is_http {
+                    reply(&connection, &answer);
+                }
+            }
+            if is_http {
+                reply(&connection, &answer);
+            }
+        }
+    });
+    port
+}
+
+fn reply(mut connection: &TcpStream, answer: &str) {
+    let _ = connection.write_all(answer.as_bytes());
+}
+
+/// An HTTP server that answers everything with this status.
+fn status(line: &str) -> String {
+    let port = serve(&format!(
+        "HTTP/1.1 {line}\r\nContent-Length: 5\r\nConnection: close\r\n\r\nbody\n"
+    ));
+    format!("127.0.0.1:{port}")
+}
+
+fn unavailable() -> String {
+    status("503 Service Unavailable")
+}
+
+fn missing() -> String {
+    status("404 Not Found")
+}
+
+/// A process that prints a line once it holds what it should, and lets go when it is dropped.
+struct Holder(Child);
+
+impl Holder {
+    fn start(command: &mut std::process::Command, input: &str) -> Holder {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(input.as_bytes()).unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        assert_eq!(line, "held\n");
+        Holder(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+// --- transfers ---
+
+fn curl() {
+    let get = |address: &str| vec!["curl".to_owned(), "-qsSf".to_owned(), format!("http://{address}/")];
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &unavailable(), &status("429 Too Many Requests"), &closes] {
+        is_retried("curl", &get(address).iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    for address in [missing(), status("401 Unauthorized")] {
+        is_final("curl", &get(&address).iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    is_final("curl", &["curl", "-qsS", "nosuch://127.0.0.1/"]);
+    is_final("auto", &["curl", "-qsSf", &format!("http://{}/", missing())]);
+    is_retried("auto", &["curl", "-qsSf", &format!("http://{DEAD}/")]);
+}
+
+fn wget() {
+    let options = [
+        "wget",
+        "--no-config",
+        "--tries=1",
+        "--timeout=10",
+        "-nv",
+        "-O",
+        "/dev/null",
+    ];
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &unavailable(), &closes] {
+        is_retried("wget", &with(&options, &[&format!("http://{address}/")]));
+    }
+    is_final("wget", &with(&options, &[&format!("http://{}/", missing())]));
+    is_final("wget", &with(&options, &["--nosuch"]));
+}
+
+const SSH_OPTIONS: [&str; 8] = [
+    "-F",
+    "/dev/null",
+    "-o",
+    "BatchMode=yes",
+    "-o",
+    "ConnectTimeout=10",
+    "-o",
+    "StrictHostKeyChecking=no",
+];
+
+fn ssh() {
+    let options = with(&["ssh"], &SSH_OPTIONS);
+    is_retried("ssh", &with(&options, &["-p", DEAD_PORT, "127.0.0.1", "true"]));
+    is_retried(
+        "ssh",
+        &with(&options, &["-p", &serve("").to_string(), "127.0.0.1", "true"]),
+    );
+    is_final("ssh", &with(&options, &["-o", "NoSuchOption=1", "127.0.0.1", "true"]));
+}
+
+fn scp() {
+    let options = with(&["scp"], &SSH_OPTIONS);
+    is_retried(
+        "scp",
+        &with(&options, &["-P", DEAD_PORT, "/dev/null", "127.0.0.1:file"]),
+    );
+    is_final("scp", &with(&options, &["nosuch-file", "copy"]));
+}
+
+fn sftp() {
+    let options = with(&["sftp"], &SSH_OPTIONS);
+    is_retried("sftp", &with(&options, &["-P", DEAD_PORT, "127.0.0.1"]));
+    is_final("sftp", &with(&options, &["-b", "nosuch-file", "127.0.0.1"]));
+}
+
+fn rsync() {
+    is_retried("rsync", &["rsync", &format!("rsync://{DEAD}/module/"), "copy"]);
+    is_retried(
+        "rsync",
+        &["rsync", &format!("rsync://127.0.0.1:{}/module/", serve("")), "copy"],
+    );
+    if is_there("ssh") {
+        let shell = format!("ssh {} -p {DEAD_PORT}", SSH_OPTIONS.join(" "));
+        is_retried("rsync", &["rsync", "-e", &shell, "127.0.0.1:file", "copy"]);
+    }
+    is_final("rsync", &["rsync", "nosuch-file", "copy"]);
+    is_final("rsync", &["rsync", "--nosuch"]);
+}
+
+fn rclone() {
+    let options = [
+        "rclone",
+        "--config",
+        "",
+        "--retries",
+        "1",
+        "--low-level-retries",
+        "1",
+        "copyurl",
+    ];
+    for address in [DEAD, &unavailable()] {
+        is_retried("rclone", &with(&options, &[&format!("http://{address}/file"), "copy"]));
+    }
+    is_final(
+        "rclone",
+        &with(&options, &[&format!("http://{}/file", missing()), "copy"]),
+    );
+    is_final("rclone", &["rclone", "--config", "", "ls", "/nosuch-directory"]);
+    is_final("rclone", &["rclone", "nosuch"]);
+}
+
+fn git() {
+    is_retried("git", &["git", "ls-remote", &format!("http://{DEAD}/a.git")]);
+    is_retried("git", &["git", "ls-remote", &format!("git://{DEAD}/a.git")]);
+    is_retried("git", &["git", "ls-remote", &format!("http://{}/a.git", unavailable())]);
+    is_retried(
+        "git",
+        &["git", "clone", &format!("http://127.0.0.1:{}/a.git", serve("")), "a"],
+    );
+    is_final("git", &["git", "ls-remote", &format!("http://{}/a.git", missing())]);
+    is_final(
+        "git",
+        &[
+            "git",
+            "ls-remote",
+            &format!("http://{}/a.git", status("401 Unauthorized")),
+        ],
+    );
+    is_final("git", &["git", "ls-remote", "nosuch-directory"]);
+    is_final("git", &["git", "nosuch"]);
+}
+
+// --- packages ---
+
+fn apt_get() {
+    let home = tempfile::tempdir().unwrap();
+    for dir in ["lists/partial", "cache/archives/partial", "parts"] {
+        std::fs::create_dir_all(home.path().join(dir)).unwrap();
+    }
+    std::fs::write(home.path().join("status"), "").unwrap();
+    let config = |name: &str| {
+        format!(
+            "Dir::State \"{0}\"; Dir::State::status \"{0}/status\"; Dir::State::lists \"{0}/lists\"; Dir::Cache \"{0}/cache\"; \
+             Dir::Etc::sourcelist \"{0}/{name}.list\"; Dir::Etc::sourceparts \"{0}/parts\"; Dir::Etc::parts \"{0}/parts\"; \
+             Acquire::Retries \"0\"; Acquire::http::Proxy \"DIRECT\"; APT::Update::Error-Mode \"any\"; APT::Sandbox::User \"root\";\n",
+            home.path().display()
+        )
+    };
+    let missing = missing();
+    for (name, address) in [("dead", DEAD), ("unavailable", &unavailable()), ("missing", &missing)] {
+        let source = format!("deb [trusted=yes] http://{address}/debian stable main\n");
+        std::fs::write(within(&home, &format!("{name}.list")), source).unwrap();
+        std::fs::write(within(&home, name), config(name)).unwrap();
+    }
+    for name in ["dead", "unavailable"] {
+        retried_in(&home, "apt", &["apt-get", "-c", &within(&home, name), "update"]);
+    }
+    let missing = within(&home, "missing");
+    final_in(&home, "apt", &["apt-get", "-c", &missing, "update"]);
+    final_in(
+        &home,
+        "apt",
+        &["apt-get", "-c", &missing, "install", "-s", "nosuch-package"],
+    );
+}
+
+fn pip() {
+    let options = [
+        "pip3",
+        "--isolated",
+        "--disable-pip-version-check",
+        "--no-cache-dir",
+        "--timeout",
+        "10",
+        "--retries",
+        "1",
+        "download",
+    ];
+    let package = |address: &str| format!("http://{address}/package-1.0-py3-none-any.whl");
+    is_retried(
+        "pip",
+        &with(&options, &["--index-url", &format!("http://{DEAD}/simple"), "package"]),
+    );
+    is_retried("pip", &with(&options, &[&package(DEAD)]));
+    is_retried("pip", &with(&options, &[&package(&unavailable())]));
+    is_final("pip", &with(&options, &[&package(&missing())]));
+    is_final("pip", &with(&options, &["--no-index", "nosuch-package"]));
+    is_final("pip", &with(&options, &["--nosuch"]));
+}
+
+fn npm() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("package.json"), r#"{"name": "a", "version": "1.0.0"}"#).unwrap();
+    let registry = |address: &str| format!("--registry=http://{address}/");
+    let options = [
+        "npm",
+        "--cache=cache",
+        "--fetch-retries=0",
+        "--no-update-notifier",
+        "--globalconfig=none",
+    ];
+    for address in [DEAD, &unavailable(), &format!("127.0.0.1:{}", serve(""))] {
+        retried_in(&home, "npm", &with(&options, &[&registry(address), "view", "package"]));
+    }
+    final_in(
+        &home,
+        "npm",
+        &with(&options, &[&registry(&missing()), "view", "package"]),
+    );
+    final_in(&home, "npm", &with(&options, &["run", "nosuch"]));
+}
+
+fn cargo() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("src")).unwrap();
+    std::fs::write(home.path().join("src/lib.rs"), "").unwrap();
+    let manifest = "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nb = \"1\"\n";
+    std::fs::write(home.path().join("Cargo.toml"), manifest).unwrap();
+    let source = |address: &str| format!("source.other.registry = 'sparse+http://{address}/'");
+    for (address, passes) in [(DEAD, true), (&*unavailable(), true), (&*missing(), false)] {
+        let source = source(address);
+        let args = [
+            "cargo",
+            "fetch",
+            "--config",
+            "net.retry = 0",
+            "--config",
+            "source.crates-io.replace-with = 'other'",
+            "--config",
+            &source,
+        ];
+        if passes {
+            retried_in(&home, "cargo", &args);
+        } else {
+            final_in(&home, "cargo", &args);
+        }
+    }
+    final_in(&home, "cargo", &["cargo", "fetch", "--manifest-path", "nosuch.toml"]);
+}
+
+// --- data bases and locks ---
+
+fn psql() {
+    let options = ["psql", "-X", "-w", "-h", "127.0.0.1", "-c", "select 1", "-p"];
+    is_retried("psql", &with(&options, &[DEAD_PORT]));
+    is_retried("psql", &with(&options, &[&serve("").to_string()]));
+    is_final("psql", &["psql", "--nosuch"]);
+    is_final(
+        "psql",
+        &[
+            "psql",
+            "-X",
+            "-w",
+            "-h",
+            "127.0.0.1",
+            "-f",
+            "nosuch-file",
+            "nosuch=option",
+        ],
+    );
+}
+
+fn pg_isready() {
+    is_retried("pg_isready", &["pg_isready", "-h", "127.0.0.1", "-p", DEAD_PORT]);
+    is_final("pg_isready", &["pg_isready", "--nosuch"]);
+}
+
+fn redis_cli() {
+    let on = |port: u16| port.to_string();
+    let ping = ["redis-cli", "-e", "-h", "127.0.0.1", "-p"];
+    is_retried("redis-cli", &with(&ping, &[DEAD_PORT, "ping"]));
+    is_retried("redis-cli", &with(&ping, &[&on(serve("")), "ping"]));
+    let loading = serve("-LOADING Redis is loading the dataset in memory\r\n");
+    is_retried("redis-cli", &with(&ping, &[&on(loading), "ping"]));
+    let closed = serve("-NOAUTH Authentication required.\r\n");
+    is_final("redis-cli", &with(&ping, &[&on(closed), "ping"]));
+    is_final("redis-cli", &["redis-cli", "--nosuch"]);
+}
+
+fn sqlite3() {
+    let home = tempfile::tempdir().unwrap();
+    let file = within(&home, "data");
+    run(alone(&mut clean("sqlite3"), &home).args([&file, "create table t (a)"])).expect_code(0);
+    {
+        let mut holder = clean("sqlite3");
+        let _holder = Holder::start(
+            alone(&mut holder, &home).arg(&file),
+            "begin exclusive; select 'held';\n",
+        );
+        retried_in(&home, "sqlite3", &["sqlite3", &file, "insert into t values (1)"]);
+    }
+    final_in(&home, "sqlite3", &["sqlite3", &file, "insert nonsense"]);
+    final_in(
+        &home,
+        "sqlite3",
+        &["sqlite3", "/nosuch-directory/data", "select * from t"],
+    );
+}
+
+fn flock() {
+    let home = tempfile::tempdir().unwrap();
+    let mut holder = clean("flock");
+    let _holder = Holder::start(
+        alone(&mut holder, &home).args(["lock", "sh", "-c", "echo held; read line"]),
+        "",
+    );
+    retried_in(&home, "flock", &["flock", "-n", "-E", "75", "lock", "true"]);
+    final_in(&home, "flock", &["flock", "other", "false"]);
+    final_in(&home, "flock", &["flock", "/nosuch-directory/lock", "true"]);
+}

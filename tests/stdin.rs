@@ -1,0 +1,511 @@
+//! Standard input of several attempts, with real pipes and real commands. What stands for backoff's
+//! standard input is a descriptor of the test.
+#![cfg(all(target_os = "linux", not(backoff_portable)))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests look at clocks and have writers of their own"
+)]
+
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+use backoff_cli::io::input::Input;
+use backoff_cli::streams::Input::{Auto, Inherit, Null, Replay};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const NO_LIMIT: u64 = 1 << 40;
+
+/// What an attempt did, and what it cost.
+struct Attempt {
+    output: Vec<u8>,
+    calls: usize,
+}
+
+/// Runs a shell command as one attempt; its output ends it.
+fn attempt(input: &mut Input, script: &str) -> Attempt {
+    attempt_until(input, script, None)
+}
+
+/// The same, but it ends when it has written so many bytes.
+fn attempt_until(input: &mut Input, script: &str, enough: Option<usize>) -> Attempt {
+    fill(input);
+    let (mut reader, writer) = io::pipe().unwrap();
+    let stdin = input.begin().unwrap();
+    if let Some(fd) = &stdin {
+        assert!(fd.as_raw_fd() > 2);
+    }
+    let mut child = Command::new("sh")
+        .args(["-c", script])
+        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
+        .stdout(writer)
+        .spawn()
+        .unwrap();
+    let mut output = Vec::new();
+    let mut calls = 0;
+    let started = Instant::now();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        assert!(started.elapsed() < PATIENCE, "{script}: {} bytes came", output.len());
+        let limit = input.wake_after().map_or(PATIENCE, |after| after.min(PATIENCE));
+        let mut fds = vec![PollFd::new(reader.as_fd(), PollFlags::POLLIN)];
+        if let Some((fd, flags)) = input.interest() {
+            fds.push(PollFd::new(fd, flags));
+        }
+        let limit = PollTimeout::try_from(limit.as_micros().div_ceil(1000)).unwrap();
+        let count = poll(&mut fds, limit).unwrap();
+        let has_output = fds[0].any().unwrap();
+        let is_ready = fds.get(1).is_some_and(|fd| fd.any().unwrap());
+        drop(fds);
+        if is_ready || count == 0 {
+            calls += 1;
+            input.work().unwrap();
+        }
+        if has_output {
+            let count = reader.read(&mut buffer).unwrap();
+            output.extend_from_slice(&buffer[..count]);
+            if count == 0 || enough.is_some_and(|enough| output.len() >= enough) {
+                break;
+            }
+        }
+    }
+    if enough.is_some() {
+        child.kill().unwrap();
+    }
+    child.wait().unwrap();
+    input.end().unwrap();
+    assert!(input.interest().is_none() && input.wake_after().is_none());
+    Attempt { output, calls }
+}
+
+/// As the host does before the first attempt.
+fn fill(input: &mut Input) {
+    while input.needs_filling() {
+        let (fd, flags) = input.interest().unwrap();
+        poll(&mut [PollFd::new(fd, flags)], PollTimeout::NONE).unwrap();
+        input.work().unwrap();
+    }
+}
+
+fn run(input: &mut Input, script: &str) -> Vec<u8> {
+    attempt(input, script).output
+}
+
+/// A descriptor that lives as long as the process, as standard input does.
+fn forever(fd: impl Into<OwnedFd>) -> BorrowedFd<'static> {
+    let fd: &'static OwnedFd = Box::leak(Box::new(fd.into()));
+    fd.as_fd()
+}
+
+fn source() -> (BorrowedFd<'static>, PipeWriter) {
+    let (reader, writer) = io::pipe().unwrap();
+    (forever(reader), writer)
+}
+
+/// A pipe into which all of this is written, and then closed.
+fn pipe_of(bytes: Vec<u8>) -> (BorrowedFd<'static>, JoinHandle<()>) {
+    let (reader, mut writer) = source();
+    let writing = spawn(move || writer.write_all(&bytes).unwrap());
+    (reader, writing)
+}
+
+fn auto(source: BorrowedFd<'static>) -> Input {
+    Input::over(source, Auto, NO_LIMIT).unwrap()
+}
+
+/// What a later program finds there.
+fn rest(source: BorrowedFd<'static>) -> Vec<u8> {
+    let mut found = Vec::new();
+    let mut reader = PipeReader::from(source.try_clone_to_owned().unwrap());
+    reader.read_to_end(&mut found).unwrap();
+    found
+}
+
+/// Every byte value, in an order without a short period.
+fn binary(count: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state.to_le_bytes()
+    };
+    let mut bytes: Vec<u8> = (0..count.div_ceil(8)).flat_map(next).collect();
+    bytes.truncate(count);
+    bytes
+}
+
+fn lines(count: usize) -> Vec<u8> {
+    (0..count).flat_map(|i| format!("line {i}\n").into_bytes()).collect()
+}
+
+#[test]
+fn every_attempt_reads_everything() {
+    for size in [0, 1, 4095, 4096, 4097, 65_536, 300_001, 8 << 20] {
+        let all = binary(size);
+        let (source, writing) = pipe_of(all.clone());
+        let mut input = auto(source);
+        for _ in 0..3 {
+            assert!(run(&mut input, "cat") == all, "{size}");
+        }
+        writing.join().unwrap();
+        assert!(rest(source).is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_taken_that_was_not_read() {
+    let all = binary(200_000);
+    for script in ["exit 1", "exec <&-; exit 1"] {
+        let (source, _writing) = pipe_of(all.clone());
+        let mut input = auto(source);
+        for _ in 0..3 {
+            assert!(run(&mut input, script).is_empty());
+        }
+        assert!(rest(source) == all, "{script}");
+    }
+}
+
+#[test]
+fn a_part_that_was_read_is_taken_once() {
+    for count in [1, 1000, 4096, 5000, 100_000] {
+        let all = binary(200_000);
+        let (source, _writing) = pipe_of(all.clone());
+        let mut input = auto(source);
+        let script = format!("dd bs=1000 iflag=fullblock,count_bytes count={count} 2>/dev/null; exit 1");
+        for _ in 0..3 {
+            assert!(run(&mut input, &script) == all[..count], "{count}");
+        }
+        assert!(rest(source) == all[count..], "{count}");
+    }
+}
+
+#[test]
+fn attempts_that_read_more_and_less() {
+    let all = binary(500_000);
+    let (source, _writing) = pipe_of(all.clone());
+    let mut input = auto(source);
+    for count in [10, 0, 70_000, 3, 250_000, 69_999, 250_001] {
+        assert!(run(&mut input, &format!("head -c {count}")).starts_with(&all[..count]));
+    }
+    // head reads more than it gives: only what is left and what was taken is known together.
+    let left = rest(source);
+    assert!(all.ends_with(&left));
+    assert!(left.len() <= all.len() - 250_001);
+}
+
+#[test]
+fn a_shell_that_reads_a_line_takes_that_line() {
+    let (source, _writing) = pipe_of(lines(10_000));
+    let mut input = auto(source);
+    for _ in 0..3 {
+        assert_eq!(
+            run(&mut input, "read a; read b; echo \"$a, $b\"; exit 1"),
+            b"line 0, line 1\n"
+        );
+    }
+    let left = rest(source);
+    assert_eq!(&left[..14], b"line 2\nline 3\n");
+    assert_eq!(left.len(), lines(10_000).len() - 14);
+}
+
+#[test]
+fn one_run_per_line_of_a_loop() {
+    let (source, _writing) = pipe_of(lines(50));
+    for i in 0..50 {
+        let mut input = auto(source);
+        for _ in 0..2 {
+            assert_eq!(run(&mut input, "read a; echo $a"), format!("line {i}\n").as_bytes());
+        }
+    }
+    assert!(rest(source).is_empty());
+}
+
+#[test]
+fn line_by_line_and_byte_by_byte_to_the_end() {
+    let all = lines(3000);
+    let (source, _writing) = pipe_of(all.clone());
+    let mut input = auto(source);
+    assert!(run(&mut input, "while read -r a; do echo \"$a\"; done") == all);
+    assert!(run(&mut input, "dd bs=1 2>/dev/null") == all);
+    assert!(run(&mut input, "while read -r a; do echo \"$a\"; done") == all);
+    assert!(run(&mut input, "dd bs=7000 2>/dev/null") == all);
+}
+
+#[test]
+fn small_reads_of_much() {
+    let all = binary(3 << 20);
+    for block in [100, 4096, 5000, 65_536] {
+        let (source, _writing) = pipe_of(all.clone());
+        let mut input = auto(source);
+        for _ in 0..2 {
+            assert!(run(&mut input, &format!("dd bs={block} 2>/dev/null")) == all, "{block}");
+        }
+    }
+}
+
+#[test]
+fn several_processes_read_in_turn() {
+    let all = lines(20_000);
+    let (source, _writing) = pipe_of(all.clone());
+    let mut input = auto(source);
+    for _ in 0..2 {
+        let output = run(&mut input, "read a; echo \"$a\"; (read b; echo \"$b\"); cat");
+        assert!(output == all);
+    }
+}
+
+#[test]
+fn a_writer_that_is_slow_is_waited_for_without_polling() {
+    let (source, mut writer) = source();
+    let writing = spawn(move || {
+        for i in 0..20 {
+            writer.write_all(format!("line {i}\n").as_bytes()).unwrap();
+            sleep(Duration::from_millis(10));
+        }
+    });
+    let mut input = auto(source);
+    let first = attempt(&mut input, "cat");
+    assert!(first.output == lines(20));
+    // Per line: it is there, it was read.
+    assert!(first.calls <= 45, "{}", first.calls);
+    assert!(run(&mut input, "cat") == lines(20));
+    writing.join().unwrap();
+}
+
+#[test]
+fn a_writer_that_stalls_does_not_hold_up_the_end() {
+    let (source, mut writer) = source();
+    writer.write_all(b"one\n").unwrap();
+    let mut input = auto(source);
+    for _ in 0..3 {
+        let seen = attempt(&mut input, "read a; echo $a; sleep 0.1");
+        assert_eq!(seen.output, b"one\n");
+        assert!(seen.calls <= 4, "{}", seen.calls);
+    }
+    writer.write_all(b"two\n").unwrap();
+    drop(writer);
+    assert_eq!(run(&mut input, "cat"), b"one\ntwo\n");
+}
+
+#[test]
+fn a_reader_that_pauses_is_not_polled_for() {
+    // In the first slot: there is an event. Beyond it: looked at ever less often.
+    let (source, _writing) = pipe_of(binary(1 << 20));
+    let mut input = auto(source);
+    let seen = attempt(&mut input, "dd bs=10 count=1 2>/dev/null; sleep 0.3");
+    assert_eq!(seen.output.len(), 10);
+    assert!(seen.calls <= 2, "{}", seen.calls);
+    let seen = attempt(
+        &mut input,
+        "dd bs=1000 count=500 iflag=fullblock 2>/dev/null; sleep 1; cat",
+    );
+    assert!(seen.output.len() == 1 << 20);
+    assert!(seen.calls <= 1200, "{}", seen.calls);
+}
+
+#[test]
+fn a_slow_reader_gets_all() {
+    let all = lines(4000);
+    let (source, _writing) = pipe_of(all.clone());
+    let mut input = auto(source);
+    for _ in 0..2 {
+        let script = "dd bs=20000 count=1 iflag=fullblock 2>/dev/null; for i in 1 2 3; do read a; echo \"$a\"; sleep 0.02; done; cat";
+        assert!(run(&mut input, script) == all);
+    }
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_left_alone() {
+    for size in [10_000, 1 << 20] {
+        let (source, _writing) = pipe_of(binary(size));
+        let mut input = auto(source);
+        for _ in 0..2 {
+            let seen = attempt(
+                &mut input,
+                "dd bs=1000 count=5 iflag=fullblock 2>/dev/null; exec <&-; sleep 0.3",
+            );
+            assert!(seen.output == binary(5000));
+            assert!(seen.calls < 40, "{}", seen.calls);
+        }
+        assert!(rest(source) == binary(size)[5000..]);
+    }
+}
+
+#[test]
+fn the_end_comes_to_one_who_waits_for_it() {
+    let (source, mut writer) = source();
+    writer.write_all(b"all").unwrap();
+    let mut input = auto(source);
+    let writing = spawn(move || {
+        sleep(Duration::from_millis(100));
+        drop(writer);
+    });
+    assert_eq!(run(&mut input, "cat; echo .; cat; echo ."), b"all.\n.\n");
+    assert_eq!(run(&mut input, "cat; echo ."), b"all.\n");
+    writing.join().unwrap();
+}
+
+#[test]
+fn a_killed_attempt_counts_what_it_read() {
+    let all = binary(1 << 20);
+    let (source, _writing) = pipe_of(all.clone());
+    let mut input = auto(source);
+    let seen = attempt_until(&mut input, "exec dd bs=4096 2>/dev/null", Some(300_000));
+    assert!(all.starts_with(&seen.output));
+    assert!(run(&mut input, "cat") == all);
+}
+
+#[test]
+fn past_the_limit_it_flows_and_is_lost() {
+    let all = binary(300_000);
+    for (limit, is_lost) in [(0, true), (299_999, true), (300_000, false)] {
+        for mode in [Auto, Replay] {
+            let (source, _writing) = pipe_of(all.clone());
+            let mut input = Input::over(source, mode, limit).unwrap();
+            assert!(run(&mut input, "cat") == all, "{limit}");
+            assert_eq!(input.is_lost(), is_lost, "{mode:?} {limit}");
+        }
+    }
+    // What was not read is not lost, and is still there.
+    let (source, _writing) = pipe_of(all.clone());
+    let mut input = Input::over(source, Auto, 1000).unwrap();
+    run(&mut input, "dd bs=1000 count=1 iflag=fullblock");
+    assert!(!input.is_lost());
+    run(&mut input, "dd bs=1001 count=1 iflag=fullblock");
+    assert!(input.is_lost());
+    assert!(rest(source) == all[1001..]);
+}
+
+#[test]
+fn replay_reads_to_the_end_first() {
+    for size in [0, 5, 70_000, 3 << 20] {
+        let all = binary(size);
+        let (source, _writing) = pipe_of(all.clone());
+        let mut input = Input::over(source, Replay, NO_LIMIT).unwrap();
+        assert!(input.needs_filling());
+        fill(&mut input);
+        assert!(rest(source).is_empty());
+        assert!(run(&mut input, "exit 1").is_empty());
+        assert!(run(&mut input, "dd bs=5 count=1 2>/dev/null") == all[..size.min(5)]);
+        assert!(run(&mut input, "cat") == all);
+        assert!(run(&mut input, "dd bs=4096 2>/dev/null; exec <&-; echo -n") == all);
+        assert!(!input.is_lost());
+    }
+}
+
+#[test]
+fn replay_of_a_file() {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&binary(100_000)).unwrap();
+    file.seek(SeekFrom::Start(10)).unwrap();
+    let mut input = Input::over(forever(file), Replay, 50_000).unwrap();
+    assert!(run(&mut input, "cat") == binary(100_000)[10..]);
+    assert!(input.is_lost());
+}
+
+#[test]
+fn replay_while_the_writer_stalls_does_not_block() {
+    let (source, mut writer) = source();
+    let mut input = Input::over(source, Replay, NO_LIMIT).unwrap();
+    for _ in 0..3 {
+        input.work().unwrap();
+        assert!(input.needs_filling());
+    }
+    writer.write_all(b"later").unwrap();
+    drop(writer);
+    assert_eq!(run(&mut input, "cat"), b"later");
+}
+
+#[test]
+fn a_file_is_rewound_to_where_the_run_began() {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"0123456789").unwrap();
+    file.seek(SeekFrom::Start(3)).unwrap();
+    let shared = file.try_clone().unwrap();
+    let mut input = auto(forever(file));
+    let mut read = |count: usize| {
+        assert!(input.begin().unwrap().is_none());
+        assert!(input.interest().is_none());
+        let mut buffer = vec![0; count];
+        (&shared).read_exact(&mut buffer).unwrap();
+        input.end().unwrap();
+        buffer
+    };
+    assert_eq!(read(2), b"34");
+    assert_eq!(read(7), b"3456789");
+    assert_eq!(read(1), b"3");
+    // Where the last attempt stopped, the next program reads on.
+    assert_eq!((&shared).stream_position().unwrap(), 4);
+}
+
+#[test]
+fn a_file_is_left_where_it_is_before_the_first_attempt() {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"0123456789").unwrap();
+    file.rewind().unwrap();
+    let mut shared = file.try_clone().unwrap();
+    let mut input = auto(forever(file));
+    shared.seek(SeekFrom::Start(5)).unwrap();
+    assert!(input.begin().unwrap().is_none());
+    assert_eq!(shared.stream_position().unwrap(), 5);
+}
+
+#[test]
+fn null_and_what_is_inherited() {
+    let (source, _writer) = source();
+    let mut input = Input::over(source, Null, 0).unwrap();
+    assert!(run(&mut input, "cat; test -c /dev/stdin && echo null") == b"null\n");
+    assert!(Input::over(source, Inherit, 0).unwrap().begin().unwrap().is_none());
+    let device = forever(File::open("/dev/null").unwrap());
+    let mut input = auto(device);
+    assert!(input.begin().unwrap().is_none());
+    // The end of a pipe that cannot be read from.
+    let (_reader, writer) = io::pipe().unwrap();
+    let mut input = auto(forever(writer));
+    assert!(input.begin().unwrap().is_none());
+}
+
+#[test]
+fn an_attempt_that_never_started_takes_nothing() {
+    let (source, _writing) = pipe_of(lines(100));
+    let mut input = auto(source);
+    drop(input.begin().unwrap());
+    input.end().unwrap();
+    assert!(run(&mut input, "cat") == lines(100));
+}
+
+#[test]
+fn much_is_replayed_with_bounded_memory() {
+    let (source, mut writer) = source();
+    let size: usize = 256 << 20;
+    let block = binary(1 << 20);
+    let bytes = block.clone();
+    let writing = spawn(move || (0..size >> 20).for_each(|_| writer.write_all(&bytes).unwrap()));
+    let mut input = auto(source);
+    let before = resident();
+    let sums: Vec<Vec<u8>> = (0..3).map(|_| run(&mut input, "cksum")).collect();
+    writing.join().unwrap();
+    let mut direct = Command::new("cksum")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = direct.stdin.take().unwrap();
+    (0..size >> 20).for_each(|_| stdin.write_all(&block).unwrap());
+    drop(stdin);
+    let right = direct.wait_with_output().unwrap().stdout;
+    assert!(sums.iter().all(|sum| *sum == right));
+    // Other tests of this process run at the same time.
+    assert!(resident().saturating_sub(before) < 128 << 10, "{} KiB", resident());
+}
+
+/// What the test process has in memory, in KiB.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
