@@ -52,6 +52,11 @@ const TESTS: &[Test] = &[
         process_1_exits_with_128_and_the_signal,
     ),
     (
+        "a_full_disk_is_named_and_what_was_kept_is_printed",
+        &["unshare"],
+        a_full_disk_is_named_and_what_was_kept_is_printed,
+    ),
+    (
         "in_a_new_process_namespace_it_runs",
         &["unshare"],
         in_a_new_process_namespace_it_runs,
@@ -119,7 +124,7 @@ fn main() {
 fn is_there(tool: &str) -> bool {
     let proof = match tool {
         // The program alone is not enough: the system must allow what it does.
-        "unshare" => "unshare --pid --fork --mount-proc --map-root-user true".into(),
+        "unshare" => "unshare --pid --fork --mount-proc --mount --map-root-user true".into(),
         "strace" => "strace -o /dev/null true".into(),
         _ => format!("PATH=$PATH:/usr/sbin command -v {tool}"),
     };
@@ -431,6 +436,30 @@ fn process_1_times_out_a_tree() {
         "-q", "-n", "2", "-b", "1ms", "-t", "200ms", "-k", "200ms", "--", "bash", "-c", script,
     ]);
     live.finish().expect_code(124);
+}
+
+fn a_full_disk_is_named_and_what_was_kept_is_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = within(&dir, "small");
+    std::fs::create_dir(&small).unwrap();
+    let inner = format!(
+        "mount -t tmpfs -o size=2m none '{small}' && cd '{small}' && export TMPDIR='{small}' && \
+         backoff --stdout KEEP -- sh -c 'head -c 5000000 /dev/zero; echo went on >&2'; s=$?; ls -A; exit $s"
+    );
+    let [kept, dropped] = ["final", "success"].map(|keep| {
+        let script = inner.replace("KEEP", keep).replace('\'', r"'\''");
+        let shown = run(&mut shell(&format!(
+            "unshare --mount --map-root-user bash -c '{script}'"
+        )))
+        .expect_code(125);
+        assert!(
+            shown.stderr.contains(&small) && shown.stderr.contains("No space left"),
+            "{shown:?}"
+        );
+        shown.stdout.len()
+    });
+    assert!((1_000_000..5_000_000).contains(&kept), "{kept}");
+    assert_eq!(dropped, 0);
 }
 
 fn in_a_new_process_namespace_it_runs() {
