@@ -161,7 +161,13 @@ fn not_found_and_not_executable_are_final() {
 fn a_command_that_cannot_start_leaves_no_zombie() {
     let script = "backoff -q -e 127 -n 30 -b 10ms -g constant -j none -- no-such-command-here & \
                   sleep 0.1; cat /proc/$!/task/$!/children; wait $!";
-    assert_eq!(run(&mut shell(script)).expect_code(127).stdout.trim(), "");
+    // One may be on its way out at the moment of looking; unreaped, they would be about ten.
+    let children = run(&mut shell(script))
+        .expect_code(127)
+        .stdout
+        .split_whitespace()
+        .count();
+    assert!(children <= 1, "{children}");
 }
 
 #[test]
