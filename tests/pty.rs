@@ -303,23 +303,6 @@ fn control_z_and_fg_twice_over() {
 }
 
 #[test]
-fn control_z_stops_a_script_wholly() {
-    let mut terminal = Terminal::bash();
-    terminal.command("bash -c 'backoff --pty -- sh -c \"echo asks; read answer; echo got-\\$answer\"; echo after'");
-    terminal.expect("asks");
-    wait_until_raw(&mut terminal);
-    terminal.send(CTRL_Z);
-    terminal.expect("Stopped");
-    terminal.expect("prompt> ");
-    terminal.command("fg");
-    terminal.expect("\r\n");
-    wait_until_raw(&mut terminal);
-    terminal.send("this\n");
-    terminal.expect("got-this");
-    terminal.expect("after");
-}
-
-#[test]
 fn a_command_that_ignores_control_z_goes_on() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff --pty -- sh -c 'trap \"\" TSTP; echo asks; read answer; echo got-$answer'");
