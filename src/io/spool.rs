@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
 use super::fd::above_standard;
+use crate::os::describe_error;
 
 /// What one spool keeps in memory.
 pub const IN_MEMORY: usize = 1024 * 1024;
@@ -41,7 +42,7 @@ impl Spool {
         }
         self.append_to_file(bytes).map_err(|error| {
             let place = std::env::temp_dir();
-            io::Error::new(error.kind(), format!("{}: {}", place.display(), describe(&error)))
+            io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(&error)))
         })
     }
 
@@ -104,16 +105,6 @@ fn in_memory() -> io::Result<File> {
         }
     }
     tempfile::tempfile()
-}
-
-/// What the system says of an error, without its number.
-fn describe(error: &io::Error) -> String {
-    error
-        .to_string()
-        .split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
 }
 
 #[cfg(test)]

@@ -6,7 +6,12 @@ use nix::errno::Errno;
 
 /// What the system says of an error, as people search for it.
 pub fn describe(errno: Errno) -> String {
-    let text = std::io::Error::from_raw_os_error(errno as i32).to_string();
+    describe_error(&std::io::Error::from_raw_os_error(errno as i32))
+}
+
+/// The same of an error of the standard library, without its number.
+pub fn describe_error(error: &std::io::Error) -> String {
+    let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
