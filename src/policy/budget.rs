@@ -1,0 +1,180 @@
+//! The retry budget: of all runs that share a name, retries may be at most a fraction of the attempts.
+//!
+//! Attempts and retries are counted in a sliding window. A retry is allowed while fewer than `min`
+//! attempts were seen in the window, or while retries / attempts is below the ratio; it is counted in the
+//! same step. Source: "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and others,
+//! 2016), per-client retry budget of 10%; Finagle's `RetryBudget` for the minimum.
+//!
+//! Time is the time since the UNIX epoch, in whole milliseconds. The window is kept in at most
+//! [`MOST_SLOTS`] slots, 60 of which span it, so that an attempt counts for at least the window and for at
+//! most a sixtieth longer.
+
+use std::time::Duration;
+
+/// What a budget allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// Retries per million attempts, 0 to 1,000,000. Whole, so that every store decides alike.
+    pub ratio: u32,
+    /// While the window holds fewer attempts, every retry is allowed.
+    pub min: u64,
+    /// How long an attempt counts, at least 1 ms.
+    pub window: Duration,
+}
+
+/// What a window holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All attempts, retries among them.
+    pub attempts: u64,
+    /// The attempts that came after a failed one of the same run.
+    pub retries: u64,
+}
+
+impl Terms {
+    /// Whether one more retry is allowed where so much was counted.
+    pub fn allow(&self, counts: Counts) -> bool {
+        let below = || u128::from(counts.retries) * 1_000_000 < u128::from(self.ratio) * u128::from(counts.attempts);
+        counts.attempts < self.min || below()
+    }
+}
+
+/// What became of a request for a retry, and what the window held before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether the retry may be made; it has been counted then.
+    pub allowed: bool,
+    /// Attempts and retries before it.
+    pub counts: Counts,
+}
+
+/// The most slots that are kept. More than 60 are needed only after a run with a longer window has joined.
+pub const MOST_SLOTS: usize = 128;
+const SLOTS_PER_WINDOW: u64 = 60;
+
+/// Attempts of some stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// Its end, in milliseconds.
+    pub until: u64,
+    /// What happened in it.
+    pub counts: Counts,
+}
+
+/// After a run gave up: no new one before this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoolOff {
+    /// The end, in milliseconds.
+    pub until: u64,
+    /// How long it was when it began: after the clock was set back it is not longer than that.
+    pub length: u64,
+}
+
+/// What the runs of one name share.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// The longest window that has been asked for while slots were kept, in milliseconds.
+    pub span: u64,
+    /// Oldest first.
+    pub slots: Vec<Slot>,
+    /// What the last run left to wait, if it gave up on a transient failure.
+    pub cool_off: Option<CoolOff>,
+}
+
+impl Ledger {
+    /// Counts an attempt that is no retry.
+    pub fn count_attempt(&mut self, terms: &Terms, now: Duration) {
+        self.count(terms, millis(now), 0);
+    }
+
+    /// Asks for a retry and, if it is allowed, counts it.
+    pub fn ask_retry(&mut self, terms: &Terms, now: Duration) -> Answer {
+        let counts = self.counts(terms, now);
+        let allowed = terms.allow(counts);
+        if allowed {
+            self.count(terms, millis(now), 1);
+        }
+        Answer { allowed, counts }
+    }
+
+    /// What the window up to now holds.
+    pub fn counts(&mut self, terms: &Terms, now: Duration) -> Counts {
+        let now = millis(now);
+        self.tidy(terms, now);
+        let begins = now.saturating_sub(millis(terms.window));
+        let mut counts = Counts::default();
+        for slot in self.slots.iter().filter(|slot| slot.until > begins) {
+            counts.add(slot.counts);
+        }
+        counts
+    }
+
+    /// A run gave up on a transient failure: no new one within this time.
+    pub fn begin_cool_off(&mut self, length: Duration, now: Duration) {
+        let length = millis(length);
+        self.cool_off = Some(CoolOff {
+            until: millis(now).saturating_add(length),
+            length,
+        });
+    }
+
+    /// What is left of the time in which no new run is to start.
+    pub fn cool_off_left(&self, now: Duration) -> Option<Duration> {
+        let CoolOff { until, length } = self.cool_off?;
+        let left = until.saturating_sub(millis(now)).min(length);
+        (left > 0).then(|| Duration::from_millis(left))
+    }
+
+    fn count(&mut self, terms: &Terms, now: u64, retries: u64) {
+        self.tidy(terms, now);
+        let counts = Counts { attempts: 1, retries };
+        let until = self.slot_end(now);
+        match self.slots.last_mut() {
+            Some(last) if last.until >= until => last.counts.add(counts),
+            _ => self.slots.push(Slot { until, counts }),
+        }
+        if self.slots.len() > MOST_SLOTS {
+            // The oldest joins the next one: it counts for longer, never for shorter.
+            let oldest = self.slots.remove(0);
+            self.slots[0].counts.add(oldest.counts);
+        }
+    }
+
+    /// Forgets what is past the longest window, and makes good a clock that was set back: what lies in
+    /// the future then counts as of now.
+    fn tidy(&mut self, terms: &Terms, now: u64) {
+        let forgotten = |span: u64| now.saturating_sub(span);
+        self.slots.retain(|slot| slot.until > forgotten(self.span));
+        if self.slots.is_empty() {
+            self.span = 0;
+        }
+        self.span = self.span.max(millis(terms.window));
+        let latest = self.slot_end(now);
+        for slot in &mut self.slots {
+            slot.until = slot.until.min(latest);
+        }
+        self.slots.dedup_by(|slot, earlier| {
+            let same = slot.until == earlier.until;
+            if same {
+                earlier.counts.add(slot.counts);
+            }
+            same
+        });
+    }
+
+    fn slot_end(&self, now: u64) -> u64 {
+        let width = (self.span / SLOTS_PER_WINDOW).max(1);
+        (now / width).saturating_add(1).saturating_mul(width)
+    }
+}
+
+impl Counts {
+    fn add(&mut self, more: Counts) {
+        self.attempts = self.attempts.saturating_add(more.attempts);
+        self.retries = self.retries.saturating_add(more.retries);
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
