@@ -29,6 +29,12 @@ complete -c backoff -l retry-if -d 'Ask this shell command whether a failure is 
 complete -c backoff -l for -d 'Rules known for a tool: curl, ssh, apt-get, ...; auto goes by COMMAND\'s name' -r
 complete -c backoff -l max-retry-after -d 'The longest wait to be granted so; past it, give up [default: 5m]' -r
 complete -c backoff -l stdin-limit -d 'The most that is kept for replay [default: 1GiB]' -r
+complete -c backoff -l budget -d 'Retries of all runs that share NAME may be at most a fraction of their attempts' -r
+complete -c backoff -l budget-ratio -d 'That fraction [default: 10%]' -r
+complete -c backoff -l budget-min -d 'Attempts in the window below which every retry is allowed [default: 10]' -r
+complete -c backoff -l budget-window -d 'How long an attempt counts [default: 10m]' -r
+complete -c backoff -l store -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet' -r
+complete -c backoff -l store-timeout -d 'How long the store may take before the run goes on without the budget, with a warning [default: 250ms]' -r
 complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline or delay ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
 complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential]' -r -f -a "exponential\t''
@@ -72,6 +78,7 @@ complete-fish\t''"
 complete -c backoff -l stop-on-timeout -d 'A time-out is a permanent failure'
 complete -c backoff -l retry-after -d 'Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long'
 complete -c backoff -l pty -d 'Run each attempt on a pseudo-terminal, so that colours survive while output is looked at'
+complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
 complete -c backoff -s q -l quiet -d 'Say nothing but backoff\'s own errors'
 complete -c backoff -s v -l verbose -d 'Also say starts, successes and which rule decided; twice: also arguments and streams'
 complete -c backoff -l c-locale -d 'Set LC_ALL=C.UTF-8 for the command, so that its messages are English'
@@ -79,4 +86,4 @@ complete -c backoff -l plan -d 'Print the waits these options give and run nothi
 complete -c backoff -l list-presets -d 'Print the presets of --for'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --nested --exhausted-exit --flaky-exit --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --store --store-timeout --nested --exhausted-exit --flaky-exit --generate)'

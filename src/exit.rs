@@ -31,9 +31,9 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
         Stop::Succeeded { flaky: false } => None,
         Stop::GaveUp(GiveUp::Permanent) => None,
-        Stop::GaveUp(GiveUp::Attempts | GiveUp::Deadline | GiveUp::Delay | GiveUp::AskedTooLong) => {
-            overrides.exhausted.map(Exit::Code)
-        }
+        Stop::GaveUp(
+            GiveUp::Attempts | GiveUp::Deadline | GiveUp::Delay | GiveUp::AskedTooLong | GiveUp::Budget(_),
+        ) => overrides.exhausted.map(Exit::Code),
         // Not exhausted: the outer run goes on.
         Stop::GaveUp(GiveUp::Nested) => None,
         Stop::GaveUp(GiveUp::Stdin) => None,
@@ -62,12 +62,22 @@ pub fn as_it_ended(end: &End) -> Exit {
 mod tests {
     use super::*;
     use crate::outcome::Bound;
+    use crate::policy::budget::Counts;
 
     const OVERRIDES: Overrides = Overrides {
         exhausted: Some(75),
         flaky: Some(64),
     };
-    const EXHAUSTED: [GiveUp; 4] = [GiveUp::Attempts, GiveUp::Deadline, GiveUp::Delay, GiveUp::AskedTooLong];
+    const EXHAUSTED: [GiveUp; 5] = [
+        GiveUp::Attempts,
+        GiveUp::Deadline,
+        GiveUp::Delay,
+        GiveUp::AskedTooLong,
+        GiveUp::Budget(Counts {
+            attempts: 10,
+            retries: 9,
+        }),
+    ];
 
     #[test]
     fn every_code_passes_through() {

@@ -5,6 +5,7 @@
 //! delay) -> [`exit`] (the one table). `docs/DESIGN.md` explains the engine, the terminal and signal
 //! model and the known limits.
 
+pub mod budget;
 pub mod cli;
 pub mod exit;
 pub mod generate;
@@ -19,6 +20,7 @@ pub mod run;
 pub mod settings;
 pub mod signal;
 pub mod sim;
+pub mod store;
 pub mod streams;
 pub mod values;
 

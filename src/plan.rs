@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use crate::budget::Budget;
 use crate::cli::Typed;
 use crate::exit::Overrides;
 use crate::policy::classifier::Classifier;
@@ -15,6 +16,7 @@ use crate::signal::Signal;
 use crate::streams::{Input, Streams};
 use crate::values;
 
+mod budget;
 mod streams;
 mod waits;
 
@@ -66,6 +68,8 @@ pub struct Plan {
     pub splay: Duration,
     /// `--seed`
     pub seed: Option<u64>,
+    /// The budget it shares with others.
+    pub budget: Option<Budget>,
     /// Runs around this one, and what to say of them.
     pub nesting: Nesting,
     /// `--exhausted-exit` and `--flaky-exit`
@@ -176,6 +180,7 @@ impl Plan {
             initial_delay,
             splay,
             seed: value(settings.read("seed", |text| values::whole(text, 0, u64::MAX))?),
+            budget: budget::budget(&settings)?,
             nesting,
             overrides: Overrides {
                 exhausted: value(settings.read("exhausted-exit", values::code)?),

@@ -5,12 +5,19 @@ use std::time::Duration;
 use rand::{Rng, RngExt};
 
 use crate::exit::{self, Exit};
-use crate::observe::{Observer, text::harmless};
+use crate::observe::Observer;
 use crate::outcome::{End, Outcome};
 use crate::plan::{Nesting, Plan};
+use crate::policy::budget::Question;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::{Decision, GiveUp, Session, Stop};
 use crate::signal::Signal;
+
+mod shared;
+mod variables;
+
+use shared::Shared;
+use variables::{of_attempt, of_predicate};
 
 /// What ends an attempt that does not end by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +75,13 @@ pub trait Host {
     fn ask(&mut self, shell: &str, order: &Order<'_>) -> Result<Attempt, Cut>;
     /// The run is over: prints what was kept of the output.
     fn release(&mut self, succeeded: bool) -> Result<(), Cut>;
+    /// Does what may block for long, hearing signals. An error if it takes longer than this, or cannot be begun:
+    /// what a person should read.
+    fn aside<T: Send + 'static>(
+        &mut self,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Result<T, String>, Cut>;
     /// Writes lines for people to standard error; that it cannot is no error.
     fn say(&mut self, lines: &str) -> Result<(), Cut>;
 }
@@ -107,8 +121,12 @@ pub enum Event<'a> {
         /// What decided that the failure is permanent, if it is.
         verdict: &'a Verdict,
     },
-    /// The deadline passed before a first attempt could start.
+    /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
+    CoolingOff(Duration),
+    /// The deadline passes before a first attempt can start.
     NoTime,
+    /// Something is not as it should be, and the run goes on.
+    Warning(String),
     /// A signal ended the run.
     Interrupted(Signal),
 }
@@ -157,7 +175,13 @@ fn attempts(
 ) -> Result<Exit, Cut> {
     let mut session = Session::new(&plan.limits, &plan.delays);
     let mut last: Option<(Outcome, Verdict)> = None;
+    let mut shared = plan.budget.as_ref();
+    // A retry is counted when it is granted.
+    let mut counted = false;
     host.wait(plan.initial_delay.saturating_add(splay(plan.splay, rng)))?;
+    if !cooled_off(plan, &session, &mut shared, host, rng, observer)? {
+        return Ok(exit::no_attempt_in_time(plan.overrides));
+    }
     let began = host.elapsed();
     loop {
         let mut moment = Moment {
@@ -169,8 +193,11 @@ fn attempts(
             moment.total -= 1;
             return too_late(plan, host, observer, moment, last.as_ref());
         }
+        if !counted {
+            shared::ask(&mut shared, host, observer, moment, Question::Attempt)?;
+        }
         tell(host, observer, moment, &Event::Started)?;
-        let variables = variables(plan, identity, &moment, began, last.as_ref());
+        let variables = of_attempt(plan, identity, &moment, began, last.as_ref());
         let order = Order {
             bounds: &plan.bounds,
             deadline: plan.limits.deadline,
@@ -190,7 +217,7 @@ fn attempts(
         }
         let verdict = match (plan.classifier.judge(&outcome), &plan.retry_if) {
             (Verdict::Ask(reason), Some(shell)) => {
-                let variables = predicate_variables(&order, &outcome, &reason);
+                let variables = of_predicate(&order, &outcome, &reason);
                 let bounds = Bounds {
                     timeout: None,
                     idle: None,
@@ -206,8 +233,22 @@ fn attempts(
             (verdict, _) => verdict,
         };
         moment.elapsed = host.elapsed();
-        match session.next(&outcome, &verdict, moment.elapsed, rng) {
+        let mut decision = session.next(&outcome, &verdict, moment.elapsed, rng);
+        let mut owed = None;
+        if let Decision::Retry(delay) = decision
+            && let Some(answer) = shared::ask(&mut shared, host, observer, moment, Question::Retry)?
+            && !answer.allowed
+        {
+            decision = Decision::Stop(Stop::GaveUp(GiveUp::Budget(answer.counts)));
+            owed = Some(delay);
+        }
+        counted = matches!(decision, Decision::Retry(_));
+        match decision {
             Decision::Stop(stop) => {
+                let owed = || owed.unwrap_or_else(|| session.owed(&outcome, rng));
+                if let Some(word) = shared::last_word(stop, &verdict, owed) {
+                    shared::ask(&mut shared, host, observer, moment, word)?;
+                }
                 let event = match stop {
                     Stop::Succeeded { flaky } => Event::Succeeded { flaky },
                     Stop::GaveUp(why) => Event::GaveUp {
@@ -247,6 +288,39 @@ fn attempts(
     }
 }
 
+/// Waits out what an earlier run left to wait. False if that would pass the deadline.
+fn cooled_off(
+    plan: &Plan,
+    session: &Session<'_>,
+    shared: &mut Shared<'_>,
+    host: &mut impl Host,
+    rng: &mut impl Rng,
+    observer: &mut impl Observer,
+) -> Result<bool, Cut> {
+    if !plan.budget.as_ref().is_some_and(|budget| budget.cool_off) {
+        return Ok(true);
+    }
+    let moment = Moment {
+        attempt: 1,
+        total: 0,
+        elapsed: host.elapsed(),
+    };
+    let answer = shared::ask(shared, host, observer, moment, Question::CoolOff)?;
+    let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off);
+    if left.is_zero() {
+        return Ok(true);
+    }
+    // Random upwards only: many runs may have been told the same.
+    let wait = plan.delays.at_least(left, left / 4, rng);
+    tell(host, observer, moment, &Event::CoolingOff(wait))?;
+    if session.passes_deadline(host.elapsed(), wait) {
+        tell(host, observer, moment, &Event::NoTime)?;
+        return Ok(false);
+    }
+    host.wait(wait)?;
+    Ok(true)
+}
+
 /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
 fn too_late(
     plan: &Plan,
@@ -270,25 +344,6 @@ fn tell(host: &mut impl Host, observer: &mut impl Observer, moment: Moment, even
         Some(line) => host.say(&line),
         None => Ok(()),
     }
-}
-
-/// What `--retry-if` sees besides the variables of the attempt.
-fn predicate_variables(order: &Order<'_>, outcome: &Outcome, reason: &Reason) -> Vec<(&'static str, String)> {
-    let signal = match &outcome.end {
-        End::Signaled(signal) => signal.number().to_string(),
-        _ => String::new(),
-    };
-    let mut variables = order.variables.clone();
-    variables.push(("BACKOFF_EXIT", outcome.end.shell_status().to_string()));
-    variables.push(("BACKOFF_SIGNAL", signal));
-    variables.push((
-        "BACKOFF_REASON",
-        reason
-            .matched
-            .as_deref()
-            .map_or_else(|| outcome.end.to_string(), harmless),
-    ));
-    variables
 }
 
 /// What the answer of `--retry-if` means: 0 is transient, 1 permanent, anything else an error of the
@@ -315,36 +370,4 @@ fn splay(most: Duration, rng: &mut impl Rng) -> Duration {
     }
     let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
     Duration::from_nanos(rng.random_range(0..=most))
-}
-
-/// What the command sees of the run it is part of.
-fn variables(
-    plan: &Plan,
-    identity: &Identity,
-    moment: &Moment,
-    began: Duration,
-    last: Option<&(Outcome, Verdict)>,
-) -> Vec<(&'static str, String)> {
-    let elapsed = moment.elapsed.saturating_sub(began);
-    let mut variables = vec![
-        ("BACKOFF_ATTEMPT", moment.attempt.to_string()),
-        (
-            "BACKOFF_ATTEMPT_LIMIT",
-            plan.limits.attempts.map_or_else(String::new, |limit| limit.to_string()),
-        ),
-        ("BACKOFF_RUN_ID", identity.run_id.clone()),
-        ("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
-        (
-            "BACKOFF_ELAPSED",
-            format!("{}.{:03}", elapsed.as_secs(), elapsed.subsec_millis()),
-        ),
-        (
-            "BACKOFF_PREVIOUS_EXIT",
-            last.map_or_else(String::new, |(outcome, _)| outcome.end.shell_status().to_string()),
-        ),
-    ];
-    if plan.c_locale {
-        variables.push(("LC_ALL", "C.UTF-8".to_owned()));
-    }
-    variables
 }

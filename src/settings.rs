@@ -58,6 +58,14 @@ impl<T> fmt::Display for Given<T> {
     }
 }
 
+/// A value as it may be shown: an address may hold a password.
+fn shown(opt: &Opt, text: &str) -> String {
+    match opt.long {
+        "store" => values::without_password(text),
+        _ => text.to_owned(),
+    }
+}
+
 /// All sources of settings.
 #[derive(Debug)]
 pub struct Settings<'a> {
@@ -127,7 +135,7 @@ impl<'a> Settings<'a> {
                     Origin::Variable => opt.variable(),
                     Origin::Policy(name) => format!("policy {name}, {}", opt.long),
                 };
-                Usage(format!("{place}: {:?} {problem}", text.to_string_lossy()))
+                Usage(format!("{place}: {:?} {problem}", shown(opt, &text.to_string_lossy())))
             };
             let known = text.to_str().ok_or_else(|| wrong("is not UTF-8"))?;
             let value = parse(known).map_err(|problem| wrong(&problem))?;
@@ -135,7 +143,7 @@ impl<'a> Settings<'a> {
                 value,
                 origin,
                 opt,
-                text: known.to_owned(),
+                text: shown(opt, known),
             })
         });
         given.collect()

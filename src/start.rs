@@ -43,6 +43,7 @@ fn run(plan: &Plan) -> Exit {
         attempts: plan.limits.attempts,
         streams: &plan.streams,
         command: &plan.command,
+        budget: plan.budget.as_ref(),
     };
     let outcome = System::take_over(&plan.command, &plan.streams)
         .and_then(|mut host| run::run(plan, &identity, &mut host, &mut rng, &mut observer));

@@ -125,6 +125,22 @@ pub fn percent(text: &str) -> Parsed<f64> {
     }
 }
 
+/// An address without what is secret in it: user and password, and `pass=` of a query.
+pub fn without_password(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return address.to_owned();
+    };
+    // A password may hold any sign, escaped or not: all up to the last @ is hidden.
+    let rest = rest
+        .rsplit_once('@')
+        .map_or(rest.to_owned(), |(_, rest)| format!("***@{rest}"));
+    let rest = match rest.find("pass=") {
+        Some(at) => format!("{}pass=***", &rest[..at]),
+        None => rest,
+    };
+    format!("{scheme}://{rest}")
+}
+
 /// SIZE: a number of bytes, `64KiB`, `1.5GiB`, `10MB`, `1G` (powers of 1024 but for kB, MB, GB).
 pub fn size(text: &str) -> Parsed<u64> {
     let wrong = || "is not a size; try 64KiB, 10MB or 1GiB".to_owned();

@@ -830,7 +830,9 @@ fn a_session_keeps_its_limits_whatever_happens() {
                     "attempts"
                 }
                 // These attempts printed and read nothing.
-                Decision::Stop(Stop::GaveUp(why @ (GiveUp::AskedTooLong | GiveUp::Stdin))) => unreachable!("{why:?}"),
+                Decision::Stop(Stop::GaveUp(why @ (GiveUp::AskedTooLong | GiveUp::Budget(_) | GiveUp::Stdin))) => {
+                    unreachable!("{why:?}")
+                }
                 Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
                     assert!(may_go_on && !is_last && stops);
                     "delay"
@@ -900,6 +902,7 @@ fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
         attempts: plan.limits.attempts,
         streams: &plan.streams,
         command: &plan.command,
+        budget: None,
     };
     let identity = Identity { run_id: "a run".into() };
     let exit = run::run(plan, &identity, &mut host, &mut seeded(seed), &mut observer);

@@ -188,6 +188,28 @@ pub const OPTIONS: &[Opt] = &[
         "Standard output and error are then one, lines end in CR LF, and all goes to standard output; --stderr sees \
          nothing. Where standard input and output are a terminal, what is typed is the command's."),
 
+    opt(PROTECT, None, "budget", Value("NAME"),
+        "Retries of all runs that share NAME may be at most a fraction of their attempts",
+        "A retry is allowed while the window holds fewer than --budget-min attempts, or retries / attempts is below \
+         --budget-ratio. Once the budget is spent a transient failure is final. NAME is any text; that of the service which \
+         is called is a good one."),
+    opt(PROTECT, None, "budget-ratio", Value("PERCENT"),
+        "That fraction [default: 10%]", ""),
+    opt(PROTECT, None, "budget-min", Value("N"),
+        "Attempts in the window below which every retry is allowed [default: 10]", ""),
+    opt(PROTECT, None, "budget-window", Value("DURATION"),
+        "How long an attempt counts [default: 10m]",
+        "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
+    opt(PROTECT, None, "cool-off", Nothing,
+        "Wait before the first attempt if the last run of this budget gave up on a transient failure",
+        "What is left of the wait that would have come next in that run, and up to a quarter more, at random. A success \
+         clears it. For jobs that are started again and again (cron); needs --budget."),
+    opt(PROTECT, None, "store", Value("URL"),
+        "Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet",
+        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An address with a password is better given by \
+         BACKOFF_STORE: a command line can be read by every user of the machine."),
+    opt(PROTECT, None, "store-timeout", Value("DURATION"),
+        "How long the store may take before the run goes on without the budget, with a warning [default: 250ms]", ""),
     opt(PROTECT, None, "nested", Word("WHAT", &["allow", "once", "warn"]),
         "What to do under an outer backoff: retry, run once, or retry and say so [default: warn]",
         "Retries under retries multiply: 3 x 3 = 9 calls."),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::Observer;
+use crate::budget::Budget;
 use crate::outcome::{End, Outcome, StartFailure};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::GiveUp;
@@ -22,6 +23,8 @@ pub struct Text<'a> {
     pub streams: &'a Streams,
     /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
     pub command: &'a [OsString],
+    /// The budget that the run shares.
+    pub budget: Option<&'a Budget>,
 }
 
 impl Observer for Text<'_> {
@@ -45,6 +48,8 @@ impl Text<'_> {
                     },
                 ..
             } if moment.total == 1 || self.verbosity < 0 => Some(self.cannot_run(failure)),
+            // The protection that was asked for is off: an error of backoff's own.
+            Event::Warning(text) => Some(format!("warning: {text}")),
             _ if self.verbosity < 0 => None,
             Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
             Event::Retrying {
@@ -91,6 +96,11 @@ impl Text<'_> {
                 line.push_str(&self.because(*why, verdict, outcome));
                 Some(line)
             }
+            Event::CoolingOff(wait) => Some(format!(
+                "waiting {} before the first attempt: the last run of {} gave up",
+                span(*wait),
+                self.budget()
+            )),
             Event::NoTime => Some("gave up before the first attempt: the deadline has passed".into()),
             Event::Interrupted(signal) => {
                 verbose.then(|| format!("interrupted by {signal} at {attempt}; no further attempt"))
@@ -155,6 +165,13 @@ impl Text<'_> {
                 let asked = outcome.seen.wait_asked.unwrap_or_default();
                 format!(" (asked to wait {}, longer than --max-retry-after)", span(asked))
             }
+            (GiveUp::Budget(counts), _) => format!(
+                " ({} is spent: {} of {} attempts in {} were retries)",
+                self.budget(),
+                counts.retries,
+                counts.attempts,
+                span(self.budget.map_or(Duration::ZERO, |budget| budget.terms.window))
+            ),
             (GiveUp::Nested, _) => " (left to the outer backoff: --nested once)".into(),
             (GiveUp::Stdin, _) => match &outcome.seen.input_error {
                 Some(error) => format!(" (standard input cannot be given again: {error})"),
@@ -164,6 +181,12 @@ impl Text<'_> {
             },
             (GiveUp::Attempts | GiveUp::Deadline, _) => String::new(),
         }
+    }
+
+    /// "budget "api""
+    fn budget(&self) -> String {
+        let name = self.budget.map(|budget| harmless(&budget.name));
+        format!("budget \"{}\"", name.unwrap_or_default())
     }
 
     fn name(&self) -> String {

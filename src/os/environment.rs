@@ -1,7 +1,8 @@
 //! The environment, as bytes and as it is: entries without `=`, odd names and bad UTF-8 included.
 
-use std::ffi::{CStr, CString, OsString, c_char};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{CStr, CString, OsStr, OsString, c_char};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::ptr;
 
 unsafe extern "C" {
@@ -12,7 +13,7 @@ unsafe extern "C" {
 /// process.
 fn entries() -> impl Iterator<Item = &'static CStr> {
     // SAFETY: environ is null or points to a null-terminated array of strings; nothing in this
-    // process writes to it (clippy.toml bans set_var), and there is one thread.
+    // process writes to it (clippy.toml bans set_var), in no thread.
     let mut next = unsafe { environ };
     std::iter::from_fn(move || {
         if next.is_null() {
@@ -43,6 +44,17 @@ pub fn variable(name: &str) -> Option<&'static [u8]> {
         .filter_map(split)
         .find(|(known, _)| *known == name.as_bytes())
         .map(|(_, value)| value)
+}
+
+/// Where this user's programs keep their state, and backoff its own in it (XDG Base Directory Specification:
+/// a relative path counts as none).
+pub fn state_home() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = PathBuf::from(OsStr::from_bytes(variable(name)?));
+        path.is_absolute().then_some(path)
+    };
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
+    Some(state?.join("backoff"))
 }
 
 /// All variables whose names start with `BACKOFF_`; of a name that stands twice, the first, as

@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags};
 
+use super::aside::Aside;
 use super::environment::Environment;
 use super::signals::Signals;
 use super::spawn::{Place, Program, SpawnError};
@@ -327,6 +328,31 @@ impl Host for System {
         let answer = self.run(&Program::new(&command), &mut Environment::without(&names), order, ends);
         self.plumbing = plumbing;
         answer
+    }
+
+    fn aside<T: Send + 'static>(
+        &mut self,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Result<T, String>, Cut> {
+        let aside = match Aside::begin(work) {
+            Ok(aside) => aside,
+            Err(error) => return Ok(Err(format!("cannot start a thread: {}", super::describe_error(&error)))),
+        };
+        let until = later(Self::now(), limit);
+        loop {
+            let (signals, [is_over, ..]) = self.poll(until, [Some((aside.fd(), PollFlags::POLLIN)), None, None]);
+            if signals {
+                self.signals.receive();
+                self.obey()?;
+            }
+            if is_over {
+                return Ok(aside.result().ok_or_else(|| "failed".to_owned()));
+            }
+            if until.is_some_and(|until| until <= Self::now()) {
+                return Ok(Err(format!("gives no answer within {} ms", limit.as_millis())));
+            }
+        }
     }
 
     fn release(&mut self, succeeded: bool) -> Result<(), Cut> {

@@ -15,8 +15,10 @@ pub fn describe_error(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
+mod aside;
 mod attempt;
 pub mod child;
+pub mod clock;
 pub mod environment;
 pub mod host;
 pub mod leave;

@@ -39,13 +39,30 @@ impl Terms {
     }
 }
 
-/// What became of a request for a retry, and what the window held before it.
+/// What a run asks of, or tells to, those it shares a name with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// Count an attempt that is no retry.
+    Attempt,
+    /// May there be a retry? If so, it is counted.
+    Retry,
+    /// How long is a new run to wait?
+    CoolOff,
+    /// The run gave up on a transient failure: no new one within this time.
+    GaveUp(Duration),
+    /// The run ended otherwise: new ones may start at once.
+    Recovered,
+}
+
+/// What a run learns, whatever it asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether the retry may be made; it has been counted then.
+    /// Whether a retry may be made; it has been counted then.
     pub allowed: bool,
-    /// Attempts and retries before it.
+    /// What the window held before.
     pub counts: Counts,
+    /// What was left of the time in which no new run is to start.
+    pub cool_off: Duration,
 }
 
 /// The most slots that are kept. More than 60 are needed only after a run with a longer window has joined.
@@ -82,19 +99,33 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Answers a question. One call is one step: a store lets nobody in between.
+    pub fn answer(&mut self, terms: &Terms, question: Question, now: Duration) -> Answer {
+        let counts = self.counts(terms, now);
+        let cool_off = self.cool_off_left(now);
+        let allowed = terms.allow(counts);
+        match question {
+            Question::Attempt => self.count(terms, millis(now), 0),
+            Question::Retry if allowed => self.count(terms, millis(now), 1),
+            Question::Retry | Question::CoolOff => {}
+            Question::GaveUp(length) => self.begin_cool_off(length, now),
+            Question::Recovered => self.cool_off = None,
+        }
+        Answer {
+            allowed,
+            counts,
+            cool_off,
+        }
+    }
+
     /// Counts an attempt that is no retry.
     pub fn count_attempt(&mut self, terms: &Terms, now: Duration) {
-        self.count(terms, millis(now), 0);
+        self.answer(terms, Question::Attempt, now);
     }
 
     /// Asks for a retry and, if it is allowed, counts it.
     pub fn ask_retry(&mut self, terms: &Terms, now: Duration) -> Answer {
-        let counts = self.counts(terms, now);
-        let allowed = terms.allow(counts);
-        if allowed {
-            self.count(terms, millis(now), 1);
-        }
-        Answer { allowed, counts }
+        self.answer(terms, Question::Retry, now)
     }
 
     /// What the window up to now holds.
@@ -109,8 +140,7 @@ impl Ledger {
         counts
     }
 
-    /// A run gave up on a transient failure: no new one within this time.
-    pub fn begin_cool_off(&mut self, length: Duration, now: Duration) {
+    fn begin_cool_off(&mut self, length: Duration, now: Duration) {
         let length = millis(length);
         self.cool_off = Some(CoolOff {
             until: millis(now).saturating_add(length),
@@ -118,11 +148,11 @@ impl Ledger {
         });
     }
 
-    /// What is left of the time in which no new run is to start.
-    pub fn cool_off_left(&self, now: Duration) -> Option<Duration> {
-        let CoolOff { until, length } = self.cool_off?;
-        let left = until.saturating_sub(millis(now)).min(length);
-        (left > 0).then(|| Duration::from_millis(left))
+    fn cool_off_left(&self, now: Duration) -> Duration {
+        let left = self.cool_off.map_or(0, |CoolOff { until, length }| {
+            until.saturating_sub(millis(now)).min(length)
+        });
+        Duration::from_millis(left)
     }
 
     fn count(&mut self, terms: &Terms, now: u64, retries: u64) {

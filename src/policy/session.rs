@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rand::Rng;
 
+use super::budget::Counts;
 use super::classifier::Verdict;
 use super::delay::Delays;
 use crate::outcome::{Bound, End, Outcome};
@@ -70,6 +71,8 @@ pub enum GiveUp {
     Delay,
     /// The output asked for a longer wait than `--max-retry-after`.
     AskedTooLong,
+    /// The budget that it shares is spent; what was counted.
+    Budget(Counts),
     /// `--nested once`.
     Nested,
     /// More was read of standard input than can be given again.
@@ -198,6 +201,15 @@ impl<'p> Session<'p> {
         self.retries += 1;
         self.previous = Some(drawn);
         Decision::Retry(wait)
+    }
+
+    /// The wait that would come next, were the failed run to go on: what the other side asked for counts.
+    pub fn owed(&self, outcome: &Outcome, rng: &mut impl Rng) -> Duration {
+        let drawn = self.delays.draw(self.retry, self.previous, rng);
+        match (outcome.seen.wait_asked, self.limits.max_asked) {
+            (Some(asked), Some(_)) => self.delays.at_least(asked, drawn, rng),
+            _ => drawn,
+        }
     }
 
     fn is_last_attempt(&self) -> bool {

@@ -57,6 +57,14 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.attempt(order)
     }
 
+    fn aside<T: Send + 'static>(
+        &mut self,
+        _limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Result<T, String>, Cut> {
+        Ok(Ok(work()))
+    }
+
     fn release(&mut self, _succeeded: bool) -> Result<(), Cut> {
         Ok(())
     }

@@ -1,0 +1,195 @@
+//! The budget that a run shares with others: where it is kept, and how it is asked.
+//!
+//! What is decided is in [`policy::budget`](crate::policy::budget), how it is kept in [`store`](crate::store);
+//! this joins the two.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::os::{clock, environment};
+use crate::policy::budget::{Answer, CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot, Terms};
+use crate::store::directory;
+#[cfg(feature = "redis")]
+use crate::store::redis;
+
+/// A budget, as asked for.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    /// What those who share it call it.
+    pub name: String,
+    /// What it allows.
+    pub terms: Terms,
+    /// Where it is kept.
+    pub place: Place,
+    /// How long an answer may take.
+    pub timeout: Duration,
+    /// Wait for what an earlier run left to wait.
+    pub cool_off: bool,
+}
+
+/// Where budgets are kept.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// `backoff` in the user's directory for state.
+    Home,
+    /// A directory.
+    Directory(PathBuf),
+    /// A Redis server.
+    #[cfg(feature = "redis")]
+    Redis(Box<redis::Address>),
+}
+
+impl Place {
+    /// Reads an address, or the path of a directory.
+    pub fn parse(text: &str) -> Result<Place, String> {
+        let Some((scheme, _)) = text.split_once("://") else {
+            return match text {
+                "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
+                path => Ok(Place::Directory(path.into())),
+            };
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            #[cfg(feature = "redis")]
+            "redis" | "rediss" | "redis+unix" => Ok(Place::Redis(Box::new(redis::Address::parse(text)?))),
+            #[cfg(not(feature = "redis"))]
+            "redis" | "rediss" | "redis+unix" => {
+                Err("needs Redis, which this backoff was built without; try a directory".into())
+            }
+            _ => Err("is no store; try a directory, redis://HOST:6379, rediss:// or redis+unix://".into()),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Home => f.write_str("the directory for state"),
+            Place::Directory(path) => write!(f, "{}", path.display()),
+            #[cfg(feature = "redis")]
+            Place::Redis(address) => f.write_str(&address.shown()),
+        }
+    }
+}
+
+/// An answer, and what a person should know of how it came about.
+pub type Answered = directory::Done<Answer>;
+
+impl Budget {
+    /// Asks. Blocks for as long as the file system or the network does. An error is what a person should read.
+    pub fn ask(&self, question: Question) -> Result<Answered, String> {
+        match &self.place {
+            Place::Home => {
+                let home = environment::state_home()
+                    .ok_or("there is no place for it: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY")?;
+                self.ask_directory(&home, question)
+            }
+            Place::Directory(path) => self.ask_directory(path, question),
+            #[cfg(feature = "redis")]
+            Place::Redis(address) => {
+                let answer = self
+                    .ask_redis(address, question)
+                    .map_err(|why| format!("{}: {why}", address.shown()))?;
+                Ok(Answered { answer, warning: None })
+            }
+        }
+    }
+
+    fn ask_directory(&self, path: &Path, question: Question) -> Result<Answered, String> {
+        directory::update(path, &self.name, |record| {
+            let mut ledger = decode(record)?;
+            // The time is read under the lock: it must not be older than what the last one wrote.
+            let answer = ledger.answer(&self.terms, question, clock::since_epoch());
+            Some((encode(&ledger), answer))
+        })
+    }
+}
+
+/// The same as `Ledger::answer`, for a server that runs it.
+#[cfg(feature = "redis")]
+const SCRIPT: &str = include_str!("policy/budget.lua");
+/// Redis counts in floats, which are exact up to here; in milliseconds, 285,000 years.
+#[cfg(feature = "redis")]
+const LONGEST: u64 = 1 << 53;
+
+#[cfg(feature = "redis")]
+impl Budget {
+    /// The key of this budget. It is the only one, so that it lies on one server of a cluster.
+    fn key(&self) -> String {
+        format!("backoff:budget:{}", self.name)
+    }
+
+    fn ask_redis(&self, address: &redis::Address, question: Question) -> Result<Answer, String> {
+        let millis = |duration: Duration| (duration.as_millis().min(u128::from(LONGEST)) as u64).to_string();
+        let (word, length) = match question {
+            Question::Attempt => ("attempt", Duration::ZERO),
+            Question::Retry => ("retry", Duration::ZERO),
+            Question::CoolOff => ("cool-off", Duration::ZERO),
+            Question::GaveUp(length) => ("gave-up", length),
+            Question::Recovered => ("recovered", Duration::ZERO),
+        };
+        let arguments = [
+            millis(self.terms.window),
+            self.terms.min.to_string(),
+            self.terms.ratio.to_string(),
+            word.to_owned(),
+            millis(length),
+        ];
+        let numbers = redis::evaluate(address, SCRIPT, &self.key(), &arguments, self.timeout)?;
+        match numbers
+            .iter()
+            .map(|n| u64::try_from(*n))
+            .collect::<Result<Vec<_>, _>>()
+            .as_deref()
+        {
+            Ok(&[allowed, attempts, retries, left]) => Ok(Answer {
+                allowed: allowed == 1,
+                counts: Counts { attempts, retries },
+                cool_off: Duration::from_millis(left),
+            }),
+            _ => Err("answers with something else than was asked for".into()),
+        }
+    }
+}
+
+/// The record of a file: numbers of eight bytes, little-endian. The longest window, the end and the length of
+/// the cool-off (both 0 if there is none), then three for each slot.
+pub fn encode(ledger: &Ledger) -> Vec<u8> {
+    let (until, length) = ledger
+        .cool_off
+        .map_or((0, 0), |cool_off| (cool_off.until, cool_off.length));
+    let slots = ledger
+        .slots
+        .iter()
+        .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
+    [ledger.span, until, length]
+        .into_iter()
+        .chain(slots)
+        .flat_map(u64::to_le_bytes)
+        .collect()
+}
+
+/// Reads a record; an empty one is of a budget that nobody has used yet. None if it is not one.
+pub fn decode(record: &[u8]) -> Option<Ledger> {
+    if record.is_empty() {
+        return Some(Ledger::default());
+    }
+    let (numbers, rest) = record.as_chunks::<8>();
+    let mut numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    let (span, until, length) = (numbers.next()?, numbers.next()?, numbers.next()?);
+    let numbers: Vec<u64> = numbers.collect();
+    let (triples, odd) = numbers.as_chunks::<3>();
+    let slots: Vec<Slot> = triples
+        .iter()
+        .map(|&[until, attempts, retries]| Slot {
+            until,
+            counts: Counts { attempts, retries },
+        })
+        .collect();
+    let in_order = slots.is_sorted_by(|a, b| a.until < b.until);
+    (rest.is_empty() && odd.is_empty() && slots.len() <= MOST_SLOTS && in_order).then_some(Ledger {
+        span,
+        slots,
+        cool_off: (length > 0).then_some(CoolOff { until, length }),
+    })
+}

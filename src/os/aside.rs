@@ -1,0 +1,41 @@
+//! Work that may block for longer than a signal may wait (a file system or a server that does not answer):
+//! done by a thread of its own, for as long as it is of use.
+
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Enough for TLS.
+const STACK: usize = 1 << 20;
+
+/// Work under way. Dropping it leaves the thread to its fate: it ends when its work does, or with the process.
+#[derive(Debug)]
+pub(super) struct Aside<T> {
+    result: Receiver<T>,
+    done: PipeReader,
+}
+
+impl<T: Send + 'static> Aside<T> {
+    /// Begins. The thread blocks all signals, as this one does, so that none is lost to it.
+    pub(super) fn begin(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Aside<T>> {
+        let (done, mark) = io::pipe()?;
+        let (sender, result) = sync_channel(1);
+        let name = std::thread::Builder::new().name("store".into()).stack_size(STACK);
+        name.spawn(move || {
+            let _ = sender.send(work());
+            // After the result, so that whoever sees the pipe closed finds it.
+            drop(mark);
+        })?;
+        Ok(Aside { result, done })
+    }
+
+    /// Readable once it is over.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.done.as_fd()
+    }
+
+    /// The result; None if there is none.
+    pub(super) fn result(self) -> Option<T> {
+        self.result.try_recv().ok()
+    }
+}

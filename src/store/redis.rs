@@ -1,0 +1,160 @@
+//! A Redis server, or one that speaks its protocol (Redis 6 or later, Valkey): one script for each step,
+//! on a connection of its own, so that nothing is held while a run waits.
+
+use std::io;
+use std::time::Duration;
+
+use redis::{ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisError};
+
+use crate::os::describe_error;
+
+/// How often a cluster may send us to another of its servers.
+const MOST_REDIRECTIONS: u32 = 3;
+
+/// Where a server is, and who we are to it. Never shows a password.
+#[derive(Clone)]
+pub struct Address {
+    info: ConnectionInfo,
+}
+
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.shown())
+    }
+}
+
+impl Address {
+    /// Reads `redis://`, `rediss://` (TLS) or `redis+unix://`.
+    pub fn parse(url: &str) -> Result<Address, String> {
+        let insecure = url.split_once('#').is_some_and(|(_, fragment)| fragment == "insecure");
+        if insecure {
+            return Err("asks for TLS without a check of the certificate, which protects nothing".into());
+        }
+        let info = url.into_connection_info().map_err(|error| {
+            // The library's text may quote the address.
+            match error.kind() {
+                ErrorKind::InvalidClientConfig if error.to_string().contains("database") => {
+                    "has a database that is not a number; try redis://HOST:6379/0".to_owned()
+                }
+                _ => "is not a Redis address; try redis://USER:PASSWORD@HOST:6379".to_owned(),
+            }
+        })?;
+        Ok(Address { info })
+    }
+
+    /// The address without user and password.
+    pub fn shown(&self) -> String {
+        let host = |host: &str| {
+            if host.contains(':') {
+                format!("[{host}]")
+            } else {
+                host.to_owned()
+            }
+        };
+        match self.info.addr() {
+            ConnectionAddr::Tcp(name, port) => format!("redis://{}:{port}", host(name)),
+            ConnectionAddr::TcpTls { host: name, port, .. } => format!("rediss://{}:{port}", host(name)),
+            ConnectionAddr::Unix(path) => format!("redis+unix://{}", path.display()),
+            _ => "redis".into(),
+        }
+    }
+
+    /// The same user on another server of the cluster.
+    fn moved_to(&self, name: &str, port: u16) -> Option<Address> {
+        let addr = match self.info.addr() {
+            ConnectionAddr::Tcp(..) => ConnectionAddr::Tcp(name.into(), port),
+            ConnectionAddr::TcpTls { .. } => ConnectionAddr::TcpTls {
+                host: name.into(),
+                port,
+                insecure: false,
+                tls_params: None,
+            },
+            _ => return None,
+        };
+        Some(Address {
+            info: self.info.clone().set_addr(addr),
+        })
+    }
+}
+
+/// Runs a script that touches one key and answers with whole numbers. An error is what a person should
+/// read; it holds nothing that the server said, since servers quote what they were sent.
+pub fn evaluate(
+    address: &Address,
+    script: &str,
+    key: &str,
+    arguments: &[String],
+    timeout: Duration,
+) -> Result<Vec<i64>, String> {
+    if matches!(address.info.addr(), ConnectionAddr::TcpTls { .. }) {
+        // An error says that there is one already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    let mut server = address.clone();
+    for _ in 0..=MOST_REDIRECTIONS {
+        match evaluate_on(&server, script, key, arguments, timeout) {
+            Ok(numbers) => return Ok(numbers),
+            Err(error) => match error
+                .redirect_node()
+                .and_then(|(name, port)| server.moved_to(name, port))
+            {
+                Some(other) => server = other,
+                None => return Err(problem(&error, timeout)),
+            },
+        }
+    }
+    Err("sends us from server to server (MOVED)".into())
+}
+
+fn evaluate_on(
+    server: &Address,
+    script: &str,
+    key: &str,
+    arguments: &[String],
+    timeout: Duration,
+) -> Result<Vec<i64>, RedisError> {
+    let client = redis::Client::open(server.info.clone())?;
+    let mut connection = client.get_connection_with_timeout(timeout)?;
+    connection.set_read_timeout(Some(timeout))?;
+    connection.set_write_timeout(Some(timeout))?;
+    redis::cmd("EVAL")
+        .arg(script)
+        .arg(1)
+        .arg(key)
+        .arg(arguments)
+        .query(&mut connection)
+}
+
+fn problem(error: &RedisError, timeout: Duration) -> String {
+    if error.is_timeout() {
+        return format!("gives no answer within {} ms", timeout.as_millis());
+    }
+    match (error.code(), error.kind()) {
+        (Some("NOAUTH"), _) => "wants a password (NOAUTH)".into(),
+        (Some("WRONGPASS"), _) | (_, ErrorKind::AuthenticationFailed) => "refuses the user or the password".into(),
+        (Some("NOPERM"), _) => "lets this user not do it (NOPERM); see the manual for what it takes".into(),
+        (Some("OOM"), _) => "is out of memory (OOM)".into(),
+        (Some("READONLY"), _) => "is a read-only replica (READONLY)".into(),
+        (Some("LOADING"), _) => "is still loading its data (LOADING)".into(),
+        (Some("WRONGTYPE" | "FOREIGN"), _) => "holds something else than backoff's under this name".into(),
+        (Some(code), _) => format!("refuses ({})", plain(code)),
+        (None, ErrorKind::Parse | ErrorKind::UnexpectedReturnType) => "does not speak the protocol of Redis".into(),
+        (None, ErrorKind::Io) => match std::error::Error::source(error).and_then(|source| source.downcast_ref()) {
+            Some(error) => describe_io(error),
+            None => describe_io(&io::Error::other(error.to_string())),
+        },
+        (None, _) => "fails in a way of its own".into(),
+    }
+}
+
+fn describe_io(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "closes the connection".into(),
+        _ => format!("cannot be reached: {}", describe_error(error)),
+    }
+}
+
+/// Letters only: a server's word goes to a terminal.
+fn plain(code: &str) -> String {
+    code.chars().filter(char::is_ascii_alphanumeric).take(20).collect()
+}
