@@ -35,7 +35,7 @@ complete -c backoff -l budget-min -d 'Attempts in the window below which every r
 complete -c backoff -l budget-window -d 'How long an attempt counts [default: 10m]' -r
 complete -c backoff -l store -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet' -r
 complete -c backoff -l store-timeout -d 'How long the store may take before the run goes on without the budget, with a warning [default: 250ms]' -r
-complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline or delay ran out on a transient failure' -r
+complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline, delay or budget ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
 complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential]' -r -f -a "exponential\t''
 linear\t''

@@ -193,3 +193,49 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         cool_off: (length > 0).then_some(CoolOff { until, length }),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_record_is_read_as_it_was_written(
+            span: u64,
+            untils in prop::collection::btree_set(any::<u64>(), 0..=MOST_SLOTS),
+            counts: (u64, u64),
+            cool_off in prop::option::of((any::<u64>(), 1..u64::MAX)),
+        ) {
+            let (attempts, retries) = counts;
+            let ledger = Ledger {
+                span,
+                slots: untils.into_iter().map(|until| Slot { until, counts: Counts { attempts, retries } }).collect(),
+                cool_off: cool_off.map(|(until, length)| CoolOff { until, length }),
+            };
+            let record = encode(&ledger);
+            prop_assert!(record.len() <= crate::store::page::MOST);
+            prop_assert_eq!(decode(&record), Some(ledger));
+        }
+
+        #[test]
+        fn any_bytes_are_a_record_or_none(record in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Some(ledger) = decode(&record) && !record.is_empty() {
+                let again = encode(&ledger);
+                prop_assert_eq!(again.len(), record.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_order_is_no_record() {
+        let numbers = |numbers: &[u64]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+        assert!(decode(&numbers(&[1, 0, 0])).is_some());
+        assert!(decode(&numbers(&[1, 0, 0, 5, 1, 0, 6, 1, 0])).is_some());
+        assert!(decode(&numbers(&[1, 0, 0, 6, 1, 0, 5, 1, 0])).is_none());
+        assert!(decode(&numbers(&[1, 0])).is_none());
+        assert!(decode(&numbers(&[1, 0, 0, 5])).is_none());
+        assert!(decode(&numbers(&[7; 3 + 3 * (MOST_SLOTS + 1)])).is_none());
+        assert!(decode(b"odd").is_none());
+    }
+}

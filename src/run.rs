@@ -124,7 +124,10 @@ pub enum Event<'a> {
     /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
     CoolingOff(Duration),
     /// The deadline passes before a first attempt can start.
-    NoTime,
+    NoTime {
+        /// What had to be waited out first.
+        cool_off: Option<Duration>,
+    },
     /// Something is not as it should be, and the run goes on.
     Warning(String),
     /// A signal ended the run.
@@ -312,11 +315,11 @@ fn cooled_off(
     }
     // Random upwards only: many runs may have been told the same.
     let wait = plan.delays.at_least(left, left / 4, rng);
-    tell(host, observer, moment, &Event::CoolingOff(wait))?;
     if session.passes_deadline(host.elapsed(), wait) {
-        tell(host, observer, moment, &Event::NoTime)?;
+        tell(host, observer, moment, &Event::NoTime { cool_off: Some(wait) })?;
         return Ok(false);
     }
+    tell(host, observer, moment, &Event::CoolingOff(wait))?;
     host.wait(wait)?;
     Ok(true)
 }
@@ -332,7 +335,7 @@ fn too_late(
     let why = GiveUp::Deadline;
     host.release(false)?;
     let Some((outcome, verdict)) = last else {
-        tell(host, observer, moment, &Event::NoTime)?;
+        tell(host, observer, moment, &Event::NoTime { cool_off: None })?;
         return Ok(exit::no_attempt_in_time(plan.overrides));
     };
     tell(host, observer, moment, &Event::GaveUp { why, outcome, verdict })?;

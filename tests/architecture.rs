@@ -56,7 +56,8 @@ fn policy_knows_outcomes_and_signals_only() {
 
 #[test]
 fn effects_do_not_know_policy() {
-    for (path, text) in sources("src/os") {
+    let rooms = ["src/os", "src/io", "src/store"];
+    for (path, text) in rooms.into_iter().flat_map(sources) {
         assert!(
             !imports(&text).iter().any(|import| import == "policy"),
             "{} imports policy",

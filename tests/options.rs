@@ -301,9 +301,10 @@ fn a_bad_variable_is_named() {
     for opt in OPTIONS {
         let variable = opt.variable();
         let mut command = backoff(&["--", "echo", "started"]);
-        // Any text is a shell command, and nearly any a regular expression.
+        // Any text is a shell command or a name, and nearly any a regular expression.
         let bad = match opt.long {
-            "retry-if" => continue,
+            "retry-if" | "budget" => continue,
+            "store" => "@bad@://",
             long if long.ends_with("-match") => "(@bad@",
             _ => "@bad@",
         };

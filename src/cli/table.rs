@@ -219,7 +219,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(SAY, Some('v'), "verbose", Count,
         "Also say starts, successes and which rule decided; twice: also arguments and streams", ""),
     opt(SAY, None, "exhausted-exit", Value("CODE"),
-        "Status when attempts, deadline or delay ran out on a transient failure",
+        "Status when attempts, deadline, delay or budget ran out on a transient failure",
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),
     opt(SAY, None, "flaky-exit", Value("CODE"),
         "Status when the command succeeded, but not at the first attempt [default: 0]", ""),

@@ -101,7 +101,14 @@ impl Text<'_> {
                 span(*wait),
                 self.budget()
             )),
-            Event::NoTime => Some("gave up before the first attempt: the deadline has passed".into()),
+            Event::NoTime { cool_off: Some(wait) } => Some(format!(
+                "gave up before the first attempt: the last run of {} gave up, and to wait {} would pass the deadline",
+                self.budget(),
+                span(*wait)
+            )),
+            Event::NoTime { cool_off: None } => {
+                Some("gave up before the first attempt: the deadline has passed".into())
+            }
             Event::Interrupted(signal) => {
                 verbose.then(|| format!("interrupted by {signal} at {attempt}; no further attempt"))
             }
