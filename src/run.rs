@@ -7,7 +7,7 @@ use rand::{Rng, RngExt};
 use crate::exit::{self, Exit};
 use crate::observe::Observer;
 use crate::outcome::{End, Outcome};
-use crate::plan::{Nesting, Plan};
+use crate::plan::{Effective, Nesting, Plan};
 use crate::policy::budget::Question;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::{Decision, GiveUp, Session, Stop};
@@ -89,6 +89,8 @@ pub trait Host {
 /// What happened, for observers.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// What the run is about to do, setting by setting (`-vv`).
+    Settings(&'a [Effective]),
     /// An attempt is about to start.
     Started,
     /// An attempt succeeded, and must again (`--consecutive`).
@@ -176,11 +178,19 @@ fn attempts(
     rng: &mut impl Rng,
     observer: &mut impl Observer,
 ) -> Result<Exit, Cut> {
-    let mut session = Session::new(&plan.limits, &plan.delays);
+    let mut session = Session::new(&plan.limits, &plan.delays, &plan.classes);
     let mut last: Option<(Outcome, Verdict)> = None;
     let mut shared = plan.budget.as_ref();
     // A retry is counted when it is granted.
     let mut counted = false;
+    if !plan.effective.is_empty() {
+        let moment = Moment {
+            attempt: 1,
+            total: 0,
+            elapsed: host.elapsed(),
+        };
+        tell(host, observer, moment, &Event::Settings(&plan.effective))?;
+    }
     host.wait(plan.initial_delay.saturating_add(splay(plan.splay, rng)))?;
     if !cooled_off(plan, &session, &mut shared, host, rng, observer)? {
         return Ok(exit::no_attempt_in_time(plan.overrides));

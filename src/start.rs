@@ -6,12 +6,14 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::cli::{self, Parsed};
+use crate::config::Config;
 use crate::exit::{self, Exit};
 use crate::generate;
 use crate::observe::text::Text;
 use crate::os::{self, host::System, random};
 use crate::plan::{Action, Plan};
 use crate::run::{self, Cut, Identity};
+use crate::settings::Settings;
 
 /// Runs backoff with these arguments, the first being its own name.
 pub fn main(args: Vec<OsString>) -> Exit {
@@ -20,13 +22,19 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Parsed::Print(text) => return print_all([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
-    let plan = match Plan::resolve(&typed, &os::environment::backoff_variables()) {
+    let variables = os::environment::backoff_variables();
+    let config = match Config::load(&Settings::new(&typed, &variables)) {
+        Ok(config) => config,
+        Err(usage) => return complain(&usage.0),
+    };
+    let plan = match Plan::resolve(&typed, &variables, &config) {
         Ok(plan) => plan,
         Err(usage) => return complain(&usage.0),
     };
     match plan.action {
         Action::Generate(document) => print_all([generate::document(document)]),
         Action::ListPresets => print_all(generate::presets()),
+        Action::ListPolicies => print_all(generate::policies(&config)),
         Action::Plan => print_all(generate::waits(&plan)),
         Action::Run => run(&plan),
     }
