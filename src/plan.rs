@@ -11,12 +11,14 @@ use crate::policy::delay::Delays;
 use crate::policy::named::BUILT_IN;
 use crate::policy::session::Limits;
 use crate::run::Bounds;
-use crate::settings::{Given, Settings, Usage, exclude};
+use crate::settings::{Given, Settings, Usage};
 use crate::signal::Signal;
+use crate::speech::Speech;
 use crate::streams::{Input, Streams};
 use crate::values;
 
 mod budget;
+mod speech;
 mod streams;
 mod waits;
 
@@ -74,8 +76,12 @@ pub struct Plan {
     pub nesting: Nesting,
     /// `--exhausted-exit` and `--flaky-exit`
     pub overrides: Overrides,
-    /// -1 quiet, 0, 1 or 2 (and more) verbose.
-    pub verbosity: i16,
+    /// What backoff says, and where.
+    pub speech: Speech,
+    /// `--on-retry`
+    pub on_retry: Option<String>,
+    /// `--on-give-up`
+    pub on_give_up: Option<String>,
     /// `--c-locale`
     pub c_locale: bool,
 }
@@ -175,7 +181,7 @@ impl Plan {
             delays,
             classifier,
             streams,
-            retry_if: streams::retry_if(&settings)?,
+            retry_if: shell(&settings, "retry-if")?,
             bounds: bounds(&settings)?,
             initial_delay,
             splay,
@@ -186,21 +192,17 @@ impl Plan {
                 exhausted: value(settings.read("exhausted-exit", values::code)?),
                 flaky: value(settings.read("flaky-exit", values::code)?),
             },
-            verbosity: verbosity(&settings)?,
+            speech: speech::speech(&settings)?,
+            on_retry: shell(&settings, "on-retry")?,
+            on_give_up: shell(&settings, "on-give-up")?,
             c_locale: settings.is_on("c-locale")?,
         })
     }
 }
 
-fn verbosity(settings: &Settings<'_>) -> Result<i16, Usage> {
-    let mut quiet = settings.switch("quiet")?.filter(|given| given.value > 0);
-    let mut verbose = settings.switch("verbose")?.filter(|given| given.value > 0);
-    exclude(&mut quiet, &mut verbose, "one silences what the other asks for")?;
-    Ok(if quiet.is_some() {
-        -1
-    } else {
-        value(verbose).map_or(0, i16::from)
-    })
+/// A line for the shell.
+fn shell(settings: &Settings<'_>, long: &str) -> Result<Option<String>, Usage> {
+    Ok(value(settings.read(long, |text| Ok(text.to_owned()))?))
 }
 
 fn bounds(settings: &Settings<'_>) -> Result<Bounds, Usage> {

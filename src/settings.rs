@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::cli::{self, Opt, Typed};
 use crate::policy::named::Named;
@@ -147,6 +148,28 @@ impl<'a> Settings<'a> {
             })
         });
         given.collect()
+    }
+
+    /// The value of an option that takes a path, which need not be UTF-8.
+    pub fn read_path(&self, long: &str) -> Result<Option<Given<PathBuf>>, Usage> {
+        let opt = cli::option(long);
+        let Some((text, origin)) = self.find(opt).pop() else {
+            return Ok(None);
+        };
+        let given = Given {
+            value: PathBuf::from(text),
+            origin,
+            opt,
+            text: text.to_string_lossy().into_owned(),
+        };
+        if text.is_empty() {
+            return Err(Usage(format!(
+                "{} {:?} is no path; try a file name",
+                given.to_string().trim_end(),
+                text
+            )));
+        }
+        Ok(Some(given))
     }
 
     /// How often a switch is on, and where that was said: 0 or 1, more for an option that counts.

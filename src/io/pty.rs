@@ -8,7 +8,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -315,6 +315,14 @@ fn name(master: &PtyMaster) -> nix::Result<String> {
 fn name(master: &PtyMaster) -> nix::Result<String> {
     // SAFETY: one thread, so nobody else overwrites the name before it is copied.
     unsafe { nix::pty::ptsname(master) }
+}
+
+/// How wide the terminal on this descriptor is; None if it is none or does not know.
+pub fn columns(fd: RawFd) -> Option<u16> {
+    let mut seen = size(0, 0);
+    // SAFETY: TIOCGWINSZ fills the winsize that it is given, and fails where there is no terminal.
+    let result = unsafe { libc::ioctl(fd, libc::TIOCGWINSZ, &raw mut seen) };
+    (result == 0 && seen.ws_col > 0).then_some(seen.ws_col)
 }
 
 fn size(rows: u16, columns: u16) -> libc::winsize {

@@ -53,9 +53,9 @@ struct Running<'a> {
 }
 
 /// Runs the attempt to its end.
-pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order<'_>) -> Attempt {
+pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order) -> Attempt {
     let mut running = Running {
-        bounds: order.bounds,
+        bounds: &order.bounds,
         child,
         tree: Tree::default(),
         paused: Duration::ZERO,

@@ -35,7 +35,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn attempt(&mut self, _order: &Order<'_>) -> Result<Attempt, Cut> {
+    fn attempt(&mut self, _order: &Order) -> Result<Attempt, Cut> {
         let (end, ran) = self
             .attempts
             .next()
@@ -47,13 +47,17 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn wait(&mut self, delay: Duration) -> Result<(), Cut> {
+    fn time_of_day(&self) -> Duration {
+        self.now
+    }
+
+    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), Cut> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
         Ok(())
     }
 
-    fn ask(&mut self, _shell: &str, order: &Order<'_>) -> Result<Attempt, Cut> {
+    fn ask(&mut self, _shell: &str, order: &Order) -> Result<Attempt, Cut> {
         self.attempt(order)
     }
 
@@ -63,6 +67,13 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Result<T, String>, Cut> {
         Ok(Ok(work()))
+    }
+
+    fn hook(&mut self, _shell: &str, _order: &Order) -> Result<Attempt, Cut> {
+        Ok(Attempt {
+            outcome: Outcome::new(End::Exited(0), Duration::ZERO),
+            interrupted: None,
+        })
     }
 
     fn release(&mut self, _succeeded: bool) -> Result<(), Cut> {
