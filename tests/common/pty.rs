@@ -107,6 +107,13 @@ impl Terminal {
         }
     }
 
+    /// All that is shown until nobody has the terminal open any more.
+    pub fn rest(mut self) -> String {
+        while self.read_some() {}
+        self.child.wait().unwrap();
+        std::mem::take(&mut self.shown)
+    }
+
     /// Waits for the session's leader.
     pub fn finish(mut self) -> ExitStatus {
         while self.read_some() {
