@@ -8,6 +8,7 @@
 )]
 
 pub mod pty;
+pub mod tools;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
