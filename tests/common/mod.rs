@@ -8,6 +8,8 @@
 )]
 
 pub mod pty;
+#[cfg(feature = "redis")]
+pub mod redis;
 pub mod tools;
 
 use std::io::{BufRead, BufReader};
