@@ -28,6 +28,7 @@ const TESTS: &[Test] = &[
         a_budget_is_counted_exactly_and_shared,
     ),
     ("a_spent_budget_gives_up", SERVER, a_spent_budget_gives_up),
+    ("a_window_passes", SERVER, a_window_passes),
     ("questions_alone_leave_no_key", SERVER, questions_alone_leave_no_key),
     ("a_unix_socket", SERVER, a_unix_socket),
     ("a_database_of_its_own", SERVER, a_database_of_its_own),
@@ -159,6 +160,16 @@ fn a_spent_budget_gives_up() {
     let ample = ["-q", "-n", "2", "--budget-min", "0", "--budget-ratio", "90%"];
     asked(&server.url(), "api", &[&ample[..], &FAILING].concat()).expect_silence();
     assert_eq!(server.counts("api"), (6, 3));
+}
+
+fn a_window_passes() {
+    let server = Server::start(&[]);
+    let options = ["--budget-window", "3s", "--budget-min", "2", "-n", "9", "--", "false"];
+    asked(&server.url(), "api", &options).expect_stderr("is spent: 1 of 2 attempts in 3.0s");
+    let left: u64 = server.admin().pttl("backoff:budget:api").unwrap();
+    assert!((1..=3_050).contains(&left), "{left} ms");
+    eventually("it is forgotten", || server.keys() == 0);
+    asked(&server.url(), "api", &options).expect_stderr("gave up after 2 attempts");
 }
 
 fn questions_alone_leave_no_key() {
