@@ -11,10 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::pty::Terminal;
+use common::tools::Test;
 use common::{Live, Shown, backoff, clean, eventually, ran, run, shell, within};
-use libtest_mimic::{Arguments, Trial};
-
-type Test = (&'static str, &'static [&'static str], fn());
 
 const TESTS: &[Test] = &[
     (
@@ -101,34 +99,7 @@ const TESTS: &[Test] = &[
 ];
 
 fn main() {
-    let required = std::env::var_os("REQUIRE_TEST_TOOLS").is_some();
-    let trials = TESTS.iter().map(|(name, tools, test)| {
-        let missing: Vec<&str> = tools.iter().copied().filter(|tool| !is_there(tool)).collect();
-        let test = *test;
-        let shown = if missing.is_empty() {
-            (*name).to_owned()
-        } else {
-            format!("{name} (needs {})", missing.join(", "))
-        };
-        let lacks = !missing.is_empty();
-        Trial::test(shown, move || {
-            assert!(!lacks, "a program is missing");
-            test();
-            Ok(())
-        })
-        .with_ignored_flag(lacks && !required)
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
-}
-
-fn is_there(tool: &str) -> bool {
-    let proof = match tool {
-        // The program alone is not enough: the system must allow what it does.
-        "unshare" => "unshare --pid --fork --mount-proc --mount --map-root-user true".into(),
-        "strace" => "strace -o /dev/null true".into(),
-        _ => format!("PATH=$PATH:/usr/sbin command -v {tool}"),
-    };
-    run(clean("sh").args(["-c", &proof])).status.success()
+    common::tools::main(TESTS);
 }
 
 // --- HTTP ---

@@ -8,6 +8,10 @@
 )]
 
 pub mod pty;
+#[cfg(feature = "redis")]
+pub mod redis;
+pub mod storm;
+pub mod tools;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -33,6 +37,8 @@ pub fn probe() -> String {
         // A plain `cargo test` has built it; `cargo test --test NAME` has not.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "probe"])
+            // Where a benchmark asks.
+            .args(BIN.ends_with("/release/backoff").then_some("--release"))
             .status();
         assert!(
             built.unwrap().success() && path.exists(),
