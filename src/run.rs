@@ -52,7 +52,7 @@ pub fn run(
         total: 0,
         last: None,
     };
-    let result = run.to_the_end();
+    let result = run.all_attempts();
     if let Err(cut) = &result {
         // Prints nothing where it has begun already.
         run.host.release(false)?;
@@ -81,7 +81,7 @@ struct Run<'a, H, R, O> {
 }
 
 impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
-    fn to_the_end(&mut self) -> Result<Exit, Cut> {
+    fn all_attempts(&mut self) -> Result<Exit, Cut> {
         let before = self.plan.initial_delay.saturating_add(splay(self.plan.splay, self.rng));
         self.host.wait(before, None)?;
         if let Some(exit) = self.cool_off()? {

@@ -33,7 +33,8 @@ pub fn probe() -> String {
     let mut path = PathBuf::from(BIN);
     path.pop();
     path.push("examples/probe");
-    if !path.exists() {
+    let written = |path: &std::path::Path| path.metadata().and_then(|facts| facts.modified()).ok();
+    if written(&path) < written(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/probe.rs").as_ref()) {
         // A plain `cargo test` has built it; `cargo test --test NAME` has not.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "probe"])
