@@ -7,6 +7,7 @@
 //! them; what they show is in `docs/storm.md`.
 
 mod answer;
+pub mod cap;
 pub mod contention;
 pub mod events;
 pub mod spread;
