@@ -302,6 +302,50 @@ fn control_z_and_fg_twice_over() {
     terminal.expect("status-130");
 }
 
+const SCRIPT_THAT_ASKS: &str =
+    "bash -c 'backoff --pty -- sh -c \"echo ready \\$\\$; read answer; echo got-\\$answer\"; echo after'";
+
+#[test]
+fn control_z_stops_a_script_wholly() {
+    let mut terminal = Terminal::bash();
+    terminal.command(SCRIPT_THAT_ASKS);
+    let pid = pid_on(&mut terminal);
+    for _ in 0..2 {
+        wait_until_raw(&mut terminal);
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        // The shell sees that the script has stopped, which comes last.
+        assert_eq!(state(pid), Some('T'));
+        terminal.expect("prompt> ");
+        terminal.command("fg");
+        terminal.expect("\r\n");
+    }
+    wait_until_raw(&mut terminal);
+    terminal.send("this\n");
+    terminal.expect("got-this");
+    terminal.expect("after");
+}
+
+#[test]
+fn the_keyboard_comes_back_from_a_shell_that_took_it_while_backoff_ran() {
+    let mut terminal = Terminal::bash();
+    terminal.command(SCRIPT_THAT_ASKS);
+    let backoff = parent_of(pid_on(&mut terminal));
+    for _ in 0..5 {
+        wait_until_raw(&mut terminal);
+        // The shell stops waiting for the job when the only process it knows has stopped.
+        kill(Pid::from_raw(parent_of(backoff)), Signal::SIGSTOP).unwrap();
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("fg");
+        terminal.expect("\r\n");
+    }
+    wait_until_raw(&mut terminal);
+    terminal.send("this\n");
+    terminal.expect("got-this");
+    terminal.expect("after");
+}
+
 #[test]
 fn a_command_that_ignores_control_z_goes_on() {
     let mut terminal = Terminal::bash();
