@@ -3,10 +3,9 @@
 
 mod common;
 
+use common::process::state;
 use common::pty::Terminal;
-use common::{eventually, ran, state};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use common::{clean, eventually, ran, run};
 
 const ERASE: &str = "\r\x1b[K";
 const WAITS: [&str; 6] = ["-n", "2", "--delays", "1.5s", "-j", "none"];
@@ -16,7 +15,11 @@ const FAILS: [&str; 3] = ["sh", "-c", "echo attempt $BACKOFF_ATTEMPT; exit 7"];
 fn shown(variables: &[&str], options: &[&str]) -> String {
     let env = ["-u", "NO_COLOR", "TERM=xterm"];
     let backoff = [common::BIN, "--color", "never"];
-    Terminal::start("env", &[&env, variables, &backoff, &WAITS, options, &["--"], &FAILS].concat()).rest()
+    Terminal::start(
+        "env",
+        &[&env, variables, &backoff, &WAITS, options, &["--"], &FAILS].concat(),
+    )
+    .rest()
 }
 
 #[test]
@@ -26,7 +29,11 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
     let frames: Vec<&str> = rest.split(ERASE).collect();
     assert_eq!(
         frames[..3],
-        ["", "backoff: attempt 2 of 2 in 2s (exit 7)", "backoff: attempt 2 of 2 in 1s (exit 7)"]
+        [
+            "",
+            "backoff: attempt 2 of 2 in 2s (exit 7)",
+            "backoff: attempt 2 of 2 in 1s (exit 7)"
+        ]
     );
     // Erased, then what the command says; nothing is left in its line.
     assert!(frames[3].starts_with("attempt 2\r\n"), "{shown:?}");
@@ -48,7 +55,10 @@ fn it_is_not_there_where_nobody_wants_it() {
     ] {
         let shown = shown(variables, options);
         assert!(shown.contains("attempt 2\r\n"), "{shown:?}");
-        assert!(!shown.contains(ERASE) && !shown.contains(" in 1s ("), "{variables:?} {options:?}: {shown:?}");
+        assert!(
+            !shown.contains(ERASE) && !shown.contains(" in 1s ("),
+            "{variables:?} {options:?}: {shown:?}"
+        );
     }
     assert!(shown(&["TERM=dumb"], &["--progress", "always"]).contains(ERASE));
     let piped = ran(&[&WAITS[..], &["--progress", "always", "--"], &FAILS].concat());
@@ -57,7 +67,18 @@ fn it_is_not_there_where_nobody_wants_it() {
 
 /// A run that waits for an hour, with its countdown shown.
 fn waiting() -> (Terminal, i32) {
-    let args = ["TERM=xterm", common::BIN, "--delays", "1h", "-j", "none", "--", "sh", "-c", "echo $PPID; exit 7"];
+    let args = [
+        "TERM=xterm",
+        common::BIN,
+        "--delays",
+        "1h",
+        "-j",
+        "none",
+        "--",
+        "sh",
+        "-c",
+        "echo $PPID; exit 7",
+    ];
     let mut terminal = Terminal::start("env", &args);
     let pid = terminal.expect("\r\n").trim().parse().unwrap();
     terminal.expect("attempt 2 of 5 in 1h00m (exit 7)");
@@ -69,7 +90,10 @@ fn ctrl_c_takes_it_away() {
     let (mut terminal, _) = waiting();
     terminal.send("\x03");
     let shown = terminal.rest();
-    assert!(shown.trim_end_matches("^C").ends_with(ERASE) || shown.ends_with(ERASE), "{shown:?}");
+    assert!(
+        shown.trim_end_matches("^C").ends_with(ERASE) || shown.ends_with(ERASE),
+        "{shown:?}"
+    );
 }
 
 #[test]
@@ -107,14 +131,9 @@ fn in_the_background_it_does_not_write_over_others() {
 #[test]
 fn it_follows_the_width_of_the_window() {
     let (mut terminal, pid) = waiting();
-    let narrow = nix::libc::winsize {
-        ws_row: 24,
-        ws_col: 20,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    terminal.resize(narrow);
-    kill(Pid::from_raw(pid), Signal::SIGWINCH).unwrap();
+    let path = std::fs::read_link(format!("/proc/{pid}/fd/2")).unwrap();
+    // The kernel tells the foreground group.
+    run(clean("stty").arg("-F").arg(path).args(["cols", "20"])).expect_code(0);
     terminal.expect(&format!("{ERASE}backoff: attempt 2 "));
     let rest = terminal.expect(ERASE);
     assert_eq!(rest, "", "19 of 20 columns");

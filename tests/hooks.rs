@@ -6,8 +6,9 @@ mod common;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use common::process::is_alive;
 use common::pty::Terminal;
-use common::{Live, backoff, eventually, is_alive, ran, run, shell, within};
+use common::{Live, backoff, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
 
 #[test]
@@ -21,8 +22,27 @@ fn they_see_what_happened() {
         )
     };
     let (retry, give_up) = (hook("retry"), hook("gave-up"));
-    let args = ["-q", "-n", "3", "--delays", "20ms", "-j", "none", "--on-retry", &retry, "--on-give-up", &give_up];
-    let command = ["-r", "over.*", "--", "sh", "-c", "echo overload; test $BACKOFF_ATTEMPT != 2 || kill $$; exit 7"];
+    let args = [
+        "-q",
+        "-n",
+        "3",
+        "--delays",
+        "20ms",
+        "-j",
+        "none",
+        "--on-retry",
+        &retry,
+        "--on-give-up",
+        &give_up,
+    ];
+    let command = [
+        "-r",
+        "over.*",
+        "--",
+        "sh",
+        "-c",
+        "echo overload; test $BACKOFF_ATTEMPT != 2 || kill $$; exit 7",
+    ];
     let shown = ran(&[&args[..], &command].concat()).expect_code(7);
     assert_eq!(shown.stdout, "overload\n".repeat(3));
     assert_eq!(shown.stderr, "");
@@ -36,7 +56,16 @@ fn they_see_what_happened() {
 
 #[test]
 fn a_success_calls_none_and_one_after_a_retry_one() {
-    let both = ["--on-retry", "echo retry", "--on-give-up", "echo gave-up", "-q", "-b", "1ms", "--"];
+    let both = [
+        "--on-retry",
+        "echo retry",
+        "--on-give-up",
+        "echo gave-up",
+        "-q",
+        "-b",
+        "1ms",
+        "--",
+    ];
     let with = |command: &[&str]| ran(&[&both, command].concat()).expect_code(0).stderr;
     assert_eq!(with(&["true"]), "");
     assert_eq!(with(&["sh", "-c", "test $BACKOFF_ATTEMPT = 2"]), "retry\n");
@@ -51,7 +80,10 @@ fn giving_up_has_many_reasons() {
         &["--", "no-such-command"],
     ] {
         let shown = ran(&[&["-q", "--on-give-up", "echo $BACKOFF_EXIT"], args].concat());
-        assert!(shown.stderr.ends_with(&format!("{}\n", shown.code().unwrap())), "{args:?}: {shown:?}");
+        assert!(
+            shown.stderr.ends_with(&format!("{}\n", shown.code().unwrap())),
+            "{args:?}: {shown:?}"
+        );
     }
     // Not where somebody else goes on, or nobody wants more.
     let mut nested = backoff(&["-q", "--on-give-up", "echo hook", "--nested", "once", "--", "false"]);
@@ -61,13 +93,38 @@ fn giving_up_has_many_reasons() {
 
 #[test]
 fn their_output_goes_to_standard_error() {
-    let shown = ran(&["-q", "-n", "2", "-b", "1ms", "--on-retry", "echo out; echo err >&2", "--", "false"]).expect_code(1);
+    let shown = ran(&[
+        "-q",
+        "-n",
+        "2",
+        "-b",
+        "1ms",
+        "--on-retry",
+        "echo out; echo err >&2",
+        "--",
+        "false",
+    ])
+    .expect_code(1);
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("", "out\nerr\n"));
 }
 
 #[test]
 fn their_failure_is_told_and_changes_nothing() {
-    let args = ["-q", "-n", "2", "-b", "1ms", "--on-retry", "exit 3", "--on-give-up", "kill -9 $$", "--", "sh", "-c", "exit 7"];
+    let args = [
+        "-q",
+        "-n",
+        "2",
+        "-b",
+        "1ms",
+        "--on-retry",
+        "exit 3",
+        "--on-give-up",
+        "kill -9 $$",
+        "--",
+        "sh",
+        "-c",
+        "exit 7",
+    ];
     let shown = ran(&args).expect_code(7);
     assert_eq!(
         shown.stderr,
@@ -87,7 +144,22 @@ fn they_have_no_input() {
 #[test]
 fn they_have_no_terminal() {
     let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
-    let terminal = Terminal::start(common::BIN, &["-q", "-n", "2", "-b", "1ms", "--on-retry", hook, "--", "sh", "-c", "tty; exit 1"]);
+    let terminal = Terminal::start(
+        common::BIN,
+        &[
+            "-q",
+            "-n",
+            "2",
+            "-b",
+            "1ms",
+            "--on-retry",
+            hook,
+            "--",
+            "sh",
+            "-c",
+            "tty; exit 1",
+        ],
+    );
     let shown = terminal.rest();
     assert!(shown.contains("from-?"), "{shown:?}");
     assert!(shown.contains("no-terminal"), "{shown:?}");
@@ -97,16 +169,43 @@ fn they_have_no_terminal() {
 #[test]
 fn the_deadline_bounds_them() {
     let began = Instant::now();
-    let args = ["-d", "1s", "-b", "1ms", "-k", "1s", "--on-retry", "echo hook; exec sleep 60", "--", "sh", "-c", "exit 7"];
+    let args = [
+        "-d",
+        "1s",
+        "-b",
+        "1ms",
+        "-k",
+        "1s",
+        "--on-retry",
+        "echo hook; exec sleep 60",
+        "--",
+        "sh",
+        "-c",
+        "exit 7",
+    ];
     let shown = ran(&args).expect_code(7);
-    assert!(shown.stderr.contains("backoff: warning: --on-retry failed: ended by the deadline\n"), "{shown:?}");
+    assert!(
+        shown
+            .stderr
+            .contains("backoff: warning: --on-retry failed: ended by the deadline\n"),
+        "{shown:?}"
+    );
     assert!(shown.stderr.contains("gave up after 1 attempt in "), "{shown:?}");
     assert!(began.elapsed() > Duration::from_secs(4), "it has five seconds at least");
 }
 
 #[test]
 fn one_that_begins_after_the_deadline_has_some_time() {
-    let args = ["-q", "-d", "200ms", "--on-give-up", "sleep 0.3; echo told", "--", "sleep", "60"];
+    let args = [
+        "-q",
+        "-d",
+        "200ms",
+        "--on-give-up",
+        "sleep 0.3; echo told",
+        "--",
+        "sleep",
+        "60",
+    ];
     ran(&args).expect_code(124).expect_stderr("told\n");
 }
 
@@ -116,7 +215,9 @@ fn a_signal_ends_them_and_the_run() {
         let attempts = if option == "--on-retry" { "2" } else { "1" };
         let hook = "echo $$ >&2; exec sleep 60 2>/dev/null";
         let mut command = shell("exec backoff \"$@\" 2>&1");
-        command.args(["bash", "-q", "-n", attempts, "-b", others, "-m", "1h", option, hook, "--", "false"]);
+        command.args([
+            "bash", "-q", "-n", attempts, "-b", others, "-m", "1h", option, hook, "--", "false",
+        ]);
         let mut live = Live::start(&mut command);
         let pid: i32 = live.line().parse().unwrap();
         live.signal(Signal::SIGTERM);

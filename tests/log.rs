@@ -193,7 +193,7 @@ fn json_tells_of_an_interruption() {
     let mut live = Live::start(&mut command);
     live.expect_line("ready");
     eventually("it waits", || {
-        common::state(live.pid()) == Some('S') && !has_child(live.pid())
+        common::process::state(live.pid()) == Some('S') && !has_child(live.pid())
     });
     live.signal(Signal::SIGTERM);
     let shown = live.finish();

@@ -6,7 +6,8 @@ mod common;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use common::{Live, backoff, eventually, is_alive, ran, run, shell, state, within};
+use common::process::{is_alive, state};
+use common::{Live, backoff, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;

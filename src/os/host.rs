@@ -48,6 +48,8 @@ pub struct System {
     is_init: bool,
     /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
     typed: Option<Signal>,
+    /// A key has made this signal, by which the job is to stop once the command has.
+    pub(super) typed_stop: Option<Signal>,
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(super) plumbing: Option<Plumbing>,
 }
@@ -72,6 +74,7 @@ impl System {
             has_terminal: None,
             is_init: std::process::id() == 1,
             typed: None,
+            typed_stop: None,
             plumbing: Plumbing::new(streams)
                 .map_err(|error| Cut::Fault(format!("cannot use the standard streams: {error}")))?,
         })
@@ -104,11 +107,13 @@ impl System {
             #[allow(clippy::disallowed_methods, reason = "this is `os`")]
             plumbing.work(ready, std::time::SystemTime::now());
             for signal in plumbing.typed() {
-                // What stops a job is for the command only when backoff has heard it.
-                if !signal.stops_a_job() {
+                if signal.stops_a_job() {
+                    // Nobody would notice a leader of the session that stops.
+                    self.typed_stop = (!terminal::leads_session()).then_some(signal);
+                } else {
                     self.typed = Some(signal);
+                    terminal::signal_as_typed(signal);
                 }
-                terminal::signal_as_typed(signal);
             }
         }
         ready.contains(&true)
@@ -191,6 +196,10 @@ impl System {
                 let attempt = attempt::run(self, child, started, order);
                 if let Some(pty) = self.pty() {
                     pty.leave();
+                }
+                // The command ended before it could stop; the rest of the job stops all the same.
+                if let Some(signal) = self.typed_stop.take() {
+                    terminal::stop_job(&mut self.signals, signal);
                 }
                 if was_in_foreground {
                     terminal::take_back();
@@ -318,7 +327,7 @@ impl System {
                 signal if signal.stops_a_job() => {
                     let insist = !self.has_terminal();
                     self.countdown.erase();
-                    terminal::stop_self(&self.signals, signal, insist);
+                    terminal::stop_self(&mut self.signals, signal, insist);
                     self.signals.receive();
                 }
                 Signal::CHLD => self.reap_orphans(None),

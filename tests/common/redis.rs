@@ -11,7 +11,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
-use super::{PATIENCE, clean, eventually, state, within};
+use super::process::state;
+use super::{PATIENCE, clean, eventually, within};
 
 /// A server on a port of the loopback, and on a socket for the test's own questions.
 pub struct Server {
