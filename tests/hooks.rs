@@ -128,7 +128,7 @@ fn their_failure_is_told_and_changes_nothing() {
     let shown = ran(&args).expect_code(7);
     assert_eq!(
         shown.stderr,
-        "backoff: warning: --on-retry failed: exit 3\nbackoff: warning: --on-give-up failed: killed by KILL\n"
+        "backoff: warning: --on-retry failed: exit 3\nbackoff: warning: --on-give-up failed: killed by SIGKILL\n"
     );
 }
 
