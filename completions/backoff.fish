@@ -35,6 +35,10 @@ complete -c backoff -l budget-min -d 'Attempts in the window below which every r
 complete -c backoff -l budget-window -d 'How long an attempt counts [default: 10m]' -r
 complete -c backoff -l store -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet' -r
 complete -c backoff -l store-timeout -d 'How long the store may take before the run goes on without the budget, with a warning [default: 250ms]' -r
+complete -c backoff -l log-file -d 'Append to this file what backoff says, instead of printing it on standard error' -r
+complete -c backoff -l report -d 'Write a summary of the run in JSON to this file, at the end' -r
+complete -c backoff -l on-retry -d 'Run this shell command before each wait' -r
+complete -c backoff -l on-give-up -d 'Run this shell command when giving up' -r
 complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline, delay or budget ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
 complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential]' -r -f -a "exponential\t''
@@ -71,6 +75,15 @@ null\t''"
 complete -c backoff -l nested -d 'What to do under an outer backoff: retry, run once, or retry and say so [default: warn]' -r -f -a "allow\t''
 once\t''
 warn\t''"
+complete -c backoff -l log-format -d 'The form of what backoff says: lines for people, JSON lines, annotations [default: text]' -r -f -a "text\t''
+json\t''
+github\t''"
+complete -c backoff -l color -d 'Colour [default: auto]' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c backoff -l progress -d 'The countdown to the next attempt, on a terminal [default: auto]' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c backoff -l generate -d 'Print the man page or a shell\'s completions' -r -f -a "man\t''
 complete-bash\t''
 complete-zsh\t''
@@ -86,4 +99,4 @@ complete -c backoff -l plan -d 'Print the waits these options give and run nothi
 complete -c backoff -l list-presets -d 'Print the presets of --for'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --store --store-timeout --nested --exhausted-exit --flaky-exit --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --generate)'

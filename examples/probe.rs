@@ -4,6 +4,7 @@
 //!   with CODE if one is given.
 //! - `probe sleep` prints `ready PID` and sleeps with all signals at their defaults.
 //! - `probe die N` dies of signal N.
+//! - `probe call HOST:PORT` makes a connection, and exits with the number of the byte that it is sent.
 //! - `probe stamp FILE CODE` appends the monotonic clock in nanoseconds to FILE, and exits with CODE.
 #![no_main]
 #![allow(
@@ -16,7 +17,7 @@
 )]
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{Read, Write};
 
 use backoff_cli::exit::Exit;
 use nix::sys::signal::SigSet;
@@ -40,6 +41,14 @@ fn probe(args: Vec<OsString>) -> Exit {
             let _ = std::process::Command::new("kill")
                 .args([&format!("-{signal}"), &own])
                 .status();
+        }
+        ["call", address] => {
+            let mut byte = [0];
+            let stream = std::net::TcpStream::connect(address);
+            return match stream.and_then(|mut stream| stream.read_exact(&mut byte)) {
+                Ok(()) => Exit::Code(byte[0]),
+                Err(_) => Exit::Code(98),
+            };
         }
         ["stamp", file, code] => {
             let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();

@@ -46,6 +46,13 @@ impl Place {
         let Some((scheme, _)) = text.split_once("://") else {
             return match text {
                 "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
+                // A directory of this name is less likely than a slip, and the name may hold a password.
+                path if ["redis:", "rediss:", "redis+unix:"]
+                    .iter()
+                    .any(|scheme| path.starts_with(scheme)) =>
+                {
+                    Err("lacks a slash; try redis://HOST:6379, or ./ in front of a directory".into())
+                }
                 path => Ok(Place::Directory(path.into())),
             };
         };
@@ -107,7 +114,7 @@ impl Budget {
 
 /// The same as `Ledger::answer`, for a server that runs it.
 #[cfg(feature = "redis")]
-const SCRIPT: &str = include_str!("policy/budget.lua");
+pub const SCRIPT: &str = include_str!("policy/budget.lua");
 /// Redis counts in floats, which are exact up to here; in milliseconds, 285,000 years.
 #[cfg(feature = "redis")]
 const LONGEST: u64 = 1 << 53;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::observe::text::harmless;
+use crate::observe::words::harmless;
 use crate::os::environment::config_home;
 use crate::policy::named::{BUILT_IN, Named};
 use crate::settings::{Entry, Layer, Origin, Place, Settings, Usage, exclude};
@@ -68,16 +68,15 @@ pub enum Source {
 impl Config {
     /// Reads the file that `--config` names, or the default one if it is there, unless `--no-config`.
     pub fn load(settings: &Settings<'_>) -> Result<Config, Usage> {
-        let mut path = settings.read("config", |text| Ok(text.to_owned()))?;
+        let mut path = settings.read_path("config")?;
         let mut none = settings.switch("no-config")?.filter(|given| given.value > 0);
         exclude(&mut path, &mut none, "one names the file that the other is not to read")?;
         if let Some(none) = none {
             return Config::new(Read::Forbidden(none.by().to_owned()), None);
         }
         if let Some(path) = path {
-            let bytes = settings.read("config", |text| file::read(Path::new(text)))?;
-            let read = Read::File(shown(Path::new(&path.value)), Some(path.by().to_owned()));
-            return Config::new(read, bytes.map(|bytes| bytes.value));
+            let bytes = file::read(&path.value).map_err(|problem| path.wrong(&problem))?;
+            return Config::new(Read::File(shown(&path.value), Some(path.by().to_owned())), Some(bytes));
         }
         let Some(path) = config_home().map(|home| home.join("config.toml")) else {
             return Config::new(Read::Missing(None), None);

@@ -13,6 +13,16 @@ pub enum Exit {
     Signal(Signal),
 }
 
+impl Exit {
+    /// What a shell shows in `$?`.
+    pub fn shell_status(self) -> u8 {
+        match self {
+            Exit::Code(code) => code,
+            Exit::Signal(signal) => signal.shell_status(),
+        }
+    }
+}
+
 /// backoff itself failed: usage, no fork, cannot write.
 pub const FAULT: Exit = Exit::Code(125);
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::config::{Config, Source};
-use crate::observe::text::harmless;
+use crate::observe::json::Object;
+use crate::observe::words::harmless;
 use crate::plan::{Document, Plan};
 use crate::policy::forecast;
 use crate::presets;
@@ -87,6 +88,24 @@ pub fn waits(plan: &Plan) -> impl Iterator<Item = String> {
         [row.retry.to_string(), least, mean, most, total]
     });
     std::iter::once(heading).chain(cells).map(line)
+}
+
+/// `--plan --log-format json`: the same as one object.
+pub fn waits_as_json(plan: &Plan) -> String {
+    let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
+    let rows: Vec<String> = rows
+        .map(|row| {
+            let number = |duration| seconds(duration).trim_end_matches('s').to_owned();
+            Object::new()
+                .raw("retry", row.retry)
+                .raw("min_s", number(row.least))
+                .raw("mean_s", number(row.mean))
+                .raw("max_s", number(row.most))
+                .raw("total_s", number(row.total))
+                .end()
+        })
+        .collect();
+    Object::new().raw("retries", format_args!("[{}]", rows.join(","))).end() + "\n"
 }
 
 /// `1.5s`: decimal seconds, exact to the nanosecond, without idle zeros.

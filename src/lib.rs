@@ -21,6 +21,7 @@ pub mod run;
 pub mod settings;
 pub mod signal;
 pub mod sim;
+pub mod speech;
 pub mod store;
 pub mod streams;
 pub mod values;

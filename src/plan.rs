@@ -12,8 +12,9 @@ use crate::policy::classifier::Classifier;
 use crate::policy::delay::Delays;
 use crate::policy::session::{Class, Limits};
 use crate::run::Bounds;
-use crate::settings::{Given, Layer, Settings, Usage, exclude};
+use crate::settings::{Given, Layer, Settings, Usage};
 use crate::signal::Signal;
+use crate::speech::Speech;
 use crate::streams::{Input, Streams};
 use crate::values;
 
@@ -21,6 +22,7 @@ mod budget;
 mod classes;
 mod effective;
 mod policy;
+mod speech;
 mod streams;
 mod waits;
 
@@ -85,8 +87,12 @@ pub struct Plan {
     pub nesting: Nesting,
     /// `--exhausted-exit` and `--flaky-exit`
     pub overrides: Overrides,
-    /// -1 quiet, 0, 1 or 2 (and more) verbose.
-    pub verbosity: i16,
+    /// What backoff says, and where.
+    pub speech: Speech,
+    /// `--on-retry`
+    pub on_retry: Option<String>,
+    /// `--on-give-up`
+    pub on_give_up: Option<String>,
     /// `--c-locale`
     pub c_locale: bool,
     /// Every setting with where it came from; only for `-vv`.
@@ -158,7 +164,7 @@ impl Plan {
         };
         let (settings, rules) = policy::with(&settings, chosen);
         let mut plan = Plan::of(action, &settings, rules, &typed.command, Pattern::compile)?;
-        if plan.verbosity >= 2 {
+        if plan.speech.verbosity >= 2 {
             plan.effective = effective::settings(&settings, rules, &config.read, &plan);
         }
         Ok(plan)
@@ -202,7 +208,7 @@ impl Plan {
             classes,
             classifier,
             streams,
-            retry_if: streams::retry_if(settings)?,
+            retry_if: shell(settings, "retry-if")?,
             bounds: bounds(settings)?,
             initial_delay,
             splay,
@@ -213,22 +219,18 @@ impl Plan {
                 exhausted: value(settings.read("exhausted-exit", values::code)?),
                 flaky: value(settings.read("flaky-exit", values::code)?),
             },
-            verbosity: verbosity(settings)?,
+            speech: speech::speech(settings)?,
+            on_retry: shell(settings, "on-retry")?,
+            on_give_up: shell(settings, "on-give-up")?,
             c_locale: settings.is_on("c-locale")?,
             effective: Vec::new(),
         })
     }
 }
 
-fn verbosity(settings: &Settings<'_>) -> Result<i16, Usage> {
-    let mut quiet = settings.switch("quiet")?.filter(|given| given.value > 0);
-    let mut verbose = settings.switch("verbose")?.filter(|given| given.value > 0);
-    exclude(&mut quiet, &mut verbose, "one silences what the other asks for")?;
-    Ok(if quiet.is_some() {
-        -1
-    } else {
-        value(verbose).map_or(0, i16::from)
-    })
+/// A line for the shell.
+fn shell(settings: &Settings<'_>, long: &str) -> Result<Option<String>, Usage> {
+    Ok(value(settings.read(long, |text| Ok(text.to_owned()))?))
 }
 
 fn bounds(settings: &Settings<'_>) -> Result<Bounds, Usage> {

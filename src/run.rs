@@ -1,4 +1,4 @@
-//! The loop, the world it needs and the events it tells.
+//! The loop.
 
 use std::time::Duration;
 
@@ -7,145 +7,21 @@ use rand::{Rng, RngExt};
 use crate::exit::{self, Exit};
 use crate::observe::Observer;
 use crate::outcome::{End, Outcome};
-use crate::plan::{Effective, Nesting, Plan};
+use crate::plan::Plan;
 use crate::policy::budget::Question;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::{Decision, GiveUp, Session, Stop};
 use crate::signal::Signal;
 
+mod event;
+mod hooks;
+mod host;
 mod shared;
 mod variables;
 
+pub use event::{Event, Moment};
+pub use host::{Attempt, Bounds, Cut, Host, Order};
 use shared::Shared;
-use variables::{of_attempt, of_predicate};
-
-/// What ends an attempt that does not end by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bounds {
-    /// `--timeout`: bound on one attempt.
-    pub timeout: Option<Duration>,
-    /// `--idle-timeout`: bound on silence.
-    pub idle: Option<Duration>,
-    /// `--signal`: what a bound sends first.
-    pub signal: Signal,
-    /// `--kill-after`: from that signal to KILL; None is never.
-    pub kill_after: Option<Duration>,
-    /// From a passed-on TERM, INT, HUP or QUIT to KILL: only where `--kill-after` was given.
-    pub kill_passed_on_after: Option<Duration>,
-}
-
-/// One attempt to be made.
-#[derive(Debug)]
-pub struct Order<'a> {
-    /// What ends it.
-    pub bounds: &'a Bounds,
-    /// `--deadline`, counted from the start of the run.
-    pub deadline: Option<Duration>,
-    /// What the command's environment has besides backoff's own: name and value.
-    pub variables: Vec<(&'static str, String)>,
-}
-
-/// What became of an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The first TERM, INT, HUP or QUIT that backoff got meanwhile: no new attempt starts.
-    pub interrupted: Option<Signal>,
-}
-
-/// Why a run ends without a decision of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cut {
-    /// TERM, INT, HUP or QUIT between two attempts.
-    Interrupted(Signal),
-    /// backoff itself failed; what a person should read.
-    Fault(String),
-}
-
-/// The world: processes, signals and the clock. Effects only, no decisions.
-pub trait Host {
-    /// Time since the run began.
-    fn elapsed(&self) -> Duration;
-    /// Runs the command once and waits for its end.
-    fn attempt(&mut self, order: &Order<'_>) -> Result<Attempt, Cut>;
-    /// Waits until this much time has passed, hearing signals.
-    fn wait(&mut self, delay: Duration) -> Result<(), Cut>;
-    /// Asks the shell command of `--retry-if` about the attempt that has just ended.
-    fn ask(&mut self, shell: &str, order: &Order<'_>) -> Result<Attempt, Cut>;
-    /// The run is over: prints what was kept of the output.
-    fn release(&mut self, succeeded: bool) -> Result<(), Cut>;
-    /// Does what may block for long, hearing signals. An error if it takes longer than this, or cannot be begun:
-    /// what a person should read.
-    fn aside<T: Send + 'static>(
-        &mut self,
-        limit: Duration,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<Result<T, String>, Cut>;
-    /// Writes lines for people to standard error; that it cannot is no error.
-    fn say(&mut self, lines: &str) -> Result<(), Cut>;
-}
-
-/// What happened, for observers.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// What the run is about to do, setting by setting (`-vv`).
-    Settings(&'a [Effective]),
-    /// An attempt is about to start.
-    Started,
-    /// An attempt succeeded, and must again (`--consecutive`).
-    Confirming {
-        /// The wait before the next one.
-        delay: Duration,
-    },
-    /// An attempt failed and the command will be run again.
-    Retrying {
-        /// How it failed.
-        outcome: &'a Outcome,
-        /// What decided that the failure is transient.
-        verdict: &'a Verdict,
-        /// The wait before the next one.
-        delay: Duration,
-    },
-    /// Retrying under another backoff, and `--nested warn`.
-    Nested(Nesting),
-    /// The run succeeded.
-    Succeeded {
-        /// Whether an attempt had failed before.
-        flaky: bool,
-    },
-    /// The run failed.
-    GaveUp {
-        /// Why it is not run again.
-        why: GiveUp,
-        /// How the last attempt ended.
-        outcome: &'a Outcome,
-        /// What decided that the failure is permanent, if it is.
-        verdict: &'a Verdict,
-    },
-    /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
-    CoolingOff(Duration),
-    /// The deadline passes before a first attempt can start.
-    NoTime {
-        /// What had to be waited out first.
-        cool_off: Option<Duration>,
-    },
-    /// Something is not as it should be, and the run goes on.
-    Warning(String),
-    /// A signal ended the run.
-    Interrupted(Signal),
-}
-
-/// Where a run stands when an event happens.
-#[derive(Debug, Clone, Copy)]
-pub struct Moment {
-    /// The attempt that the event is about; 1 is the first.
-    pub attempt: u64,
-    /// All attempts so far, this one included, whatever `--reset-after` did to the count.
-    pub total: u64,
-    /// Time since the run began.
-    pub elapsed: Duration,
-}
 
 /// Who this run is, towards the command.
 #[derive(Debug, Clone)]
@@ -163,199 +39,233 @@ pub fn run(
     rng: &mut impl Rng,
     observer: &mut impl Observer,
 ) -> Result<Exit, Cut> {
-    let result = attempts(plan, identity, host, rng, observer);
-    if result.is_err() {
+    let mut run = Run {
+        plan,
+        identity,
+        host,
+        rng,
+        observer,
+        session: Session::new(&plan.limits, &plan.delays, &plan.classes),
+        shared: plan.budget.as_ref(),
+        first_began: Duration::ZERO,
+        attempt: 1,
+        total: 0,
+        last: None,
+    };
+    let result = run.all_attempts();
+    if let Err(cut) = &result {
         // Prints nothing where it has begun already.
-        host.release(false)?;
+        run.host.release(false)?;
+        if let Cut::Interrupted(signal) = cut {
+            run.tell(&Event::Interrupted(*signal))?;
+        }
     }
     result
 }
 
-fn attempts(
-    plan: &Plan,
-    identity: &Identity,
-    host: &mut impl Host,
-    rng: &mut impl Rng,
-    observer: &mut impl Observer,
-) -> Result<Exit, Cut> {
-    let mut session = Session::new(&plan.limits, &plan.delays, &plan.classes);
-    let mut last: Option<(Outcome, Verdict)> = None;
-    let mut shared = plan.budget.as_ref();
-    // A retry is counted when it is granted.
-    let mut counted = false;
-    if !plan.effective.is_empty() {
-        let moment = Moment {
-            attempt: 1,
-            total: 0,
-            elapsed: host.elapsed(),
-        };
-        tell(host, observer, moment, &Event::Settings(&plan.effective))?;
-    }
-    host.wait(plan.initial_delay.saturating_add(splay(plan.splay, rng)))?;
-    if !cooled_off(plan, &session, &mut shared, host, rng, observer)? {
-        return Ok(exit::no_attempt_in_time(plan.overrides));
-    }
-    let began = host.elapsed();
-    loop {
-        let mut moment = Moment {
-            attempt: session.attempt(),
-            total: session.total() + 1,
-            elapsed: host.elapsed(),
-        };
-        if session.passes_deadline(moment.elapsed, Duration::ZERO) {
-            moment.total -= 1;
-            return too_late(plan, host, observer, moment, last.as_ref());
-        }
-        if !counted {
-            shared::ask(&mut shared, host, observer, moment, Question::Attempt)?;
-        }
-        tell(host, observer, moment, &Event::Started)?;
-        let variables = of_attempt(plan, identity, &moment, began, last.as_ref());
-        let order = Order {
-            bounds: &plan.bounds,
-            deadline: plan.limits.deadline,
-            variables,
-        };
-        let Attempt { outcome, interrupted } = host.attempt(&order)?;
-        moment.elapsed = host.elapsed();
+/// A run under way.
+struct Run<'a, H, R, O> {
+    plan: &'a Plan,
+    identity: &'a Identity,
+    host: &'a mut H,
+    rng: &'a mut R,
+    observer: &'a mut O,
+    session: Session<'a>,
+    shared: Shared<'a>,
+    /// When the first attempt was about to start.
+    first_began: Duration,
+    /// The number of the attempt that events are about, and of all so far.
+    attempt: u64,
+    total: u64,
+    last: Option<(Outcome, Verdict)>,
+}
 
-        if let Some(signal) = interrupted {
-            host.release(outcome.end == End::Exited(0))?;
-            tell(host, observer, moment, &Event::Interrupted(signal))?;
-            return Ok(exit::as_it_ended(&outcome.end));
+impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
+    fn all_attempts(&mut self) -> Result<Exit, Cut> {
+        if !self.plan.effective.is_empty() {
+            self.tell(&Event::Settings(&self.plan.effective))?;
         }
-        if outcome.seen.reader_gone && outcome.end == End::Exited(0) {
+        let before = self.plan.initial_delay.saturating_add(splay(self.plan.splay, self.rng));
+        self.host.wait(before, None)?;
+        if let Some(exit) = self.cool_off()? {
+            return Ok(exit);
+        }
+        self.first_began = self.host.elapsed();
+        // A retry is counted when it is granted.
+        let mut is_counted = false;
+        loop {
+            if self.session.passes_deadline(self.host.elapsed(), Duration::ZERO) {
+                return self.too_late();
+            }
+            (self.attempt, self.total) = (self.session.attempt(), self.session.total() + 1);
+            if !is_counted {
+                self.ask_others(Question::Attempt)?;
+            }
+            let Attempt { outcome, interrupted } = self.make_attempt()?;
+            if let Some(signal) = interrupted {
+                return self.interrupted(signal, &outcome);
+            }
+            let verdict = self.judge(&outcome)?;
+            self.tell(&Event::Ended {
+                outcome: &outcome,
+                verdict: Some(&verdict),
+            })?;
+            let decision = self.decide(&outcome, &verdict)?;
+            is_counted = matches!(decision, Decision::Retry(_));
+            match decision {
+                Decision::Stop(stop) => return self.stop(stop, &outcome, &verdict),
+                Decision::Confirm(delay) => {
+                    self.tell(&Event::Confirming { delay })?;
+                    self.host.wait(delay, None)?;
+                }
+                Decision::Retry(delay) => self.wait_to_retry(delay, &outcome, &verdict)?,
+            }
+            self.last = Some((outcome, verdict));
+        }
+    }
+
+    fn make_attempt(&mut self) -> Result<Attempt, Cut> {
+        self.tell(&Event::Started)?;
+        let order = self.order(self.plan.bounds.clone());
+        let attempt = self.host.attempt(&order)?;
+        if attempt.outcome.seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
             // It has said all it had to say into backoff's pipe; bare, it would have died of that.
             return Err(Cut::Interrupted(Signal::PIPE));
         }
-        let verdict = match (plan.classifier.judge(&outcome), &plan.retry_if) {
+        Ok(attempt)
+    }
+
+    /// What the attempt means; `--retry-if` is asked where the rules do not say.
+    fn judge(&mut self, outcome: &Outcome) -> Result<Verdict, Cut> {
+        match (self.plan.classifier.judge(outcome), &self.plan.retry_if) {
             (Verdict::Ask(reason), Some(shell)) => {
-                let variables = of_predicate(&order, &outcome, &reason);
-                let bounds = Bounds {
-                    timeout: None,
-                    idle: None,
-                    ..plan.bounds.clone()
-                };
-                let order = Order {
-                    variables,
-                    bounds: &bounds,
-                    ..order
-                };
-                answered(reason, &host.ask(shell, &order)?)?
+                let mut order = self.order(self.plan.bounds.without_those_of_an_attempt());
+                order.variables.extend(variables::of_failure(outcome, Some(&reason)));
+                answered(reason, &self.host.ask(shell, &order)?)
             }
-            (verdict, _) => verdict,
-        };
-        moment.elapsed = host.elapsed();
-        let mut decision = session.next(&outcome, &verdict, moment.elapsed, rng);
+            (verdict, _) => Ok(verdict),
+        }
+    }
+
+    /// Stop, or go on after this wait? The budget has the last word.
+    fn decide(&mut self, outcome: &Outcome, verdict: &Verdict) -> Result<Decision, Cut> {
+        let decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
         let mut owed = None;
-        if let Decision::Retry(delay) = decision
-            && let Some(answer) = shared::ask(&mut shared, host, observer, moment, Question::Retry)?
-            && !answer.allowed
-        {
-            decision = Decision::Stop(Stop::GaveUp(GiveUp::Budget(answer.counts)));
-            owed = Some(delay);
-        }
-        counted = matches!(decision, Decision::Retry(_));
-        match decision {
-            Decision::Stop(stop) => {
-                let owed = || owed.unwrap_or_else(|| session.owed(&outcome, rng));
-                if let Some(word) = shared::last_word(stop, &verdict, owed) {
-                    shared::ask(&mut shared, host, observer, moment, word)?;
+        let decision = match decision {
+            Decision::Retry(delay) => match self.ask_others(Question::Retry)? {
+                Some(answer) if !answer.allowed => {
+                    owed = Some(delay);
+                    Decision::Stop(Stop::GaveUp(GiveUp::Budget(answer.counts)))
                 }
-                let event = match stop {
-                    Stop::Succeeded { flaky } => Event::Succeeded { flaky },
-                    Stop::GaveUp(why) => Event::GaveUp {
-                        why,
-                        outcome: &outcome,
-                        verdict: &verdict,
-                    },
-                };
-                host.release(matches!(stop, Stop::Succeeded { .. }))?;
-                tell(host, observer, moment, &event)?;
-                return Ok(exit::status(stop, &outcome.end, plan.overrides));
-            }
-            Decision::Confirm(delay) => {
-                tell(host, observer, moment, &Event::Confirming { delay })?;
-                host.wait(delay)?;
-            }
-            Decision::Retry(delay) => {
-                if plan.nesting.warn && session.retries() == 1 {
-                    tell(host, observer, moment, &Event::Nested(plan.nesting))?;
-                }
-                // --reset-after may have started the count again with this attempt.
-                moment.attempt = session.attempt() - 1;
-                tell(
-                    host,
-                    observer,
-                    moment,
-                    &Event::Retrying {
-                        outcome: &outcome,
-                        verdict: &verdict,
-                        delay,
-                    },
-                )?;
-                host.wait(delay)?;
+                _ => decision,
+            },
+            _ => decision,
+        };
+        if let Decision::Stop(stop) = decision {
+            let owed = || owed.unwrap_or_else(|| self.session.owed(outcome, self.rng));
+            if let Some(word) = shared::last_word(stop, verdict, owed) {
+                self.ask_others(word)?;
             }
         }
-        last = Some((outcome, verdict));
+        Ok(decision)
     }
-}
 
-/// Waits out what an earlier run left to wait. False if that would pass the deadline.
-fn cooled_off(
-    plan: &Plan,
-    session: &Session<'_>,
-    shared: &mut Shared<'_>,
-    host: &mut impl Host,
-    rng: &mut impl Rng,
-    observer: &mut impl Observer,
-) -> Result<bool, Cut> {
-    if !plan.budget.as_ref().is_some_and(|budget| budget.cool_off) {
-        return Ok(true);
+    fn wait_to_retry(&mut self, delay: Duration, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
+        if self.plan.nesting.warn && self.session.retries() == 1 {
+            self.tell(&Event::Nested(self.plan.nesting))?;
+        }
+        // --reset-after may have started the count again with this attempt.
+        self.attempt = self.session.attempt() - 1;
+        self.tell(&Event::Retrying {
+            outcome,
+            verdict,
+            delay,
+        })?;
+        self.hook_on_retry(delay, outcome, verdict)?;
+        let moment = self.moment();
+        let observer = &*self.observer;
+        self.host
+            .wait(delay, Some(&|left| observer.countdown(&moment, outcome, verdict, left)))
     }
-    let moment = Moment {
-        attempt: 1,
-        total: 0,
-        elapsed: host.elapsed(),
-    };
-    let answer = shared::ask(shared, host, observer, moment, Question::CoolOff)?;
-    let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off);
-    if left.is_zero() {
-        return Ok(true);
-    }
-    // Random upwards only: many runs may have been told the same.
-    let wait = plan.delays.at_least(left, left / 4, rng);
-    if session.passes_deadline(host.elapsed(), wait) {
-        tell(host, observer, moment, &Event::NoTime { cool_off: Some(wait) })?;
-        return Ok(false);
-    }
-    tell(host, observer, moment, &Event::CoolingOff(wait))?;
-    host.wait(wait)?;
-    Ok(true)
-}
 
-/// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
-fn too_late(
-    plan: &Plan,
-    host: &mut impl Host,
-    observer: &mut impl Observer,
-    moment: Moment,
-    last: Option<&(Outcome, Verdict)>,
-) -> Result<Exit, Cut> {
-    let why = GiveUp::Deadline;
-    host.release(false)?;
-    let Some((outcome, verdict)) = last else {
-        tell(host, observer, moment, &Event::NoTime { cool_off: None })?;
-        return Ok(exit::no_attempt_in_time(plan.overrides));
-    };
-    tell(host, observer, moment, &Event::GaveUp { why, outcome, verdict })?;
-    Ok(exit::status(Stop::GaveUp(why), &outcome.end, plan.overrides))
-}
+    fn stop(&mut self, stop: Stop, outcome: &Outcome, verdict: &Verdict) -> Result<Exit, Cut> {
+        self.host.release(matches!(stop, Stop::Succeeded { .. }))?;
+        match stop {
+            Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky })?,
+            Stop::GaveUp(why) => {
+                self.tell(&Event::GaveUp { why, outcome, verdict })?;
+                self.hook_on_give_up(why, outcome, verdict)?;
+            }
+        }
+        Ok(exit::status(stop, &outcome.end, self.plan.overrides))
+    }
 
-fn tell(host: &mut impl Host, observer: &mut impl Observer, moment: Moment, event: &Event<'_>) -> Result<(), Cut> {
-    match observer.line(&moment, event) {
-        Some(line) => host.say(&line),
-        None => Ok(()),
+    /// TERM, INT, HUP or QUIT came while the attempt ran: it was the last.
+    fn interrupted(&mut self, signal: Signal, outcome: &Outcome) -> Result<Exit, Cut> {
+        self.host.release(outcome.end == End::Exited(0))?;
+        self.tell(&Event::Ended { outcome, verdict: None })?;
+        self.tell(&Event::Interrupted(signal))?;
+        Ok(exit::as_it_ended(&outcome.end))
+    }
+
+    /// Waits out what an earlier run left to wait; the end of the run if that would pass the deadline.
+    fn cool_off(&mut self) -> Result<Option<Exit>, Cut> {
+        if !self.plan.budget.as_ref().is_some_and(|budget| budget.cool_off) {
+            return Ok(None);
+        }
+        let answer = self.ask_others(Question::CoolOff)?;
+        let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off);
+        if left.is_zero() {
+            return Ok(None);
+        }
+        // Random upwards only: many runs may have been told the same.
+        let wait = self.plan.delays.at_least(left, left / 4, self.rng);
+        if self.session.passes_deadline(self.host.elapsed(), wait) {
+            self.tell(&Event::NoTime { cool_off: Some(wait) })?;
+            return Ok(Some(exit::no_attempt_in_time(self.plan.overrides)));
+        }
+        self.tell(&Event::CoolingOff(wait))?;
+        self.host.wait(wait, None)?;
+        Ok(None)
+    }
+
+    /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
+    fn too_late(&mut self) -> Result<Exit, Cut> {
+        match self.last.take() {
+            Some((outcome, verdict)) => self.stop(Stop::GaveUp(GiveUp::Deadline), &outcome, &verdict),
+            None => {
+                self.host.release(false)?;
+                self.tell(&Event::NoTime { cool_off: None })?;
+                Ok(exit::no_attempt_in_time(self.plan.overrides))
+            }
+        }
+    }
+
+    /// What is common to the command and to those who are asked about it.
+    fn order(&self, bounds: Bounds) -> Order {
+        let elapsed = self.host.elapsed().saturating_sub(self.first_began);
+        let previous = self.last.as_ref().map(|(outcome, _)| outcome);
+        Order {
+            bounds,
+            deadline: self.plan.limits.deadline,
+            variables: variables::of_attempt(self.plan, self.identity, self.attempt, elapsed, previous),
+        }
+    }
+
+    fn moment(&self) -> Moment {
+        Moment {
+            attempt: self.attempt,
+            total: self.total,
+            elapsed: self.host.elapsed(),
+            time_of_day: self.host.time_of_day(),
+        }
+    }
+
+    fn tell(&mut self, event: &Event<'_>) -> Result<(), Cut> {
+        match self.observer.line(&self.moment(), event) {
+            Some(line) => self.host.say(&line),
+            None => Ok(()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::cli::{self, Opt, Typed};
@@ -163,6 +164,11 @@ impl<T> Given<T> {
         self.origin >= Origin::Variable
     }
 
+    /// The error that this value is of no use.
+    pub fn wrong(&self, problem: &str) -> Usage {
+        Usage(format!("{}: {:?} {problem}", self.by, self.text))
+    }
+
     /// Who said it: `--base`, `BACKOFF_BASE`, `policy sip`.
     pub fn by(&self) -> &str {
         &self.by
@@ -281,6 +287,24 @@ impl<'a> Settings<'a> {
             })
         });
         given.collect()
+    }
+
+    /// The value of an option that takes a path, which need not be UTF-8.
+    pub fn read_path(&self, long: &str) -> Result<Option<Given<PathBuf>>, Usage> {
+        let opt = cli::option(long);
+        let Some((text, speaker)) = self.find(opt).pop() else {
+            return Ok(None);
+        };
+        if text.is_empty() {
+            return Err(speaker.refuse(opt, "", "is no path; try a file name"));
+        }
+        Ok(Some(Given {
+            value: PathBuf::from(text),
+            origin: speaker.origin(),
+            opt,
+            text: text.to_string_lossy().into_owned(),
+            by: speaker.name(opt),
+        }))
     }
 
     /// How often a switch is on, and where that was said: 0 or 1, more for an option that counts.

@@ -9,11 +9,13 @@ use crate::cli::{self, Parsed};
 use crate::config::Config;
 use crate::exit::{self, Exit};
 use crate::generate;
-use crate::observe::text::Text;
+use crate::observe::Voice;
+use crate::observe::report::Ending;
 use crate::os::{self, host::System, random};
 use crate::plan::{Action, Plan};
-use crate::run::{self, Cut, Identity};
+use crate::run::{self, Cut, Host, Identity};
 use crate::settings::Settings;
+use crate::speech::Format;
 
 /// Runs backoff with these arguments, the first being its own name.
 pub fn main(args: Vec<OsString>) -> Exit {
@@ -35,6 +37,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Action::Generate(document) => print_all([generate::document(document)]),
         Action::ListPresets => print_all(generate::presets()),
         Action::ListPolicies => print_all(generate::policies(&config)),
+        Action::Plan if plan.speech.format == Format::Json => print_all([generate::waits_as_json(&plan)]),
         Action::Plan => print_all(generate::waits(&plan)),
         Action::Run => run(&plan),
     }
@@ -46,19 +49,31 @@ fn run(plan: &Plan) -> Exit {
         Some(seed) => Xoshiro256PlusPlus::seed_from_u64(seed),
         None => Xoshiro256PlusPlus::from_seed(random::bytes()),
     });
-    let mut observer = Text {
-        verbosity: plan.verbosity,
-        attempts: plan.limits.attempts,
-        streams: &plan.streams,
-        command: &plan.command,
-        budget: plan.budget.as_ref(),
+    let mut voice = Voice::new(plan, &identity, os::stdio::takes_colour);
+    let mut host = match System::take_over(&plan.command, &plan.streams, &plan.speech) {
+        Ok(host) => host,
+        Err(cut) => return cut_short(cut),
     };
-    let outcome = System::take_over(&plan.command, &plan.streams)
-        .and_then(|mut host| run::run(plan, &identity, &mut host, &mut rng, &mut observer));
-    match outcome {
-        Ok(exit) => exit,
-        Err(Cut::Interrupted(signal)) => Exit::Signal(signal),
-        Err(Cut::Fault(line)) => complain(&line),
+    let result = run::run(plan, &identity, &mut host, &mut rng, &mut voice);
+    let ending = match &result {
+        Ok(_) => Ending::AsTold,
+        Err(Cut::Interrupted(_)) => Ending::Interrupted,
+        Err(Cut::Fault(_)) => Ending::Failed,
+    };
+    let exit = result.unwrap_or_else(cut_short);
+    if let (Some(path), Some(report)) = (&plan.speech.report, voice.report()) {
+        let text = report.end(ending, exit.shell_status(), host.time_of_day(), host.elapsed());
+        if let Err(why) = host.write_report(path, &text) {
+            os::stdio::complain(&format!("warning: cannot write --report {path:?}: {why}"));
+        }
+    }
+    exit
+}
+
+fn cut_short(cut: Cut) -> Exit {
+    match cut {
+        Cut::Interrupted(signal) => Exit::Signal(signal),
+        Cut::Fault(line) => complain(&line),
     }
 }
 

@@ -128,7 +128,11 @@ pub fn percent(text: &str) -> Parsed<f64> {
 /// An address without what is secret in it: user and password, and `pass=` of a query.
 pub fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
-        return address.to_owned();
+        // Not an address, perhaps a slip in one.
+        return match address.rsplit_once('@') {
+            Some((before, host)) if before.contains(':') => format!("***@{host}"),
+            _ => address.to_owned(),
+        };
     };
     // A password may hold any sign, escaped or not: all up to the last @ is hidden.
     let rest = rest

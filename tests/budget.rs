@@ -572,7 +572,7 @@ fn a_signal_ends_a_cool_off() {
     let mut command = backoff(&["--store", &store(&dir), "--budget", "api", "--cool-off", "--", "true"]);
     let waiting = Live::start(command.stderr(Stdio::null()));
     eventually("it has asked", || {
-        threads(waiting.pid()) == 1 && common::state(waiting.pid()) == Some('S')
+        threads(waiting.pid()) == 1 && common::process::state(waiting.pid()) == Some('S')
     });
     waiting.signal(Signal::SIGTERM);
     assert_eq!(waiting.finish().signal(), Some(15));

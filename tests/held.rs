@@ -7,6 +7,7 @@ mod common;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use common::process::{state, until_it_is_stuck};
 use common::{Live, Shown, backoff, detached, eventually, ran, run, shell};
 use nix::sys::signal::Signal;
 
@@ -440,7 +441,7 @@ fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
     std::io::BufRead::read_line(&mut stderr, &mut first).unwrap();
     let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
     send(Signal::SIGSTOP);
-    eventually("it is stopped", || common::state(pid) == Some('T'));
+    eventually("it is stopped", || state(pid) == Some('T'));
     std::thread::sleep(Duration::from_millis(500));
     send(Signal::SIGCONT);
     let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(3);
@@ -497,22 +498,4 @@ fn many_attempts_need_few_descriptors() {
          sh -c 'head -c 1500000 /dev/zero >&2; head -c 1500000 /dev/zero; exit 4' 2>/dev/null | wc -c; echo ${PIPESTATUS[1]}",
     ));
     assert_eq!(shown.stdout, "1500000\n4\n", "{shown:?}");
-}
-
-/// Waits until a process has written all that its pipe takes.
-fn until_it_is_stuck(pid: i32) {
-    let written = || {
-        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
-        io.lines()
-            .find_map(|line| line.strip_prefix("wchar: "))
-            .unwrap()
-            .to_owned()
-    };
-    let (mut last, mut times) = (written(), 0);
-    eventually("a full pipe", || {
-        let now = written();
-        times = if now == last { times + 1 } else { 0 };
-        last = now;
-        times > 20 && last.parse::<u64>().unwrap() > 32_768
-    });
 }

@@ -325,7 +325,7 @@ fn a_daemon_or_background_child_is_left_alone_and_not_waited_for() {
     common::eventually("backoff ends", || live.child.try_wait().unwrap().is_some());
     assert!(began.elapsed() < std::time::Duration::from_secs(20));
     for daemon in daemons {
-        assert!(common::is_alive(daemon));
+        assert!(common::process::is_alive(daemon));
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon), nix::sys::signal::Signal::SIGKILL).unwrap();
     }
 }
@@ -364,10 +364,7 @@ fn nothing_is_held_during_a_wait() {
     ]));
     let of_the_command: usize = live.line().parse().unwrap();
     let proc = format!("/proc/{}", live.pid());
-    let children = format!("{proc}/task/{}/children", live.pid());
-    common::eventually("no child", || {
-        std::fs::read_to_string(&children).unwrap().trim().is_empty()
-    });
+    common::eventually("no child", || common::process::children_of(live.pid()).is_empty());
     assert_eq!(std::fs::read_dir(format!("{proc}/task")).unwrap().count(), 1);
     // What the caller gave it, and the one that signals come through; the command counted the
     // directory that it read.

@@ -8,7 +8,8 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Live, Shown, backoff, detached, eventually, is_alive, run, shell, within};
+use common::process::{children_of, is_alive};
+use common::{Live, Shown, backoff, detached, eventually, run, shell, within};
 use nix::sys::signal::Signal;
 
 /// Runs a shell script in which `b` is backoff with short waits and few words.
@@ -260,12 +261,11 @@ fn replay_reads_to_the_end_before_the_command_starts() {
     let mut stdin = live.child.stdin.take().unwrap();
     stdin.write_all(b"one\n").unwrap();
     let pid = live.pid();
-    let read = move || std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     eventually("the first line is taken", || {
         let info = std::fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
-        info != "pipe_read" && read().is_empty()
+        info != "pipe_read" && children_of(pid).is_empty()
     });
-    assert_eq!(read(), "");
+    assert_eq!(children_of(pid), []);
     stdin.write_all(b"two\n").unwrap();
     drop(stdin);
     for line in ["started", "one", "two"] {

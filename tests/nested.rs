@@ -133,5 +133,5 @@ fn an_outer_time_out_ends_the_inner_tree() {
     ]));
     let sleep: i32 = live.line().parse().unwrap();
     live.finish().expect_code(124);
-    assert!(!common::is_alive(sleep));
+    assert!(!common::process::is_alive(sleep));
 }

@@ -303,7 +303,7 @@ fn a_bad_variable_is_named() {
         let mut command = backoff(&["--", "echo", "started"]);
         // Any text is a shell command or a name, and nearly any a regular expression.
         let bad = match opt.long {
-            "retry-if" | "budget" => continue,
+            "retry-if" | "on-retry" | "on-give-up" | "budget" | "log-file" | "report" => continue,
             "store" => "@bad@://",
             long if long.ends_with("-match") => "(@bad@",
             _ => "@bad@",
@@ -432,6 +432,28 @@ fn every_option_has_a_working_variable() {
         ("store", "/proc/none", &["--budget", "api", "--", "true"], "/proc/none"),
         ("store-timeout", "0", &["--", "true"], "BACKOFF_STORE_TIMEOUT"),
         ("nested", "once", &["--", "false"], "left to the outer backoff"),
+        (
+            "log-format",
+            "json",
+            &["-n", "1", "--", "false"],
+            "\"event\":\"gave_up\"",
+        ),
+        (
+            "log-file",
+            "/dev/stdout",
+            &["-n", "1", "--", "false"],
+            "gave up after 1 attempt",
+        ),
+        ("report", "/dev/stdout", &["--", "true"], "\"result\":\"succeeded\""),
+        ("color", "always", &["-n", "1", "--", "false"], "\u{1b}[31mgave up"),
+        ("progress", "maybe", &["--", "true"], "BACKOFF_PROGRESS"),
+        (
+            "on-retry",
+            "echo hooked",
+            &["-n", "2", "-b", "1ms", "--", "false"],
+            "hooked",
+        ),
+        ("on-give-up", "echo hooked", &["-n", "1", "--", "false"], "hooked"),
         ("quiet", "1", &["-n", "1", "--", "false"], "1"),
         ("verbose", "2", &["--", "true", "argument"], "'argument'"),
         ("exhausted-exit", "75", &["-q", "-n", "1", "--", "false"], "75"),

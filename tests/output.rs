@@ -8,8 +8,9 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use common::process::{is_alive, until_it_is_stuck};
 use common::pty::Terminal;
-use common::{BIN, Live, Shown, backoff, detached, eventually, is_alive, ran, run, shell, within};
+use common::{BIN, Live, Shown, backoff, detached, eventually, ran, run, shell, within};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -908,22 +909,4 @@ fn a_short_output_that_nobody_can_read_ends_like_the_bare_command() {
         let shown = run(shell(&text.replace("WRAP", wrapper)).current_dir(dir.path()));
         assert_eq!(shown.stdout, "141\n", "{wrapper:?}: {shown:?}");
     }
-}
-
-/// Waits until a process has written all that its pipe takes.
-fn until_it_is_stuck(pid: i32) {
-    let written = || {
-        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
-        io.lines()
-            .find_map(|line| line.strip_prefix("wchar: "))
-            .unwrap()
-            .to_owned()
-    };
-    let (mut last, mut times) = (written(), 0);
-    eventually("a full pipe", || {
-        let now = written();
-        times = if now == last { times + 1 } else { 0 };
-        last = now;
-        times > 20 && last.parse::<u64>().unwrap() > 32_768
-    });
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use backoff_cli::cli::{self, Parsed};
 use backoff_cli::config::Config;
 use backoff_cli::exit::Exit;
-use backoff_cli::observe::text::Text;
+use backoff_cli::observe::Voice;
 use backoff_cli::outcome::{Bound, End, Outcome, StartFailure};
 use backoff_cli::plan::Plan;
 use backoff_cli::policy::classifier::{Reason, Verdict, Why};
@@ -904,14 +904,8 @@ fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
 fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
     let mut calls = 0;
     let mut host = Script::new(attempts.iter().cloned().inspect(|_| calls += 1));
-    let mut observer = Text {
-        verbosity: plan.verbosity,
-        attempts: plan.limits.attempts,
-        streams: &plan.streams,
-        command: &plan.command,
-        budget: None,
-    };
     let identity = Identity { run_id: "a run".into() };
+    let mut observer = Voice::new(plan, &identity, || false);
     let exit = run::run(plan, &identity, &mut host, &mut seeded(seed), &mut observer);
     let mut waits = std::mem::take(&mut host.waits);
     let said = std::mem::take(&mut host.said);

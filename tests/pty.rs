@@ -6,15 +6,11 @@ mod common;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-use common::pty::Terminal;
-use common::{Live, backoff, clean, detached, eventually, is_alive, probe, ran, run, state};
+use common::process::{is_alive, parent_of, state};
+use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal};
+use common::{Live, backoff, clean, detached, eventually, probe, ran, run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-
-const CTRL_C: &str = "\x03";
-const CTRL_D: &str = "\x04";
-const CTRL_Z: &str = "\x1a";
-const CTRL_BACKSLASH: &str = "\x1c";
 
 const WHAT_IS_A_TERMINAL: &str =
     "for fd in 0 1 2; do test -t $fd && echo terminal-$fd; done; stty size </dev/tty; exit 0";
@@ -155,7 +151,7 @@ fn a_reader_that_goes_away_ends_the_command() {
 #[test]
 fn signals_and_time_outs_reach_the_command() {
     let mut live = Live::start(&mut detached(&["--pty", "--", &probe(), "signals", "7"]));
-    let pid: i32 = live.line().trim().trim_start_matches("ready ").parse().unwrap();
+    let pid = live.pid_of_probe();
     let backoff = Pid::from_raw(parent_of(pid));
     for (signal, number) in [
         (Signal::SIGHUP, "1\r"),
@@ -189,7 +185,7 @@ fn a_closed_standard_descriptor_does_not_matter() {
 fn a_window_that_changes_is_one_winch() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff --pty -- {} signals 7", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let ours = std::fs::read_link(format!("/proc/{}/fd/0", parent_of(pid))).unwrap();
     let theirs = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let stty = |tty: &std::path::Path, words: &[&str]| {
@@ -235,13 +231,14 @@ fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
         "backoff -b 1ms --pty -- {} signals 7; echo status-$?",
         probe()
     ));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     wait_until_raw(&mut terminal);
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     std::thread::sleep(Duration::from_millis(100));
     kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
-    assert_eq!(terminal.expect("15\r\n"), "");
+    // The line discipline sends the signal first, and then shows the key.
+    assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
     terminal.expect("status-7");
 }
 
@@ -282,7 +279,7 @@ fn control_z_and_fg_twice_over() {
     let mut terminal = Terminal::bash();
     let before = settings(&mut terminal);
     terminal.command(&format!("backoff --pty -- {} sleep", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     for _ in 0..2 {
         wait_until_raw(&mut terminal);
@@ -300,6 +297,50 @@ fn control_z_and_fg_twice_over() {
     terminal.expect("prompt> ");
     terminal.command("echo status-$?");
     terminal.expect("status-130");
+}
+
+const SCRIPT_THAT_ASKS: &str =
+    "bash -c 'backoff --pty -- sh -c \"echo ready \\$\\$; read answer; echo got-\\$answer\"; echo after'";
+
+#[test]
+fn control_z_stops_a_script_wholly() {
+    let mut terminal = Terminal::bash();
+    terminal.command(SCRIPT_THAT_ASKS);
+    let pid = terminal.pid_of_probe();
+    for _ in 0..2 {
+        wait_until_raw(&mut terminal);
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        // The shell sees that the script has stopped, which comes last.
+        assert_eq!(state(pid), Some('T'));
+        terminal.expect("prompt> ");
+        terminal.command("fg");
+        terminal.expect("\r\n");
+    }
+    wait_until_raw(&mut terminal);
+    terminal.send("this\n");
+    terminal.expect("got-this");
+    terminal.expect("after");
+}
+
+#[test]
+fn the_keyboard_comes_back_from_a_shell_that_took_it_while_backoff_ran() {
+    let mut terminal = Terminal::bash();
+    terminal.command(SCRIPT_THAT_ASKS);
+    let backoff = parent_of(terminal.pid_of_probe());
+    for _ in 0..5 {
+        wait_until_raw(&mut terminal);
+        // The shell stops waiting for the job when the only process it knows has stopped.
+        kill(Pid::from_raw(parent_of(backoff)), Signal::SIGSTOP).unwrap();
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("fg");
+        terminal.expect("\r\n");
+    }
+    wait_until_raw(&mut terminal);
+    terminal.send("this\n");
+    terminal.expect("got-this");
+    terminal.expect("after");
 }
 
 #[test]
@@ -344,7 +385,7 @@ fn the_terminal_is_as_it_was_however_the_run_ends() {
     }
     for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
         terminal.command(&format!("backoff --pty -- {} sleep", probe()));
-        let pid = pid_on(&mut terminal);
+        let pid = terminal.pid_of_probe();
         wait_until_raw(&mut terminal);
         kill(Pid::from_raw(parent_of(pid)), signal).unwrap();
         terminal.expect("prompt> ");
@@ -439,7 +480,7 @@ fn a_closed_terminal_leaves_nothing_behind() {
             terminal.command(&format!("backoff --pty -- {probe} sleep"));
             terminal
         };
-        let pid = pid_on(&mut terminal);
+        let pid = terminal.pid_of_probe();
         let backoff = parent_of(pid);
         let Terminal { master, mut child, .. } = terminal;
         drop(master);
@@ -452,7 +493,7 @@ fn a_closed_terminal_leaves_nothing_behind() {
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
     let mut terminal = Terminal::start(common::BIN, &["--pty", "--", &probe(), "sleep"]);
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     wait_until_raw(&mut terminal);
     terminal.send(CTRL_Z);
     std::thread::sleep(Duration::from_millis(200));
@@ -464,7 +505,7 @@ fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
 #[test]
 fn a_killed_backoff_takes_the_command_with_it() {
     let mut live = Live::start(&mut detached(&["--pty", "--", &probe(), "sleep"]));
-    let pid: i32 = live.line().trim().trim_start_matches("ready ").parse().unwrap();
+    let pid = live.pid_of_probe();
     kill(Pid::from_raw(parent_of(pid)), Signal::SIGKILL).unwrap();
     eventually("the command ends", || !is_alive(pid));
 }
@@ -474,21 +515,6 @@ fn no_descriptor_is_left_to_the_command() {
     let bare = run(clean("ls").args(["-1", "/proc/self/fd"])).expect_code(0).stdout;
     let shown = ran(&["--pty", "--", "ls", "-1", "/proc/self/fd"]).expect_code(0);
     assert_eq!(shown.stdout.replace('\r', ""), bare);
-}
-
-fn pid_on(terminal: &mut Terminal) -> i32 {
-    terminal.expect("ready ");
-    terminal.expect("\r\n").parse().unwrap()
-}
-
-fn parent_of(pid: i32) -> i32 {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    stat[stat.rfind(')').unwrap() + 2..]
-        .split(' ')
-        .nth(1)
-        .unwrap()
-        .parse()
-        .unwrap()
 }
 
 /// The settings of the terminal as they are for a command that the shell runs.

@@ -9,56 +9,32 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
+use common::tools::{Test, is_there};
 use common::{Shown, backoff, clean, run, within};
-use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
 
-type Test = (&'static str, &'static str, fn());
-
 const TESTS: &[Test] = &[
-    ("curl", "curl", curl),
-    ("wget", "wget", wget),
-    ("ssh", "ssh", ssh),
-    ("scp", "scp", scp),
-    ("sftp", "sftp", sftp),
-    ("rsync", "rsync", rsync),
-    ("git", "git", git),
-    ("apt_get", "apt-get", apt_get),
-    ("pip", "pip3", pip),
-    ("npm", "npm", npm),
-    ("cargo", "cargo", cargo),
-    ("psql", "psql", psql),
-    ("pg_isready", "pg_isready", pg_isready),
-    ("redis_cli", "redis-cli", redis_cli),
-    ("sqlite3", "sqlite3", sqlite3),
-    ("rclone", "rclone", rclone),
-    ("flock", "flock", flock),
+    ("curl", &["curl"], curl),
+    ("wget", &["wget"], wget),
+    ("ssh", &["ssh"], ssh),
+    ("scp", &["scp"], scp),
+    ("sftp", &["sftp"], sftp),
+    ("rsync", &["rsync"], rsync),
+    ("git", &["git"], git),
+    ("apt_get", &["apt-get"], apt_get),
+    ("pip", &["pip3"], pip),
+    ("npm", &["npm"], npm),
+    ("cargo", &["cargo"], cargo),
+    ("psql", &["psql"], psql),
+    ("pg_isready", &["pg_isready"], pg_isready),
+    ("redis_cli", &["redis-cli"], redis_cli),
+    ("sqlite3", &["sqlite3"], sqlite3),
+    ("rclone", &["rclone"], rclone),
+    ("flock", &["flock"], flock),
 ];
 
 fn main() {
-    let required = std::env::var_os("REQUIRE_TEST_TOOLS").is_some();
-    let trials = TESTS.iter().map(|(name, tool, test)| {
-        let test = *test;
-        let lacks = !is_there(tool);
-        let shown = if lacks {
-            format!("{name} (needs {tool})")
-        } else {
-            (*name).to_owned()
-        };
-        Trial::test(shown, move || {
-            assert!(!lacks, "a program is missing");
-            test();
-            Ok(())
-        })
-        .with_ignored_flag(lacks && !required)
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
-}
-
-fn is_there(tool: &str) -> bool {
-    run(clean("sh").args(["-c", &format!("command -v {tool}")]))
-        .status
-        .success()
+    common::tools::main(TESTS);
 }
 
 // --- running a tool ---

@@ -10,19 +10,12 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Live, clean, detached, eventually, is_alive, probe, run, shell, state, within};
+use common::process::{children_of, hears_signals, is_alive, is_named, state};
+use common::{Live, clean, detached, eventually, probe, run, shell, within};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
-
-fn number_after(line: &str, word: &str) -> i32 {
-    line.strip_prefix(word)
-        .unwrap_or_else(|| panic!("no {word:?} in {line:?}"))
-        .trim()
-        .parse()
-        .unwrap()
-}
 
 /// `backoff -- probe signals`, running; the probe's process number.
 fn probe_under_backoff(options: &[&str], rest: &[&str]) -> (Live, i32) {
@@ -31,7 +24,7 @@ fn probe_under_backoff(options: &[&str], rest: &[&str]) -> (Live, i32) {
     args.extend(["--", probe.as_str()]);
     args.extend(rest);
     let mut live = Live::start(&mut detached(&args));
-    let pid = number_after(&live.line(), "ready ");
+    let pid = live.pid_of_probe();
     (live, pid)
 }
 
@@ -266,23 +259,12 @@ fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
 
 /// Until no child is left and backoff sleeps.
 fn wait_until_waiting(live: &Live) {
-    let children = format!("/proc/{0}/task/{0}/children", live.pid());
     eventually("backoff waits", || {
-        std::fs::read_to_string(&children).is_ok_and(|list| list.trim().is_empty())
-            && std::fs::read_to_string(format!("/proc/{}/comm", live.pid())).is_ok_and(|name| name.trim() == "backoff")
-            && signals_are_taken_over(live.pid())
+        children_of(live.pid()).is_empty()
+            && is_named(live.pid(), "backoff")
+            && hears_signals(live.pid())
             && state(live.pid()) == Some('S')
     });
-}
-
-/// Whether backoff blocks TERM, as it does once it hears signals.
-fn signals_are_taken_over(pid: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigBlk:\t"))
-        .unwrap_or("0");
-    u64::from_str_radix(mask, 16).unwrap() & (1 << 14) != 0
 }
 
 #[test]
@@ -387,9 +369,7 @@ fn full_standard_error_does_not_make_backoff_deaf() {
     let mut live = Live::start(&mut shell(script));
     let holder: i32 = live.line().parse().unwrap();
     eventually("backoff writes", || {
-        std::fs::read_to_string(format!("/proc/{}/comm", live.pid())).is_ok_and(|name| name.trim() == "backoff")
-            && signals_are_taken_over(live.pid())
-            && state(live.pid()) == Some('S')
+        is_named(live.pid(), "backoff") && hears_signals(live.pid()) && state(live.pid()) == Some('S')
     });
     live.signal(Signal::SIGTERM);
     let status = live.child.wait().unwrap();

@@ -5,12 +5,9 @@ mod common;
 
 use std::os::unix::process::ExitStatusExt;
 
-use common::pty::Terminal;
-use common::{eventually, probe, state};
-
-const CTRL_C: &str = "\x03";
-const CTRL_Z: &str = "\x1a";
-const CTRL_BACKSLASH: &str = "\x1c";
+use common::process::{descendants_named, is_alive, parent_of, state, stopped_below};
+use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal};
+use common::{eventually, probe};
 
 #[test]
 fn the_command_sees_the_terminal_itself() {
@@ -51,7 +48,7 @@ fn control_c_ends_command_and_backoff() {
 fn the_command_gets_exactly_one_int() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -- {} signals 7; echo status-$?", probe()));
-    let pid: i32 = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     terminal.send(CTRL_C);
@@ -90,7 +87,7 @@ fn one_control_c_ends_a_loop_wholly() {
     // The same in the interactive shell's own loop.
     terminal.command("for i in 1 2 3; do echo round-$i; backoff -- sleep 9; done; echo over");
     terminal.expect("round-1\r\n");
-    let shell = terminal.child.id();
+    let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_C);
     let meanwhile = terminal.expect("prompt> ");
@@ -101,7 +98,7 @@ fn one_control_c_ends_a_loop_wholly() {
 fn control_z_and_fg_twice_over() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -- {} sleep", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     for _ in 0..2 {
         terminal.send(CTRL_Z);
@@ -121,7 +118,7 @@ fn control_z_and_fg_twice_over() {
 fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -n 1 -- {} signals 7", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     // It takes TSTP without stopping, so nothing stops.
     terminal.send(CTRL_Z);
@@ -145,7 +142,7 @@ fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
 fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -n 1 -- {} signals 7", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     let send = |to: i32, signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(to), signal).unwrap();
     send(-backoff, nix::sys::signal::Signal::SIGSTOP);
@@ -160,7 +157,7 @@ fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
 fn bg_goes_on_in_the_background() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff -n 1 -- sh -c 'sleep 1; echo finished; exit 5'");
-    let shell = terminal.child.id();
+    let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
@@ -190,7 +187,7 @@ fn control_z_during_a_wait_stops_and_runs_nothing() {
 fn time_spent_stopped_does_not_count_against_the_time_out() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff -n 1 -t 2s -- sh -c 'sleep 1; echo finished'");
-    let shell = terminal.child.id();
+    let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
@@ -216,7 +213,7 @@ fn time_spent_stopped_counts_against_the_deadline() {
 fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff -- cat &");
-    let shell = terminal.child.id();
+    let shell = terminal.pid();
     eventually("both stop", || stopped_below(shell) == 2);
     terminal.command("jobs");
     terminal.expect("Stopped");
@@ -239,7 +236,7 @@ fn pipelines_behave_as_without_backoff() {
     terminal.command("backoff -n 1 -- sh -c 'echo line; exit 3' | cat; echo ${PIPESTATUS[0]}");
     terminal.expect("\r\n3\r\n");
     terminal.command("backoff -- sleep 60 | cat");
-    let shell = terminal.child.id();
+    let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");
@@ -250,7 +247,7 @@ fn pipelines_behave_as_without_backoff() {
 fn a_resized_window_is_one_winch() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -- {} signals 7", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let tty = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let tty = tty.to_str().unwrap();
     assert!(
@@ -275,12 +272,12 @@ fn a_closed_terminal_leaves_nothing_behind() {
             terminal.command(&format!("backoff -- {probe} sleep"));
             terminal
         };
-        let pid = pid_on(&mut terminal);
+        let pid = terminal.pid_of_probe();
         let backoff = parent_of(pid);
         let Terminal { master, mut child, .. } = terminal;
         drop(master);
-        eventually("the command ends", || !common::is_alive(pid));
-        eventually("backoff ends", || !common::is_alive(backoff));
+        eventually("the command ends", || !is_alive(pid));
+        eventually("backoff ends", || !is_alive(backoff));
         let _ = child.wait();
     }
 }
@@ -289,7 +286,7 @@ fn a_closed_terminal_leaves_nothing_behind() {
 fn term_to_backoff_alone_reaches_the_command() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -- {} signals 7; echo status-$?", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let backoff = nix::unistd::Pid::from_raw(parent_of(pid));
     nix::sys::signal::kill(backoff, nix::sys::signal::Signal::SIGUSR1).unwrap();
     terminal.expect("10\r\n");
@@ -302,7 +299,7 @@ fn term_to_backoff_alone_reaches_the_command() {
 fn a_time_out_ends_the_tree_in_a_shared_group() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff -n 1 -t 300ms -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?");
-    let shell = terminal.child.id();
+    let shell = terminal.pid();
     eventually("both run", || descendants_named(shell, "sleep") == 2);
     terminal.expect("status-124");
     assert_eq!(descendants_named(shell, "sleep"), 0);
@@ -317,7 +314,7 @@ fn an_interactive_shell_runs_under_it() {
     terminal.command("backoff -n 1 -- bash --norc --noprofile -i");
     terminal.expect("prompt> ");
     terminal.command("sleep 60");
-    let shell = terminal.child.id();
+    let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
@@ -350,7 +347,7 @@ fn kill_does_not_follow_what_the_terminal_sent() {
         "backoff -n 1 -k 200ms -- {} signals 7; echo status-$?",
         probe()
     ));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     std::thread::sleep(std::time::Duration::from_millis(500));
@@ -362,7 +359,7 @@ fn kill_does_not_follow_what_the_terminal_sent() {
 fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -n 1 -- {} sleep", probe()));
-    let pid = pid_on(&mut terminal);
+    let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(-backoff), signal).unwrap();
     for round in 0..300_u64 {
@@ -382,45 +379,4 @@ fn as_the_sessions_leader_it_dies_of_control_c() {
     terminal.expect("ready ");
     terminal.send(CTRL_C);
     assert_eq!(terminal.finish().signal(), Some(2));
-}
-
-fn pid_on(terminal: &mut Terminal) -> i32 {
-    terminal.expect("ready ");
-    terminal.expect("\r\n").parse().unwrap()
-}
-
-fn parent_of(pid: i32) -> i32 {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    stat[stat.rfind(')').unwrap() + 2..]
-        .split(' ')
-        .nth(1)
-        .unwrap()
-        .parse()
-        .unwrap()
-}
-
-/// How many descendants of a process are stopped.
-fn stopped_below(root: u32) -> usize {
-    let stopped = |pid: u32| usize::from(state(pid as i32) == Some('T'));
-    children_of(root)
-        .into_iter()
-        .map(|pid| stopped(pid) + stopped_below(pid))
-        .sum()
-}
-
-fn children_of(pid: u32) -> Vec<u32> {
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
-}
-
-/// How many live descendants of a process have this name.
-fn descendants_named(root: u32, name: &str) -> usize {
-    let is_it = |pid: u32| {
-        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
-            && common::is_alive(pid as i32)
-    };
-    children_of(root)
-        .into_iter()
-        .map(|pid| usize::from(is_it(pid)) + descendants_named(pid, name))
-        .sum()
 }

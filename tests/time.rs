@@ -5,7 +5,8 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Live, detached, is_alive, ran};
+use common::process::is_alive;
+use common::{Live, detached, ran};
 use nix::sys::signal::Signal;
 
 /// A script that starts `sleep` in several ways, prints their process numbers on a line, and stays.

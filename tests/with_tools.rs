@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use common::process::{children_of, is_alive};
 use common::pty::Terminal;
+use common::tools::Test;
 use common::{Live, Shown, backoff, clean, eventually, ran, run, shell, within};
-use libtest_mimic::{Arguments, Trial};
-
-type Test = (&'static str, &'static [&'static str], fn());
 
 const TESTS: &[Test] = &[
     (
@@ -101,34 +100,7 @@ const TESTS: &[Test] = &[
 ];
 
 fn main() {
-    let required = std::env::var_os("REQUIRE_TEST_TOOLS").is_some();
-    let trials = TESTS.iter().map(|(name, tools, test)| {
-        let missing: Vec<&str> = tools.iter().copied().filter(|tool| !is_there(tool)).collect();
-        let test = *test;
-        let shown = if missing.is_empty() {
-            (*name).to_owned()
-        } else {
-            format!("{name} (needs {})", missing.join(", "))
-        };
-        let lacks = !missing.is_empty();
-        Trial::test(shown, move || {
-            assert!(!lacks, "a program is missing");
-            test();
-            Ok(())
-        })
-        .with_ignored_flag(lacks && !required)
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
-}
-
-fn is_there(tool: &str) -> bool {
-    let proof = match tool {
-        // The program alone is not enough: the system must allow what it does.
-        "unshare" => "unshare --pid --fork --mount-proc --mount --map-root-user true".into(),
-        "strace" => "strace -o /dev/null true".into(),
-        _ => format!("PATH=$PATH:/usr/sbin command -v {tool}"),
-    };
-    run(clean("sh").args(["-c", &proof])).status.success()
+    common::tools::main(TESTS);
 }
 
 // --- HTTP ---
@@ -341,16 +313,12 @@ fn as_process_1(args: &[&str]) -> Live {
 
 /// The process outside that is process 1 inside.
 fn inner(live: &Live) -> nix::unistd::Pid {
-    let children = format!("/proc/{0}/task/{0}/children", live.pid());
-    let mut pid = 0;
+    let mut children = Vec::new();
     eventually("process 1 runs", || {
-        pid = std::fs::read_to_string(&children)
-            .ok()
-            .and_then(|list| list.trim().parse().ok())
-            .unwrap_or(0);
-        pid != 0
+        children = children_of(live.pid());
+        children.len() == 1
     });
-    nix::unistd::Pid::from_raw(pid)
+    nix::unistd::Pid::from_raw(children[0])
 }
 
 fn a_program_that_fills_the_screen_runs_on_a_pty() {
@@ -405,10 +373,7 @@ fn process_1_ends_during_a_wait() {
     let mut live = as_process_1(&["-b", "60s", "-m", "60s", "--", "sh", "-c", "echo tried; exit 1"]);
     live.expect_line("tried");
     let pid = inner(&live);
-    let children = format!("/proc/{pid}/task/{pid}/children");
-    eventually("it waits", || {
-        std::fs::read_to_string(&children).unwrap().trim().is_empty()
-    });
+    eventually("it waits", || children_of(pid.as_raw()).is_empty());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
     live.finish().expect_code(143);
 }
@@ -508,7 +473,7 @@ fn members_end_where_pidfds_do_not_work() {
         let shown =
             run(command.args(["-n", "1", "-t", "300ms", "-k", "300ms", "--", "sh", "-c", script])).expect_code(124);
         let member: i32 = shown.stdout.trim().parse().unwrap();
-        eventually("it ends", || !common::is_alive(member));
+        eventually("it ends", || !is_alive(member));
     }
 }
 

@@ -7,6 +7,7 @@ pub mod input;
 pub mod lines;
 pub mod plumbing;
 pub mod pty;
+pub mod replace;
 pub mod scan;
 pub mod sink;
 pub mod spool;

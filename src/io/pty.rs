@@ -8,7 +8,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -58,6 +58,8 @@ pub struct Pty {
     slave: Option<OwnedFd>,
     /// A terminal of our own, whose size is copied.
     ours: Option<OwnedFd>,
+    /// What is typed is read here.
+    keyboard: Option<OwnedFd>,
     input: Input,
     /// The command's process and process group.
     leader: libc::pid_t,
@@ -102,6 +104,7 @@ impl Pty {
             master: Some(master),
             slave: Some(slave),
             ours: own_terminal(),
+            keyboard: (input == Input::Background).then(keyboard).flatten(),
             input,
             leader: 0,
             pending: Vec::new(),
@@ -155,6 +158,7 @@ impl Pty {
         }
         // After a STOP that nobody could hear of, they are saved still.
         let Some(settings) = saved.take().or_else(|| tcgetattr(standard(0)).ok()) else {
+            self.input = Input::Mute;
             return;
         };
         let mut raw = settings.clone();
@@ -211,18 +215,33 @@ impl Pty {
             return;
         }
         if self.pending.is_empty() && self.input == Input::Typed {
-            let mut bytes = [0; CHUNK];
-            match read(standard(0), &mut bytes) {
-                Err(Errno::EAGAIN | Errno::EINTR) => {}
-                // Our terminal is gone; HUP tells the rest.
-                Ok(0) | Err(_) => {
-                    self.leave();
-                    self.input = Input::Mute;
-                }
-                Ok(count) => self.take(&bytes[..count]),
+            // A shell takes the terminal as soon as it sees one process of the job stopped, whatever the others
+            // do. It may give it back.
+            if is_foreground() {
+                self.read_keys();
+            } else {
+                self.leave();
             }
         }
         self.pass_on();
+    }
+
+    fn read_keys(&mut self) {
+        let mut bytes = [0; CHUNK];
+        let keyboard = self.keyboard.as_ref().map_or(standard(0), OwnedFd::as_fd);
+        match read(keyboard, &mut bytes) {
+            Err(Errno::EINTR) => {}
+            // Somebody else has read it, perhaps a shell that had set the terminal as it needs it.
+            Err(Errno::EAGAIN) => self.enter(),
+            // Our terminal is gone; HUP tells the rest.
+            Ok(0) => {
+                self.leave();
+                self.input = Input::Mute;
+            }
+            // In the background since just now.
+            Err(_) => self.leave(),
+            Ok(count) => self.take(&bytes[..count]),
+        }
     }
 
     fn pass_on(&mut self) {
@@ -317,6 +336,14 @@ fn name(master: &PtyMaster) -> nix::Result<String> {
     unsafe { nix::pty::ptsname(master) }
 }
 
+/// How wide the terminal on this descriptor is; None if it is none or does not know.
+pub fn columns(fd: RawFd) -> Option<u16> {
+    let mut seen = size(0, 0);
+    // SAFETY: TIOCGWINSZ fills the winsize that it is given, and fails where there is no terminal.
+    let result = unsafe { libc::ioctl(fd, libc::TIOCGWINSZ, &raw mut seen) };
+    (result == 0 && seen.ws_col > 0).then_some(seen.ws_col)
+}
+
 fn size(rows: u16, columns: u16) -> libc::winsize {
     libc::winsize {
         ws_row: rows,
@@ -341,6 +368,22 @@ fn own_terminal() -> Option<OwnedFd> {
         .read(true)
         .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
         .open("/dev/tty")
+        .ok()?;
+    above_standard(terminal.into()).ok()
+}
+
+/// The terminal on standard input in a description of our own, so that O_NONBLOCK can be set: what `poll` has
+/// promised somebody else may read first, and who waits in `read(2)` is deaf to signals.
+fn keyboard() -> Option<OwnedFd> {
+    let path = if is_controlling() {
+        "/dev/tty"
+    } else {
+        "/proc/self/fd/0"
+    };
+    let terminal = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
+        .open(path)
         .ok()?;
     above_standard(terminal.into()).ok()
 }

@@ -5,14 +5,30 @@
 //! where that is not allowed, only as much is written at once as `poll(2)` promises room for.
 
 use std::fs::{self, OpenOptions};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::fd::above_standard;
+
+/// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
+pub fn descriptor(path: &Path) -> Option<RawFd> {
+    let path = path.to_str()?;
+    match path {
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        _ => path
+            .strip_prefix("/dev/fd/")
+            .or_else(|| path.strip_prefix("/proc/self/fd/"))?
+            .parse()
+            .ok(),
+    }
+}
 
 /// A standard descriptor to write to.
 #[derive(Debug)]
@@ -34,7 +50,7 @@ enum Way {
 }
 
 impl Sink {
-    /// For descriptor 1 or 2.
+    /// For a descriptor that backoff was given.
     pub fn new(fd: RawFd) -> Sink {
         let path = format!("/proc/self/fd/{fd}");
         let way = match fs::metadata(&path) {
@@ -51,12 +67,29 @@ impl Sink {
         Sink { fd, way }
     }
 
+    /// Appends to a file, which is made if it is not there, for this user only. Of a named pipe that nobody
+    /// reads, an error. A path that stands for a descriptor is that descriptor: opened anew, a file would be
+    /// written at another place than the command writes at.
+    pub fn append(path: &Path) -> io::Result<Sink> {
+        if let Some(fd) = descriptor(path) {
+            return Ok(Sink::new(fd));
+        }
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).mode(0o600);
+        let file = options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+        let fd = above_standard(file.into())?;
+        Ok(Sink {
+            fd: fd.as_raw_fd(),
+            way: Way::Own(fd),
+        })
+    }
+
     /// What to poll for room.
     pub fn fd(&self) -> BorrowedFd<'_> {
         match &self.way {
             Way::Own(fd) => fd.as_fd(),
-            // SAFETY: a standard descriptor; if it is closed, poll says POLLNVAL and write EBADF. None
-            // of backoff's own has such a number.
+            // SAFETY: a descriptor of the caller's; if it is closed, poll says POLLNVAL and write EBADF. None
+            // of backoff's own has the number of a standard one.
             _ => unsafe { BorrowedFd::borrow_raw(self.fd) },
         }
     }

@@ -1,11 +1,113 @@
 //! Observers of events: they may speak of a run and change nothing about it.
 
-pub mod text;
+use std::time::Duration;
 
-use crate::run::{Event, Moment};
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+use crate::policy::classifier::Verdict;
+use crate::run::{Event, Identity, Moment};
+use crate::speech::{Format, When};
+
+pub mod github;
+pub mod json;
+pub mod log;
+pub mod report;
+pub mod text;
+pub mod words;
+
+use log::Log;
+use report::Report;
+use text::Text;
 
 /// Somebody who is told what happens.
 pub trait Observer {
     /// What to print about this event, line feeds included; None is nothing.
     fn line(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String>;
+    /// What to show on a terminal while this is left of the wait after an attempt; one line.
+    fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String;
+}
+
+/// All that backoff says of a run.
+#[derive(Debug)]
+pub struct Voice<'a> {
+    text: Text<'a>,
+    log: Log<'a>,
+    format: Format,
+    colour: Colour,
+    report: Option<Report>,
+}
+
+/// Whether to colour.
+#[derive(Debug, Clone, Copy)]
+enum Colour {
+    Known(bool),
+    /// This says it; asked before the first line.
+    Ask(fn() -> bool),
+}
+
+impl Observer for Voice<'_> {
+    fn line(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+        if let Some(report) = &mut self.report {
+            report.see(moment, event);
+        }
+        match self.format {
+            Format::Json => self.log.lines(moment, event),
+            Format::GitHub => Some(github::line(event, &self.text.sentence(moment, event)?)),
+            Format::Text => {
+                let sentence = self.text.sentence(moment, event)?;
+                Some(format!("backoff: {}\n", self.painted(event, &sentence)))
+            }
+        }
+    }
+
+    fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
+        self.text.countdown(moment, outcome, verdict, left)
+    }
+}
+
+impl<'a> Voice<'a> {
+    /// As the plan has it; `takes_colour` says whether standard error does.
+    pub fn new(plan: &'a Plan, identity: &'a Identity, takes_colour: fn() -> bool) -> Voice<'a> {
+        let speech = &plan.speech;
+        let name = plan.command.first().map(words::name).unwrap_or_default();
+        Voice {
+            text: Text {
+                verbosity: speech.verbosity,
+                attempts: plan.limits.attempts,
+                streams: &plan.streams,
+                command: &plan.command,
+                budget: plan.budget.as_ref(),
+            },
+            log: Log::new(identity, speech.verbosity),
+            format: speech.format,
+            colour: match (speech.colour, &speech.log_file) {
+                (When::Always, _) => Colour::Known(true),
+                (When::Auto, None) => Colour::Ask(takes_colour),
+                (When::Auto, Some(_)) | (When::Never, _) => Colour::Known(false),
+            },
+            report: speech.report.as_ref().map(|_| Report::new(&identity.run_id, &name)),
+        }
+    }
+
+    /// What the report is made of, once the run is over.
+    pub fn report(self) -> Option<Report> {
+        self.report
+    }
+
+    /// Green is well, yellow goes on, red has ended badly (ECMA-48, SGR).
+    fn painted(&mut self, event: &Event<'_>, sentence: &str) -> String {
+        let colour = match event {
+            Event::Succeeded { .. } => 32,
+            Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => 33,
+            Event::GaveUp { .. } | Event::NoTime { .. } => 31,
+            _ => return sentence.to_owned(),
+        };
+        if let Colour::Ask(ask) = self.colour {
+            self.colour = Colour::Known(ask());
+        }
+        match self.colour {
+            Colour::Known(true) => format!("\x1b[{colour}m{sentence}\x1b[0m"),
+            _ => sentence.to_owned(),
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! Lines for a person at 3 a.m.: what happened, what backoff does now.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::Observer;
+use super::words::{failure, harmless, quoted, seconds, span};
 use crate::budget::Budget;
 use crate::outcome::{End, Outcome, StartFailure};
+use crate::plan::Nesting;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::GiveUp;
 use crate::run::{Event, Moment};
@@ -27,15 +27,13 @@ pub struct Text<'a> {
     pub budget: Option<&'a Budget>,
 }
 
-impl Observer for Text<'_> {
-    fn line(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
-        self.sentence(moment, event)
-            .map(|sentence| format!("backoff: {sentence}\n"))
-    }
+fn what(outcome: &Outcome, verdict: &Verdict) -> String {
+    failure(outcome, verdict, harmless)
 }
 
 impl Text<'_> {
-    fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    /// What to say about an event; None is nothing.
+    pub fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let attempt = self.attempt(moment);
         let verbose = self.verbosity >= 1;
         match event {
@@ -65,20 +63,11 @@ impl Text<'_> {
                 self.how(outcome, verdict),
                 span(*delay)
             )),
+            Event::Ended { .. } => None,
             Event::Confirming { delay } => {
                 verbose.then(|| format!("{attempt} succeeded; confirming in {}", span(*delay)))
             }
-            Event::Nested(nesting) => {
-                let calls = match (nesting.outer_attempts, self.attempts) {
-                    (Some(outer), Some(own)) => {
-                        format!(" (up to {outer} x {own} = {} calls)", outer.saturating_mul(own))
-                    }
-                    _ => String::new(),
-                };
-                Some(format!(
-                    "running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one"
-                ))
-            }
+            Event::Nested(nesting) => Some(Self::nested(*nesting, self.attempts)),
             Event::Succeeded { flaky } => {
                 (*flaky || verbose).then(|| format!("succeeded on {attempt} after {}", span(moment.elapsed)))
             }
@@ -95,7 +84,7 @@ impl Text<'_> {
                     "gave up after {} {attempts} in {}: {}",
                     moment.total,
                     span(moment.elapsed),
-                    self.what(outcome, verdict)
+                    what(outcome, verdict)
                 );
                 line.push_str(&self.because(*why, verdict, outcome));
                 Some(line)
@@ -119,24 +108,32 @@ impl Text<'_> {
         }
     }
 
-    /// "attempt 2 of 5", or "attempt 2" without a limit.
-    fn attempt(&self, moment: &Moment) -> String {
-        match self.attempts {
-            Some(limit) => format!("attempt {} of {limit}", moment.attempt),
-            None => format!("attempt {}", moment.attempt),
-        }
+    /// That retries multiply.
+    pub fn nested(nesting: Nesting, attempts: Option<u64>) -> String {
+        let calls = match (nesting.outer_attempts, attempts) {
+            (Some(outer), Some(own)) => {
+                format!(" (up to {outer} x {own} = {} calls)", outer.saturating_mul(own))
+            }
+            _ => String::new(),
+        };
+        format!("running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one")
     }
 
-    /// "exit 7", or "matched \"queue capacity\" (exit 1)"
-    fn what(&self, outcome: &Outcome, verdict: &Verdict) -> String {
-        let end = &outcome.end;
-        match verdict {
-            Verdict::Transient(reason) | Verdict::Permanent(reason) | Verdict::Ask(reason) => match &reason.matched {
-                Some(text) => format!("matched \"{}\" ({end})", harmless(text)),
-                None if reason.unproven => format!("no line matches --success-match ({end})"),
-                None => end.to_string(),
-            },
-            Verdict::Success => end.to_string(),
+    /// What is waited for, on a terminal.
+    pub fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
+        let next = self.numbered(moment.attempt.saturating_add(1));
+        format!("backoff: {next} in {} ({})", seconds(left), what(outcome, verdict))
+    }
+
+    fn attempt(&self, moment: &Moment) -> String {
+        self.numbered(moment.attempt)
+    }
+
+    /// "attempt 2 of 5", or "attempt 2" without a limit.
+    fn numbered(&self, attempt: u64) -> String {
+        match self.attempts {
+            Some(limit) => format!("attempt {attempt} of {limit}"),
+            None => format!("attempt {attempt}"),
         }
     }
 
@@ -150,7 +147,7 @@ impl Text<'_> {
         };
         match &outcome.end {
             End::NotStarted(failure) => format!("{}{rule}", self.cannot_run(failure)),
-            _ => format!("{}{rule} after {}", self.what(outcome, verdict), span(outcome.ran)),
+            _ => format!("{}{rule} after {}", what(outcome, verdict), span(outcome.ran)),
         }
     }
 
@@ -218,88 +215,5 @@ impl Text<'_> {
         }
         let words: Vec<String> = self.command.iter().map(quoted).collect();
         format!("{} ({})", words.join(" "), self.streams)
-    }
-}
-
-/// A word of the command line in single quotes, with nothing in it that a terminal would act on.
-fn quoted(word: &OsString) -> String {
-    let mut shown = String::from("'");
-    for chunk in word.as_encoded_bytes().utf8_chunks() {
-        for c in chunk.valid().chars() {
-            if c.is_control() || c == '\\' || c == '\'' {
-                shown.extend(c.escape_default());
-            } else {
-                shown.push(c);
-            }
-        }
-        for byte in chunk.invalid() {
-            let _ = write!(shown, "\\x{byte:02x}");
-        }
-    }
-    shown.push('\'');
-    shown
-}
-
-/// Characters that change how the others are shown: directions, joiners, marks of order.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
-/// A text with nothing in it that a terminal would act on.
-pub fn harmless(text: &str) -> String {
-    let shown = |c: char| {
-        if c.is_control() || is_unseen(c) {
-            c.escape_default().to_string()
-        } else {
-            c.to_string()
-        }
-    };
-    text.chars().map(shown).collect()
-}
-
-/// A length of time with the digits a person needs: `51us`, `20ms`, `0.21s`, `4.1s`, `2m05s`, `3h20m`.
-pub fn span(length: Duration) -> String {
-    let seconds = length.as_secs_f64();
-    let whole = seconds.round() as u64;
-    match length {
-        Duration::ZERO => "0s".into(),
-        _ if length < Duration::from_micros(1) => format!("{}ns", length.as_nanos()),
-        _ if length < Duration::from_millis(1) => format!("{}us", length.as_micros()),
-        _ if length < Duration::from_millis(100) => format!("{}ms", length.as_millis()),
-        _ if length < Duration::from_millis(995) => format!("{seconds:.2}s"),
-        _ if length < Duration::from_millis(59_950) => format!("{seconds:.1}s"),
-        _ if whole < 3600 => format!("{}m{:02}s", whole / 60, whole % 60),
-        _ => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::ffi::OsStringExt;
-
-    #[test]
-    fn lengths_of_time() {
-        for (nanos, shown) in [
-            (0, "0s"),
-            (7, "7ns"),
-            (51_200, "51us"),
-            (20_000_000, "20ms"),
-            (210_000_000, "0.21s"),
-            (999_000_000, "1.0s"),
-            (4_100_000_000, "4.1s"),
-            (59_960_000_000, "1m00s"),
-            (125_000_000_000, "2m05s"),
-            (12_000_000_000_000, "3h20m"),
-        ] {
-            assert_eq!(span(Duration::from_nanos(nanos)), shown);
-        }
-        assert!(!span(Duration::MAX).is_empty());
-    }
-
-    #[test]
-    fn a_name_cannot_write_to_the_terminal() {
-        let name = OsString::from_vec(b"a\x1b[31m\n'\xff\\".to_vec());
-        assert_eq!(quoted(&name), r"'a\u{1b}[31m\n\'\xff\\'");
     }
 }

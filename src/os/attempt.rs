@@ -53,9 +53,9 @@ struct Running<'a> {
 }
 
 /// Runs the attempt to its end.
-pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order<'_>) -> Attempt {
+pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order) -> Attempt {
     let mut running = Running {
-        bounds: order.bounds,
+        bounds: &order.bounds,
         child,
         tree: Tree::default(),
         paused: Duration::ZERO,
@@ -104,6 +104,10 @@ impl Running<'_> {
                 } else {
                     self.hear(system, received);
                 }
+            }
+            // After the signals: a CONT among them came before the key.
+            if let Some(signal) = system.typed_stop {
+                self.stop(system, signal);
             }
             if look {
                 if let Some(ended) = self.child.ended() {
@@ -158,7 +162,13 @@ impl Running<'_> {
         if let Some(pty) = system.pty() {
             match signal {
                 Signal::WINCH if pty.resize() => return,
-                Signal::CONT => pty.enter(),
+                Signal::CONT => {
+                    pty.enter();
+                    // It revokes a stop that is under way.
+                    if self.stopping.take().is_some() {
+                        system.typed_stop = None;
+                    }
+                }
                 signal if signal.stops_a_job() => return self.stop(system, signal),
                 _ => {}
             }
@@ -234,8 +244,12 @@ impl Running<'_> {
         if let Some(pty) = system.pty() {
             pty.leave();
         }
-        let insist = !system.has_terminal();
-        terminal::stop_self(&system.signals, signal, insist);
+        if let Some(signal) = system.typed_stop.take() {
+            terminal::stop_job(&mut system.signals, signal);
+        } else {
+            let insist = !system.has_terminal();
+            terminal::stop_self(&mut system.signals, signal, insist);
+        }
         if has_pty {
             self.go_on_with_it(system);
         }

@@ -1,7 +1,8 @@
 //! The real world of `run::Host`: this process's signals, the monotonic clock, the command.
 
 use std::ffi::OsString;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -10,17 +11,22 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags};
 
 use super::aside::Aside;
+use super::countdown::Countdown;
 use super::environment::Environment;
+use super::messages::Messages;
 use super::signals::Signals;
 use super::spawn::{Place, Program, SpawnError};
-use super::{attempt, child, stdio, terminal};
+use super::{attempt, child, clock, stdio, terminal};
+use crate::io::fd;
 use crate::io::flow::{Broken, Outlet, Release};
 use crate::io::plumbing::{Ends, Plumbing};
 use crate::io::pty::Pty;
-use crate::io::sink::Sink;
+use crate::io::replace;
+use crate::io::sink::{self, Sink};
 use crate::outcome::{Bound, End, Outcome};
 use crate::run::{Attempt, Cut, Host, Order};
 use crate::signal::Signal;
+use crate::speech::{Progress, Speech};
 use crate::streams::Streams;
 
 /// The most one `poll(2)` waits; a longer wait polls again.
@@ -32,14 +38,18 @@ pub struct System {
     pub(super) signals: Signals,
     began: Instant,
     program: Rc<Program>,
-    /// Where messages go; opened for the first one.
-    messages: Option<Rc<Sink>>,
+    messages: Messages,
+    countdown: Countdown,
+    /// The countdown of waits; None if nobody wants it.
+    progress: Option<Progress>,
     environment: Option<Environment>,
     /// Whether there is a controlling terminal; asked before the first attempt.
     has_terminal: Option<bool>,
     is_init: bool,
     /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
     typed: Option<Signal>,
+    /// A key has made this signal, by which the job is to stop once the command has.
+    pub(super) typed_stop: Option<Signal>,
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(super) plumbing: Option<Plumbing>,
 }
@@ -51,17 +61,20 @@ pub(super) fn later(from: Instant, by: Duration) -> Option<Instant> {
 
 impl System {
     /// Takes over this process's signals for a command.
-    pub fn take_over(command: &[OsString], streams: &Streams) -> Result<System, Cut> {
+    pub fn take_over(command: &[OsString], streams: &Streams, speech: &Speech) -> Result<System, Cut> {
         let signals = Signals::take_over().map_err(|error| Cut::Fault(format!("cannot receive signals: {error}")))?;
         Ok(System {
             signals,
             began: Self::now(),
             program: Rc::new(Program::new(command)),
-            messages: None,
+            messages: Messages::new(speech.log_file.clone()),
+            countdown: Countdown::default(),
+            progress: speech.progress,
             environment: None,
             has_terminal: None,
             is_init: std::process::id() == 1,
             typed: None,
+            typed_stop: None,
             plumbing: Plumbing::new(streams)
                 .map_err(|error| Cut::Fault(format!("cannot use the standard streams: {error}")))?,
         })
@@ -94,11 +107,13 @@ impl System {
             #[allow(clippy::disallowed_methods, reason = "this is `os`")]
             plumbing.work(ready, std::time::SystemTime::now());
             for signal in plumbing.typed() {
-                // What stops a job is for the command only when backoff has heard it.
-                if !signal.stops_a_job() {
+                if signal.stops_a_job() {
+                    // Nobody would notice a leader of the session that stops.
+                    self.typed_stop = (!terminal::leads_session()).then_some(signal);
+                } else {
                     self.typed = Some(signal);
+                    terminal::signal_as_typed(signal);
                 }
-                terminal::signal_as_typed(signal);
             }
         }
         ready.contains(&true)
@@ -140,19 +155,34 @@ impl System {
         &mut self,
         program: &Program,
         environment: &mut Environment,
-        order: &Order<'_>,
+        order: &Order,
         ends: Ends,
     ) -> Result<Attempt, Cut> {
+        let place = self.place();
+        self.run_at(place, program, environment, order, ends)
+    }
+
+    fn place(&mut self) -> Place {
         // With a terminal the command shares backoff's process group, so that the shell, the terminal
         // and both see one job; without one it gets a group that can be signalled as a whole.
         // On a pseudo-terminal it is in a session of its own.
-        let place = if self.streams(Plumbing::has_pty) {
+        if self.streams(Plumbing::has_pty) {
             Place::Terminal
         } else if self.has_terminal() {
             Place::Shared
         } else {
             Place::Group
-        };
+        }
+    }
+
+    fn run_at(
+        &mut self,
+        place: Place,
+        program: &Program,
+        environment: &mut Environment,
+        order: &Order,
+        ends: Ends,
+    ) -> Result<Attempt, Cut> {
         environment.set(&order.variables);
         let was_in_foreground = place == Place::Shared && terminal::is_in_foreground();
         let started = Self::now();
@@ -166,6 +196,10 @@ impl System {
                 let attempt = attempt::run(self, child, started, order);
                 if let Some(pty) = self.pty() {
                     pty.leave();
+                }
+                // The command ended before it could stop; the rest of the job stops all the same.
+                if let Some(signal) = self.typed_stop.take() {
+                    terminal::stop_job(&mut self.signals, signal);
                 }
                 if was_in_foreground {
                     terminal::take_back();
@@ -186,6 +220,47 @@ impl System {
         }
     }
 
+    /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is
+    /// what a person should read.
+    pub fn write_report(&mut self, path: &Path, text: &str) -> Result<(), String> {
+        let is_no_file =
+            sink::descriptor(path).is_some() || std::fs::metadata(path).is_ok_and(|facts| !facts.is_file());
+        if !is_no_file {
+            return replace::file(path, text.as_bytes()).map_err(|error| super::describe_error(&error));
+        }
+        let sink = Sink::append(path).map_err(|error| super::describe_error(&error))?;
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            self.wait_for_room(sink.fd()).map_err(|_| "interrupted")?;
+            match sink.write(rest) {
+                Ok(written) => rest = &rest[written..],
+                Err(Errno::EINTR | Errno::EAGAIN) => {}
+                Err(errno) => return Err(super::describe(errno)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a shell command beside the command, with this standard input. What it prints is for people: standard
+    /// output is the command's alone.
+    fn run_shell(
+        &mut self,
+        shell: &str,
+        order: &Order,
+        input: Option<OwnedFd>,
+        place: Option<Place>,
+    ) -> Result<Attempt, Cut> {
+        let command = ["/bin/sh", "-c", shell].map(OsString::from);
+        let names: Vec<&str> = order.variables.iter().map(|(name, _)| *name).collect();
+        let ends = Ends([input, fd::duplicate(stdio::ERR).ok(), None]);
+        let plumbing = self.plumbing.take();
+        let place = place.unwrap_or_else(|| self.place());
+        let mut environment = Environment::without(&names);
+        let answer = self.run_at(place, &Program::new(&command), &mut environment, order, ends);
+        self.plumbing = plumbing;
+        answer
+    }
+
     /// Prints what was kept of an output, hearing signals.
     fn print(&mut self, release: &mut Release, outlet: &mut Outlet, name: &str) -> Result<(), Cut> {
         let fault = |why: String| Cut::Fault(format!("cannot print {name}: {why}"));
@@ -201,7 +276,7 @@ impl System {
     }
 
     /// Reads standard input to its end, where that has to come first. Whether the deadline left time.
-    fn fill(&mut self, order: &Order<'_>) -> Result<bool, Cut> {
+    fn fill(&mut self, order: &Order) -> Result<bool, Cut> {
         let deadline = order.deadline.and_then(|deadline| later(self.began, deadline));
         while self.plumbing.as_ref().is_some_and(Plumbing::needs_filling) {
             if deadline.is_some_and(|deadline| deadline <= Self::now()) {
@@ -251,7 +326,8 @@ impl System {
                 signal if received.asks_to_end() => return Err(Cut::Interrupted(signal)),
                 signal if signal.stops_a_job() => {
                     let insist = !self.has_terminal();
-                    terminal::stop_self(&self.signals, signal, insist);
+                    self.countdown.erase();
+                    terminal::stop_self(&mut self.signals, signal, insist);
                     self.signals.receive();
                 }
                 Signal::CHLD => self.reap_orphans(None),
@@ -271,7 +347,7 @@ impl Host for System {
         Self::now().saturating_duration_since(self.began)
     }
 
-    fn attempt(&mut self, order: &Order<'_>) -> Result<Attempt, Cut> {
+    fn attempt(&mut self, order: &Order) -> Result<Attempt, Cut> {
         self.signals.receive();
         self.obey()?;
         if !self.fill(order)? {
@@ -312,22 +388,19 @@ impl Host for System {
         Ok(attempt)
     }
 
-    fn ask(&mut self, shell: &str, order: &Order<'_>) -> Result<Attempt, Cut> {
-        let command = ["/bin/sh", "-c", shell].map(OsString::from);
-        let names: Vec<&str> = order.variables.iter().map(|(name, _)| *name).collect();
+    fn ask(&mut self, shell: &str, order: &Order) -> Result<Attempt, Cut> {
         let copy = self
             .plumbing
             .as_ref()
             .map(|plumbing| plumbing.copy().to_file())
             .transpose();
         let copy = copy.map_err(|error| Cut::Fault(format!("cannot keep the output for --retry-if: {error}")))?;
-        // What it prints is for people: standard output is the command's alone.
-        let messages = crate::io::fd::duplicate(stdio::ERR).ok();
-        let ends = Ends([copy, messages, None]);
-        let plumbing = self.plumbing.take();
-        let answer = self.run(&Program::new(&command), &mut Environment::without(&names), order, ends);
-        self.plumbing = plumbing;
-        answer
+        self.run_shell(shell, order, copy, None)
+    }
+
+    fn hook(&mut self, shell: &str, order: &Order) -> Result<Attempt, Cut> {
+        let nothing = fd::null().map_err(|error| Cut::Fault(format!("cannot open /dev/null: {error}")))?;
+        self.run_shell(shell, order, Some(nothing), Some(Place::Session))
     }
 
     fn aside<T: Send + 'static>(
@@ -372,7 +445,11 @@ impl Host for System {
         released
     }
 
-    fn wait(&mut self, delay: Duration) -> Result<(), Cut> {
+    fn time_of_day(&self) -> Duration {
+        clock::since_epoch()
+    }
+
+    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), Cut> {
         if delay.is_zero() {
             // The attempt that follows listens first.
             return Ok(());
@@ -381,21 +458,33 @@ impl Host for System {
         self.obey()?;
         let until = later(Self::now(), delay);
         let slack = exact_timers();
+        let shown = shown.zip(self.progress);
+        if let Some((_, progress)) = shown {
+            self.countdown = Countdown::new(delay, progress == Progress::Always);
+        }
         let waited = loop {
-            if until.is_some_and(|until| until <= Self::now()) {
+            let now = Self::now();
+            if until.is_some_and(|until| until <= now) {
                 break Ok(());
             }
-            self.listen(until);
+            let anew = match (shown, until) {
+                (Some((text, _)), Some(until)) => self.countdown.show(now, until, text),
+                _ => None,
+            };
+            self.listen([until, anew].into_iter().flatten().min());
             if let Err(cut) = self.obey() {
                 break Err(cut);
             }
         };
+        self.countdown.erase();
         set_timer_slack(slack);
         waited
     }
 
     fn say(&mut self, lines: &str) -> Result<(), Cut> {
-        let sink = Rc::clone(self.messages.get_or_insert_with(|| Rc::new(Sink::new(stdio::ERR))));
+        let Some(sink) = self.messages.sink() else {
+            return Ok(());
+        };
         let mut rest = lines.as_bytes();
         while !rest.is_empty() {
             // Standard error may be a pipe that nobody empties, and a signal must get through.
@@ -404,7 +493,10 @@ impl Host for System {
                 Ok(written) => rest = &rest[written..],
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
                 // Nobody can read it; the command's fate does not change.
-                Err(_) => return Ok(()),
+                Err(errno) => {
+                    self.messages.fail(errno);
+                    return Ok(());
+                }
             }
         }
         Ok(())

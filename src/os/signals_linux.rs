@@ -101,14 +101,22 @@ impl Signals {
     }
 
     /// Lets a signal have its default effect on this process: it stops, or dies.
-    pub fn suffer(&self, signal: Signal) {
+    pub fn suffer(&mut self, signal: Signal) {
+        // SAFETY: a plain call on this process with a valid signal.
+        unsafe {
+            libc::kill(libc::getpid(), signal.number());
+        }
+        self.admit(signal);
+    }
+
+    /// Lets a signal that the kernel holds for this process have its default effect; nothing if there is none.
+    pub fn admit(&mut self, signal: Signal) {
         // SAFETY: plain calls on this process with a valid signal and an initialised set.
         unsafe {
             let mut set = MaybeUninit::uninit();
             libc::sigemptyset(set.as_mut_ptr());
             libc::sigaddset(set.as_mut_ptr(), signal.number());
             let set = set.assume_init();
-            libc::kill(libc::getpid(), signal.number());
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
             libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
         }

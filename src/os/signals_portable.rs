@@ -103,8 +103,26 @@ impl Signals {
     }
 
     /// Lets a signal have its default effect on this process: it stops, or dies.
-    pub fn suffer(&self, signal: Signal) {
+    pub fn suffer(&mut self, signal: Signal) {
         let _ = signal_hook::low_level::emulate_default_handler(signal.number());
+    }
+
+    /// Lets a signal that has come and was not taken have its default effect on this process; nothing if there
+    /// is none, or if a CONT has come after it.
+    pub fn admit(&mut self, signal: Signal) {
+        self.receive();
+        let Some(at) = self.queue.iter().rposition(|received| received.signal == signal) else {
+            return;
+        };
+        let is_revoked = self
+            .queue
+            .iter()
+            .skip(at)
+            .any(|received| received.signal == Signal::CONT);
+        self.queue.remove(at);
+        if !is_revoked {
+            self.suffer(signal);
+        }
     }
 
     /// Whether a signal has come and was not taken.

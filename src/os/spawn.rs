@@ -59,6 +59,8 @@ pub enum Place {
     Group,
     /// In a session of its own, on the terminal that is its standard output.
     Terminal,
+    /// In a session of its own, without a terminal.
+    Session,
 }
 
 /// All that the child needs, prepared beforehand: it may not allocate.
@@ -170,7 +172,7 @@ unsafe fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()
             Place::Group => {
                 libc::setpgid(0, 0);
             }
-            Place::Terminal => {
+            Place::Terminal | Place::Session => {
                 libc::setsid();
             }
         }

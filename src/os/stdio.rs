@@ -3,7 +3,10 @@
 use std::os::fd::{BorrowedFd, RawFd};
 
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::write;
+
+use super::environment::variable;
 
 /// Standard output.
 pub const OUT: RawFd = 1;
@@ -26,6 +29,31 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a standard descriptor is a terminal.
+pub fn is_terminal(fd: RawFd) -> bool {
+    // SAFETY: isatty takes any number and fails where it is no terminal.
+    unsafe { nix::libc::isatty(fd) == 1 }
+}
+
+/// Whether lines on standard error are to be coloured (no-color.org, bixense.com/clicolors).
+pub fn takes_colour() -> bool {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    if set("NO_COLOR").is_some() {
+        return false;
+    }
+    if set("CLICOLOR_FORCE").is_some_and(|value| value != b"0") {
+        return true;
+    }
+    set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(ERR)
+}
+
+/// Whether a write would not wait, as far as `poll(2)` knows.
+pub fn has_room(fd: RawFd) -> bool {
+    // SAFETY: as in `write_some`; poll says POLLNVAL of a closed descriptor.
+    let mut fds = [PollFd::new(unsafe { BorrowedFd::borrow_raw(fd) }, PollFlags::POLLOUT)];
+    poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output.

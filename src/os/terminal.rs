@@ -79,11 +79,21 @@ pub fn signal_as_typed(signal: Signal) {
     }
 }
 
+/// Stops the job, this process included, as a key on the terminal does; until somebody continues it.
+///
+/// A shell may take the terminal, and continue the job, as soon as one other process of it has stopped. So this
+/// comes last, when all that the stop needs is done; and this process gets the one signal that all get: a CONT
+/// that comes before it has acted on that revokes it, but would be forgotten over a second signal.
+pub fn stop_job(signals: &mut Signals, signal: Signal) {
+    signal_as_typed(signal);
+    signals.admit(signal);
+}
+
 /// Stops this process by `signal` until somebody continues it.
 ///
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as nobody there would
 /// continue the job; then `insist` stops it with STOP.
-pub fn stop_self(signals: &Signals, signal: Signal, insist: bool) {
+pub fn stop_self(signals: &mut Signals, signal: Signal, insist: bool) {
     // Somebody has continued the job already, and the kernel would forget that CONT.
     if signals.is_waiting(Signal::CONT) {
         return;

@@ -121,7 +121,7 @@ pub(super) fn rules_and_streams(
         rules,
         classes: classes::rules(policy_rules, read_pattern, &mut patterns)?,
         stop_on_timeout: settings.is_on("stop-on-timeout")?,
-        asks: retry_if(settings)?.is_some(),
+        asks: super::shell(settings, "retry-if")?.is_some(),
     };
     let patterns = Patterns::new(patterns);
     let listens = settings.is_on("retry-after")?;
@@ -140,11 +140,6 @@ pub(super) fn rules_and_streams(
             .is_some_and(|idle| !idle.value.is_zero()),
     };
     Ok((classifier, streams))
-}
-
-/// `--retry-if`
-pub(super) fn retry_if(settings: &Settings<'_>) -> Result<Option<String>, Usage> {
-    Ok(value(settings.read("retry-if", |text| Ok(text.to_owned()))?))
 }
 
 fn rule(long: &str, stops: bool, codes: Option<CodeSet>, pattern: Option<usize>) -> Rule {

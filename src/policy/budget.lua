@@ -72,26 +72,26 @@ local function count(retry)
   end
 end
 
-local changed = true
 if question == 'attempt' then
   count(0)
 elseif question == 'retry' and allowed then
   count(1)
 elseif question == 'gave-up' then
   cool_until, cool_length = now + length, length
-elseif question == 'recovered' and cool_length > 0 then
+elseif question == 'recovered' then
   cool_until, cool_length = 0, 0
-else
-  changed = false
 end
 
-if changed then
-  local text = string.format('%.0f %.0f %.0f', span, cool_until, cool_length)
-  local needed = cool_until - now
-  for _, slot in ipairs(slots) do
-    text = text .. string.format(' %.0f %.0f %.0f', slot[1], slot[2], slot[3])
-    needed = math.max(needed, slot[1] + span - now)
-  end
+local text = string.format('%.0f %.0f %.0f', span, cool_until, cool_length)
+local needed = cool_until - now
+for _, slot in ipairs(slots) do
+  text = text .. string.format(' %.0f %.0f %.0f', slot[1], slot[2], slot[3])
+  needed = math.max(needed, slot[1] + span - now)
+end
+-- Of a name that nobody has used there is nothing to keep. All else is kept, a longer window and a clock
+-- that was set back too: the next answer depends on them.
+local nothing = #slots == 0 and cool_length == 0
+if text ~= value and not (nothing and value == '') then
   redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', math.max(1, math.min(needed, LONGEST_TTL))))
 end
 return { allowed and 1 or 0, attempts, retries, left }

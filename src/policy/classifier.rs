@@ -62,6 +62,16 @@ pub enum Verdict {
     Ask(Reason),
 }
 
+impl Verdict {
+    /// Why it is a failure, if it is one.
+    pub fn reason(&self) -> Option<&Reason> {
+        match self {
+            Verdict::Success => None,
+            Verdict::Transient(reason) | Verdict::Permanent(reason) | Verdict::Ask(reason) => Some(reason),
+        }
+    }
+}
+
 /// Why a failure is one, and what decided about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {

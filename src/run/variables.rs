@@ -2,36 +2,33 @@
 
 use std::time::Duration;
 
-use super::{Identity, Moment, Order};
-use crate::observe::text::harmless;
+use super::Identity;
+use crate::observe::words::harmless;
 use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
-use crate::policy::classifier::{Reason, Verdict};
+use crate::policy::classifier::Reason;
 
-/// What the command sees of the run it is part of.
+/// What the command sees of the run it is part of; `elapsed` is the time since its first attempt.
 pub(super) fn of_attempt(
     plan: &Plan,
     identity: &Identity,
-    moment: &Moment,
-    began: Duration,
-    last: Option<&(Outcome, Verdict)>,
+    attempt: u64,
+    elapsed: Duration,
+    previous: Option<&Outcome>,
 ) -> Vec<(&'static str, String)> {
-    let elapsed = moment.elapsed.saturating_sub(began);
+    let limit = plan.limits.attempts;
     let mut variables = vec![
-        ("BACKOFF_ATTEMPT", moment.attempt.to_string()),
+        ("BACKOFF_ATTEMPT", attempt.to_string()),
         (
             "BACKOFF_ATTEMPT_LIMIT",
-            plan.limits.attempts.map_or_else(String::new, |limit| limit.to_string()),
+            limit.map_or_else(String::new, |limit| limit.to_string()),
         ),
         ("BACKOFF_RUN_ID", identity.run_id.clone()),
         ("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
-        (
-            "BACKOFF_ELAPSED",
-            format!("{}.{:03}", elapsed.as_secs(), elapsed.subsec_millis()),
-        ),
+        ("BACKOFF_ELAPSED", seconds(elapsed)),
         (
             "BACKOFF_PREVIOUS_EXIT",
-            last.map_or_else(String::new, |(outcome, _)| outcome.end.shell_status().to_string()),
+            previous.map_or_else(String::new, |outcome| outcome.end.shell_status().to_string()),
         ),
     ];
     if plan.c_locale {
@@ -40,21 +37,24 @@ pub(super) fn of_attempt(
     variables
 }
 
-/// What `--retry-if` sees besides the variables of the attempt.
-pub(super) fn of_predicate(order: &Order<'_>, outcome: &Outcome, reason: &Reason) -> Vec<(&'static str, String)> {
+/// What `--retry-if` and the hooks see besides: how the attempt ended and why that is a failure.
+pub(super) fn of_failure(outcome: &Outcome, reason: Option<&Reason>) -> [(&'static str, String); 3] {
     let signal = match &outcome.end {
         End::Signaled(signal) => signal.number().to_string(),
         _ => String::new(),
     };
-    let mut variables = order.variables.clone();
-    variables.push(("BACKOFF_EXIT", outcome.end.shell_status().to_string()));
-    variables.push(("BACKOFF_SIGNAL", signal));
-    variables.push((
-        "BACKOFF_REASON",
-        reason
-            .matched
-            .as_deref()
-            .map_or_else(|| outcome.end.to_string(), harmless),
-    ));
-    variables
+    let matched = reason.and_then(|reason| reason.matched.as_deref());
+    [
+        ("BACKOFF_EXIT", outcome.end.shell_status().to_string()),
+        ("BACKOFF_SIGNAL", signal),
+        (
+            "BACKOFF_REASON",
+            matched.map_or_else(|| outcome.end.to_string(), harmless),
+        ),
+    ]
+}
+
+/// Seconds with milliseconds: `1.250`.
+pub(super) fn seconds(duration: Duration) -> String {
+    format!("{}.{:03}", duration.as_secs(), duration.subsec_millis())
 }

@@ -1,5 +1,17 @@
 //! A world without processes in which time is a number: whole runs in microseconds, with the same
 //! loop, session and delays as the real ones.
+//!
+//! [`Script`] is a host for one run. [`contention`] and [`storm`] are many runs at once against one service:
+//! a client is a [`Session`](crate::policy::session::Session) and what happens next is in one queue of
+//! [`events`]. They are pure: a generator comes in, and a seed decides everything. `examples/storm` drives
+//! them; what they show is in `docs/storm.md`.
+
+mod answer;
+pub mod cap;
+pub mod contention;
+pub mod events;
+pub mod spread;
+pub mod storm;
 
 use std::time::Duration;
 
@@ -35,7 +47,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn attempt(&mut self, _order: &Order<'_>) -> Result<Attempt, Cut> {
+    fn attempt(&mut self, _order: &Order) -> Result<Attempt, Cut> {
         let (end, ran) = self
             .attempts
             .next()
@@ -47,13 +59,17 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn wait(&mut self, delay: Duration) -> Result<(), Cut> {
+    fn time_of_day(&self) -> Duration {
+        self.now
+    }
+
+    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), Cut> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
         Ok(())
     }
 
-    fn ask(&mut self, _shell: &str, order: &Order<'_>) -> Result<Attempt, Cut> {
+    fn ask(&mut self, _shell: &str, order: &Order) -> Result<Attempt, Cut> {
         self.attempt(order)
     }
 
@@ -63,6 +79,13 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Result<T, String>, Cut> {
         Ok(Ok(work()))
+    }
+
+    fn hook(&mut self, _shell: &str, _order: &Order) -> Result<Attempt, Cut> {
+        Ok(Attempt {
+            outcome: Outcome::new(End::Exited(0), Duration::ZERO),
+            interrupted: None,
+        })
     }
 
     fn release(&mut self, _succeeded: bool) -> Result<(), Cut> {

@@ -4,7 +4,10 @@
 use std::io;
 use std::time::Duration;
 
-use redis::{ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisError};
+use redis::{
+    Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisConnectionInfo, RedisError,
+    ServerErrorKind,
+};
 
 use crate::os::describe_error;
 
@@ -59,12 +62,18 @@ impl Address {
         }
     }
 
-    /// The same user on another server of the cluster.
-    fn moved_to(&self, name: &str, port: u16) -> Option<Address> {
+    /// The same user on another server of the cluster: `HOST:PORT`, or `:PORT` of the host we know.
+    fn moved_to(&self, node: &str) -> Option<Address> {
+        let (name, port) = node.rsplit_once(':')?;
+        let port = port.parse().ok()?;
+        let named = |known: &str| match name {
+            "" | "?" => known.to_owned(),
+            name => name.to_owned(),
+        };
         let addr = match self.info.addr() {
-            ConnectionAddr::Tcp(..) => ConnectionAddr::Tcp(name.into(), port),
-            ConnectionAddr::TcpTls { .. } => ConnectionAddr::TcpTls {
-                host: name.into(),
+            ConnectionAddr::Tcp(known, _) => ConnectionAddr::Tcp(named(known), port),
+            ConnectionAddr::TcpTls { host: known, .. } => ConnectionAddr::TcpTls {
+                host: named(known),
                 port,
                 insecure: false,
                 tls_params: None,
@@ -90,49 +99,62 @@ pub fn evaluate(
         // An error says that there is one already.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    let mut server = address.clone();
+    let eval = redis::cmd("EVAL").arg(script).arg(1).arg(key).arg(arguments).clone();
+    let (mut server, mut asking) = (address.clone(), false);
     for _ in 0..=MOST_REDIRECTIONS {
-        match evaluate_on(&server, script, key, arguments, timeout) {
+        let error = match evaluate_on(&server, asking, &eval, timeout) {
             Ok(numbers) => return Ok(numbers),
-            Err(error) => match error
-                .redirect_node()
-                .and_then(|(name, port)| server.moved_to(name, port))
-            {
-                Some(other) => server = other,
-                None => return Err(problem(&error, timeout)),
-            },
+            Err(error) => error,
+        };
+        match error.redirect_node().and_then(|(node, _)| server.moved_to(node)) {
+            Some(other) => server = other,
+            None => return Err(problem(&error, timeout)),
         }
+        asking = error.kind() == ErrorKind::Server(ServerErrorKind::Ask);
     }
     Err("sends us from server to server (MOVED)".into())
 }
 
-fn evaluate_on(
-    server: &Address,
-    script: &str,
-    key: &str,
-    arguments: &[String],
-    timeout: Duration,
-) -> Result<Vec<i64>, RedisError> {
-    let client = redis::Client::open(server.info.clone())?;
+/// Everything is sent at once, for one journey there and back. The library's own handshake is left out: it
+/// makes more of them, and tells less of what went wrong.
+fn evaluate_on(server: &Address, asking: bool, eval: &Cmd, timeout: Duration) -> Result<Vec<i64>, RedisError> {
+    let who = server.info.redis_settings();
+    let silent = RedisConnectionInfo::default().set_skip_set_lib_name();
+    let client = redis::Client::open(server.info.clone().set_redis_settings(silent))?;
     let mut connection = client.get_connection_with_timeout(timeout)?;
     connection.set_read_timeout(Some(timeout))?;
     connection.set_write_timeout(Some(timeout))?;
-    redis::cmd("EVAL")
-        .arg(script)
-        .arg(1)
-        .arg(key)
-        .arg(arguments)
-        .query(&mut connection)
+
+    let auth = who
+        .password()
+        .map(|password| redis::cmd("AUTH").arg(who.username()).arg(password).clone());
+    let select = (who.db() != 0).then(|| redis::cmd("SELECT").arg(who.db()).clone());
+    let asking = asking.then(|| redis::cmd("ASKING"));
+    let before: Vec<&Cmd> = [&auth, &select, &asking].into_iter().flatten().collect();
+    let mut all = Vec::new();
+    for command in before.iter().copied().chain([eval]) {
+        all.extend(command.get_packed_command());
+    }
+    connection.send_packed_command(&all)?;
+    for _ in before {
+        connection.recv_response()?.extract_error()?;
+    }
+    Ok(redis::from_redis_value(connection.recv_response()?.extract_error()?)?)
 }
 
 fn problem(error: &RedisError, timeout: Duration) -> String {
+    const NOT_ALLOWED: &str = "lets this user not do it (NOPERM); see the manual for what it takes";
     if error.is_timeout() {
         return format!("gives no answer within {} ms", timeout.as_millis());
     }
+    let says = |text| error.detail().is_some_and(|detail| detail.starts_with(text));
     match (error.code(), error.kind()) {
         (Some("NOAUTH"), _) => "wants a password (NOAUTH)".into(),
-        (Some("WRONGPASS"), _) | (_, ErrorKind::AuthenticationFailed) => "refuses the user or the password".into(),
-        (Some("NOPERM"), _) => "lets this user not do it (NOPERM); see the manual for what it takes".into(),
+        (Some("WRONGPASS"), _) => "refuses the user or the password".into(),
+        (Some("ERR"), _) if says("AUTH ") => "wants no password, or a user's name too".into(),
+        (Some("ERR"), _) if says("DB index ") || says("SELECT ") => "has no database of this number".into(),
+        (Some("ERR"), _) if says("The user executing the script ") => NOT_ALLOWED.into(),
+        (Some("NOPERM"), _) => NOT_ALLOWED.into(),
         (Some("OOM"), _) => "is out of memory (OOM)".into(),
         (Some("READONLY"), _) => "is a read-only replica (READONLY)".into(),
         (Some("LOADING"), _) => "is still loading its data (LOADING)".into(),

@@ -7,7 +7,12 @@
     reason = "tests look at clocks and environments from outside"
 )]
 
+pub mod process;
 pub mod pty;
+#[cfg(feature = "redis")]
+pub mod redis;
+pub mod storm;
+pub mod tools;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -29,10 +34,13 @@ pub fn probe() -> String {
     let mut path = PathBuf::from(BIN);
     path.pop();
     path.push("examples/probe");
-    if !path.exists() {
+    let written = |path: &std::path::Path| path.metadata().and_then(|facts| facts.modified()).ok();
+    if written(&path) < written(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/probe.rs").as_ref()) {
         // A plain `cargo test` has built it; `cargo test --test NAME` has not.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "probe"])
+            // Where a benchmark asks.
+            .args(BIN.ends_with("/release/backoff").then_some("--release"))
             .status();
         assert!(
             built.unwrap().success() && path.exists(),
@@ -175,6 +183,14 @@ impl Live {
         assert_eq!(self.line(), expected);
     }
 
+    /// What the probe says of itself when it is ready.
+    #[track_caller]
+    pub fn pid_of_probe(&mut self) -> i32 {
+        let line = self.line();
+        let pid = line.trim().strip_prefix("ready ").and_then(|pid| pid.parse().ok());
+        pid.unwrap_or_else(|| panic!("no probe in {line:?}"))
+    }
+
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.pid()), signal).expect("it is there");
     }
@@ -200,17 +216,6 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
-}
-
-/// The state letter of a process in `/proc`, if it is there.
-pub fn state(pid: i32) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat[stat.rfind(')')? + 2..].chars().next()
-}
-
-/// Whether a process runs; a zombie does not.
-pub fn is_alive(pid: i32) -> bool {
-    state(pid).is_some_and(|state| state != 'Z')
 }
 
 /// A file's path inside a temporary directory, as text.

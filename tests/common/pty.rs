@@ -13,6 +13,11 @@ use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
 use super::{PATIENCE, clean, path_with_backoff};
 
+pub const CTRL_C: &str = "\x03";
+pub const CTRL_D: &str = "\x04";
+pub const CTRL_Z: &str = "\x1a";
+pub const CTRL_BACKSLASH: &str = "\x1c";
+
 pub struct Terminal {
     pub master: File,
     pub child: Child,
@@ -58,6 +63,11 @@ impl Terminal {
         terminal
     }
 
+    /// The session's leader.
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
     pub fn send(&mut self, text: &str) {
         self.master.write_all(text.as_bytes()).unwrap();
     }
@@ -91,6 +101,13 @@ impl Terminal {
         }
     }
 
+    /// What the probe says of itself when it is ready.
+    #[track_caller]
+    pub fn pid_of_probe(&mut self) -> i32 {
+        self.expect("ready ");
+        self.expect("\r\n").parse().unwrap()
+    }
+
     /// False once nobody has the terminal open any more.
     fn read_some(&mut self) -> bool {
         let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
@@ -105,6 +122,13 @@ impl Terminal {
             }
             _ => false,
         }
+    }
+
+    /// All that is shown until nobody has the terminal open any more.
+    pub fn rest(mut self) -> String {
+        while self.read_some() {}
+        self.child.wait().unwrap();
+        std::mem::take(&mut self.shown)
     }
 
     /// Waits for the session's leader.

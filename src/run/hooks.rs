@@ -1,0 +1,66 @@
+//! `--on-retry` and `--on-give-up`: told of what happens, they change nothing about it.
+
+use std::time::Duration;
+
+use rand::Rng;
+
+use super::{Cut, Event, Host, Run, variables};
+use crate::observe::Observer;
+use crate::outcome::{End, Outcome};
+use crate::policy::classifier::{Reason, Verdict, Why};
+use crate::policy::session::GiveUp;
+
+/// What a hook has at the least: giving up may be due to a deadline that has passed.
+const LEAST_TIME: Duration = Duration::from_secs(5);
+
+impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
+    pub(super) fn hook_on_retry(&mut self, delay: Duration, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
+        match self.plan.on_retry.as_deref() {
+            Some(shell) => self.hook("--on-retry", shell, Some(delay), outcome, verdict),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
+        let reader_is_gone = matches!(
+            verdict,
+            Verdict::Permanent(Reason {
+                why: Why::ReaderGone,
+                ..
+            })
+        );
+        match self.plan.on_give_up.as_deref() {
+            // Neither is a failure that a person is to hear of: the outer run goes on, or `head` has seen enough.
+            Some(_) if why == GiveUp::Nested || reader_is_gone => Ok(()),
+            Some(shell) => self.hook("--on-give-up", shell, None, outcome, verdict),
+            None => Ok(()),
+        }
+    }
+
+    fn hook(
+        &mut self,
+        option: &str,
+        shell: &str,
+        delay: Option<Duration>,
+        outcome: &Outcome,
+        verdict: &Verdict,
+    ) -> Result<(), Cut> {
+        let mut order = self.order(self.plan.bounds.without_those_of_an_attempt());
+        let least = self.host.elapsed().saturating_add(LEAST_TIME);
+        order.deadline = order.deadline.map(|deadline| deadline.max(least));
+        order.variables.extend(variables::of_failure(outcome, verdict.reason()));
+        order
+            .variables
+            .push(("BACKOFF_DELAY", delay.map_or_else(String::new, variables::seconds)));
+        let failure = match self.host.hook(shell, &order) {
+            Ok(attempt) => match (attempt.interrupted, attempt.outcome.end) {
+                (Some(signal), _) => return Err(Cut::Interrupted(signal)),
+                (None, End::Exited(0)) => return Ok(()),
+                (None, end) => end.to_string(),
+            },
+            Err(Cut::Fault(why)) => why,
+            Err(interrupted) => return Err(interrupted),
+        };
+        self.tell(&Event::Warning(format!("{option} failed: {failure}")))
+    }
+}

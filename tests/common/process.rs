@@ -1,0 +1,81 @@
+//! What `/proc` tells of processes.
+
+use super::eventually;
+
+/// A file of a process in `/proc`; empty if it is not there.
+fn read(pid: i32, name: &str) -> String {
+    std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default()
+}
+
+/// A field of `/proc/PID/stat`, counted from the state, which comes after the name.
+fn stat(pid: i32, field: usize) -> Option<String> {
+    let stat = read(pid, "stat");
+    stat[stat.rfind(')')? + 2..].split(' ').nth(field).map(str::to_owned)
+}
+
+/// The state letter, if the process is there.
+pub fn state(pid: i32) -> Option<char> {
+    stat(pid, 0)?.chars().next()
+}
+
+/// Whether a process runs; a zombie does not.
+pub fn is_alive(pid: i32) -> bool {
+    state(pid).is_some_and(|state| state != 'Z')
+}
+
+#[track_caller]
+pub fn parent_of(pid: i32) -> i32 {
+    stat(pid, 1).unwrap().parse().unwrap()
+}
+
+/// Whether a process has executed the program of this name.
+pub fn is_named(pid: i32, name: &str) -> bool {
+    read(pid, "comm").trim() == name
+}
+
+pub fn children_of(pid: i32) -> Vec<i32> {
+    let children = read(pid, &format!("task/{pid}/children"));
+    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn descendants_of(pid: i32) -> Vec<i32> {
+    let below = |child| [vec![child], descendants_of(child)].concat();
+    children_of(pid).into_iter().flat_map(below).collect()
+}
+
+/// How many descendants of a process are stopped.
+pub fn stopped_below(root: i32) -> usize {
+    let is_stopped = |pid: &i32| state(*pid) == Some('T');
+    descendants_of(root).iter().filter(|pid| is_stopped(pid)).count()
+}
+
+/// How many live descendants of a process have this name.
+pub fn descendants_named(root: i32, name: &str) -> usize {
+    let is_it = |pid: &i32| is_named(*pid, name) && is_alive(*pid);
+    descendants_of(root).iter().filter(|pid| is_it(pid)).count()
+}
+
+/// Whether backoff blocks TERM, as it does once it hears signals.
+pub fn hears_signals(pid: i32) -> bool {
+    let status = read(pid, "status");
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t"));
+    u64::from_str_radix(mask.unwrap_or("0"), 16).unwrap() & (1 << 14) != 0
+}
+
+/// Waits until a process has written all that its pipe takes.
+pub fn until_it_is_stuck(pid: i32) {
+    let written = || {
+        let io = read(pid, "io");
+        io.lines()
+            .find_map(|line| line.strip_prefix("wchar: "))
+            .unwrap()
+            .to_owned()
+    };
+    let (mut last, mut times) = (written(), 0);
+    eventually("a full pipe", || {
+        let now = written();
+        times = if now == last { times + 1 } else { 0 };
+        last = now;
+        times > 20 && last.parse::<u64>().unwrap() > 32_768
+    });
+}

@@ -1,0 +1,164 @@
+//! Real Redis servers, gone when the test is over, however it ends.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use ::redis::{Commands, Connection};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+use super::process::state;
+use super::{PATIENCE, clean, eventually, within};
+
+/// A server on a port of the loopback, and on a socket for the test's own questions.
+pub struct Server {
+    child: Child,
+    options: Vec<String>,
+    pub dir: TempDir,
+    pub port: u16,
+}
+
+impl Server {
+    /// A server with these options besides; `{dir}` and `{port}` stand for its own.
+    pub fn start(options: &[&str]) -> Server {
+        Server::start_in(tempfile::tempdir().unwrap(), options)
+    }
+
+    pub fn start_in(dir: TempDir, options: &[&str]) -> Server {
+        let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+        // Somebody may take a port between our look and the server's: another one then.
+        for _ in 0..10 {
+            let port = free_port();
+            if let Some(child) = launch(&dir, port, &options) {
+                return Server {
+                    child,
+                    options,
+                    dir,
+                    port,
+                };
+            }
+        }
+        panic!("redis-server does not start with {options:?}");
+    }
+
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    pub fn socket(&self) -> String {
+        within(&self.dir, "socket")
+    }
+
+    /// A connection for the test.
+    pub fn admin(&self) -> Connection {
+        self.admin_as("")
+    }
+
+    /// The same with a query such as `?pass=...`.
+    pub fn admin_as(&self, query: &str) -> Connection {
+        let client = ::redis::Client::open(format!("redis+unix://{}{query}", self.socket())).unwrap();
+        // Without a limit: with one, each end of a child would interrupt it (EINTR).
+        client.get_connection().unwrap()
+    }
+
+    /// Attempts and retries that are counted for a name.
+    pub fn counts(&self, name: &str) -> (u64, u64) {
+        counts(&mut self.admin(), name)
+    }
+
+    /// The number of keys, of whatever name.
+    pub fn keys(&self) -> usize {
+        ::redis::cmd("DBSIZE").query(&mut self.admin()).unwrap()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
+    /// Stops answering, but still listens.
+    pub fn pause(&self) {
+        self.signal(Signal::SIGSTOP);
+        eventually("it stops", || state(self.child.id() as i32) == Some('T'));
+    }
+
+    pub fn resume(&self) {
+        self.signal(Signal::SIGCONT);
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts again on the same port, after a kill.
+    pub fn start_again(&mut self, more: &[&str]) {
+        let more = more.iter().map(|option| (*option).to_owned());
+        let options: Vec<String> = self.options.iter().cloned().chain(more).collect();
+        self.child = launch(&self.dir, self.port, &options).expect("the port is still free");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Attempts and retries that are counted for a name, where it is kept.
+pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
+    let numbers = numbers(connection, name).unwrap_or_default();
+    let slots = numbers.get(3..).unwrap_or_default().chunks(3);
+    slots.fold((0, 0), |sum, slot| (sum.0 + slot[1], sum.1 + slot[2]))
+}
+
+/// All numbers that are kept for a name.
+pub fn numbers(connection: &mut Connection, name: &str) -> Option<Vec<u64>> {
+    let text: Option<String> = connection.get(format!("backoff:budget:{name}")).unwrap();
+    text.map(|text| text.split(' ').map(|number| number.parse().unwrap()).collect())
+}
+
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// None if it ends instead of serving.
+fn launch(dir: &TempDir, port: u16, options: &[String]) -> Option<Child> {
+    let socket = within(dir, "socket");
+    let place = dir.path().to_str().unwrap();
+    let port = port.to_string();
+    let mut child = clean("redis-server")
+        .args(["--port", &port, "--bind", "127.0.0.1", "--dir", place])
+        .args(["--unixsocket", &socket, "--save", "", "--appendonly", "no"])
+        .args(
+            options
+                .iter()
+                .map(|option| option.replace("{dir}", place).replace("{port}", &port)),
+        )
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    loop {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        // Any answer will do: it may want a password first.
+        if let Ok(mut stream) = UnixStream::connect(&socket)
+            && stream.write_all(b"PING\r\n").is_ok()
+            && stream.read(&mut [0; 8]).is_ok_and(|length| length > 0)
+        {
+            return Some(child);
+        }
+        if began.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("redis-server does not answer");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

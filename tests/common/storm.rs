@@ -1,0 +1,94 @@
+//! Many real runs against one real service that is down.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{BIN, clean, probe};
+
+/// What the service answers: `probe call` exits with it.
+pub const DOWN: u8 = 7;
+
+/// A service that fails each call, and counts them.
+pub struct Service {
+    pub address: SocketAddr,
+    calls: Arc<AtomicU64>,
+}
+
+impl Service {
+    pub fn start() -> Service {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let calls = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&calls);
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                counter.fetch_add(1, Ordering::SeqCst);
+                let _ = stream.write_all(&[DOWN]);
+            }
+        });
+        Service { address, calls }
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+}
+
+/// Runs that were started at once.
+pub struct Storm {
+    pub runs: Vec<Child>,
+    log: tempfile::NamedTempFile,
+}
+
+impl Storm {
+    /// So many runs with these options, each of which calls the service.
+    pub fn start(count: usize, service: &Service, options: &[&str]) -> Storm {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let probe = probe();
+        let runs = (0..count).map(|_| one_run(&probe, service, options, log.as_file()).spawn().unwrap());
+        Storm {
+            runs: runs.collect(),
+            log,
+        }
+    }
+
+    /// Waits for all; their ends, and all that they said.
+    pub fn finish(mut self) -> (Vec<ExitStatus>, String) {
+        let began = Instant::now();
+        let mut ends = Vec::new();
+        for run in &mut self.runs {
+            ends.push(loop {
+                if let Some(end) = run.try_wait().unwrap() {
+                    break end;
+                }
+                assert!(began.elapsed() < Duration::from_secs(180), "the storm does not end");
+                std::thread::sleep(Duration::from_millis(2));
+            });
+        }
+        (ends, std::fs::read_to_string(self.log.path()).unwrap())
+    }
+}
+
+impl Drop for Storm {
+    fn drop(&mut self) {
+        for run in &mut self.runs {
+            let _ = run.kill();
+            let _ = run.wait();
+        }
+    }
+}
+
+fn one_run(probe: &str, service: &Service, options: &[&str], log: &File) -> Command {
+    let mut command = clean(BIN);
+    command.args(options).args(["--", probe, "call"]);
+    // Of one file description, so that nobody writes over the others.
+    command
+        .arg(service.address.to_string())
+        .stderr(Stdio::from(log.try_clone().unwrap()));
+    command
+}

@@ -1,0 +1,232 @@
+//! `--on-retry` and `--on-give-up`.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use common::process::is_alive;
+use common::pty::Terminal;
+use common::{Live, backoff, eventually, ran, run, shell, within};
+use nix::sys::signal::Signal;
+
+#[test]
+fn they_see_what_happened() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let hook = |name: &str| {
+        format!(
+            "echo {name} $BACKOFF_ATTEMPT/$BACKOFF_ATTEMPT_LIMIT exit=$BACKOFF_EXIT signal=$BACKOFF_SIGNAL \
+             reason=$BACKOFF_REASON delay=$BACKOFF_DELAY previous=$BACKOFF_PREVIOUS_EXIT depth=$BACKOFF_DEPTH >>{log}"
+        )
+    };
+    let (retry, give_up) = (hook("retry"), hook("gave-up"));
+    let args = [
+        "-q",
+        "-n",
+        "3",
+        "--delays",
+        "20ms",
+        "-j",
+        "none",
+        "--on-retry",
+        &retry,
+        "--on-give-up",
+        &give_up,
+    ];
+    let command = [
+        "-r",
+        "over.*",
+        "--",
+        "sh",
+        "-c",
+        "echo overload; test $BACKOFF_ATTEMPT != 2 || kill $$; exit 7",
+    ];
+    let shown = ran(&[&args[..], &command].concat()).expect_code(7);
+    assert_eq!(shown.stdout, "overload\n".repeat(3));
+    assert_eq!(shown.stderr, "");
+    assert_eq!(
+        fs::read_to_string(&log).unwrap(),
+        "retry 1/3 exit=7 signal= reason=overload delay=0.020 previous= depth=1\n\
+         retry 2/3 exit=143 signal=15 reason=overload delay=0.020 previous=7 depth=1\n\
+         gave-up 3/3 exit=7 signal= reason=overload delay= previous=143 depth=1\n"
+    );
+}
+
+#[test]
+fn a_success_calls_none_and_one_after_a_retry_one() {
+    let both = [
+        "--on-retry",
+        "echo retry",
+        "--on-give-up",
+        "echo gave-up",
+        "-q",
+        "-b",
+        "1ms",
+        "--",
+    ];
+    let with = |command: &[&str]| ran(&[&both, command].concat()).expect_code(0).stderr;
+    assert_eq!(with(&["true"]), "");
+    assert_eq!(with(&["sh", "-c", "test $BACKOFF_ATTEMPT = 2"]), "retry\n");
+}
+
+#[test]
+fn giving_up_has_many_reasons() {
+    for args in [
+        &["-n", "1", "--", "false"][..],
+        &["--stop-exit", "1", "--", "false"],
+        &["-d", "1s", "-b", "1h", "-m", "1h", "--", "false"],
+        &["--", "no-such-command"],
+    ] {
+        let shown = ran(&[&["-q", "--on-give-up", "echo $BACKOFF_EXIT"], args].concat());
+        assert!(
+            shown.stderr.ends_with(&format!("{}\n", shown.code().unwrap())),
+            "{args:?}: {shown:?}"
+        );
+    }
+    // Not where somebody else goes on, or nobody wants more.
+    let mut nested = backoff(&["-q", "--on-give-up", "echo hook", "--nested", "once", "--", "false"]);
+    run(nested.env("BACKOFF_DEPTH", "1")).expect_code(1).expect_silence();
+    run(&mut shell("backoff --on-give-up 'echo hook' -- yes | head -n 1")).expect_silence();
+}
+
+#[test]
+fn their_output_goes_to_standard_error() {
+    let shown = ran(&[
+        "-q",
+        "-n",
+        "2",
+        "-b",
+        "1ms",
+        "--on-retry",
+        "echo out; echo err >&2",
+        "--",
+        "false",
+    ])
+    .expect_code(1);
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("", "out\nerr\n"));
+}
+
+#[test]
+fn their_failure_is_told_and_changes_nothing() {
+    let args = [
+        "-q",
+        "-n",
+        "2",
+        "-b",
+        "1ms",
+        "--on-retry",
+        "exit 3",
+        "--on-give-up",
+        "kill -9 $$",
+        "--",
+        "sh",
+        "-c",
+        "exit 7",
+    ];
+    let shown = ran(&args).expect_code(7);
+    assert_eq!(
+        shown.stderr,
+        "backoff: warning: --on-retry failed: exit 3\nbackoff: warning: --on-give-up failed: killed by SIGKILL\n"
+    );
+}
+
+#[test]
+fn they_have_no_input() {
+    let script = "printf 'for the command\\n' | backoff -q -n 2 -b 1ms --on-retry 'wc -c; readlink /proc/self/fd/0' -- \
+                  sh -c 'cat; exit 1'";
+    let shown = run(&mut shell(script));
+    assert_eq!(shown.stdout, "for the command\n".repeat(2));
+    assert_eq!(shown.stderr, "0\n/dev/null\n");
+}
+
+#[test]
+fn they_have_no_terminal() {
+    let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
+    let terminal = Terminal::start(
+        common::BIN,
+        &[
+            "-q",
+            "-n",
+            "2",
+            "-b",
+            "1ms",
+            "--on-retry",
+            hook,
+            "--",
+            "sh",
+            "-c",
+            "tty; exit 1",
+        ],
+    );
+    let shown = terminal.rest();
+    assert!(shown.contains("from-?"), "{shown:?}");
+    assert!(shown.contains("no-terminal"), "{shown:?}");
+    assert_eq!(shown.matches("/dev/pts/").count(), 2, "{shown:?}");
+}
+
+#[test]
+fn the_deadline_bounds_them() {
+    let began = Instant::now();
+    let args = [
+        "-d",
+        "1s",
+        "-b",
+        "1ms",
+        "-k",
+        "1s",
+        "--on-retry",
+        "echo hook; exec sleep 60",
+        "--",
+        "sh",
+        "-c",
+        "exit 7",
+    ];
+    let shown = ran(&args).expect_code(7);
+    assert!(
+        shown
+            .stderr
+            .contains("backoff: warning: --on-retry failed: ended by the deadline\n"),
+        "{shown:?}"
+    );
+    assert!(shown.stderr.contains("gave up after 1 attempt in "), "{shown:?}");
+    assert!(began.elapsed() > Duration::from_secs(4), "it has five seconds at least");
+}
+
+#[test]
+fn one_that_begins_after_the_deadline_has_some_time() {
+    let args = [
+        "-q",
+        "-d",
+        "200ms",
+        "--on-give-up",
+        "sleep 0.3; echo told",
+        "--",
+        "sleep",
+        "60",
+    ];
+    ran(&args).expect_code(124).expect_stderr("told\n");
+}
+
+#[test]
+fn a_signal_ends_them_and_the_run() {
+    for (option, others) in [("--on-retry", "1h"), ("--on-give-up", "1ms")] {
+        let attempts = if option == "--on-retry" { "2" } else { "1" };
+        let hook = "echo $$ >&2; exec sleep 60 2>/dev/null";
+        let mut command = shell("exec backoff \"$@\" 2>&1");
+        command.args([
+            "bash", "-q", "-n", attempts, "-b", others, "-m", "1h", option, hook, "--", "false",
+        ]);
+        let mut live = Live::start(&mut command);
+        let pid: i32 = live.line().parse().unwrap();
+        live.signal(Signal::SIGTERM);
+        assert_eq!(live.finish().signal(), Some(15), "{option}");
+        eventually("the hook is gone", || !is_alive(pid));
+    }
+}
+
+#[test]
+fn an_empty_one_is_none() {
+    run(backoff(&["-q", "-n", "2", "-b", "1ms", "--", "false"]).env("BACKOFF_ON_RETRY", "")).expect_silence();
+}

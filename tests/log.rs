@@ -1,0 +1,486 @@
+//! Log formats, the log file, colour, and what must not get into any of them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "these are tests"
+)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use common::pty::Terminal;
+use common::{Live, Shown, backoff, clean, eventually, ran, run, shell, within};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+/// The objects of a log in JSON.
+fn objects(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}")))
+        .collect()
+}
+
+fn events(objects: &[Value]) -> Vec<&str> {
+    objects.iter().map(|object| object["event"].as_str().unwrap()).collect()
+}
+
+#[track_caller]
+fn logged(args: &[&str]) -> Vec<Value> {
+    objects(&ran(&[&["--log-format", "json", "-b", "1ms"], args].concat()).stderr)
+}
+
+#[test]
+fn json_tells_the_whole_run() {
+    let log = logged(&["-n", "2", "--", "sh", "-c", "exit $BACKOFF_ATTEMPT"]);
+    assert_eq!(
+        events(&log),
+        [
+            "attempt_started",
+            "attempt_failed",
+            "retrying",
+            "attempt_started",
+            "attempt_failed",
+            "gave_up"
+        ]
+    );
+    let run_id = &log[0]["run_id"];
+    assert_eq!(run_id.as_str().unwrap().len(), 36);
+    for object in &log {
+        assert_eq!(&object["run_id"], run_id);
+        let ts = object["ts"].as_str().unwrap();
+        assert!(humantime::parse_rfc3339(ts).is_ok() && ts.ends_with('Z'), "{ts}");
+    }
+    assert_eq!(log[1]["attempt"], 1);
+    assert_eq!(log[1]["exit"], 1);
+    assert_eq!(log[1]["signal"], Value::Null);
+    assert_eq!(log[1]["timed_out"], false);
+    assert_eq!(log[1]["verdict"], "transient");
+    assert_eq!(log[1]["reason"], "exit 1");
+    assert!(log[1]["duration_s"].as_f64().unwrap() > 0.0);
+    assert!(log[2]["delay_s"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        (&log[4]["attempt"], &log[4]["exit"]),
+        (&Value::from(2), &Value::from(2))
+    );
+    assert_eq!(
+        (&log[5]["reason"], &log[5]["attempts"]),
+        (&Value::from("attempts"), &Value::from(2))
+    );
+}
+
+#[test]
+fn json_of_a_success() {
+    ran(&["--log-format", "json", "--", "true"])
+        .expect_code(0)
+        .expect_silence();
+    let log = logged(&["-v", "--", "true"]);
+    assert_eq!(events(&log), ["attempt_started", "succeeded"]);
+    let log = logged(&["--", "sh", "-c", "test $BACKOFF_ATTEMPT = 2"]);
+    assert_eq!(
+        events(&log),
+        [
+            "attempt_started",
+            "attempt_failed",
+            "retrying",
+            "attempt_started",
+            "succeeded"
+        ]
+    );
+    ran(&["--log-format", "json", "-q", "-n", "2", "-b", "1ms", "--", "false"]).expect_silence();
+}
+
+#[test]
+fn json_names_each_way_to_fail() {
+    let failed = |args: &[&str]| {
+        let log = logged(args);
+        log.into_iter()
+            .find(|object| object["event"] == "attempt_failed")
+            .unwrap()
+    };
+    let died = failed(&["-n", "1", "--", "sh", "-c", "kill -KILL $$"]);
+    assert_eq!((&died["signal"], &died["exit"]), (&Value::from(9), &Value::Null));
+    let late = failed(&["-n", "1", "-t", "50ms", "--", "sleep", "9"]);
+    assert_eq!((&late["timed_out"], &late["exit"]), (&Value::from(true), &Value::Null));
+    let missing = failed(&["--", "no-such-command"]);
+    assert_eq!(
+        (&missing["exit"], &missing["verdict"]),
+        (&Value::from(127), &Value::from("permanent"))
+    );
+    let matched = failed(&[
+        "-n",
+        "1",
+        "-r",
+        "over.*d",
+        "--",
+        "sh",
+        "-c",
+        "printf 'over\\033load'; exit 3",
+    ]);
+    assert_eq!(matched["reason"], "matched \"over\u{1b}load\" (exit 3)");
+}
+
+#[test]
+fn json_names_each_reason_to_give_up() {
+    for (args, reason) in [
+        (&["-n", "1", "--", "false"][..], "attempts"),
+        (&["--stop-exit", "1", "--", "false"], "permanent"),
+        (&["-d", "1s", "-b", "1h", "-m", "1h", "--", "false"], "deadline"),
+        (&["--stop-at-delay", "1ms", "--", "false"], "delay"),
+        (
+            &[
+                "--retry-after",
+                "--max-retry-after",
+                "1s",
+                "--",
+                "sh",
+                "-c",
+                "echo Retry-After: 9; exit 1",
+            ],
+            "delay",
+        ),
+        (
+            &[
+                "--store",
+                "STORE",
+                "--budget",
+                "b",
+                "--budget-min",
+                "0",
+                "--budget-ratio",
+                "0",
+                "--",
+                "false",
+            ],
+            "budget",
+        ),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = within(&dir, "store");
+        let args: Vec<&str> = args
+            .iter()
+            .map(|arg| if *arg == "STORE" { &store } else { *arg })
+            .collect();
+        let log = logged(&args);
+        assert_eq!(log.last().unwrap()["event"], "gave_up", "{args:?}");
+        assert_eq!(log.last().unwrap()["reason"], reason, "{args:?}");
+    }
+    let mut nested = backoff(&["--log-format", "json", "--nested", "once", "--", "false"]);
+    let log = objects(&run(nested.env("BACKOFF_DEPTH", "1")).stderr);
+    assert_eq!(log.last().unwrap()["reason"], "nested");
+    let mut lost = shell("printf abc | backoff --log-format json --stdin-limit 1 -- sh -c 'cat; exit 1'");
+    let log = objects(&run(&mut lost).stderr);
+    assert_eq!(log.last().unwrap()["reason"], "stdin");
+}
+
+#[test]
+fn json_tells_of_an_interruption() {
+    let mut command = backoff(&[
+        "--log-format",
+        "json",
+        "-b",
+        "1h",
+        "-m",
+        "1h",
+        "--",
+        "sh",
+        "-c",
+        "echo ready; exit 1",
+    ]);
+    let mut live = Live::start(&mut command);
+    live.expect_line("ready");
+    eventually("it waits", || {
+        common::process::state(live.pid()) == Some('S') && !has_child(live.pid())
+    });
+    live.signal(Signal::SIGTERM);
+    let shown = live.finish();
+    assert_eq!(shown.signal(), Some(15));
+    let log = objects(&shown.stderr);
+    assert_eq!(events(&log).last(), Some(&"interrupted"));
+    assert_eq!(log.last().unwrap()["signal"], 15);
+}
+
+fn has_child(pid: i32) -> bool {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    children.is_ok_and(|children| !children.trim().is_empty())
+}
+
+#[test]
+fn a_warning_is_an_event() {
+    let log = logged(&["-v", "--store", "/proc/none", "--budget", "b", "--", "true"]);
+    let warning = log.iter().find(|object| object["event"] == "warning").unwrap();
+    assert!(
+        warning["message"]
+            .as_str()
+            .unwrap()
+            .contains("going on without the budget")
+    );
+}
+
+#[test]
+fn annotations_for_github() {
+    let shown = ran(&[
+        "--log-format",
+        "github",
+        "-b",
+        "1ms",
+        "-r",
+        "50%.*",
+        "--",
+        "sh",
+        "-c",
+        "test $BACKOFF_ATTEMPT = 2 || { printf '50%% ##[error]x\\r::error::y\\n'; exit 1; }",
+    ])
+    .expect_code(0);
+    let lines: Vec<&str> = shown.stderr.lines().collect();
+    assert!(
+        lines[0].starts_with("::warning title=backoff::attempt 1 of 5 failed: matched \"50%25 ## [error]x"),
+        "{shown:?}"
+    );
+    assert!(
+        lines[1].starts_with("::notice title=backoff::succeeded on attempt 2 of 5 after "),
+        "{shown:?}"
+    );
+    assert_eq!(lines.len(), 2, "{shown:?}");
+    let shown = ran(&["--log-format", "github", "-n", "1", "--", "false"]);
+    assert!(
+        shown
+            .stderr
+            .starts_with("::error title=backoff::gave up after 1 attempt in "),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn what_the_command_says_cannot_act_on_a_terminal() {
+    let say = "printf 'queue \\033]0;owned\\007 \\302\\233 \\342\\200\\256 capacity\\n'; exit 1";
+    for format in ["text", "json", "github"] {
+        let args = [
+            "--log-format",
+            format,
+            "-vv",
+            "-n",
+            "2",
+            "-b",
+            "1ms",
+            "-r",
+            "queue.*",
+            "--",
+            "sh",
+            "-c",
+            say,
+        ];
+        let shown = run(backoff(&args).stdout(Stdio::null()));
+        // What the command prints is not backoff's; all else must be harmless.
+        assert!(shown.stderr.contains("queue"), "{shown:?}");
+        for bad in ['\x1b', '\x07', '\u{9b}', '\u{202e}'] {
+            assert!(!shown.stderr.contains(bad), "{format}: {bad:?} in {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn arguments_are_shown_only_with_vv() {
+    for format in ["text", "json", "github"] {
+        let dir = tempfile::tempdir().unwrap();
+        let report = within(&dir, "report");
+        let args = [
+            "--log-format",
+            format,
+            "--report",
+            &report,
+            "-v",
+            "-n",
+            "2",
+            "-b",
+            "1ms",
+            "--",
+            "sh",
+            "-c",
+            "exit 1 # secret",
+        ];
+        let shown = ran(&args);
+        assert!(!shown.stderr.contains("secret"), "{shown:?}");
+        assert!(!fs::read_to_string(&report).unwrap().contains("secret"));
+    }
+}
+
+#[test]
+fn a_log_file_takes_the_place_of_standard_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let once = || {
+        ran(&[
+            "--log-file",
+            &log,
+            "-n",
+            "2",
+            "-b",
+            "1ms",
+            "--",
+            "sh",
+            "-c",
+            "echo mine >&2; exit 3",
+        ])
+        .expect_code(3)
+    };
+    assert_eq!(once().stderr, "mine\nmine\n");
+    assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+    once();
+    let text = fs::read_to_string(&log).unwrap();
+    assert_eq!(
+        text.matches("backoff: gave up after 2 attempts").count(),
+        2,
+        "appended: {text}"
+    );
+    assert!(!text.contains('\x1b'));
+    // Asked for by its name, it is not silenced.
+    ran(&["-q", "--log-file", &log, "-n", "1", "--", "false"]).expect_silence();
+    assert_eq!(fs::read_to_string(&log).unwrap().matches("gave up").count(), 3);
+    // Nothing to say, nothing made.
+    let other = within(&dir, "other");
+    ran(&["--log-file", &other, "--", "true"])
+        .expect_code(0)
+        .expect_silence();
+    assert!(fs::metadata(&other).is_err());
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_one_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = within(&dir, "fifo");
+    nix::unistd::mkfifo(fifo.as_str(), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+    for (path, why) in [
+        ("/nonexistent/log", "No such file or directory"),
+        ("/", "Is a directory"),
+        ("/dev/full", "No space left on device"),
+        (&fifo, "No such device or address"),
+        ("/dev/fd/77", "Bad file descriptor"),
+    ] {
+        let shown = ran(&[
+            "--log-file",
+            path,
+            "-n",
+            "3",
+            "-b",
+            "1ms",
+            "--",
+            "sh",
+            "-c",
+            "echo out; exit 3",
+        ])
+        .expect_code(3);
+        let expected = format!("backoff: warning: cannot write to --log-file {path:?}: {why}; going on without it\n");
+        assert_eq!(shown.stderr, expected);
+        assert_eq!(shown.stdout, "out\nout\nout\n");
+    }
+}
+
+#[test]
+fn a_log_may_share_a_file_with_the_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let both = within(&dir, "both");
+    let script = format!("backoff --log-file /dev/stdout -n 3 -b 1ms -- sh -c 'echo out; exit 1' >{both}");
+    run(&mut shell(&script)).expect_code(1).expect_silence();
+    let text = fs::read_to_string(&both).unwrap();
+    assert_eq!(text.lines().filter(|line| *line == "out").count(), 3, "{text}");
+    assert_eq!(
+        text.lines().filter(|line| line.starts_with("backoff: ")).count(),
+        3,
+        "{text}"
+    );
+}
+
+#[test]
+fn many_runs_may_share_a_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let script = "for i in $(seq 20); do backoff --log-format json --log-file \"$LOG\" -n 20 -b 100us -m 1ms -- false & done; wait";
+    run(shell(script).env("LOG", &log)).expect_silence();
+    let log = objects(&fs::read_to_string(&log).unwrap());
+    assert_eq!(log.len(), 20 * (20 * 3));
+}
+
+/// What a terminal shows of a run.
+fn on_a_terminal(args: &[&str], variables: &[&str]) -> String {
+    let env = ["-u", "NO_COLOR", "-u", "CLICOLOR_FORCE", "TERM=xterm"];
+    Terminal::start("env", &[&env, variables, &[common::BIN], args].concat()).rest()
+}
+
+#[test]
+fn colour_follows_the_terminal_and_the_conventions() {
+    const RED: &str = "\x1b[31m";
+    let args = ["-n", "1", "--", "false"];
+    let with = |option: &'static str| [&["--color", option], &args[..]].concat();
+    assert!(on_a_terminal(&args, &[]).contains(RED));
+    assert!(
+        on_a_terminal(&args, &["NO_COLOR="]).contains(RED),
+        "empty counts as unset"
+    );
+    for plain in ["NO_COLOR=1", "TERM=dumb", "TERM="] {
+        assert!(!on_a_terminal(&args, &[plain]).contains(RED), "{plain:?}");
+    }
+    assert!(on_a_terminal(&with("always"), &["NO_COLOR=1"]).contains(RED));
+    assert!(!on_a_terminal(&with("never"), &["CLICOLOR_FORCE=1"]).contains(RED));
+    let piped = |variables: &[(&str, &str)]| {
+        let mut command = backoff(&args);
+        command
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .env("TERM", "xterm");
+        run(command.envs(variables.iter().copied())).stderr
+    };
+    assert!(!piped(&[]).contains(RED));
+    assert!(piped(&[("CLICOLOR_FORCE", "1")]).contains(RED));
+    assert!(!piped(&[("CLICOLOR_FORCE", "0")]).contains(RED));
+    assert!(!piped(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains(RED));
+    assert!(piped(&[]).starts_with("backoff: gave up"));
+}
+
+#[test]
+fn the_plan_in_json() {
+    let shown = ran(&["--plan", "--log-format", "json", "-p", "google", "-n", "4"]).expect_code(0);
+    let plan: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let retries = plan["retries"].as_array().unwrap();
+    assert_eq!(retries.len(), 3);
+    let expected: Value = serde_json::from_str(r#"{"retry":2,"min_s":2,"mean_s":2.5,"max_s":3,"total_s":4}"#).unwrap();
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(retries[1][key].as_f64(), value.as_f64(), "{key}");
+    }
+    let shown = ran(&["--plan", "--log-format", "json", "-n", "unlimited"]);
+    let plan: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(plan["retries"].as_array().unwrap().len(), 20);
+}
+
+#[test]
+fn bad_words_are_refused() {
+    for (option, words) in [
+        ("--log-format", "text, json, github"),
+        ("--color", "auto, always, never"),
+        ("--progress", "auto, always, never"),
+    ] {
+        ran(&[option, "yaml", "--", "true"])
+            .expect_code(125)
+            .expect_stderr(words);
+    }
+    for option in ["--log-file", "--report"] {
+        ran(&[option, "", "--", "true"]).expect_code(125).expect_stderr(option);
+    }
+}
+
+#[test]
+fn paths_are_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    let odd = dir.path().join(OsStr::from_bytes(b"l\xffg"));
+    let shown: Shown = run(clean(common::BIN)
+        .arg("--log-file")
+        .arg(&odd)
+        .args(["-n", "1", "--", "false"]));
+    shown.expect_code(1).expect_silence();
+    assert!(fs::read_to_string(&odd).unwrap().contains("gave up"));
+}

@@ -1,0 +1,980 @@
+//! Budgets on real Redis servers: what is counted, who may ask, and what a run does when the server is
+//! wrong, slow or gone.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::io::ErrorKind;
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use backoff_cli::budget::SCRIPT;
+use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, Terms};
+use common::redis::{Server, counts, free_port, numbers};
+use common::tools::Test;
+use common::{Live, PATIENCE, Shown, backoff, clean, eventually, run, shell, within};
+use nix::sys::signal::Signal;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use redis::Commands;
+
+const SERVER: &[&str] = &["redis-server"];
+
+const TESTS: &[Test] = &[
+    (
+        "a_budget_is_counted_exactly_and_shared",
+        SERVER,
+        a_budget_is_counted_exactly_and_shared,
+    ),
+    ("a_spent_budget_gives_up", SERVER, a_spent_budget_gives_up),
+    ("a_window_passes", SERVER, a_window_passes),
+    ("questions_alone_leave_no_key", SERVER, questions_alone_leave_no_key),
+    ("a_unix_socket", SERVER, a_unix_socket),
+    ("a_database_of_its_own", SERVER, a_database_of_its_own),
+    (
+        "users_and_passwords_by_address_and_by_variable",
+        SERVER,
+        users_and_passwords_by_address_and_by_variable,
+    ),
+    ("no_password_is_ever_printed", SERVER, no_password_is_ever_printed),
+    ("the_least_rights_that_do", SERVER, the_least_rights_that_do),
+    ("nobody_listens", SERVER, nobody_listens),
+    ("a_server_that_hangs", SERVER, a_server_that_hangs),
+    (
+        "a_server_killed_and_started_again",
+        SERVER,
+        a_server_killed_and_started_again,
+    ),
+    ("a_server_whose_memory_is_full", SERVER, a_server_whose_memory_is_full),
+    ("a_replica", SERVER, a_replica),
+    ("a_server_that_is_loading", SERVER, a_server_that_is_loading),
+    ("a_port_that_talks_http", &[], a_port_that_talks_http),
+    ("a_port_that_says_nothing", &[], a_port_that_says_nothing),
+    ("a_name_that_does_not_resolve", &[], a_name_that_does_not_resolve),
+    (
+        "what_others_wrote_is_left_alone",
+        SERVER,
+        what_others_wrote_is_left_alone,
+    ),
+    ("any_text_is_a_name", SERVER, any_text_is_a_name),
+    (
+        "tls_with_a_certificate_that_is_trusted",
+        &["redis-server", "openssl"],
+        tls_with_a_certificate_that_is_trusted,
+    ),
+    (
+        "tls_with_a_certificate_that_is_not",
+        &["redis-server", "openssl"],
+        tls_with_a_certificate_that_is_not,
+    ),
+    ("any_node_of_a_cluster_will_do", SERVER, any_node_of_a_cluster_will_do),
+    ("a_name_that_is_being_moved", SERVER, a_name_that_is_being_moved),
+    ("term_while_the_store_is_asked", &[], term_while_the_store_is_asked),
+    (
+        "no_store_is_asked_without_a_budget",
+        &[],
+        no_store_is_asked_without_a_budget,
+    ),
+    ("nothing_is_held_during_a_wait", SERVER, nothing_is_held_during_a_wait),
+    ("cool_off", SERVER, cool_off),
+    ("the_script_is_the_ledger", SERVER, the_script_is_the_ledger),
+    ("the_script_has_as_many_slots", SERVER, the_script_has_as_many_slots),
+];
+
+fn main() {
+    common::tools::main(TESTS);
+}
+
+const FAILING: [&str; 2] = ["--", "false"];
+
+/// A run that asks this store, and has time for the answer.
+fn asking(store: &str, name: &str, options: &[&str]) -> Command {
+    let mut command = backoff(&["-b", "1ms", "-j", "none", "--store-timeout", "20s"]);
+    command.args(["--store", store, "--budget", name]).args(options);
+    command
+}
+
+fn asked(store: &str, name: &str, options: &[&str]) -> Shown {
+    run(&mut asking(store, name, options))
+}
+
+/// The run went on without its budget and said why, once; nothing else was special.
+#[track_caller]
+fn goes_on(shown: Shown, why: &str) {
+    let warnings = shown.stderr.matches("warning").count();
+    assert_eq!(warnings, 1, "{shown:#?}");
+    shown
+        .expect_stderr(why)
+        .expect_stderr("going on without the budget \"api\"")
+        .expect_stderr("gave up after 3 attempts")
+        .expect_code(1);
+}
+
+#[track_caller]
+fn fails_open(store: &str, why: &str) {
+    goes_on(asked(store, "api", &["-n", "3", "--", "false"]), why);
+}
+
+// --- counting ---
+
+fn a_budget_is_counted_exactly_and_shared() {
+    let server = Server::start(&[]);
+    for round in 1..=2 {
+        asked(
+            &server.url(),
+            "api",
+            &["-q", "-n", "3", "--budget-min", "100", "--", "false"],
+        )
+        .expect_code(1)
+        .expect_silence();
+        assert_eq!(server.counts("api"), (3 * round, 2 * round));
+    }
+    asked(&server.url(), "other", &["--", "true"])
+        .expect_code(0)
+        .expect_silence();
+    assert_eq!((server.counts("api"), server.counts("other")), ((6, 4), (1, 0)));
+
+    let mut admin = server.admin();
+    let mut keys: Vec<String> = admin.keys("*").unwrap();
+    keys.sort();
+    assert_eq!(keys, ["backoff:budget:api", "backoff:budget:other"]);
+    // Gone when nothing counts any more: after the window and a sixtieth.
+    let left: u64 = admin.pttl("backoff:budget:api").unwrap();
+    assert!((570_000..=610_000).contains(&left), "{left} ms");
+}
+
+fn a_spent_budget_gives_up() {
+    let server = Server::start(&[]);
+    let options = ["-n", "9", "--budget-min", "3", "--exhausted-exit", "75", "--", "false"];
+    asked(&server.url(), "api", &options)
+        .expect_code(75)
+        .expect_stderr("gave up after 3 attempts")
+        .expect_stderr("budget \"api\" is spent: 2 of 3 attempts");
+    asked(&server.url(), "api", &options)
+        .expect_code(75)
+        .expect_stderr("gave up after 1 attempt ")
+        .expect_stderr("budget \"api\" is spent: 2 of 4 attempts");
+    assert_eq!(server.counts("api"), (4, 2));
+    // A ratio of its own sees the same counts.
+    let ample = ["-q", "-n", "2", "--budget-min", "0", "--budget-ratio", "90%"];
+    asked(&server.url(), "api", &[&ample[..], &FAILING].concat()).expect_silence();
+    assert_eq!(server.counts("api"), (6, 3));
+}
+
+fn a_window_passes() {
+    let server = Server::start(&[]);
+    let options = ["--budget-window", "3s", "--budget-min", "2", "-n", "9", "--", "false"];
+    asked(&server.url(), "api", &options).expect_stderr("is spent: 1 of 2 attempts in 3.0s");
+    let left: u64 = server.admin().pttl("backoff:budget:api").unwrap();
+    assert!((1..=3_050).contains(&left), "{left} ms");
+    eventually("it is forgotten", || server.keys() == 0);
+    asked(&server.url(), "api", &options).expect_stderr("gave up after 2 attempts");
+}
+
+fn questions_alone_leave_no_key() {
+    let server = Server::start(&[]);
+    let mut twins = Twins::on(&server);
+    let terms = Terms {
+        ratio: 100_000,
+        min: 0,
+        window: Duration::from_secs(60),
+    };
+    for question in [Question::CoolOff, Question::Recovered, Question::Retry] {
+        assert_eq!(twins.answers(&terms, question, 1_700_000_000_000), [[0; 4]; 2]);
+        assert_eq!(server.keys(), 0, "{question:?}");
+    }
+}
+
+fn a_unix_socket() {
+    let server = Server::start(&[]);
+    let store = format!("redis+unix://{}", server.socket());
+    asked(&store, "api", &["-q", "-n", "2", "--", "false"]).expect_silence();
+    assert_eq!(server.counts("api"), (2, 1));
+    fails_open(
+        "redis+unix:///no-such/socket",
+        "redis+unix:///no-such/socket: cannot be reached: No such file",
+    );
+}
+
+fn a_database_of_its_own() {
+    let server = Server::start(&["--databases", "4"]);
+    asked(&format!("{}/3", server.url()), "api", &["--", "true"]).expect_silence();
+    assert_eq!(server.counts("api"), (0, 0));
+    assert_eq!(counts(&mut server.admin_as("?db=3"), "api"), (1, 0));
+    fails_open(&format!("{}/4", server.url()), "has no database of this number");
+}
+
+// --- who may ask ---
+
+/// Signs that mean something in an address, in a shell and on a terminal.
+const PASSWORD: &str = "s3cr3t/?#@:%&";
+const ESCAPED: &str = "s3cr3t%2F%3F%23%40%3A%25%26";
+
+fn users_and_passwords_by_address_and_by_variable() {
+    let server = Server::start(&["--requirepass", PASSWORD]);
+    let admin = || server.admin_as(&format!("?pass={ESCAPED}"));
+    let () = redis::cmd("ACL")
+        .arg(&["SETUSER", "jane@home", "on", &format!(">{PASSWORD}"), "~*", "+@all"])
+        .query(&mut admin())
+        .unwrap();
+    let port = server.port;
+    let addresses = [
+        format!("redis://:{ESCAPED}@127.0.0.1:{port}"),
+        format!("redis://default:{ESCAPED}@127.0.0.1:{port}"),
+        format!("redis://jane%40home:{ESCAPED}@127.0.0.1:{port}/0"),
+        format!("redis+unix://{}?user=jane%40home&pass={ESCAPED}", server.socket()),
+    ];
+    for (i, address) in addresses.iter().enumerate() {
+        let name = format!("user-{i}");
+        asked(address, &name, &["-n", "2", "-q", "--", "false"]).expect_silence();
+        run(backoff(&[
+            "--store-timeout",
+            "20s",
+            "--budget",
+            &name,
+            "-q",
+            "-n",
+            "1",
+            "--",
+            "false",
+        ])
+        .env("BACKOFF_STORE", address))
+        .expect_silence();
+        assert_eq!(counts(&mut admin(), &name), (3, 1), "{address}");
+    }
+}
+
+fn no_password_is_ever_printed() {
+    const SECRET: &str = "hunter22";
+    let open = Server::start(&[]);
+    let closed = Server::start(&["--requirepass", "other"]);
+    let (o, c) = (open.port, closed.port);
+    let refused = "refuses the user or the password";
+    let no_address = "is not a Redis address";
+    // A part of the warning or of the error that each one must bring.
+    let cases = [
+        (format!("redis://127.0.0.1:{c}"), "wants a password (NOAUTH)"),
+        (format!("redis://:{SECRET}@127.0.0.1:{c}"), refused),
+        (format!("redis://jane:{SECRET}@127.0.0.1:{c}"), refused),
+        (format!("redis://jane:{SECRET}@127.0.0.1:{o}"), refused),
+        (format!("redis://:{SECRET}@127.0.0.1:{o}"), "wants no password"),
+        (format!("redis://{SECRET}@127.0.0.1:{c}"), "NOAUTH"),
+        (format!("redis://:{SECRET}@127.0.0.1:1"), "Connection refused"),
+        (format!("rediss://:{SECRET}@127.0.0.1:1"), "Connection refused"),
+        (format!("redis+unix://{}?pass={SECRET}", closed.socket()), refused),
+        (format!("redis+unix:///nosuch?user=a&pass={SECRET}"), "No such file"),
+        (format!("redis://:{SECRET}@127.0.0.1:99999"), no_address),
+        (format!("redis://:{SECRET}@"), no_address),
+        (format!("redis://a:b/{SECRET}@host"), no_address),
+        (format!("redis://a:b#{SECRET}@host"), no_address),
+        (format!("redis://:{SECRET}@host/x"), "not a number"),
+        (format!("redis+unix:///nosuch?pass={SECRET}&db=x"), "not a number"),
+        (format!("rediss://:{SECRET}@host#insecure"), "protects nothing"),
+        (format!("redsi://:{SECRET}@host"), "is no store"),
+        (format!("redis:/:{SECRET}@host"), "lacks a slash"),
+        (format!("redis::{SECRET}@host"), "lacks a slash"),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    for (address, why) in &cases {
+        for by_variable in [false, true] {
+            let mut command = backoff(&["-vvv", "-n", "2", "-b", "1ms", "--budget", "api", "--cool-off"]);
+            command.current_dir(dir.path()).args(["--store-timeout", "20s"]);
+            if by_variable {
+                command.env("BACKOFF_STORE", address);
+            } else {
+                command.args(["--store", address]);
+            }
+            let shown = run(command.args(FAILING)).expect_stderr(why);
+            assert!(
+                !shown.stderr.contains(SECRET) && !shown.stdout.contains(SECRET),
+                "{address}: {shown:#?}"
+            );
+        }
+        let plan = run(backoff(&["--plan", "--budget", "api"]).args(["--store", address]));
+        assert!(!format!("{plan:?}").contains(SECRET), "{address}: {plan:#?}");
+    }
+    // None was taken for a directory.
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// The manual says what a user needs; not one of these may be spared.
+fn the_least_rights_that_do() {
+    const RIGHTS: [&str; 5] = ["~backoff:budget:*", "+eval", "+get", "+set", "+time"];
+    let server = Server::start(&[]);
+    let store = format!("redis://jane:word@127.0.0.1:{}", server.port);
+    let allow = |rights: &[&str]| {
+        let () = redis::cmd("ACL")
+            .arg(&["SETUSER", "jane", "reset", "on", ">word"])
+            .arg(rights)
+            .query(&mut server.admin())
+            .unwrap();
+    };
+    allow(&RIGHTS);
+    asked(&store, "api", &["-q", "--cool-off", "-n", "2", "--", "false"]).expect_silence();
+    assert_eq!(server.counts("api"), (2, 1));
+    for spared in RIGHTS {
+        let rights: Vec<&str> = RIGHTS.into_iter().filter(|right| *right != spared).collect();
+        allow(&rights);
+        goes_on(
+            asked(&store, "api", &["-n", "3", "--", "false"]),
+            "lets this user not do it (NOPERM)",
+        );
+    }
+    assert_eq!(server.counts("api"), (2, 1));
+}
+
+// --- servers in trouble ---
+
+fn nobody_listens() {
+    let mut server = Server::start(&[]);
+    server.kill();
+    fails_open(
+        &server.url(),
+        &format!("{}: cannot be reached: Connection refused", server.url()),
+    );
+}
+
+fn a_server_that_hangs() {
+    let server = Server::start(&[]);
+    server.pause();
+    let began = Instant::now();
+    let mut command = backoff(&["-n", "3", "-b", "1ms", "--budget", "api", "--store-timeout", "300ms"]);
+    goes_on(
+        run(command.args(["--store", &server.url()]).args(FAILING)),
+        "gives no answer within 300 ms",
+    );
+    let took = began.elapsed();
+    // It is asked once, not before each attempt.
+    assert!(
+        took >= Duration::from_millis(300) && took < Duration::from_secs(5),
+        "{took:?}"
+    );
+    server.resume();
+}
+
+fn a_server_killed_and_started_again() {
+    let mut server = Server::start(&[]);
+    let url = server.url();
+    let options = ["-q", "-n", "2", "--", "false"];
+    asked(&url, "api", &options).expect_silence();
+    assert_eq!(server.counts("api"), (2, 1));
+    // In the middle of a run, too: what comes after goes on without it.
+    let mut live =
+        Live::start(asking(&url, "api", &["-b", "300ms", "-n", "3", "--"]).args(["sh", "-c", "echo ready; false"]));
+    live.expect_line("ready");
+    server.kill();
+    let shown = live.finish();
+    assert_eq!(shown.stdout, "ready\nready\n");
+    shown
+        .expect_stderr("going on without the budget")
+        .expect_stderr("gave up after 3 attempts");
+    server.start_again(&[]);
+    // Nothing was saved, and so it counts from the start.
+    asked(&url, "api", &options).expect_silence();
+    assert_eq!(server.counts("api"), (2, 1));
+}
+
+fn a_server_whose_memory_is_full() {
+    let server = Server::start(&[]);
+    let mut admin = server.admin();
+    let () = redis::cmd("CONFIG")
+        .arg(&["SET", "maxmemory", "1", "maxmemory-policy", "noeviction"])
+        .query(&mut admin)
+        .unwrap();
+    fails_open(&server.url(), "is out of memory (OOM)");
+}
+
+fn a_replica() {
+    let server = Server::start(&["--replicaof", "127.0.0.1", "1"]);
+    fails_open(&server.url(), "is a read-only replica (READONLY)");
+}
+
+fn a_server_that_is_loading() {
+    let mut server = Server::start(&[]);
+    let mut admin = server.admin();
+    for i in 0..2000 {
+        let () = admin.set(format!("key {i}"), "value").unwrap();
+    }
+    let () = redis::cmd("SAVE").query(&mut admin).unwrap();
+    server.kill();
+    // 2,000 keys of 30 ms: a minute. It answers in between.
+    server.start_again(&[
+        "--key-load-delay",
+        "30000",
+        "--loading-process-events-interval-bytes",
+        "1024",
+    ]);
+    fails_open(&server.url(), "is still loading its data (LOADING)");
+}
+
+fn a_port_that_talks_http() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            use std::io::{Read, Write};
+            // What is unread at the end would make it a reset.
+            let mut request = [0; 1 << 16];
+            let _ = (&stream).read(&mut request);
+            let _ = (&stream).write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+        }
+    });
+    fails_open(&url, "does not speak the protocol of Redis");
+}
+
+fn a_port_that_says_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    for scheme in ["redis", "rediss"] {
+        for user in ["", "jane:word@"] {
+            let store = format!("{scheme}://{user}{address}");
+            let mut command = backoff(&["-n", "3", "-b", "1ms", "--budget", "api", "--store-timeout", "200ms"]);
+            goes_on(
+                run(command.args(["--store", &store]).args(FAILING)),
+                "gives no answer within 200 ms",
+            );
+        }
+    }
+}
+
+fn a_name_that_does_not_resolve() {
+    // Without a network the resolver may take its time.
+    let shown = asked("redis://nosuch.invalid", "api", &["-n", "3", "--", "false"]);
+    let quick = shown.stderr.contains("cannot be reached: failed to lookup address");
+    goes_on(
+        shown,
+        if quick {
+            "redis://nosuch.invalid:6379: cannot be reached"
+        } else {
+            "gives no answer within"
+        },
+    );
+}
+
+// --- keys ---
+
+fn what_others_wrote_is_left_alone() {
+    let server = Server::start(&[]);
+    let mut admin = server.admin();
+    let key = "backoff:budget:api";
+    for text in [
+        "",
+        " ",
+        "hello",
+        "1 2",
+        "1 2 3 4",
+        "1 2 3\n",
+        "-1 2 3",
+        "1.5 2 3",
+        "600000 0 0 x 1 1",
+        "\0",
+    ] {
+        let () = admin.set(key, text).unwrap();
+        if text.is_empty() {
+            // The same as none.
+            asked(&server.url(), "api", &["--", "true"]).expect_silence();
+            continue;
+        }
+        fails_open(&server.url(), "holds something else than backoff's");
+        assert_eq!(admin.get::<_, String>(key).unwrap(), text);
+        assert_eq!(admin.ttl::<_, i64>(key).unwrap(), -1, "{text:?}");
+    }
+    let () = admin.del(key).unwrap();
+    let () = admin.rpush(key, "hello").unwrap();
+    fails_open(&server.url(), "holds something else than backoff's");
+    assert_eq!(admin.lrange::<_, Vec<String>>(key, 0, -1).unwrap(), ["hello"]);
+}
+
+const ODD_NAMES: [&str; 9] = ["a b", "{", "{}", "a{b}c", "{}{x}", "é\n\r\n", "'\"\\", "*:?[a]", "-n"];
+
+/// Two attempts, with a name that would look like an option.
+fn asking_by_variable(store: &str, name: &str) -> Shown {
+    let mut command = backoff(&["-b", "1ms", "-q", "-n", "2", "--store-timeout", "20s", "--store", store]);
+    run(command.args(FAILING).env("BACKOFF_BUDGET", name))
+}
+
+fn any_text_is_a_name() {
+    let server = Server::start(&[]);
+    let long = "n".repeat(10_000);
+    for (i, name) in ODD_NAMES.into_iter().chain([&*long]).enumerate() {
+        asking_by_variable(&server.url(), name).expect_silence().expect_code(1);
+        assert_eq!(server.counts(name), (2, 1), "{name:?}");
+        assert_eq!(server.keys(), i + 1);
+    }
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = std::ffi::OsStr::from_bytes(b"\xff");
+    run(backoff(&["--store", &server.url(), "--", "true"]).env("BACKOFF_BUDGET", bytes))
+        .expect_code(125)
+        .expect_stderr("is not UTF-8");
+}
+
+// --- TLS ---
+
+/// A directory with an authority, and a server's certificate that it has signed for these names.
+fn certificates(names: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!(
+        "set -e
+        curve='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
+        openssl req -x509 $curve -keyout ca.key -out ca.pem -days 2 -subj '/CN=Authority of {names}'
+        openssl req $curve -keyout server.key -out server.csr -subj /CN=server
+        echo subjectAltName={names} >names
+        openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem"
+    );
+    run(clean("sh").args(["-c", &script]).current_dir(dir.path())).expect_code(0);
+    dir
+}
+
+/// A server that speaks nothing else on its port.
+fn tls_server(names: &str) -> Server {
+    Server::start_in(
+        certificates(names),
+        &[
+            "--port",
+            "0",
+            "--tls-port",
+            "{port}",
+            "--tls-cert-file",
+            "{dir}/server.pem",
+            "--tls-key-file",
+            "{dir}/server.key",
+            "--tls-ca-cert-file",
+            "{dir}/ca.pem",
+            "--tls-auth-clients",
+            "no",
+        ],
+    )
+}
+
+fn tls_with_a_certificate_that_is_trusted() {
+    let server = tls_server("IP:127.0.0.1,DNS:localhost");
+    let authority = within(&server.dir, "ca.pem");
+    for (i, host) in ["127.0.0.1", "localhost"].into_iter().enumerate() {
+        let store = format!("rediss://{host}:{}", server.port);
+        let mut command = asking(&store, "api", &["-q", "-n", "2", "--", "false"]);
+        run(command.env("SSL_CERT_FILE", &authority)).expect_silence();
+        assert_eq!(server.counts("api"), (2 * (i as u64 + 1), i as u64 + 1), "{host}");
+    }
+}
+
+fn tls_with_a_certificate_that_is_not() {
+    let server = tls_server("DNS:other.example");
+    let stranger = certificates("IP:127.0.0.1");
+    let store = format!("rediss://127.0.0.1:{}", server.port);
+    let failing = ["-n", "3", "--", "false"];
+    for (authority, why) in [
+        (within(&stranger, "ca.pem"), "certificate: UnknownIssuer"),
+        (within(&server.dir, "ca.pem"), "certificate not valid for name"),
+    ] {
+        goes_on(
+            run(asking(&store, "api", &failing).env("SSL_CERT_FILE", authority)),
+            why,
+        );
+    }
+    // Without TLS there is no sense to be made of it; whether by an end or by a reset is up to the system.
+    fails_open(&server.url(), &server.url());
+    assert_eq!(server.counts("api"), (0, 0));
+}
+
+// --- clusters ---
+
+fn cluster() -> [Server; 3] {
+    let nodes = [(); 3].map(|()| {
+        let bus = free_port().to_string();
+        Server::start(&["--cluster-enabled", "yes", "--cluster-port", &bus])
+    });
+    let slots = [0, 5461, 10923, 16384];
+    for (i, node) in nodes.iter().enumerate() {
+        let slots: Vec<u16> = (slots[i]..slots[i + 1]).collect();
+        let mut admin = node.admin();
+        let () = redis::cmd("CLUSTER")
+            .arg("ADDSLOTS")
+            .arg(slots)
+            .query(&mut admin)
+            .unwrap();
+        let () = redis::cmd("CLUSTER")
+            .arg("SET-CONFIG-EPOCH")
+            .arg(i + 1)
+            .query(&mut admin)
+            .unwrap();
+        if i > 0 {
+            let mut first = nodes[0].admin();
+            let bus: Vec<String> = redis::cmd("CONFIG")
+                .arg("GET")
+                .arg("cluster-port")
+                .query(&mut admin)
+                .unwrap();
+            let () = redis::cmd("CLUSTER")
+                .arg("MEET")
+                .arg("127.0.0.1")
+                .arg(node.port)
+                .arg(&bus[1])
+                .query(&mut first)
+                .unwrap();
+        }
+    }
+    for node in &nodes {
+        eventually("the cluster is whole", || {
+            let info: String = redis::cmd("CLUSTER").arg("INFO").query(&mut node.admin()).unwrap();
+            info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
+        });
+    }
+    nodes
+}
+
+/// What is counted for a name on each node; a node that does not have it says so.
+fn counts_on(nodes: &[Server], name: &str) -> Vec<(u64, u64)> {
+    let key = format!("backoff:budget:{name}");
+    let has = |node: &&Server| node.admin().keys::<_, Vec<String>>("*").unwrap().contains(&key);
+    nodes.iter().filter(has).map(|node| node.counts(name)).collect()
+}
+
+fn any_node_of_a_cluster_will_do() {
+    let nodes = cluster();
+    for name in ODD_NAMES.into_iter().chain(["api", "b", "c"]) {
+        for node in &nodes {
+            asking_by_variable(&node.url(), name).expect_silence();
+        }
+        assert_eq!(counts_on(&nodes, name), [(6, 3)], "{name:?}");
+    }
+    // A node of which the others know no name gives the port alone.
+    for node in &nodes {
+        let () = redis::cmd("CONFIG")
+            .arg(&["SET", "cluster-preferred-endpoint-type", "unknown-endpoint"])
+            .query(&mut node.admin())
+            .unwrap();
+        asked(&node.url(), "api", &["--", "true"]).expect_silence();
+    }
+    assert_eq!(counts_on(&nodes, "api"), [(9, 3)]);
+}
+
+fn a_name_that_is_being_moved() {
+    let nodes = cluster();
+    let slot: u16 = redis::cmd("CLUSTER")
+        .arg(&["KEYSLOT", "backoff:budget:api"])
+        .query(&mut nodes[0].admin())
+        .unwrap();
+    let from = usize::from(slot / 5461).min(2);
+    let to = (from + 1) % 3;
+    let id = |node: &Server| -> String { redis::cmd("CLUSTER").arg("MYID").query(&mut node.admin()).unwrap() };
+    for (node, word, other) in [(to, "IMPORTING", from), (from, "MIGRATING", to)] {
+        let () = redis::cmd("CLUSTER")
+            .arg("SETSLOT")
+            .arg(slot)
+            .arg(word)
+            .arg(id(&nodes[other]))
+            .query(&mut nodes[node].admin())
+            .unwrap();
+    }
+    // The old node has nothing of it, and sends us to the new one for this once (ASK).
+    for node in &nodes {
+        asked(&node.url(), "api", &["-q", "-n", "2", "--", "false"]).expect_silence();
+    }
+    assert_eq!(nodes[from].keys(), 0);
+    assert_eq!(nodes[to].keys(), 1);
+    let () = redis::cmd("CLUSTER")
+        .arg("SETSLOT")
+        .arg(slot)
+        .arg("NODE")
+        .arg(id(&nodes[to]))
+        .query(&mut nodes[to].admin())
+        .unwrap();
+    assert_eq!(nodes[to].counts("api"), (6, 3));
+}
+
+// --- a run and its store ---
+
+/// The next connection, of which nobody has read yet.
+#[track_caller]
+fn accepted(listener: &TcpListener) -> TcpStream {
+    listener.set_nonblocking(true).unwrap();
+    let mut stream = None;
+    eventually("a connection", || {
+        stream = listener.accept().ok();
+        stream.is_some()
+    });
+    stream.unwrap().0
+}
+
+fn term_while_the_store_is_asked() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let store = format!("redis://{}", listener.local_addr().unwrap());
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let mut command = backoff(&["--budget", "api", "--store", &store, "--store-timeout", "1h"]);
+        let live = Live::start(command.args(["--", "echo", "started"]));
+        let held = accepted(&listener);
+        let began = Instant::now();
+        live.signal(signal);
+        let shown = live.finish();
+        assert_eq!((shown.signal(), &*shown.stdout), (Some(signal as i32), ""));
+        assert!(began.elapsed() < Duration::from_secs(10));
+        drop(held);
+    }
+}
+
+fn no_store_is_asked_without_a_budget() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let store = format!("redis://{}", listener.local_addr().unwrap());
+    run(backoff(&["-q", "-n", "2", "-b", "1ms", "--store", &store, "--", "false"]).env("BACKOFF_COOL_OFF", "1"))
+        .expect_code(1)
+        .expect_silence();
+    run(&mut backoff(&["--plan", "--budget", "api", "--store", &store])).expect_code(0);
+    assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+    // Of a run that asks, the connection is there when it has ended.
+    run(&mut backoff(&[
+        "--budget",
+        "api",
+        "--store-timeout",
+        "1ms",
+        "--store",
+        &store,
+        "--",
+        "true",
+    ]));
+    listener.accept().unwrap();
+}
+
+fn open_sockets(pid: i32) -> usize {
+    let links = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    links
+        .filter_map(|link| std::fs::read_link(link.unwrap().path()).ok())
+        .filter(|target| target.to_string_lossy().starts_with("socket:"))
+        .count()
+}
+
+fn threads(pid: i32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().count()
+}
+
+fn nothing_is_held_during_a_wait() {
+    let server = Server::start(&["--requirepass", "word"]);
+    let store = format!("redis://:word@127.0.0.1:{}", server.port);
+    let bin = common::BIN;
+    for paused in [false, true] {
+        if paused {
+            // Here the connection outlives the answer's time, but not by much.
+            server.pause();
+        }
+        let timeout = if paused { "100ms" } else { "20s" };
+        let script = format!(
+            "exec {bin} -b 1h -m 1h -j none --budget api --store-timeout {timeout} --store {store} -- sh -c 'echo ready; false' 2>&1"
+        );
+        let mut live = Live::start(&mut shell(&script));
+        if paused {
+            assert!(live.line().contains("gives no answer within 100 ms"));
+        }
+        live.expect_line("ready");
+        assert!(live.line().contains("retrying in 1h"));
+        let pid = live.pid();
+        eventually("one thread and no socket", || {
+            threads(pid) == 1 && open_sockets(pid) == 0
+        });
+        live.signal(Signal::SIGTERM);
+        assert_eq!(live.finish().signal(), Some(15));
+    }
+    server.resume();
+    assert_eq!(counts(&mut server.admin_as("?pass=word"), "api").1, 1);
+}
+
+fn cool_off() {
+    let server = Server::start(&[]);
+    let url = server.url();
+    let options = ["--cool-off", "-b", "700ms", "-n", "1", "--"];
+    let with = |command: &str| asked(&url, "api", &[&options[..], &[command]].concat());
+
+    let shown = with("false").expect_code(1);
+    assert!(!shown.stderr.contains("waiting"), "{shown:?}");
+    let began = Instant::now();
+    with("true")
+        .expect_code(0)
+        .expect_stderr("before the first attempt: the last run of budget \"api\" gave up");
+    let took = began.elapsed();
+    // Less than the whole wait is left, as the first run ended earlier.
+    assert!(
+        took > Duration::from_millis(300) && took < PATIENCE / 2,
+        "waited {took:?}"
+    );
+    // A success ends it.
+    with("true").expect_silence();
+    assert_eq!(numbers(&mut server.admin(), "api").unwrap()[1..3], [0, 0]);
+    // As does a failure that waiting does not cure.
+    with("false");
+    asked(&url, "api", &["--stop-exit", "1", "-n", "1", "--", "false"]);
+    with("true").expect_silence();
+    // Past the deadline: no attempt at all.
+    asked(&url, "api", &["-b", "1h", "-m", "1h", "-n", "1", "--", "false"]);
+    let shown = asked(&url, "api", &["--cool-off", "-d", "1m", "--", "echo", "started"]);
+    assert_eq!((shown.code(), &*shown.stdout), (Some(124), ""), "{shown:?}");
+}
+
+// --- the script and the ledger ---
+
+/// The script, with the time as its last argument, and with a lifetime that does not end while a test runs
+/// whose clock is not the server's.
+fn timeless_script() -> String {
+    let time = "local time = redis.call('TIME')\n\
+                local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)\n";
+    let life = "math.max(1, math.min(needed, LONGEST_TTL))";
+    for part in [time, life] {
+        assert_eq!(SCRIPT.matches(part).count(), 1, "{part}");
+    }
+    SCRIPT
+        .replace(time, "local now = tonumber(ARGV[6])\n")
+        .replace(life, "3600000")
+}
+
+/// One budget, kept twice.
+struct Twins {
+    ledger: Ledger,
+    connection: redis::Connection,
+    script: String,
+}
+
+impl Twins {
+    fn on(server: &Server) -> Twins {
+        let mut connection = server.admin();
+        let () = redis::cmd("FLUSHALL").query(&mut connection).unwrap();
+        Twins {
+            ledger: Ledger::default(),
+            connection,
+            script: timeless_script(),
+        }
+    }
+
+    /// Asks both: attempts and so on as the ledger says, and as the script says.
+    fn answers(&mut self, terms: &Terms, question: Question, now: u64) -> [[u64; 4]; 2] {
+        let answer = self.ledger.answer(terms, question, Duration::from_millis(now));
+        let (word, length) = match question {
+            Question::Attempt => ("attempt", 0),
+            Question::Retry => ("retry", 0),
+            Question::CoolOff => ("cool-off", 0),
+            Question::GaveUp(length) => ("gave-up", length.as_millis() as u64),
+            Question::Recovered => ("recovered", 0),
+        };
+        let script: Vec<u64> = redis::cmd("EVAL")
+            .arg(&self.script)
+            .arg(1)
+            .arg("backoff:budget:twin")
+            .arg(terms.window.as_millis() as u64)
+            .arg(terms.min)
+            .arg(terms.ratio)
+            .arg(word)
+            .arg(length)
+            .arg(now)
+            .query(&mut self.connection)
+            .unwrap();
+        let ledger = [
+            answer.allowed.into(),
+            answer.counts.attempts,
+            answer.counts.retries,
+            answer.cool_off.as_millis() as u64,
+        ];
+        [ledger, script.try_into().unwrap()]
+    }
+
+    /// All that is kept, of both; no cool-off and one of no length are the same.
+    fn numbers(&mut self) -> [Vec<u64>; 2] {
+        let cool_off = self.ledger.cool_off.filter(|cool_off| cool_off.length > 0);
+        let mut ledger = vec![self.ledger.span];
+        ledger.extend(cool_off.map_or([0, 0], |cool_off| [cool_off.until, cool_off.length]));
+        for slot in &self.ledger.slots {
+            ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
+        }
+        let mut script = match numbers(&mut self.connection, "twin") {
+            Some(numbers) => numbers,
+            // Nothing was worth keeping; the longest window has no meaning then.
+            None => vec![self.ledger.span, 0, 0],
+        };
+        if script[2] == 0 {
+            script[1] = 0;
+        }
+        [ledger, script]
+    }
+}
+
+/// A question, which of the terms it is asked with, and how far the clock has gone on since the last one.
+fn a_step() -> impl Strategy<Value = (Question, usize, i64)> {
+    let question = prop_oneof![
+        4 => Just(Question::Attempt),
+        6 => Just(Question::Retry),
+        1 => Just(Question::CoolOff),
+        1 => (0..5_000_u64).prop_map(|length| Question::GaveUp(Duration::from_millis(length))),
+        1 => Just(Question::Recovered),
+    ];
+    let clock = prop_oneof![
+        4 => 0..3_i64,
+        6 => 0..500_i64,
+        2 => 0..20_000_i64,
+        1 => -20_000..0_i64,
+        1 => 0..2_000_000_i64,
+    ];
+    (question, 0..2_usize, clock)
+}
+
+fn some_terms() -> impl Strategy<Value = Terms> {
+    let window = prop_oneof![1..100_u64, 100..20_000_u64, 20_000..2_000_000_u64];
+    let ratio = prop_oneof![
+        Just(0),
+        Just(100_000),
+        Just(500_000),
+        Just(1_000_000),
+        0..=1_000_000_u32
+    ];
+    (ratio, 0..12_u64, window).prop_map(|(ratio, min, window)| Terms {
+        ratio,
+        min,
+        window: Duration::from_millis(window),
+    })
+}
+
+fn the_script_is_the_ledger() {
+    let server = Server::start(&[]);
+    let config = Config {
+        cases: 150,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let steps = prop::collection::vec(a_step(), 1..120);
+    let strategy = ([some_terms(), some_terms()], 0..3_000_000_000_000_u64, steps);
+    let result = TestRunner::new(config).run(&strategy, |(terms, start, steps)| {
+        let mut twins = Twins::on(&server);
+        let mut now = start;
+        for (i, (question, which, advance)) in steps.into_iter().enumerate() {
+            now = now.saturating_add_signed(advance);
+            let [ledger, script] = twins.answers(&terms[which], question, now);
+            prop_assert_eq!(ledger, script, "step {}: {:?} at {}", i, question, now);
+            let [ledger, script] = twins.numbers();
+            prop_assert_eq!(ledger, script, "after step {}: {:?} at {}", i, question, now);
+        }
+        Ok(())
+    });
+    assert!(result.is_ok(), "{}", result.unwrap_err());
+}
+
+/// Windows that grow: each leaves nearly sixty slots to the next one.
+fn the_script_has_as_many_slots() {
+    let server = Server::start(&[]);
+    let mut twins = Twins::on(&server);
+    let mut now = 1_700_000_000_000;
+    let mut most = 0;
+    for window in [600, 36_000, 2_160_000] {
+        let terms = Terms {
+            ratio: 500_000,
+            min: 1,
+            window: Duration::from_millis(window),
+        };
+        for i in 0..59 {
+            // The longer window is asked for before the slots of the shorter one are past.
+            now += if i == 0 { 1 } else { window / 60 };
+            let question = if i % 2 == 0 { Question::Attempt } else { Question::Retry };
+            let [ledger, script] = twins.answers(&terms, question, now);
+            assert_eq!(ledger, script, "{window} ms, step {i}");
+            let [ledger, script] = twins.numbers();
+            assert_eq!(ledger, script, "{window} ms, after step {i}");
+            most = most.max(ledger.len() / 3 - 1);
+        }
+    }
+    assert_eq!(most, MOST_SLOTS);
+}

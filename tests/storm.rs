@@ -1,0 +1,190 @@
+//! Storms: many real runs at once against a service that is down, under one budget. What the service sees
+//! obeys the rule to the call, and what is counted is what it saw.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "these are tests"
+)]
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+
+use backoff_cli::budget::decode;
+use backoff_cli::store::page::{self, Content};
+#[cfg(feature = "redis")]
+use common::redis::Server;
+use common::storm::{DOWN, Service, Storm};
+use common::tools::Test;
+use common::{eventually, ran};
+use tempfile::TempDir;
+
+const TESTS: &[Test] = &[
+    (
+        "two_hundred_runs_and_a_directory",
+        &[],
+        two_hundred_runs_and_a_directory,
+    ),
+    #[cfg(feature = "redis")]
+    (
+        "two_hundred_runs_and_a_server",
+        &["redis-server"],
+        two_hundred_runs_and_a_server,
+    ),
+    ("a_thousand_runs_and_a_directory", &[], a_thousand_runs_and_a_directory),
+    #[cfg(feature = "redis")]
+    (
+        "a_thousand_runs_and_a_server",
+        &["redis-server"],
+        a_thousand_runs_and_a_server,
+    ),
+    ("runs_that_are_killed", &[], runs_that_are_killed),
+];
+
+fn main() {
+    common::tools::main(TESTS);
+}
+
+/// A storm of runs that retry until the budget says no; the calls that the service saw.
+fn storm(store: &str, runs: usize, least: u64) -> u64 {
+    let service = Service::start();
+    let least = least.to_string();
+    let options = [
+        "-q",
+        "-n",
+        "unlimited",
+        "-b",
+        "5ms",
+        "-m",
+        "20ms",
+        "--budget",
+        "storm",
+        "--budget-min",
+        &least,
+        "--exhausted-exit",
+        "75",
+        // Nobody falls back for want of time.
+        "--store-timeout",
+        "2m",
+        "--store",
+        store,
+    ];
+    let (ends, said) = Storm::start(runs, &service, &options).finish();
+    assert_eq!(said, "");
+    assert!(ends.iter().all(|end| end.code() == Some(75)), "{ends:?}");
+    service.calls()
+}
+
+/// The calls of so many runs under a budget of 10%, each of which goes on until it is refused.
+///
+/// The last question of all is refused, so that `least` calls were made and retries >= 10% of the calls.
+/// The last one that was granted saw one call less and one retry less: there were fewer calls than `least`,
+/// or retries < 10% of the calls. Which leaves one number.
+fn calls_of(runs: u64, least: u64) -> u64 {
+    let fits = |retries: &u64| {
+        let calls = runs + retries;
+        let refused = calls >= least && 10 * retries >= calls;
+        let granted = *retries == 0 || calls - 1 < least || 10 * (retries - 1) < calls - 1;
+        refused && granted
+    };
+    let retries: Vec<u64> = (0..10 * runs).filter(fits).collect();
+    assert_eq!(retries.len(), 1, "{retries:?}");
+    runs + retries[0]
+}
+
+/// Attempts and retries in a directory's file, which nobody is to be writing.
+fn counts_in(store: &Path) -> (u64, u64) {
+    let bytes = std::fs::read(store.join("storm.budget")).unwrap();
+    let Content::Record(record, ..) = page::read(&bytes) else {
+        panic!("the file is damaged");
+    };
+    let slots = decode(record).unwrap().slots;
+    slots.iter().fold((0, 0), |sum, slot| {
+        (sum.0 + slot.counts.attempts, sum.1 + slot.counts.retries)
+    })
+}
+
+fn names_in(store: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(store.path()).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+fn with_a_directory(runs: usize, least: u64) {
+    let store = tempfile::tempdir().unwrap();
+    let calls = storm(store.path().to_str().unwrap(), runs, least);
+    assert_eq!(calls, calls_of(runs as u64, least));
+    assert_eq!(counts_in(store.path()), (calls, calls - runs as u64));
+    assert_eq!(names_in(&store), ["storm.budget"]);
+}
+
+#[cfg(feature = "redis")]
+fn with_a_server(runs: usize, least: u64) {
+    let server = Server::start(&["--tcp-backlog", "1024"]);
+    let calls = storm(&server.url(), runs, least);
+    assert_eq!(calls, calls_of(runs as u64, least));
+    assert_eq!(server.counts("storm"), (calls, calls - runs as u64));
+}
+
+fn two_hundred_runs_and_a_directory() {
+    with_a_directory(200, 10);
+}
+
+#[cfg(feature = "redis")]
+fn two_hundred_runs_and_a_server() {
+    with_a_server(200, 10);
+}
+
+fn a_thousand_runs_and_a_directory() {
+    with_a_directory(1000, 100);
+}
+
+#[cfg(feature = "redis")]
+fn a_thousand_runs_and_a_server() {
+    with_a_server(1000, 100);
+}
+
+fn runs_that_are_killed() {
+    const RUNS: usize = 90;
+    const ATTEMPTS: u64 = 20;
+    let store = tempfile::tempdir().unwrap();
+    let path = store.path().to_str().unwrap();
+    let service = Service::start();
+    let attempts = ATTEMPTS.to_string();
+    // A budget that all may use.
+    let budget = ["--budget", "storm", "--budget-min", "1000000", "--store", path];
+    let options = ["-q", "-n", &attempts, "-b", "1ms", "-m", "5ms", "--store-timeout", "2m"];
+    let mut storm = Storm::start(RUNS, &service, &[&options[..], &budget].concat());
+    // One after the other, wherever it may be just then.
+    let mut killed = 0;
+    for i in (0..RUNS).step_by(3) {
+        let reached = 100 + 10 * killed;
+        eventually("calls", || service.calls() >= reached);
+        storm.runs[i].kill().unwrap();
+        killed += 1;
+    }
+    let (ends, said) = storm.finish();
+    assert_eq!(said, "");
+    let died = ends.iter().filter(|end| end.signal() == Some(9)).count() as u64;
+    let gave_up = ends.iter().filter(|end| end.code() == Some(DOWN.into())).count();
+    // Some may have been through before it was their turn; most were not.
+    assert_eq!(died as usize + gave_up, RUNS, "{ends:?}");
+    assert!(died > killed / 2, "{died} of {killed} died");
+
+    // An attempt is counted before it is made, and who is killed in between leaves one that was not.
+    let (attempts, _) = counts_in(store.path());
+    let calls = service.calls();
+    assert!(calls >= gave_up as u64 * ATTEMPTS, "{calls} calls");
+    assert!(
+        calls <= attempts && attempts <= calls + died,
+        "{attempts} attempts, {calls} calls"
+    );
+    assert_eq!(names_in(&store), ["storm.budget"]);
+    ran(&[&budget[..], &["--", "true"]].concat())
+        .expect_code(0)
+        .expect_silence();
+    assert_eq!(counts_in(store.path()).0, attempts + 1);
+}
