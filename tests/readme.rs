@@ -12,7 +12,7 @@ use common::{clean, path_with_backoff, run, shell};
 const README: &str = include_str!("../README.md");
 
 /// How many console blocks there are: a reader that finds fewer tests nothing.
-const CONSOLE_BLOCKS: usize = 15;
+const CONSOLE_BLOCKS: usize = 16;
 
 /// Printed after each command; nothing in the README prints it.
 const MARK: &str = "\u{1}end of command\u{1}";

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::process::{children_of, is_alive};
+use common::process::{children_of, is_alive, sleeps_below};
 use common::pty::Terminal;
 use common::tools::Test;
 use common::{Live, Shown, backoff, clean, eventually, ran, run, shell, within};
@@ -43,6 +43,11 @@ const TESTS: &[Test] = &[
         "process_1_ends_during_a_wait",
         &["unshare"],
         process_1_ends_during_a_wait,
+    ),
+    (
+        "logs_and_reports_are_as_described",
+        &["jsonschema"],
+        logs_and_reports_are_as_described,
     ),
     ("process_1_reaps_orphans", &["unshare"], process_1_reaps_orphans),
     (
@@ -339,6 +344,8 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
     assert!(!terminal.shown.contains("line-020"));
     terminal.send(" ");
     terminal.expect("line-038");
+    // A WINCH just before it reads the next key is lost to less.
+    eventually("it waits for a key", || sleeps_below(terminal.pid(), "less"));
     terminal.send("\x1a");
     terminal.expect("Stopped");
     terminal.send("fg\n");
@@ -583,6 +590,96 @@ fn fish_completes_options_and_commands() {
         assert!(
             shown.lines().any(|reply| reply.split('\t').next() == Some(word)),
             "no {word:?} for {line:?} in {shown:?}"
+        );
+    }
+}
+
+// --- JSON ---
+
+/// What an independent validator says of each of these texts.
+fn is_valid(schema: &str, texts: &[String]) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let mut validator = clean("jsonschema");
+    for (n, text) in texts.iter().enumerate() {
+        let path = within(&dir, &n.to_string());
+        std::fs::write(&path, text).unwrap();
+        validator.arg("-i").arg(path);
+    }
+    let schema = format!("{}/docs/{schema}", env!("CARGO_MANIFEST_DIR"));
+    let shown = run(validator.arg(&schema));
+    assert!(!shown.stderr.contains("Traceback"), "{shown:?}");
+    shown.status.success()
+}
+
+fn logs_and_reports_are_as_described() {
+    let mut lines = Vec::new();
+    let mut reports = Vec::new();
+    for args in [
+        &["-v", "--", "true"][..],
+        &["-n", "2", "--", "sh", "-c", "kill $$"],
+        &["-n", "2", "-t", "50ms", "--", "sleep", "9"],
+        &["--consecutive", "2", "--", "sh", "-c", "test $BACKOFF_ATTEMPT -gt 1"],
+        &["--stop-match", "no", "--", "sh", "-c", "printf 'no\\033\\377'; exit 3"],
+        &["--", "no-such-command"],
+        &["-d", "1ms", "--initial-delay", "0", "-n", "1", "--", "sleep", "9"],
+        &[
+            "--nested",
+            "allow",
+            "--store",
+            "/proc/none",
+            "--budget",
+            "x",
+            "-n",
+            "2",
+            "--",
+            "false",
+        ],
+        &["-v", "--", "sh", "-c", "kill -TERM $PPID; sleep 0.1"],
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let report = within(&dir, "report");
+        let options = ["--log-format", "json", "--report", &report, "-b", "1ms"];
+        let shown = ran(&[&options, args].concat());
+        lines.extend(shown.stderr.lines().map(str::to_owned));
+        reports.push(std::fs::read_to_string(&report).unwrap());
+    }
+    for event in [
+        "attempt_started",
+        "attempt_failed",
+        "retrying",
+        "succeeded",
+        "gave_up",
+        "interrupted",
+        "warning",
+    ] {
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.contains(&format!("\"event\":\"{event}\""))),
+            "no {event}"
+        );
+    }
+    assert!(is_valid("log.schema.json", &lines), "{lines:#?}");
+    assert!(is_valid("report.schema.json", &reports), "{reports:#?}");
+    // The descriptions say something.
+    for (from, to) in [
+        ("\"ts\"", "\"time\""),
+        ("\"event\"", "\"more\":1,\"event\""),
+        ("attempt_started", "begun"),
+    ] {
+        assert!(
+            !is_valid("log.schema.json", &[lines[0].replace(from, to)]),
+            "{from} -> {to}"
+        );
+    }
+    for (from, to) in [
+        ("\"schema\":1", "\"schema\":2"),
+        ("succeeded", "won"),
+        ("\"exit\":0", "\"exit\":256"),
+    ] {
+        assert!(
+            !is_valid("report.schema.json", &[reports[0].replace(from, to)]),
+            "{from} -> {to}"
         );
     }
 }

@@ -3,7 +3,7 @@
 //! An update overwrites the older copy, so that a process killed in the middle of it, or a machine that
 //! loses its power, leaves the other one whole. A checksum tells a whole copy from a torn or foreign one.
 //!
-//! A copy is, in little-endian order: 16 bytes of [`MAGIC`], a sequence number (8), the length of the record
+//! A copy is, in little-endian order: the 16 bytes `backoff state 1` with a line feed, a sequence number (8), the length of the record
 //! (8), a checksum over these two and the record (8), the record, zeros.
 
 /// The size of one copy: one page, as memory and file systems have it.

@@ -55,6 +55,13 @@ pub fn descendants_named(root: i32, name: &str) -> usize {
     descendants_of(root).iter().filter(|pid| is_it(pid)).count()
 }
 
+/// Whether the descendants of this name all sleep, and there is one.
+pub fn sleeps_below(root: i32, name: &str) -> bool {
+    let mut named = descendants_of(root);
+    named.retain(|pid| is_named(*pid, name));
+    !named.is_empty() && named.iter().all(|pid| state(*pid) == Some('S'))
+}
+
 /// Whether backoff blocks TERM, as it does once it hears signals.
 pub fn hears_signals(pid: i32) -> bool {
     let status = read(pid, "status");
