@@ -257,7 +257,7 @@ fn a_file_of_another_user_is_refused_and_one_of_roots_is_not() {
         command.uid(NOBODY).gid(NOBODY).current_dir("/");
         command
     };
-    if as_nobody(&["--version"]).status().is_err() {
+    if as_nobody(&["--version"]).output().is_err() {
         // The binary lies where nobody may go.
         return;
     }
