@@ -175,7 +175,7 @@ impl Classifier {
     }
 
     /// For each of `patterns` patterns those that are of no interest once it was found, so that
-    /// nothing is looked for that cannot change a verdict any more.
+    /// nothing is looked for that cannot change a verdict any more. Each rule has a pattern of its own.
     pub fn moot(&self, patterns: usize) -> Vec<Vec<usize>> {
         let stops = || self.rules.iter().filter(|rule| rule.stops);
         let retries = || self.rules.iter().filter(|rule| !rule.stops);
