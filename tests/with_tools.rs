@@ -45,6 +45,16 @@ const TESTS: &[Test] = &[
         process_1_ends_during_a_wait,
     ),
     (
+        "four_gigabytes_of_output_are_kept_in_little_memory",
+        &["5GiB"],
+        four_gigabytes_of_output_are_kept_in_little_memory,
+    ),
+    (
+        "a_gigabyte_of_input_is_intact_on_the_third_attempt",
+        &["5GiB"],
+        a_gigabyte_of_input_is_intact_on_the_third_attempt,
+    ),
+    (
         "logs_and_reports_are_as_described",
         &["jsonschema"],
         logs_and_reports_are_as_described,
@@ -592,6 +602,31 @@ fn fish_completes_options_and_commands() {
             "no {word:?} for {line:?} in {shown:?}"
         );
     }
+}
+
+// --- much ---
+
+fn four_gigabytes_of_output_are_kept_in_little_memory() {
+    let limited = "ulimit -v 65536; exec backoff -b 1ms --stdout final -n 2 -- \
+                   sh -c 'head -c 4294967296 /dev/zero; test $BACKOFF_ATTEMPT = 1'";
+    let shown = run(&mut shell(&format!(
+        "export LC_ALL=C; ({limited}) | wc -c; echo ${{PIPESTATUS[0]}}"
+    )));
+    assert_eq!(shown.stdout, "4294967296\n0\n");
+}
+
+fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
+    let shown = run(&mut shell(
+        "export LC_ALL=C; much() { yes 'a line of some text' | head -c 1073741824; }; much | cksum
+         much | (ulimit -v 65536; backoff -q -b 1ms -- sh -c 'cksum; test $BACKOFF_ATTEMPT = 3')",
+    ))
+    .expect_code(0);
+    let sums: Vec<&str> = shown.stdout.lines().collect();
+    assert_eq!(sums.len(), 4, "{shown:?}");
+    assert!(
+        sums.iter().all(|sum| *sum == sums[0] && sum.ends_with(" 1073741824")),
+        "{shown:?}"
+    );
 }
 
 // --- JSON ---
