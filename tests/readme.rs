@@ -1,4 +1,4 @@
-//! The README is run: every command of its console blocks, and its Makefile.
+//! The documents are run: every command of their console blocks, and the README's Makefile.
 //!
 //! In a block, `$ ` begins a command and `> ` goes on with it; what follows is its output, both
 //! streams together. `...` stands for anything within a line; a line that is only `...`, for any
@@ -9,17 +9,33 @@ mod common;
 
 use common::{clean, path_with_backoff, run, shell};
 
-const README: &str = include_str!("../README.md");
+/// A document whose commands are run.
+struct Document {
+    name: &'static str,
+    text: &'static str,
+    /// How many console blocks it has: a reader that finds fewer tests nothing.
+    console_blocks: usize,
+}
 
-/// How many console blocks there are: a reader that finds fewer tests nothing.
-const CONSOLE_BLOCKS: usize = 17;
+const README: Document = Document {
+    name: "README.md",
+    text: include_str!("../README.md"),
+    console_blocks: 17,
+};
 
-/// Printed after each command; nothing in the README prints it.
+const RECIPES: Document = Document {
+    name: "docs/recipes.md",
+    text: include_str!("../docs/recipes.md"),
+    console_blocks: 15,
+};
+
+/// Printed after each command; no document prints it.
 const MARK: &str = "\u{1}end of command\u{1}";
 
 /// A fenced block.
 #[derive(Debug)]
 struct Block {
+    document: &'static str,
     /// Of its first line, for people.
     line: usize,
     language: &'static str,
@@ -33,32 +49,33 @@ struct Step {
     expected: Vec<String>,
 }
 
-fn blocks() -> Vec<Block> {
+fn blocks(document: &Document) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
-    for (i, line) in README.lines().enumerate() {
+    for (i, line) in document.text.lines().enumerate() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(language), None) => {
                 open = Some(Block {
+                    document: document.name,
                     line: i + 2,
                     language,
                     lines: Vec::new(),
                 });
             }
             (Some(rest), Some(_)) => {
-                assert_eq!(rest, "", "line {}: a block opens inside a block", i + 1);
+                assert_eq!(rest, "", "{}:{}: a block opens inside a block", document.name, i + 1);
                 blocks.extend(open.take());
             }
             (None, Some(block)) => block.lines.push(line),
             (None, None) => {}
         }
     }
-    assert!(open.is_none(), "a block is not closed: {open:?}");
+    assert!(open.is_none(), "{}: a block is not closed: {open:?}", document.name);
     blocks
 }
 
-fn console_blocks() -> Vec<Block> {
-    let mut blocks = blocks();
+fn console_blocks(document: &Document) -> Vec<Block> {
+    let mut blocks = blocks(document);
     blocks.retain(|block| block.language == "console");
     blocks
 }
@@ -123,14 +140,16 @@ fn check(block: &Block) {
     assert_eq!(
         (parts.len(), rest),
         (steps.len(), Some("")),
-        "README.md:{}: {shown:#?}",
+        "{}:{}: {shown:#?}",
+        block.document,
         block.line
     );
     for (step, printed) in steps.iter().zip(parts) {
         let lines: Vec<&str> = printed.lines().collect();
         assert!(
             lines_match(&step.expected, &lines),
-            "README.md:{}: {}\nexpected: {:#?}\nprinted: {lines:#?}",
+            "{}:{}: {}\nexpected: {:#?}\nprinted: {lines:#?}",
+            block.document,
             block.line,
             step.command,
             step.expected
@@ -138,11 +157,57 @@ fn check(block: &Block) {
     }
 }
 
+fn check_all(document: &Document) {
+    for block in console_blocks(document) {
+        check(&block);
+    }
+}
+
+#[test]
+fn every_console_block_of_the_readme_does_what_it_shows() {
+    check_all(&README);
+}
+
+#[test]
+fn every_console_block_of_the_recipes_does_what_it_shows() {
+    check_all(&RECIPES);
+}
+
+#[test]
+fn the_console_blocks_are_found() {
+    for document in [&README, &RECIPES] {
+        let blocks = console_blocks(document);
+        assert_eq!(blocks.len(), document.console_blocks, "{}: {blocks:#?}", document.name);
+        for block in &blocks {
+            assert!(!steps(&block.lines).is_empty(), "{block:?}");
+            for step in steps(&block.lines) {
+                assert!(
+                    !step.command.contains("cargo"),
+                    "{}:{}: what builds or installs goes into a block of sh, which is not run",
+                    block.document,
+                    block.line
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_block_needs_a_shell_only() {
+    let first = console_blocks(&README).remove(0);
+    let steps = steps(&first.lines);
+    assert_eq!(steps.len(), 1, "{steps:#?}");
+    assert!(
+        steps[0].command.starts_with("backoff ") && steps[0].command.contains(" -- sh -c "),
+        "{steps:#?}"
+    );
+}
+
 #[test]
 fn the_configuration_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let file = common::within(&dir, "config.toml");
-    let blocks = blocks();
+    let blocks = blocks(&README);
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
     let script = format!("umask 022; cat >{file}; backoff --config {file} -p deploy -vv -- true");
     let output = assert_cmd::Command::from_std(shell(&script))
@@ -154,42 +219,8 @@ fn the_configuration_is_one() {
 }
 
 #[test]
-fn every_console_block_does_what_it_shows() {
-    for block in console_blocks() {
-        check(&block);
-    }
-}
-
-#[test]
-fn the_console_blocks_are_found() {
-    let blocks = console_blocks();
-    assert_eq!(blocks.len(), CONSOLE_BLOCKS, "{blocks:#?}");
-    for block in &blocks {
-        assert!(!steps(&block.lines).is_empty(), "{block:?}");
-        for step in steps(&block.lines) {
-            assert!(
-                !step.command.contains("cargo"),
-                "line {}: what builds or installs goes into a block of sh, which is not run",
-                block.line
-            );
-        }
-    }
-}
-
-#[test]
-fn the_first_block_needs_a_shell_only() {
-    let first = console_blocks().remove(0);
-    let steps = steps(&first.lines);
-    assert_eq!(steps.len(), 1, "{steps:#?}");
-    assert!(
-        steps[0].command.starts_with("backoff ") && steps[0].command.contains(" -- sh -c "),
-        "{steps:#?}"
-    );
-}
-
-#[test]
 fn the_makefile_works_and_its_sub_make_shares_the_jobs() {
-    let mut makefiles = blocks();
+    let mut makefiles = blocks(&README);
     makefiles.retain(|block| block.language == "makefile");
     let [makefile] = &makefiles[..] else {
         panic!("one Makefile: {makefiles:#?}")
