@@ -43,6 +43,8 @@ struct Running<'a> {
     deadline_at: Option<Instant>,
     /// When the silence has lasted too long.
     idle_at: Option<Instant>,
+    /// It had, and a look at the streams since then has found nothing.
+    is_silent: bool,
     kill_at: Option<Instant>,
     ended_by: Option<Bound>,
     interrupted: Option<Signal>,
@@ -62,6 +64,7 @@ pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &O
         timeout_at: order.bounds.timeout.and_then(|timeout| later(started, timeout)),
         deadline_at: order.deadline.and_then(|deadline| later(system.began(), deadline)),
         idle_at: order.bounds.idle.and_then(|idle| later(started, idle)),
+        is_silent: false,
         kill_at: None,
         ended_by: None,
         interrupted: None,
@@ -92,12 +95,16 @@ pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &O
 impl Running<'_> {
     fn until_it_ends(&mut self, system: &mut System) -> Ended {
         loop {
-            let mut look = self.keep_time(System::now());
+            let now = System::now();
+            let mut look = self.keep_time(now);
+            let has_been_long = self.idle_at.is_some_and(|at| at <= now);
             system.listen(self.next_timer());
             // What waits for its reader is not silence.
             if system.has_moved() || system.streams(Plumbing::has_pending) {
                 self.idle_at = self.bounds.idle.and_then(|idle| later(System::now(), idle));
             }
+            // On a busy machine it may be backoff that was late: only who has looked since then can say.
+            self.is_silent = has_been_long;
             while let Some(received) = system.signals.take() {
                 if received.signal == Signal::CHLD {
                     look = true;
@@ -142,7 +149,7 @@ impl Running<'_> {
             Some(_) => return false,
             None if due(self.deadline_at) => Bound::Deadline,
             None if due(self.timeout_at) => Bound::Timeout,
-            None if due(self.idle_at) => Bound::Idle,
+            None if self.is_silent && due(self.idle_at) => Bound::Idle,
             None => return false,
         };
         if self.child.ended().is_some() {
