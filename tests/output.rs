@@ -743,7 +743,11 @@ fn silence_ends_an_attempt() {
         ] {
             let shown = once(&[&["-i", "700ms"], keep].concat(), &script).expect_code(124);
             let all = [shown.stdout, shown.stderr].concat();
-            let expected = if keep.contains(&"null") { "" } else { "1\n2\n3\n4\n5\n6\n7\n8\n9\n" };
+            let expected = if keep.contains(&"null") {
+                ""
+            } else {
+                "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+            };
             assert_eq!(all, expected, "{keep:?}");
         }
     }
