@@ -1,5 +1,6 @@
 //! What backoff costs in front of a command that succeeds, as a ratio to what `timeout` costs, and
-//! what a retry costs, as a ratio to starting the command: `cargo bench`.
+//! what a retry costs, as a ratio to starting the command: `cargo bench`. Of the static binary:
+//! `packaging/static bench --bench startup`.
 //!
 //! Runs alternate, so that a change of the machine's speed hits all sides; figures are medians, and
 //! ratios are medians of the ratios of neighbours.
@@ -33,6 +34,10 @@ fn main() {
             }
         }
     }
+    println!(
+        "size of the binary: {:.2} MB",
+        std::fs::metadata(BACKOFF).unwrap().len() as f64 / 1e6
+    );
     println!("start-up, {ROUNDS} interleaved runs, medians");
     for ((name, _), times) in commands.iter().zip(&times) {
         println!(
