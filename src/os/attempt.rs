@@ -12,9 +12,10 @@
 use std::time::{Duration, Instant};
 
 use super::child::{Child, Ended};
-use super::host::{System, later};
+use super::host::System;
 use super::signals::Received;
 use super::terminal;
+use super::timer::later;
 use super::tree::Tree;
 use crate::io::plumbing::Plumbing;
 use crate::outcome::{Bound, End, Outcome};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::libc;
 
-use super::{environment, host::later, stdio};
+use super::{environment, stdio, timer::later};
 use crate::io::pty;
 
 /// Shorter waits would only flicker.

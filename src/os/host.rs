@@ -16,6 +16,7 @@ use super::environment::Environment;
 use super::messages::Messages;
 use super::signals::Signals;
 use super::spawn::{Place, Program, SpawnError};
+use super::timer::{ExactTimers, LONGEST_POLL, later, poll};
 use super::{attempt, child, clock, stdio, terminal};
 use crate::io::fd;
 use crate::io::flow::{Broken, Outlet, Release};
@@ -28,9 +29,6 @@ use crate::run::{Attempt, Cut, Host, Order};
 use crate::signal::Signal;
 use crate::speech::{Progress, Speech};
 use crate::streams::Streams;
-
-/// The most one `poll(2)` waits; a longer wait polls again.
-const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 
 /// This process and what it starts.
 #[derive(Debug)]
@@ -52,11 +50,6 @@ pub struct System {
     pub(super) typed_stop: Option<Signal>,
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(super) plumbing: Option<Plumbing>,
-}
-
-/// A point in time this much later; None if the clock will never show it.
-pub(super) fn later(from: Instant, by: Duration) -> Option<Instant> {
-    from.checked_add(by)
 }
 
 impl System {
@@ -457,7 +450,7 @@ impl Host for System {
         self.signals.receive();
         self.obey()?;
         let until = later(Self::now(), delay);
-        let slack = exact_timers();
+        let exact = ExactTimers::begin();
         let shown = shown.zip(self.progress);
         if let Some((_, progress)) = shown {
             self.countdown = Countdown::new(delay, progress == Progress::Always);
@@ -477,7 +470,7 @@ impl Host for System {
             }
         };
         self.countdown.erase();
-        set_timer_slack(slack);
+        drop(exact);
         waited
     }
 
@@ -501,50 +494,4 @@ impl Host for System {
         }
         Ok(())
     }
-}
-
-/// `poll(2)` with the finest time-out the system has. An interrupted one counts as one that has
-/// nothing to tell; the callers poll again. False if the system cannot poll (a limit of descriptors that was
-/// lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
-fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
-    #[cfg(all(target_os = "linux", not(backoff_portable)))]
-    let result = nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None);
-    #[cfg(any(not(target_os = "linux"), backoff_portable))]
-    let result = {
-        let millis = |left: Duration| i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
-        let timeout = left.map_or(nix::poll::PollTimeout::NONE, |left| {
-            nix::poll::PollTimeout::try_from(millis(left)).unwrap_or(nix::poll::PollTimeout::MAX)
-        });
-        nix::poll::poll(fds, timeout)
-    };
-    match result {
-        Ok(_) | Err(Errno::EINTR) => true,
-        Err(_) => {
-            let _ = nix::poll::poll(&mut [], nix::poll::PollTimeout::from(10u8));
-            false
-        }
-    }
-}
-
-/// Linux lets timers fire some 50 us late to save power; during a wait that is too much. The command
-/// would inherit the setting, so what this gives is to be set again after the wait.
-fn exact_timers() -> libc::c_ulong {
-    #[cfg(target_os = "linux")]
-    // SAFETY: only asks.
-    let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
-    #[cfg(not(target_os = "linux"))]
-    let slack = 0;
-    set_timer_slack(1);
-    // More than an int holds cannot be told; 0 is this process's default.
-    libc::c_ulong::try_from(slack).unwrap_or(0)
-}
-
-fn set_timer_slack(nanoseconds: libc::c_ulong) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: PR_SET_TIMERSLACK takes a number and changes this thread's timers only.
-    unsafe {
-        libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds);
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = nanoseconds;
 }

@@ -30,4 +30,5 @@ pub mod spawn;
 pub mod start;
 pub mod stdio;
 pub mod terminal;
+mod timer;
 pub mod tree;
