@@ -23,6 +23,7 @@ mod countdown;
 pub mod environment;
 pub mod host;
 pub mod leave;
+pub mod lock;
 mod messages;
 pub mod random;
 pub mod signals;
