@@ -41,6 +41,7 @@ complete -c backoff -l on-retry -d 'Run this shell command before each wait' -r
 complete -c backoff -l on-give-up -d 'Run this shell command when giving up' -r
 complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline, delay or budget ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
+complete -c backoff -l config -d 'Read this configuration file' -r
 complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential]' -r -f -a "exponential\t''
 linear\t''
 fibonacci\t''
@@ -97,6 +98,8 @@ complete -c backoff -s v -l verbose -d 'Also say starts, successes and which rul
 complete -c backoff -l c-locale -d 'Set LC_ALL=C.UTF-8 for the command, so that its messages are English'
 complete -c backoff -l plan -d 'Print the waits these options give and run nothing'
 complete -c backoff -l list-presets -d 'Print the presets of --for'
+complete -c backoff -l list-policies -d 'Print the policies: where each comes from and what it sets'
+complete -c backoff -l no-config -d 'Read no configuration file'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

@@ -35,6 +35,17 @@ impl Opt {
         format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
     }
 
+    /// Whether it says how to run a command, and not what to do in place of that.
+    pub fn is_setting(&self) -> bool {
+        self.heading != OTHER
+    }
+
+    /// `[default: 5s]` of the help.
+    pub fn default(&self) -> Option<&'static str> {
+        let (_, default) = self.help.split_once("[default: ")?;
+        default.strip_suffix(']')
+    }
+
     fn arg(&self) -> Arg {
         let arg = Arg::new(self.long)
             .long(self.long)
@@ -88,13 +99,14 @@ pub enum Parsed {
 }
 
 const USAGE: &str = "backoff [OPTION]... [--] COMMAND [ARG]...\n       backoff [OPTION]... --plan\n       \
-                     backoff --generate KIND | --list-presets | --help | --version";
+                     backoff --generate KIND | --list-presets | --list-policies | --help | --version";
 
 const ABOUT: &str =
     "Runs COMMAND; when it fails for a transient reason, waits (exponential backoff with jitter) and runs it again.";
 
 const AFTER_HELP: &str = "\
-Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION; the option wins.
+Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION or as some-option in the configuration
+file; the option wins over the variable, the variable over the file.
 DURATION is 500ms, 2s, 1.5s, 1m30s, or a bare number of seconds.
 
 Exit status: COMMAND's own (dies by the same signal); 1 it exited 0 but was judged failed; 124 timed out;

@@ -42,7 +42,12 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         Stop::Succeeded { flaky: false } => None,
         Stop::GaveUp(GiveUp::Permanent) => None,
         Stop::GaveUp(
-            GiveUp::Attempts | GiveUp::Deadline | GiveUp::Delay | GiveUp::AskedTooLong | GiveUp::Budget(_),
+            GiveUp::Attempts
+            | GiveUp::AttemptsOfClass
+            | GiveUp::Deadline
+            | GiveUp::Delay
+            | GiveUp::AskedTooLong
+            | GiveUp::Budget(_),
         ) => overrides.exhausted.map(Exit::Code),
         // Not exhausted: the outer run goes on.
         Stop::GaveUp(GiveUp::Nested) => None,
@@ -78,8 +83,9 @@ mod tests {
         exhausted: Some(75),
         flaky: Some(64),
     };
-    const EXHAUSTED: [GiveUp; 5] = [
+    const EXHAUSTED: [GiveUp; 6] = [
         GiveUp::Attempts,
+        GiveUp::AttemptsOfClass,
         GiveUp::Deadline,
         GiveUp::Delay,
         GiveUp::AskedTooLong,

@@ -1,11 +1,14 @@
-//! What backoff prints instead of running anything: the plan, the man page, completions.
+//! What backoff prints instead of running anything: the plan, lists, the man page, completions.
 
 use std::time::Duration;
 
+use crate::config::{Config, Source};
 use crate::observe::json::Object;
+use crate::observe::words::harmless;
 use crate::plan::{Document, Plan};
 use crate::policy::forecast;
 use crate::presets;
+use crate::settings::{Entry, shown};
 
 mod completions;
 mod man;
@@ -36,6 +39,39 @@ pub fn presets() -> impl Iterator<Item = String> {
         };
         format!("{:<18} {}{also}\n", preset.name, preset.about)
     })
+}
+
+/// `--list-policies`: a line with the name and where it comes from, and an indented one for each thing it sets.
+pub fn policies(config: &Config) -> impl Iterator<Item = String> {
+    config.policies.iter().map(|policy| {
+        let from = match &policy.source {
+            Source::BuiltIn(source) => format!("built in ({source})"),
+            Source::File {
+                place,
+                in_place_of_built_in,
+            } => {
+                let note = if *in_place_of_built_in {
+                    " (in place of the built-in one)"
+                } else {
+                    ""
+                };
+                format!("{}:{}{note}", place.file, place.line)
+            }
+        };
+        let mut text = format!("{:<18} {from}\n", policy.name);
+        for entry in &policy.sets.entries {
+            text.push_str(&format!("  {}\n", setting(entry)));
+        }
+        for (rule, number) in policy.rules.iter().zip(1..) {
+            let says: Vec<String> = rule.entries.iter().map(setting).collect();
+            text.push_str(&format!("  rule {number}: {}\n", says.join(", ")));
+        }
+        text
+    })
+}
+
+fn setting(entry: &Entry) -> String {
+    format!("{} = {}", entry.key, harmless(&shown(entry.key, &entry.text)))
 }
 
 /// `--plan`: a table of all waits, in seconds, line by line.

@@ -7,6 +7,7 @@
 
 pub mod budget;
 pub mod cli;
+pub mod config;
 pub mod exit;
 pub mod generate;
 pub mod io;

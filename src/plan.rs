@@ -5,22 +5,29 @@ use std::time::Duration;
 
 use crate::budget::Budget;
 use crate::cli::Typed;
+use crate::config::Config;
 use crate::exit::Overrides;
+use crate::io::scan::Pattern;
 use crate::policy::classifier::Classifier;
 use crate::policy::delay::Delays;
-use crate::policy::named::BUILT_IN;
-use crate::policy::session::Limits;
+use crate::policy::session::{Class, Limits};
 use crate::run::Bounds;
-use crate::settings::{Given, Settings, Usage};
+use crate::settings::{Given, Layer, Settings, Usage};
 use crate::signal::Signal;
 use crate::speech::Speech;
 use crate::streams::{Input, Streams};
 use crate::values;
 
 mod budget;
+mod classes;
+mod effective;
+mod policy;
 mod speech;
 mod streams;
 mod waits;
+
+pub use effective::Effective;
+use streams::ReadPattern;
 
 /// What this invocation is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +38,8 @@ pub enum Action {
     Plan,
     /// Print the presets.
     ListPresets,
+    /// Print the policies.
+    ListPolicies,
     /// Print a generated document.
     Generate(Document),
 }
@@ -56,6 +65,8 @@ pub struct Plan {
     pub limits: Limits,
     /// How long to wait.
     pub delays: Delays,
+    /// What holds for the failures that the policy's rules speak of.
+    pub classes: Vec<Class>,
     /// What an outcome means.
     pub classifier: Classifier,
     /// What the command's streams are to be.
@@ -84,6 +95,8 @@ pub struct Plan {
     pub on_give_up: Option<String>,
     /// `--c-locale`
     pub c_locale: bool,
+    /// Every setting with where it came from; only for `-vv`.
+    pub effective: Vec<Effective>,
 }
 
 /// Where this run stands among nested ones.
@@ -132,18 +145,15 @@ fn bound(given: Option<Given<Duration>>) -> Option<Duration> {
 }
 
 impl Plan {
-    /// Resolves what was typed and what the `BACKOFF_*` variables say.
-    pub fn resolve(typed: &Typed, variables: &[(OsString, OsString)]) -> Result<Plan, Usage> {
-        let mut settings = Settings::new(typed, variables);
-        let policies: Vec<_> = BUILT_IN.iter().map(|policy| (policy.name, policy)).collect();
-        if let Some(policy) = settings.read("policy", |text| values::one_of(text, &policies))? {
-            settings.set_policy(policy.value);
-        }
-        let settings = settings;
-
+    /// Resolves what was typed, what the `BACKOFF_*` variables say and what the configuration file does.
+    pub fn resolve(typed: &Typed, variables: &[(OsString, OsString)], config: &Config) -> Result<Plan, Usage> {
+        policy::check(config)?;
+        let settings = Settings::new(typed, variables).with(&config.defaults);
+        let chosen = policy::chosen(&settings, config)?;
         let action = match settings.read("generate", |text| values::one_of(text, DOCUMENTS))? {
             Some(document) => Action::Generate(document.value),
             None if settings.is_on("list-presets")? => Action::ListPresets,
+            None if settings.is_on("list-policies")? => Action::ListPolicies,
             None if settings.is_on("plan")? => Action::Plan,
             None if typed.command.is_empty() => {
                 return Err(Usage(
@@ -152,6 +162,21 @@ impl Plan {
             }
             None => Action::Run,
         };
+        let (settings, rules) = policy::with(&settings, chosen);
+        let mut plan = Plan::of(action, &settings, rules, &typed.command, Pattern::compile)?;
+        if plan.speech.verbosity >= 2 {
+            plan.effective = effective::settings(&settings, rules, &config.read, &plan);
+        }
+        Ok(plan)
+    }
+
+    fn of(
+        action: Action,
+        settings: &Settings<'_>,
+        rules: &[Layer],
+        command: &[OsString],
+        read_pattern: ReadPattern,
+    ) -> Result<Plan, Usage> {
         let nested = value(settings.read("nested", |text| values::one_of(text, NESTED))?).unwrap_or(NestedName::Warn);
         let number = |name: &str| {
             settings
@@ -166,36 +191,39 @@ impl Plan {
             warn: nested == NestedName::Warn && outer_depth > 0 && outer_attempts != Some(1),
             outer_attempts,
         };
-        let delays = waits::delays(&settings)?;
-        let (classifier, mut streams) = streams::rules_and_streams(&settings, &typed.command)?;
-        let limits = limits(&settings, nested == NestedName::Once && outer_depth > 0)?;
+        let delays = waits::delays(settings)?;
+        let classes = classes::classes(settings, rules)?;
+        let (classifier, mut streams) = streams::rules_and_streams(settings, rules, command, read_pattern)?;
+        let limits = limits(settings, nested == NestedName::Once && outer_depth > 0)?;
         if limits.attempts == Some(1) && streams.input == Input::Auto {
             // Nothing will be given again.
             streams.input = Input::Inherit;
         }
-        let (initial_delay, splay) = before_the_first(&settings, &limits)?;
+        let (initial_delay, splay) = before_the_first(settings, &limits)?;
         Ok(Plan {
             action,
-            command: typed.command.clone(),
+            command: command.to_vec(),
             limits,
             delays,
+            classes,
             classifier,
             streams,
-            retry_if: shell(&settings, "retry-if")?,
-            bounds: bounds(&settings)?,
+            retry_if: shell(settings, "retry-if")?,
+            bounds: bounds(settings)?,
             initial_delay,
             splay,
             seed: value(settings.read("seed", |text| values::whole(text, 0, u64::MAX))?),
-            budget: budget::budget(&settings)?,
+            budget: budget::budget(settings)?,
             nesting,
             overrides: Overrides {
                 exhausted: value(settings.read("exhausted-exit", values::code)?),
                 flaky: value(settings.read("flaky-exit", values::code)?),
             },
-            speech: speech::speech(&settings)?,
-            on_retry: shell(&settings, "on-retry")?,
-            on_give_up: shell(&settings, "on-give-up")?,
+            speech: speech::speech(settings)?,
+            on_retry: shell(settings, "on-retry")?,
+            on_give_up: shell(settings, "on-give-up")?,
             c_locale: settings.is_on("c-locale")?,
+            effective: Vec::new(),
         })
     }
 }

@@ -45,7 +45,7 @@ pub fn run(
         host,
         rng,
         observer,
-        session: Session::new(&plan.limits, &plan.delays),
+        session: Session::new(&plan.limits, &plan.delays, &plan.classes),
         shared: plan.budget.as_ref(),
         first_began: Duration::ZERO,
         attempt: 1,
@@ -82,6 +82,9 @@ struct Run<'a, H, R, O> {
 
 impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
     fn all_attempts(&mut self) -> Result<Exit, Cut> {
+        if !self.plan.effective.is_empty() {
+            self.tell(&Event::Settings(&self.plan.effective))?;
+        }
         let before = self.plan.initial_delay.saturating_add(splay(self.plan.splay, self.rng));
         self.host.wait(before, None)?;
         if let Some(exit) = self.cool_off()? {

@@ -6,6 +6,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::cli::{self, Parsed};
+use crate::config::Config;
 use crate::exit::{self, Exit};
 use crate::generate;
 use crate::observe::Voice;
@@ -13,6 +14,7 @@ use crate::observe::report::Ending;
 use crate::os::{self, host::System, random};
 use crate::plan::{Action, Plan};
 use crate::run::{self, Cut, Host, Identity};
+use crate::settings::Settings;
 use crate::speech::Format;
 
 /// Runs backoff with these arguments, the first being its own name.
@@ -22,13 +24,19 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Parsed::Print(text) => return print_all([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
-    let plan = match Plan::resolve(&typed, &os::environment::backoff_variables()) {
+    let variables = os::environment::backoff_variables();
+    let config = match Config::load(&Settings::new(&typed, &variables)) {
+        Ok(config) => config,
+        Err(usage) => return complain(&usage.0),
+    };
+    let plan = match Plan::resolve(&typed, &variables, &config) {
         Ok(plan) => plan,
         Err(usage) => return complain(&usage.0),
     };
     match plan.action {
         Action::Generate(document) => print_all([generate::document(document)]),
         Action::ListPresets => print_all(generate::presets()),
+        Action::ListPolicies => print_all(generate::policies(&config)),
         Action::Plan if plan.speech.format == Format::Json => print_all([generate::waits_as_json(&plan)]),
         Action::Plan => print_all(generate::waits(&plan)),
         Action::Run => run(&plan),

@@ -51,6 +51,8 @@ fn the_man_page_has_its_sections() {
         "\"EXIT STATUS\"",
         "SIGNALS",
         "ENVIRONMENT",
+        "CONFIGURATION",
+        "FILES",
         "EXAMPLES",
     ] {
         let heading = section.trim_matches('"');

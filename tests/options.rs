@@ -317,6 +317,7 @@ fn a_bad_variable_is_named() {
         match opt.long {
             "spread" => command.env("BACKOFF_JITTER", "additive"),
             "slot-ceiling" => command.env("BACKOFF_JITTER", "slotted"),
+            "config" => command.env_remove("BACKOFF_NO_CONFIG"),
             _ => &mut command,
         };
         let shown = run(&mut command).expect_code(125);
@@ -514,6 +515,14 @@ fn every_option_has_a_working_variable() {
         ),
         ("pty", "1", &["-n", "1", "--", "sh", "-c", "tty <&1"], "/dev/pts/"),
         ("list-presets", "1", &[], "curl"),
+        ("list-policies", "1", &[], "RFC 3261"),
+        ("config", "/no/such/file", &["--", "true"], "No such file or directory"),
+        (
+            "no-config",
+            "1",
+            &["-vv", "--", "true"],
+            "config = none (BACKOFF_NO_CONFIG)",
+        ),
         ("generate", "complete-fish", &[], "complete -c backoff"),
     ];
     for opt in OPTIONS {
@@ -523,9 +532,11 @@ fn every_option_has_a_working_variable() {
             .unwrap_or_else(|| panic!("--{} is not shown here", opt.long));
         let mut command = backoff(args);
         command.env(opt.variable(), value);
-        if opt.long == "nested" {
-            command.env("BACKOFF_DEPTH", "1");
-        }
+        match opt.long {
+            "nested" => command.env("BACKOFF_DEPTH", "1"),
+            "config" => command.env_remove("BACKOFF_NO_CONFIG"),
+            _ => &mut command,
+        };
         let shown = run(&mut command);
         let all = format!("{}{}{}", shown.stdout, shown.stderr, shown.code().unwrap_or(-1));
         let all = if opt.long == "consecutive" {

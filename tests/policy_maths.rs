@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use backoff_cli::cli::{self, Parsed};
+use backoff_cli::config::Config;
 use backoff_cli::exit::Exit;
 use backoff_cli::observe::Voice;
 use backoff_cli::outcome::{Bound, End, Outcome, StartFailure};
@@ -16,6 +17,7 @@ use backoff_cli::policy::delay::{Delays, Growth, Jitter};
 use backoff_cli::policy::forecast::{self, Row};
 use backoff_cli::policy::session::{Decision, GiveUp, Limits, Session, Stop};
 use backoff_cli::run::{self, Cut, Identity};
+use backoff_cli::settings::Settings;
 use backoff_cli::sim::Script;
 use proptest::prelude::*;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -511,7 +513,7 @@ fn the_forecast_agrees_with_what_sessions_wait() {
     let mut rng = seeded(8);
     let mut sums = [Duration::ZERO; 8];
     for _ in 0..20_000 {
-        let mut session = Session::new(&limits, &delays);
+        let mut session = Session::new(&limits, &delays, &[]);
         for sum in &mut sums {
             let decision = session.next(&failed(ms(1)), &TRANSIENT, ms(1), &mut rng);
             let Decision::Retry(wait) = decision else {
@@ -564,6 +566,7 @@ const fn reason(why: Why) -> Reason {
         why,
         matched: None,
         unproven: false,
+        class: None,
     }
 }
 
@@ -573,7 +576,7 @@ fn failed(ran: Duration) -> Outcome {
 
 /// What a session decides on these verdicts, each attempt having run this long.
 fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)]) -> Vec<Decision> {
-    let mut session = Session::new(limits, delays);
+    let mut session = Session::new(limits, delays, &[]);
     let mut elapsed = Duration::ZERO;
     let mut rng = seeded(10);
     let mut decisions = Vec::new();
@@ -758,7 +761,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
         };
         let jitter = [Jitter::None, Jitter::Full, Jitter::Decorrelated { factor: 3.0 }][rng.random_range(0..3)];
         let delays = exponential(ms(rng.random_range(0..2000)), 2.0, s(30), jitter);
-        let mut session = Session::new(&limits, &delays);
+        let mut session = Session::new(&limits, &delays, &[]);
         // Kept here apart from the session.
         let (mut attempt, mut retry, mut in_a_row, mut has_failed) = (1, 0, 0, false);
         let (mut elapsed, mut previous) = (Duration::ZERO, None);
@@ -829,10 +832,10 @@ fn a_session_keeps_its_limits_whatever_happens() {
                     assert!(is_last && (succeeded || may_go_on));
                     "attempts"
                 }
-                // These attempts printed and read nothing.
-                Decision::Stop(Stop::GaveUp(why @ (GiveUp::AskedTooLong | GiveUp::Budget(_) | GiveUp::Stdin))) => {
-                    unreachable!("{why:?}")
-                }
+                // These attempts printed and read nothing, and no rule speaks of them.
+                Decision::Stop(Stop::GaveUp(
+                    why @ (GiveUp::AskedTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin),
+                )) => unreachable!("{why:?}"),
                 Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
                     assert!(may_go_on && !is_last && stops);
                     "delay"
@@ -886,10 +889,14 @@ fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
         .collect();
     let variables: Vec<_> = variables
         .iter()
+        .chain(&[("BACKOFF_NO_CONFIG", "1")])
         .map(|(name, value)| (OsString::from(name), OsString::from(value)))
         .collect();
     match cli::parse(words) {
-        Parsed::Run(typed) => Plan::resolve(&typed, &variables).unwrap(),
+        Parsed::Run(typed) => {
+            let config = Config::load(&Settings::new(&typed, &variables)).unwrap();
+            Plan::resolve(&typed, &variables, &config).unwrap()
+        }
         Parsed::Print(text) | Parsed::Wrong(text) => panic!("{text}"),
     }
 }

@@ -12,7 +12,7 @@ use common::{clean, path_with_backoff, run, shell};
 const README: &str = include_str!("../README.md");
 
 /// How many console blocks there are: a reader that finds fewer tests nothing.
-const CONSOLE_BLOCKS: usize = 16;
+const CONSOLE_BLOCKS: usize = 17;
 
 /// Printed after each command; nothing in the README prints it.
 const MARK: &str = "\u{1}end of command\u{1}";
@@ -108,7 +108,7 @@ fn lines_match(expected: &[String], lines: &[&str]) -> bool {
 /// One shell for the block, so that later commands see the files and the status of earlier ones.
 fn check(block: &Block) {
     let steps = steps(&block.lines);
-    let mut script = "exec 2>&1\n".to_owned();
+    let mut script = "exec 2>&1\numask 022\n".to_owned();
     for step in &steps {
         // The mark must not change what `$?` is for the next command.
         script.push_str(&format!(
@@ -136,6 +136,21 @@ fn check(block: &Block) {
             step.expected
         );
     }
+}
+
+#[test]
+fn the_configuration_is_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = common::within(&dir, "config.toml");
+    let blocks = blocks();
+    let block = blocks.iter().find(|block| block.language == "toml").unwrap();
+    let script = format!("umask 022; cat >{file}; backoff --config {file} -p deploy -vv -- true");
+    let output = assert_cmd::Command::from_std(shell(&script))
+        .write_stdin(block.lines.join("\n"))
+        .output()
+        .unwrap();
+    let shown = common::Shown::from(output).expect_code(0);
+    shown.expect_stderr("rule 4 of policy deploy = match permission denied, verdict permanent");
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn the_file_is_replaced_as_a_whole() {
     assert_ne!(first["run_id"], read(&path)["run_id"]);
     let link = within(&dir, "link");
     symlink(&path, &link).unwrap();
-    ran(&["--report", &link, "--", "false", "-n"]);
+    ran(&["--report", &link, "-n", "1", "--", "false"]);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(read(&path)["command"], "false");
     assert_eq!(

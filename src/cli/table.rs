@@ -126,7 +126,7 @@ pub const OPTIONS: &[Opt] = &[
         "Reproducible waits: same build, same seed, same waits", ""),
     opt(WAIT, Some('p'), "policy", Word("NAME", &["sip", "google", "ethernet", "aws", "clojure"]),
         "A named set of the options of this and the first section; options given explicitly win",
-        "sip: 500ms doubling to 4s, no jitter (RFC 3261). google: 1s doubling to 64s, additive jitter of 1s. ethernet: \
+        "Those of the configuration file, and: sip: 500ms doubling to 4s, no jitter (RFC 3261). google: 1s doubling to 64s, additive jitter of 1s. ethernet: \
          slots of 51.2us, ceiling 10, 16 attempts (IEEE 802.3). aws: 100ms doubling to 20s, full jitter, 3 attempts. \
          clojure: 1s doubling, no jitter, giving up at 10s."),
 
@@ -257,6 +257,13 @@ pub const OPTIONS: &[Opt] = &[
          unlimited attempts, the first 20."),
     opt(OTHER, None, "list-presets", Nothing,
         "Print the presets of --for", ""),
+    opt(OTHER, None, "list-policies", Nothing,
+        "Print the policies: where each comes from and what it sets", ""),
+    opt(OTHER, None, "config", Value("PATH"),
+        "Read this configuration file",
+        "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it is there."),
+    opt(OTHER, None, "no-config", Nothing,
+        "Read no configuration file", ""),
     opt(OTHER, None, "generate",
         Word("KIND", &["man", "complete-bash", "complete-zsh", "complete-fish"]),
         "Print the man page or a shell's completions", ""),

@@ -47,31 +47,47 @@ const CONTEXT: usize = 8;
 pub struct Pattern {
     text: String,
     /// For a block of lines: matches in every line in which `exact` does.
-    loose: Regex,
+    loose: OnceLock<Option<Regex>>,
     /// For one line. Most runs never need it, and it takes as long to build as `loose`.
     exact: OnceLock<Option<Regex>>,
     syntax: Hir,
 }
 
 impl Pattern {
-    /// Reads an expression. The error is the rest of a sentence about it, on one line.
-    pub fn compile(text: &str) -> Result<Self, String> {
+    /// Reads an expression, without building what it takes to look for it: that is nearly all of the work. The
+    /// error is the rest of a sentence about it, on one line.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let syntax = ParserBuilder::new()
             .utf8(false)
             .nest_limit(DEEPEST_PATTERN)
             .build()
             .parse(text)
             .map_err(|error| not_one(&error))?;
-        let loose = build(&loosened(&syntax), Some(LARGEST_PATTERN)).ok_or_else(|| {
-            let limit = LARGEST_PATTERN >> 20;
-            format!("is too large a regular expression (more than {limit} MiB when compiled); try smaller repetitions")
-        })?;
         Ok(Self {
             text: text.to_owned(),
-            loose,
+            loose: OnceLock::new(),
             exact: OnceLock::new(),
             syntax,
         })
+    }
+
+    /// Reads an expression that is to be looked for. It may also be too large.
+    pub fn compile(text: &str) -> Result<Self, String> {
+        let pattern = Self::parse(text)?;
+        match pattern.loose() {
+            Some(_) => Ok(pattern),
+            None => {
+                let limit = LARGEST_PATTERN >> 20;
+                Err(format!(
+                    "is too large a regular expression (more than {limit} MiB when compiled); try smaller repetitions"
+                ))
+            }
+        }
+    }
+
+    fn loose(&self) -> Option<&Regex> {
+        let build = || build(&loosened(&self.syntax), Some(LARGEST_PATTERN));
+        self.loose.get_or_init(build).as_ref()
     }
 
     /// The expression as it was written.
@@ -88,9 +104,10 @@ impl Pattern {
 
     /// The first match in a block of whole lines, given without the last `\n`.
     fn find_in_lines(&self, block: &[u8]) -> Option<Range<usize>> {
+        let loose = self.loose()?;
         let mut from = 0;
         while from <= block.len() {
-            let hint = self.loose.search_half(&Input::new(block).range(from..))?.offset();
+            let hint = loose.search_half(&Input::new(block).range(from..))?.offset();
             let begin = memrchr(b'\n', &block[..hint]).map_or(0, |at| at + 1);
             let end = memchr(b'\n', &block[hint..]).map_or(block.len(), |at| hint + at);
             let line = without_cr(&block[begin..end]);
@@ -104,7 +121,7 @@ impl Pattern {
 
     /// The first match in a span of one line, which may be long.
     fn find_in_window(&self, line: &[u8], span: Range<usize>) -> Option<Range<usize>> {
-        self.loose.search_half(&Input::new(line).span(span.clone()))?;
+        self.loose()?.search_half(&Input::new(line).span(span.clone()))?;
         self.find(line, span)
     }
 }

@@ -67,7 +67,7 @@ impl<'a> Log<'a> {
                 outcome,
                 verdict: Some(verdict),
             } if **verdict != Verdict::Success => facts(begin("attempt_failed"), outcome, Some(verdict)),
-            Event::Ended { .. } | Event::Confirming { .. } => return None,
+            Event::Settings(_) | Event::Ended { .. } | Event::Confirming { .. } => return None,
             Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
             Event::Succeeded { .. } => end(begin("succeeded")),
             Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),
@@ -117,7 +117,7 @@ pub(super) fn facts(object: Object, outcome: &Outcome, verdict: Option<&Verdict>
 pub(super) fn reason(why: GiveUp) -> &'static str {
     match why {
         GiveUp::Permanent => "permanent",
-        GiveUp::Attempts => "attempts",
+        GiveUp::Attempts | GiveUp::AttemptsOfClass => "attempts",
         GiveUp::Deadline => "deadline",
         // The delay that the output asked for is one, too.
         GiveUp::Delay | GiveUp::AskedTooLong => "delay",

@@ -49,6 +49,10 @@ impl Text<'_> {
             // The protection that was asked for is off: an error of backoff's own.
             Event::Warning(text) => Some(format!("warning: {text}")),
             _ if self.verbosity < 0 => None,
+            Event::Settings(effective) => {
+                let lines: Vec<String> = effective.iter().map(|one| harmless(&one.to_string())).collect();
+                Some(lines.join("\nbackoff: "))
+            }
             Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
             Event::Retrying {
                 outcome,
@@ -160,6 +164,14 @@ impl Text<'_> {
                 _ => " (permanent: no retry rule matches)".into(),
             },
             (GiveUp::Permanent, _) => String::new(),
+            (
+                GiveUp::AttemptsOfClass,
+                Verdict::Transient(Reason {
+                    why: Why::Rule(rule), ..
+                }),
+            ) => {
+                format!(" (no attempt is left for {rule})")
+            }
             (GiveUp::Attempts, Verdict::Success) => " (too few successes in a row)".into(),
             (GiveUp::Deadline, _) if !matches!(outcome.end, End::TimedOut(_)) => {
                 " (the next wait would pass the deadline)".into()
@@ -183,7 +195,7 @@ impl Text<'_> {
                     " (standard input cannot be given again: more was read than --stdin-limit lets backoff keep)".into()
                 }
             },
-            (GiveUp::Attempts | GiveUp::Deadline, _) => String::new(),
+            (GiveUp::Attempts | GiveUp::AttemptsOfClass | GiveUp::Deadline, _) => String::new(),
         }
     }
 

@@ -46,15 +46,24 @@ pub fn variable(name: &str) -> Option<&'static [u8]> {
         .map(|(_, value)| value)
 }
 
-/// Where this user's programs keep their state, and backoff its own in it (XDG Base Directory Specification:
-/// a relative path counts as none).
+/// backoff's own directory where this user's programs keep their state.
 pub fn state_home() -> Option<PathBuf> {
+    home("XDG_STATE_HOME", ".local/state")
+}
+
+/// backoff's own directory where this user's programs keep their configuration.
+pub fn config_home() -> Option<PathBuf> {
+    home("XDG_CONFIG_HOME", ".config")
+}
+
+/// XDG Base Directory Specification: a relative path counts as none.
+fn home(name: &str, below_home: &str) -> Option<PathBuf> {
     let absolute = |name: &str| {
         let path = PathBuf::from(OsStr::from_bytes(variable(name)?));
         path.is_absolute().then_some(path)
     };
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
-    Some(state?.join("backoff"))
+    let home = absolute(name).or_else(|| Some(absolute("HOME")?.join(below_home)));
+    Some(home?.join("backoff"))
 }
 
 /// All variables whose names start with `BACKOFF_`; of a name that stands twice, the first, as

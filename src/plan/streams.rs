@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::value;
+use super::{classes, value};
 use crate::io::scan::{Pattern, Patterns};
 use crate::policy::classifier::{Classifier, Rule};
 use crate::policy::hint::Hints;
 use crate::policy::sets::CodeSet;
 use crate::presets::{self, Preset};
-use crate::settings::{Given, Settings, Usage};
+use crate::settings::{Given, Layer, Settings, Usage};
 use crate::streams::{Input, Keep, Listener, Streams};
 use crate::values;
 
@@ -52,11 +52,19 @@ impl Listener for Hints {
     }
 }
 
+/// Reads an expression; how much of it, whoever wants it knows.
+pub(super) type ReadPattern = fn(&str) -> values::Parsed<Pattern>;
+
 /// Resolves rules and streams together: patterns are known by their place in one list.
-pub(super) fn rules_and_streams(settings: &Settings<'_>, command: &[OsString]) -> Result<(Classifier, Streams), Usage> {
+pub(super) fn rules_and_streams(
+    settings: &Settings<'_>,
+    policy_rules: &[Layer],
+    command: &[OsString],
+    read_pattern: ReadPattern,
+) -> Result<(Classifier, Streams), Usage> {
     let mut patterns: Vec<Pattern> = Vec::new();
     let mut of_option = |long: &str| -> Result<Vec<usize>, Usage> {
-        let given = settings.read_all(long, Pattern::compile)?;
+        let given = settings.read_all(long, read_pattern)?;
         let first = patterns.len();
         patterns.extend(given.into_iter().map(|given| given.value));
         Ok((first..patterns.len()).collect())
@@ -86,7 +94,7 @@ pub(super) fn rules_and_streams(settings: &Settings<'_>, command: &[OsString]) -
         for row in &preset.rows {
             let pattern = match row.text {
                 // A text of ours that does not compile is a defect, which a test finds.
-                Some(text) => match Pattern::compile(&format!("(?i){text}")) {
+                Some(text) => match read_pattern(&format!("(?i){text}")) {
                     Ok(pattern) => {
                         patterns.push(pattern);
                         Some(patterns.len() - 1)
@@ -111,6 +119,7 @@ pub(super) fn rules_and_streams(settings: &Settings<'_>, command: &[OsString]) -
         success_match,
         fail_match,
         rules,
+        classes: classes::rules(policy_rules, read_pattern, &mut patterns)?,
         stop_on_timeout: settings.is_on("stop-on-timeout")?,
         asks: super::shell(settings, "retry-if")?.is_some(),
     };

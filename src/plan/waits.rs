@@ -51,6 +51,35 @@ const DEFAULT_SLOT_CEILING: u32 = 10;
 
 /// Resolves the options of the section.
 pub(super) fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
+    let (delays, jitter) = resolve(settings)?;
+    let with = [JitterName::Additive, JitterName::Proportional];
+    let width = |text: &str| {
+        values::percent(text)
+            .map(drop)
+            .or_else(|_| values::duration(text).map(drop))
+    };
+    meant_for(settings, "spread", width, jitter, &with)?;
+    meant_for(
+        settings,
+        "slot-ceiling",
+        |text| slot_ceiling(text).map(drop),
+        jitter,
+        &[JitterName::Slotted],
+    )?;
+    Ok(delays)
+}
+
+/// The waits of a class of failures, whose rule is a layer of the settings. A flag that means nothing with them
+/// may mean something for the others.
+pub(super) fn of_class(settings: &Settings<'_>) -> Result<Delays, Usage> {
+    Ok(resolve(settings)?.0)
+}
+
+fn slot_ceiling(text: &str) -> values::Parsed<u64> {
+    values::whole(text, 1, 62)
+}
+
+fn resolve(settings: &Settings<'_>) -> Result<(Delays, JitterName), Usage> {
     let mut growth = settings.read("growth", |text| values::one_of(text, GROWTHS))?;
     let mut list = settings.read("delays", values::durations)?;
     let mut jitter = settings.read("jitter", |text| values::one_of(text, JITTERS))?;
@@ -92,7 +121,7 @@ pub(super) fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
             }
         }
         JitterName::Slotted => {
-            let ceiling = settings.read("slot-ceiling", |text| values::whole(text, 1, 62))?;
+            let ceiling = settings.read("slot-ceiling", slot_ceiling)?;
             Jitter::Slotted {
                 ceiling: value(ceiling).map_or(DEFAULT_SLOT_CEILING, |n| n as u32),
             }
@@ -106,27 +135,24 @@ pub(super) fn delays(settings: &Settings<'_>) -> Result<Delays, Usage> {
         (None, Some(GrowthName::Constant)) => Growth::Constant,
         (None, Some(GrowthName::Exponential) | None) => Growth::Exponential { factor },
     };
-    meant_for(
-        settings,
-        "spread",
-        jitter_name,
-        &[JitterName::Additive, JitterName::Proportional],
-    )?;
-    meant_for(settings, "slot-ceiling", jitter_name, &[JitterName::Slotted])?;
-
-    Ok(Delays {
+    let delays = Delays {
         base,
         cap,
         growth,
         jitter,
-    })
+    };
+    Ok((delays, jitter_name))
 }
 
 /// A flag that only some jitters look at must not be given with another, where it would do nothing.
-fn meant_for(settings: &Settings<'_>, long: &str, jitter: JitterName, with: &[JitterName]) -> Result<(), Usage> {
-    let given = settings
-        .read(long, |_| Ok(()))?
-        .filter(|given| given.origin == Origin::Flag);
+fn meant_for(
+    settings: &Settings<'_>,
+    long: &str,
+    parse: impl Fn(&str) -> values::Parsed<()>,
+    jitter: JitterName,
+    with: &[JitterName],
+) -> Result<(), Usage> {
+    let given = settings.read(long, parse)?.filter(|given| given.origin == Origin::Flag);
     match given {
         Some(given) if !with.contains(&jitter) => {
             let name = |jitter: &JitterName| JITTERS.iter().find(|(_, j)| j == jitter).map_or("", |(name, _)| *name);
@@ -150,8 +176,7 @@ fn base_and_cap(
     let cap = settings.read("max-delay", values::duration)?;
     let stop_at = settings.read("stop-at-delay", values::duration)?;
     if let (Some(stop_at), Some(cap)) = (&stop_at, &cap)
-        && stop_at.is_explicit()
-        && cap.is_explicit()
+        && (stop_at.is_explicit() && cap.is_explicit() || stop_at.origin == cap.origin)
         && stop_at.value > cap.value
     {
         return Err(Usage(format!(
@@ -174,8 +199,9 @@ fn base_and_cap(
     let Some(base) = base else {
         return Ok((DEFAULT_BASE.min(limit), limit));
     };
-    // A policy's base gives way to an explicit cap; to shorten one that was asked for would be wrong.
-    if base.is_explicit() && base.value > limit && list.is_none() {
+    // A policy's base gives way to the cap of a stronger source; to shorten one that was asked for would be wrong.
+    let is_asked_for = base.is_explicit() || cap.as_ref().is_none_or(|cap| cap.origin <= base.origin);
+    if is_asked_for && base.value > limit && list.is_none() {
         let cap = cap.map_or_else(|| "the default --max-delay 30s".into(), |cap| cap.to_string());
         return Err(Usage(format!("{base} is longer than {cap}; try a larger --max-delay")));
     }

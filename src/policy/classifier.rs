@@ -15,6 +15,8 @@ pub struct Classifier {
     pub fail_match: Vec<usize>,
     /// Rules about failures. Those that stop win.
     pub rules: Vec<Rule>,
+    /// The rules of a policy, in their order: after the rules that stop, the first that applies decides.
+    pub classes: Vec<ClassRule>,
     /// `--stop-on-timeout`.
     pub stop_on_timeout: bool,
     /// `--retry-if` is to be asked where no rule decides.
@@ -34,6 +36,17 @@ pub struct Rule {
     pub pattern: Option<usize>,
     /// What a person calls the rule: `--retry-exit`, `--for curl`.
     pub name: String,
+}
+
+/// A rule of a policy: it also says which class of failures this is, as each class has waits of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassRule {
+    /// The rule itself.
+    pub rule: Rule,
+    /// Whether it is about time-outs only, or about all but time-outs; None is both.
+    pub timed_out: Option<bool>,
+    /// The class of the failures that it is about. Rules of the same class stand next to each other.
+    pub class: usize,
 }
 
 /// What an outcome means.
@@ -68,6 +81,8 @@ pub struct Reason {
     pub matched: Option<String>,
     /// It is a failure because no `--success-match` was found.
     pub unproven: bool,
+    /// The class of failures that it belongs to, where a rule of a policy decided.
+    pub class: Option<usize>,
 }
 
 /// What decided that a failure is transient or permanent.
@@ -88,8 +103,8 @@ pub enum Why {
 }
 
 impl Classifier {
-    /// Judges one attempt: first whether it failed, then stop rules, then retry rules, then what
-    /// holds without any.
+    /// Judges one attempt: first whether it failed, then stop rules, then the rules of a policy, then retry
+    /// rules, then what holds without any.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
         let failed_by = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
@@ -102,8 +117,22 @@ impl Classifier {
             why,
             matched: text.or(failed_by).map(str::to_owned),
             unproven: has_good_code && failed_by.is_none(),
+            class: None,
         };
         let by_rule = |rule: &Rule| reason(Why::Rule(rule.name.clone()), rule.pattern.and_then(|p| seen.text(p)));
+
+        let by_class = || {
+            let first = self.classes.iter().find(|class| class.applies(end, seen))?;
+            let reason = Reason {
+                class: Some(first.class),
+                ..by_rule(&first.rule)
+            };
+            Some(if first.rule.stops {
+                Verdict::Permanent(reason)
+            } else {
+                Verdict::Transient(reason)
+            })
+        };
 
         if let End::TimedOut(_) = end {
             let by_output = self
@@ -116,7 +145,7 @@ impl Classifier {
                     Verdict::Permanent(reason(Why::Rule("--stop-on-timeout".to_owned()), None))
                 }
                 // A time-out is backoff's own doing; retry rules speak of what the command did.
-                None => Verdict::Transient(reason(Why::ByDefault, None)),
+                None => by_class().unwrap_or_else(|| Verdict::Transient(reason(Why::ByDefault, None))),
             };
         }
         let first = |stops: bool| {
@@ -129,6 +158,9 @@ impl Classifier {
         }
         if seen.reader_gone {
             return Verdict::Permanent(reason(Why::ReaderGone, None));
+        }
+        if let Some(verdict) = by_class() {
+            return verdict;
         }
         if let Some(rule) = first(false) {
             return Verdict::Transient(by_rule(rule));
@@ -143,28 +175,30 @@ impl Classifier {
     }
 
     /// For each of `patterns` patterns those that are of no interest once it was found, so that
-    /// nothing is looked for that cannot change a verdict any more.
+    /// nothing is looked for that cannot change a verdict any more. Each rule has a pattern of its own.
     pub fn moot(&self, patterns: usize) -> Vec<Vec<usize>> {
-        // A rule that is met by its pattern alone, whatever the exit code.
-        let alone = |stops: bool| {
-            let rules = self.rules.iter().filter(move |rule| rule.stops == stops);
-            rules
-                .filter(|rule| rule.codes.is_none() && rule.signals.is_none())
-                .filter_map(|rule| rule.pattern)
-        };
-        let of_retry_rules = || {
-            self.rules
-                .iter()
-                .filter(|rule| !rule.stops)
-                .filter_map(|rule| rule.pattern)
-        };
-        let of_all_rules = || self.rules.iter().filter_map(|rule| rule.pattern);
+        let stops = || self.rules.iter().filter(|rule| rule.stops);
+        let retries = || self.rules.iter().filter(|rule| !rule.stops);
+        // Rules in the order in which they decide: all that stop, those of a policy one by one, all that retry.
+        let classes = || self.classes.iter().map(|class| &class.rule);
+        let all = || stops().chain(classes()).chain(retries());
+        let after_stops = stops().count();
+        let after_classes = after_stops + self.classes.len();
         let mut moot: Vec<Vec<usize>> = vec![Vec::new(); patterns];
-        for pattern in alone(true) {
-            moot[pattern].extend(of_all_rules());
-        }
-        for pattern in alone(false) {
-            moot[pattern].extend(of_retry_rules());
+        for (i, rule) in all().enumerate() {
+            let (true, Some(pattern)) = (rule.codes.is_none() && rule.signals.is_none(), rule.pattern) else {
+                continue;
+            };
+            // Met by its pattern alone, whatever the exit code: what would decide later cannot any more, nor
+            // what would decide the same.
+            let weaker = match i {
+                _ if i < after_stops => 0,
+                _ if i >= after_classes => after_classes,
+                // The pattern may be found in an attempt that another condition then excludes.
+                _ if self.classes[i - after_stops].timed_out.is_some() => continue,
+                _ => i,
+            };
+            moot[pattern].extend(all().skip(weaker).filter_map(|rule| rule.pattern));
         }
         for pattern in &self.fail_match {
             moot[*pattern].extend(self.fail_match.iter().chain(&self.success_match));
@@ -190,6 +224,13 @@ impl Rule {
                 .signals
                 .is_none_or(|set| matches!(end, End::Signaled(signal) if set.contains(*signal)))
             && self.pattern.is_none_or(|pattern| seen.text(pattern).is_some())
+    }
+}
+
+impl ClassRule {
+    fn applies(&self, end: &End, seen: &Seen) -> bool {
+        let timed_out = matches!(end, End::TimedOut(_));
+        self.timed_out.is_none_or(|asked| asked == timed_out) && self.rule.applies(end, seen)
     }
 }
 

@@ -35,6 +35,15 @@ impl Limits {
     }
 }
 
+/// What holds for a class of failures in place of what holds for all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// Its waits, which grow with its own retries.
+    pub delays: Delays,
+    /// So many failures of the class end the run; None is unlimited.
+    pub attempts: Option<u64>,
+}
+
 /// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
@@ -65,6 +74,8 @@ pub enum GiveUp {
     Permanent,
     /// `--attempts` are used up.
     Attempts,
+    /// The attempts that a rule of the policy allows its class of failures are used up.
+    AttemptsOfClass,
     /// `--deadline` has passed, or would before the next attempt.
     Deadline,
     /// The next wait would reach `--stop-at-delay`.
@@ -79,36 +90,48 @@ pub enum GiveUp {
     Stdin,
 }
 
+/// How far the waits have grown, for one kind of failures.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    failures: u64,
+    /// Retries since the growth started.
+    retry: u64,
+    /// The last wait before a retry, for decorrelated jitter.
+    previous: Option<Duration>,
+}
+
 /// The state of one run.
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
     delays: &'p Delays,
+    classes: &'p [Class],
     /// The attempt that runs or is about to, since the last reset; 1 is the first.
     attempt: u64,
     /// All attempts that are over.
     total: u64,
-    /// Retries since the growth started.
-    retry: u64,
     /// All retries.
     retries: u64,
-    /// The last wait before a retry, for decorrelated jitter.
-    previous: Option<Duration>,
+    /// How far the waits have grown: for failures of no class, then for each class.
+    progress: Vec<Progress>,
+    /// Which of them the last failure belongs to.
+    current: usize,
     successes_in_a_row: u64,
     has_failed: bool,
 }
 
 impl<'p> Session<'p> {
     /// A run that has not begun.
-    pub fn new(limits: &'p Limits, delays: &'p Delays) -> Session<'p> {
+    pub fn new(limits: &'p Limits, delays: &'p Delays, classes: &'p [Class]) -> Session<'p> {
         Session {
             limits,
             delays,
+            classes,
             attempt: 1,
             total: 0,
-            retry: 0,
             retries: 0,
-            previous: None,
+            progress: vec![Progress::default(); 1 + classes.len()],
+            current: 0,
             successes_in_a_row: 0,
             has_failed: false,
         }
@@ -166,9 +189,10 @@ impl<'p> Session<'p> {
     ) -> Decision {
         self.successes_in_a_row = 0;
         self.has_failed = true;
-        if !matches!(verdict, Verdict::Transient(_)) {
+        let Verdict::Transient(reason) = verdict else {
             return give_up(GiveUp::Permanent);
-        }
+        };
+        self.current = reason.class.map_or(0, |class| class + 1);
         if self.limits.leave_to_outer {
             return give_up(GiveUp::Nested);
         }
@@ -179,37 +203,66 @@ impl<'p> Session<'p> {
             return give_up(GiveUp::Stdin);
         }
         if self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
-            (self.attempt, self.retry, self.previous) = (1, 0, None);
+            self.attempt = 1;
+            self.progress.fill(Progress::default());
         }
+        self.progress[self.current].failures += 1;
         if self.is_last_attempt() {
             return give_up(GiveUp::Attempts);
         }
-        if self.limits.reaches_stop_at_delay(self.delays, self.retry) {
+        if self.is_last_of_class() {
+            return give_up(GiveUp::AttemptsOfClass);
+        }
+        if self
+            .limits
+            .reaches_stop_at_delay(self.delays(), self.progress[self.current].retry)
+        {
             return give_up(GiveUp::Delay);
         }
-        let drawn = self.delays.draw(self.retry, self.previous, rng);
+        let drawn = self.draw(rng);
         let wait = match (outcome.seen.wait_asked, self.limits.max_asked) {
             (Some(asked), Some(most)) if asked > most => return give_up(GiveUp::AskedTooLong),
-            (Some(asked), Some(_)) => self.delays.at_least(asked, drawn, rng),
+            (Some(asked), Some(_)) => self.delays().at_least(asked, drawn, rng),
             _ => drawn,
         };
         if self.passes_deadline(elapsed, wait) {
             return give_up(GiveUp::Deadline);
         }
         self.attempt += 1;
-        self.retry += 1;
         self.retries += 1;
-        self.previous = Some(drawn);
+        let progress = &mut self.progress[self.current];
+        progress.retry += 1;
+        progress.previous = Some(drawn);
         Decision::Retry(wait)
     }
 
     /// The wait that would come next, were the failed run to go on: what the other side asked for counts.
     pub fn owed(&self, outcome: &Outcome, rng: &mut impl Rng) -> Duration {
-        let drawn = self.delays.draw(self.retry, self.previous, rng);
+        let drawn = self.draw(rng);
         match (outcome.seen.wait_asked, self.limits.max_asked) {
-            (Some(asked), Some(_)) => self.delays.at_least(asked, drawn, rng),
+            (Some(asked), Some(_)) => self.delays().at_least(asked, drawn, rng),
             _ => drawn,
         }
+    }
+
+    /// The waits after the last failure: those of its class, if it has one.
+    fn delays(&self) -> &'p Delays {
+        match self.current.checked_sub(1) {
+            Some(class) => &self.classes[class].delays,
+            None => self.delays,
+        }
+    }
+
+    fn draw(&self, rng: &mut impl Rng) -> Duration {
+        let Progress { retry, previous, .. } = self.progress[self.current];
+        self.delays().draw(retry, previous, rng)
+    }
+
+    fn is_last_of_class(&self) -> bool {
+        let class = self.current.checked_sub(1).map(|class| &self.classes[class]);
+        class
+            .and_then(|class| class.attempts)
+            .is_some_and(|attempts| self.progress[self.current].failures >= attempts)
     }
 
     fn is_last_attempt(&self) -> bool {

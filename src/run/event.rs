@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::outcome::Outcome;
-use crate::plan::Nesting;
+use crate::plan::{Effective, Nesting};
 use crate::policy::classifier::Verdict;
 use crate::policy::session::GiveUp;
 use crate::signal::Signal;
@@ -11,6 +11,8 @@ use crate::signal::Signal;
 /// What happened, for observers.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// What holds for the run, setting by setting (`-vv`).
+    Settings(&'a [Effective]),
     /// An attempt is about to start.
     Started,
     /// An attempt has ended.

@@ -85,7 +85,9 @@ impl Contention {
     /// Runs it once.
     pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Cost {
         let (yes, not_now) = (Answer::yes(), Answer::not_now());
-        let mut clients: Vec<_> = (0..self.clients).map(|_| Session::new(&UNLIMITED, delays)).collect();
+        let mut clients: Vec<_> = (0..self.clients)
+            .map(|_| Session::new(&UNLIMITED, delays, &[]))
+            .collect();
         let mut queue = Queue::new(self.network.mean);
         for client in 0..clients.len() {
             queue.add(self.network.delay(rng), (client, Request::Read));

@@ -50,11 +50,12 @@ pub fn probe() -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A command without the variables of an outer run.
+/// A command without the variables of an outer run, and without the configuration of who runs the tests.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
+    command.env("BACKOFF_NO_CONFIG", "1");
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("BACKOFF_") {
+        if name.to_string_lossy().starts_with("BACKOFF_") && name != "BACKOFF_NO_CONFIG" {
             command.env_remove(name);
         }
     }

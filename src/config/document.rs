@@ -1,0 +1,336 @@
+//! From TOML to entries: which tables and keys there may be, and what types.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use super::{Policy, Source};
+use crate::cli::{OPTIONS, Opt, Takes};
+use crate::settings::{Entry, Layer, Origin, Place, Usage};
+
+/// What a rule may say, and what kind of value that is. The conditions come first; the others are options.
+const OF_RULES: &[(&str, Kind)] = &[
+    ("exit", Kind::List("CODES")),
+    ("signal", Kind::List("SIGNALS")),
+    ("match", Kind::Several("REGEX")),
+    ("timed-out", Kind::Switch),
+    ("verdict", Kind::One("\"transient\" or \"permanent\"")),
+    ("attempts", Kind::One("N|unlimited")),
+    ("base", Kind::One("DURATION")),
+    ("factor", Kind::One("NUMBER")),
+    ("max-delay", Kind::One("DURATION")),
+    ("growth", Kind::One("GROWTH")),
+    ("delays", Kind::List("DURATION,...")),
+    ("jitter", Kind::One("STRATEGY")),
+    ("spread", Kind::One("DURATION|PERCENT")),
+    ("slot-ceiling", Kind::One("N")),
+];
+
+/// Options that ask for something else than a run, or for a file.
+const NOT_IN_A_FILE: &[&str] = &[
+    "plan",
+    "generate",
+    "list-presets",
+    "list-policies",
+    "config",
+    "no-config",
+];
+
+/// How a value may be written in TOML.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// The same, or a number.
+    Count,
+    /// One value.
+    One(&'static str),
+    /// A list: text with commas, or an array.
+    List(&'static str),
+    /// Values that add up: one, or an array.
+    Several(&'static str),
+}
+
+impl From<&Opt> for Kind {
+    fn from(opt: &Opt) -> Kind {
+        match opt.takes {
+            Takes::Nothing => Kind::Switch,
+            Takes::Count => Kind::Count,
+            Takes::Values(name) => Kind::Several(name),
+            Takes::Value(name) if name.ends_with(",...") || name == "CODES" || name == "SIGNALS" => Kind::List(name),
+            Takes::Value(name) | Takes::Word(name, _) => Kind::One(name),
+        }
+    }
+}
+
+type Key<'a> = Spanned<Cow<'a, str>>;
+type Value<'a> = Spanned<DeValue<'a>>;
+
+/// A document, for finding places in it.
+struct Document<'a> {
+    file: &'a Rc<str>,
+    text: &'a str,
+}
+
+/// `[defaults]` and the policies, in the order in which they stand.
+pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Vec<Entry>, Vec<Policy>), Usage> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let good = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+            return Err(Document { file, text: good }.wrong(good.len(), "the configuration file is not UTF-8 here"));
+        }
+    };
+    let document = Document { file, text };
+    let root = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        document.wrong(at, &format!("is not TOML: {}", error.message()))
+    })?;
+    let (mut defaults, mut policies) = (Vec::new(), Vec::new());
+    for (key, value) in in_order(root.get_ref()) {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("defaults", DeValue::Table(table)) => defaults = document.options(table, &[])?,
+            ("policy", DeValue::Table(table)) => {
+                for (name, value) in in_order(table) {
+                    policies.push(document.policy(name, value)?);
+                }
+            }
+            ("defaults", _) => return Err(document.wrong_key(key, "must be a table, [defaults]")),
+            ("policy", _) => {
+                let problem = "must be tables, [policy.NAME]; the policy to use is set under [defaults]";
+                return Err(document.wrong_key(key, problem));
+            }
+            (name, _) if option(name).is_some() => {
+                return Err(document.wrong_key(key, "stands outside of a table; put it under [defaults]"));
+            }
+            (name, _) => {
+                let hint = did_you_mean(name, ["defaults", "policy"].into_iter());
+                return Err(document.wrong_key(key, &format!("is neither [defaults] nor [policy.NAME]{hint}")));
+            }
+        }
+    }
+    Ok((defaults, policies))
+}
+
+/// The parser sorts by name; mistakes are better told from the top.
+fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+/// `max_delay` may be written for `max-delay`.
+fn option(key: &str) -> Option<&'static Opt> {
+    let long = key.replace('_', "-");
+    OPTIONS.iter().find(|opt| opt.long == long)
+}
+
+/// `; did you mean "max-delay"?`, where one of these is like it.
+fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>) -> String {
+    let key = key.replace('_', "-");
+    let likeness = |name: &str| strsim::jaro(&key, name);
+    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match best {
+        Some(name) if likeness(name) > 0.75 => format!("; did you mean {name:?}?"),
+        _ => String::new(),
+    }
+}
+
+impl Document<'_> {
+    fn place(&self, at: usize) -> Place {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
+        Place {
+            file: Rc::clone(self.file),
+            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+            column: before[line..].iter().filter(begins_character).count() + 1,
+        }
+    }
+
+    fn wrong(&self, at: usize, problem: &str) -> Usage {
+        Usage(format!("{}: {problem}", self.place(at)))
+    }
+
+    fn wrong_key(&self, key: &Key<'_>, problem: &str) -> Usage {
+        self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
+    }
+
+    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, Usage> {
+        let name = key.get_ref();
+        let DeValue::Table(table) = value.get_ref() else {
+            let problem = format!("must be a table, [policy.{name}], or stand in one");
+            return Err(self.wrong_key(key, &problem));
+        };
+        // Names stand in messages and in the first column of a list.
+        if name.is_empty()
+            || !name
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        {
+            return Err(self.wrong_key(key, "is no name for a policy; try letters, digits, - and _"));
+        }
+        let mut rules = Vec::new();
+        if let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == "rule") {
+            let DeValue::Array(array) = value.get_ref() else {
+                return Err(self.wrong_key(key, &format!("must be a list, [[policy.{name}.rule]]")));
+            };
+            for (rule, number) in array.iter().zip(1..) {
+                let DeValue::Table(table) = rule.get_ref() else {
+                    return Err(self.wrong_key(key, &format!("must hold tables, [[policy.{name}.rule]]")));
+                };
+                let entries = self.rule(rule.span().start, table)?;
+                rules.push(Layer {
+                    origin: Origin::Rule,
+                    name: format!("rule {number} of policy {name}"),
+                    entries,
+                });
+            }
+        }
+        Ok(Policy {
+            source: Source::File {
+                place: self.place(key.span().start),
+                in_place_of_built_in: false,
+            },
+            sets: Layer {
+                origin: Origin::Policy,
+                name: format!("policy {name}"),
+                entries: self.options(table, &["rule"])?,
+            },
+            name: Cow::Owned(name.clone().into_owned()),
+            rules,
+        })
+    }
+
+    /// Options by name, but for the keys that were `taken` already, which only policies have.
+    fn options(&self, table: &DeTable<'_>, taken: &[&str]) -> Result<Vec<Entry>, Usage> {
+        let in_policy = !taken.is_empty();
+        let may_not = |opt: &Opt| NOT_IN_A_FILE.contains(&opt.long) || in_policy && opt.long == "policy";
+        self.entries(table, taken, |name| match option(name) {
+            Some(opt) if !may_not(opt) => Ok((opt.long, Kind::from(opt))),
+            Some(opt) if opt.long == "policy" => Err("cannot be set by a policy".into()),
+            Some(_) => Err("cannot be set in a configuration file".into()),
+            None => {
+                let known = OPTIONS.iter().filter(|opt| !may_not(opt)).map(|opt| opt.long);
+                let hint = did_you_mean(name, known.chain(taken.iter().copied()));
+                Err(format!("is no option{hint}"))
+            }
+        })
+    }
+
+    fn rule(&self, at: usize, table: &DeTable<'_>) -> Result<Vec<Entry>, Usage> {
+        let entries = self.entries(table, &[], |name| {
+            let long = name.replace('_', "-");
+            match OF_RULES.iter().find(|(key, _)| *key == long) {
+                Some(known) => Ok(*known),
+                None => {
+                    let hint = did_you_mean(name, OF_RULES.iter().map(|(key, _)| *key));
+                    Err(format!("is nothing that a rule can say{hint}"))
+                }
+            }
+        })?;
+        let is_condition = |entry: &Entry| match entry.key {
+            "exit" | "signal" | "match" => true,
+            "timed-out" => entry.text == "true",
+            _ => false,
+        };
+        if !entries.iter().any(is_condition) {
+            let problem =
+                "this rule does not say which failures it is about; try exit, signal, match or timed_out = true";
+            return Err(self.wrong(at, problem));
+        }
+        Ok(entries)
+    }
+
+    /// The entries of a table whose keys `known` knows.
+    fn entries(
+        &self,
+        table: &DeTable<'_>,
+        taken: &[&str],
+        known: impl Fn(&str) -> Result<(&'static str, Kind), String>,
+    ) -> Result<Vec<Entry>, Usage> {
+        let mut entries: Vec<Entry> = Vec::new();
+        for (key, value) in in_order(table) {
+            if taken.contains(&key.get_ref().as_ref()) {
+                continue;
+            }
+            let (name, kind) = known(key.get_ref()).map_err(|problem| self.wrong_key(key, &problem))?;
+            if let Some(before) = entries.iter().find(|entry| entry.key == name) {
+                let line = before.place.as_ref().map_or(0, |place| place.line);
+                return Err(self.wrong_key(key, &format!("was set in line {line} already")));
+            }
+            for (text, at) in self.texts(name, kind, value)? {
+                entries.push(Entry {
+                    key: name,
+                    text: Cow::Owned(text),
+                    place: Some(self.place(at)),
+                });
+            }
+        }
+        Ok(entries)
+    }
+
+    /// A value as the text that a flag would have been given, with where it stands. Several texts only of what
+    /// adds up.
+    fn texts(&self, name: &str, kind: Kind, value: &Value<'_>) -> Result<Vec<(String, usize)>, Usage> {
+        let at = value.span().start;
+        let wrong = |value: &Value<'_>| {
+            let what = match kind {
+                Kind::Switch => "true or false",
+                Kind::Count => "a number",
+                Kind::One(what) | Kind::List(what) | Kind::Several(what) => what,
+            };
+            let problem = format!("{name:?} takes {what}, not {}", type_of(value.get_ref()));
+            self.wrong(value.span().start, &problem)
+        };
+        let one = |value: &Value<'_>| text(value.get_ref(), kind).ok_or_else(|| wrong(value));
+        match (value.get_ref(), kind) {
+            (DeValue::Array(array), Kind::List(_) | Kind::Several(_)) if !array.is_empty() => {
+                let texts = array.iter().map(|value| Ok((one(value)?, value.span().start)));
+                let texts: Vec<(String, usize)> = texts.collect::<Result<_, Usage>>()?;
+                if matches!(kind, Kind::Several(_)) {
+                    return Ok(texts);
+                }
+                let texts: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
+                Ok(vec![(texts.join(","), at)])
+            }
+            _ => Ok(vec![(one(value)?, at)]),
+        }
+    }
+}
+
+fn text(value: &DeValue<'_>, kind: Kind) -> Option<String> {
+    match (value, kind) {
+        (DeValue::Boolean(on), Kind::Switch | Kind::Count) => Some(on.to_string()),
+        (DeValue::String(_) | DeValue::Float(_), Kind::Switch | Kind::Count) => None,
+        (DeValue::Integer(_), Kind::Switch) => None,
+        (DeValue::Integer(number), _) => Some(decimal(number)),
+        (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
+        (DeValue::String(text), _) => Some(text.clone().into_owned()),
+        _ => None,
+    }
+}
+
+/// TOML also has 0x1F and 1_000.
+fn decimal(number: &DeInteger<'_>) -> String {
+    match i128::from_str_radix(number.as_str(), number.radix()) {
+        Ok(number) => number.to_string(),
+        // Far beyond what any option takes; its parser will say so.
+        Err(_) => number.to_string(),
+    }
+}
+
+fn type_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(array) if array.is_empty() => "an empty list",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,76 @@
+//! The configuration file: where it is, and whether its owner can be trusted.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::fcntl::OFlag;
+use nix::unistd::geteuid;
+
+use crate::os::describe_error;
+
+/// No configuration is longer; a log or a disk image may be.
+const LARGEST: u64 = 1 << 20;
+
+/// The bytes of a file, or what is wrong with it.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    open(path).map_err(|error| cannot_open(&error)).and_then(content)
+}
+
+/// The same where the file may be missing.
+pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    match open(path) {
+        Ok(file) => content(file).map(Some),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        // A home that this user may not even look into (a service that inherited HOME) is another's.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && path.metadata().is_err() => Ok(None),
+        Err(error) => Err(cannot_open(&error)),
+    }
+}
+
+fn cannot_open(error: &std::io::Error) -> String {
+    format!("cannot be opened: {}", describe_error(error))
+}
+
+/// Symbolic links are followed, as those who keep such files in one place link them. What they lead to is judged
+/// by its descriptor, so that nobody can exchange it in between.
+fn open(path: &Path) -> std::io::Result<File> {
+    // Without O_NONBLOCK a named pipe would keep us.
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
+}
+
+fn content(file: File) -> Result<Vec<u8>, String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {}", describe_error(&error));
+    let facts = file.metadata().map_err(unreadable)?;
+    trusted(&facts)?;
+    let mut bytes = Vec::new();
+    // It may grow while it is read.
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err("is larger than 1 MiB, so it is no configuration".into());
+    }
+    Ok(bytes)
+}
+
+/// Options may name shell commands: only this user and root may have written them.
+fn trusted(facts: &Metadata) -> Result<(), String> {
+    if !facts.is_file() {
+        return Err("is not a regular file".into());
+    }
+    let own = geteuid().as_raw();
+    if facts.uid() != own && facts.uid() != 0 {
+        return Err(format!(
+            "belongs to user {}, not to user {own} or root; try --no-config",
+            facts.uid()
+        ));
+    }
+    if facts.mode() & 0o022 != 0 {
+        return Err(format!(
+            "can be written by others (mode {:04o}); try chmod go-w",
+            facts.mode() & 0o7777
+        ));
+    }
+    Ok(())
+}
