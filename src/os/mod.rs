@@ -15,6 +15,16 @@ pub fn describe_error(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
+/// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.
+pub fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::EINTR) => {}
+            done => return done,
+        }
+    }
+}
+
 mod aside;
 mod attempt;
 pub mod child;

@@ -18,7 +18,7 @@ use nix::unistd::{LinkatFlags, UnlinkatFlags, geteuid, linkat, unlinkat};
 
 use super::page::{self, Content};
 use crate::os::lock::Locked;
-use crate::os::{describe, describe_error};
+use crate::os::{describe, describe_error, uninterrupted};
 
 /// How often a file may be replaced by others while it is opened.
 const MOST_TRIES: u32 = 100;
@@ -130,16 +130,6 @@ fn open_file(home: &File, name: &OsString) -> Result<Option<Locked>, String> {
         return Err(format!("has {links} hard links"));
     }
     Ok(Some(locked))
-}
-
-/// On a file system in user space or on a network, opening can be interrupted.
-fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
-    loop {
-        match call() {
-            Err(Errno::EINTR) => {}
-            done => return done,
-        }
-    }
 }
 
 /// That only this user can change it.
