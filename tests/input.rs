@@ -254,6 +254,13 @@ fn a_closed_input_stays_closed() {
 // ---------------------------------------------------------------- replay
 
 #[test]
+fn what_cannot_be_read_for_replay_is_an_error() {
+    let shown = script("backoff --stdin replay -- echo ran </").expect_code(125);
+    assert_eq!(shown.stdout, "");
+    assert_eq!(shown.stderr, "backoff: standard input: Is a directory\n");
+}
+
+#[test]
 fn replay_reads_to_the_end_before_the_command_starts() {
     let args = ["-q", "--stdin", "replay", "--", "sh", "-c", "echo started; cat"];
     let mut live = Live::start(backoff(&args).stdin(Stdio::piped()));

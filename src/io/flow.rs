@@ -164,6 +164,8 @@ impl Release {
 #[derive(Debug)]
 pub struct Flow {
     source: Option<OwnedFd>,
+    /// EIO is the end of a pseudo-terminal: its other side was closed.
+    is_terminal: bool,
     buffer: Vec<u8>,
     /// What was taken and is not passed on yet.
     pending: std::ops::Range<usize>,
@@ -179,10 +181,11 @@ pub trait Watcher {
 }
 
 impl Flow {
-    /// Takes from this end of a pipe, looking for patterns if there are any.
-    pub fn new(source: OwnedFd, patterns: Option<Arc<Patterns>>) -> Flow {
+    /// Takes from this end of a pipe, or of a pseudo-terminal, looking for patterns if there are any.
+    pub fn new(source: OwnedFd, is_terminal: bool, patterns: Option<Arc<Patterns>>) -> Flow {
         Flow {
             source: Some(source),
+            is_terminal,
             buffer: Vec::new(),
             pending: 0..0,
             scanner: patterns.map(Scanner::new),
@@ -231,8 +234,13 @@ impl Flow {
         let count = match nix::unistd::read(source, &mut self.buffer) {
             Ok(count) => count,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
-            // A pseudo-terminal whose other side is closed says EIO.
-            Err(_) => 0,
+            Err(Errno::EIO) if self.is_terminal => 0,
+            // Not to be taken for the end: what is missing must not be missed.
+            Err(errno) => {
+                outlet.broken = Some(Broken::Fault(format!("cannot be read: {}", crate::os::describe(errno))));
+                self.close();
+                return Ok(false);
+            }
         };
         if count == 0 {
             self.source = None;

@@ -81,6 +81,9 @@ enum Wait {
     Data,
     /// The command to read on, for which there is no event.
     Look(Duration),
+    /// The end of the attempt: what was kept cannot be read. The pipe stays open, or the command would take
+    /// this for the end of its input.
+    Nothing,
 }
 
 /// What follows a step of feeding.
@@ -129,7 +132,7 @@ impl Input {
     /// The same of any descriptor.
     pub fn over(source: BorrowedFd<'static>, mode: streams::Input, limit: u64) -> io::Result<Input> {
         let kind = match mode {
-            streams::Input::Auto => look_at(source),
+            streams::Input::Auto => look_at(source)?,
             streams::Input::Inherit => Kind::Inherited,
             streams::Input::Replay => {
                 fstat(source)?;
@@ -203,11 +206,12 @@ impl Input {
             return Some((self.source, PollFlags::POLLIN));
         }
         let feed = self.feed.as_ref()?;
-        Some(match feed.wait {
-            Wait::Room => (feed.pipe.as_fd(), PollFlags::POLLOUT),
-            Wait::Data => (self.source, PollFlags::POLLIN),
-            Wait::Look(_) => (feed.pipe.as_fd(), PollFlags::empty()),
-        })
+        match feed.wait {
+            Wait::Room => Some((feed.pipe.as_fd(), PollFlags::POLLOUT)),
+            Wait::Data => Some((self.source, PollFlags::POLLIN)),
+            Wait::Look(_) => Some((feed.pipe.as_fd(), PollFlags::empty())),
+            Wait::Nothing => None,
+        }
     }
 
     /// After how long [`Input::work`] is to be called even if nothing became ready.
@@ -226,6 +230,18 @@ impl Input {
     /// Whether what was read cannot be given again: it was more than the limit, or could not be kept.
     pub fn is_lost(&self) -> bool {
         self.lost
+    }
+
+    /// Feeds the command no further.
+    pub fn stall(&mut self) {
+        if let Some(feed) = &mut self.feed {
+            feed.wait = Wait::Nothing;
+        }
+    }
+
+    /// Whether the command may wait for input that will not come.
+    pub fn is_stalled(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.wait == Wait::Nothing)
     }
 
     /// Does what can be done now, without blocking. If it fails and [`Input::is_lost`] (what was read
@@ -293,7 +309,7 @@ impl Input {
 
     /// The command's pipe is not empty.
     fn look(&mut self, mut feed: Feed) -> io::Result<()> {
-        let state = ready(feed.pipe.as_fd(), PollFlags::POLLOUT);
+        let state = ready(feed.pipe.as_fd(), PollFlags::POLLOUT).unwrap_or(PollFlags::empty());
         if state.contains(PollFlags::POLLERR) {
             // Nobody can read it any more.
             return self.account(&feed);
@@ -378,7 +394,7 @@ impl Input {
     /// `replay`: reads into the buffer if that does not block.
     fn read_ahead(&mut self) -> io::Result<Option<usize>> {
         self.buffer.resize(CHUNK, 0);
-        if ready(self.source, PollFlags::POLLIN).is_empty() {
+        if ready(self.source, PollFlags::POLLIN)?.is_empty() {
             return Ok(None);
         }
         match read(self.source, &mut self.buffer) {
@@ -529,31 +545,33 @@ impl Pace {
 }
 
 /// What `auto` makes of a descriptor.
-fn look_at(source: BorrowedFd<'_>) -> Kind {
-    let Ok(status) = fstat(source) else {
-        return Kind::Inherited;
+fn look_at(source: BorrowedFd<'_>) -> io::Result<Kind> {
+    let status = match fstat(source) {
+        Err(Errno::EBADF) => return Ok(Kind::Inherited),
+        status => status?,
     };
-    match SFlag::from_bits_truncate(status.st_mode & SFlag::S_IFMT.bits()) {
+    Ok(match SFlag::from_bits_truncate(status.st_mode & SFlag::S_IFMT.bits()) {
         SFlag::S_IFIFO => Kind::Pipe,
         SFlag::S_IFREG | SFlag::S_IFBLK => {
             lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, |start| Kind::File(start, false))
         }
         _ => Kind::Inherited,
-    }
+    })
 }
 
 /// What is ready now, without waiting.
-fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> PollFlags {
+fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
     match poll(&mut fds, PollTimeout::ZERO) {
-        Ok(_) => fds[0].revents().unwrap_or(PollFlags::empty()),
-        Err(_) => PollFlags::empty(),
+        Ok(_) => Ok(fds[0].revents().unwrap_or(PollFlags::empty())),
+        Err(Errno::EINTR) => Ok(PollFlags::empty()),
+        Err(errno) => Err(errno),
     }
 }
 
 /// Whether a pipe is empty and nobody can write to it.
 fn is_at_end(source: BorrowedFd<'_>) -> bool {
-    let state = ready(source, PollFlags::POLLIN);
+    let state = ready(source, PollFlags::POLLIN).unwrap_or(PollFlags::empty());
     state.contains(PollFlags::POLLHUP) && !state.contains(PollFlags::POLLIN)
 }
 

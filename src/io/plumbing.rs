@@ -14,6 +14,7 @@ use super::input::Input;
 use super::lines::Lines;
 use super::pty::Pty;
 use super::spool::Spool;
+use crate::os::describe_error;
 use crate::outcome::Seen;
 use crate::signal::Signal;
 use crate::streams::{Keep, Listener, Streams};
@@ -160,7 +161,11 @@ impl Plumbing {
 
     fn flow(&self, source: OwnedFd, output: usize) -> Flow {
         let looks = self.is_watched(output) && !self.streams.patterns.is_empty();
-        Flow::new(source, looks.then(|| Arc::clone(&self.streams.patterns)))
+        Flow::new(
+            source,
+            self.streams.pty,
+            looks.then(|| Arc::clone(&self.streams.patterns)),
+        )
     }
 
     /// Whether this output is looked at. What a terminal shows is one output.
@@ -250,7 +255,8 @@ impl Plumbing {
         if self.input.is_lost() {
             self.seen.input_error.get_or_insert_with(|| error.to_string());
         } else {
-            self.fail(format!("standard input: {error}"));
+            self.input.stall();
+            self.fail(format!("standard input: {}", describe_error(&error)));
         }
     }
 
@@ -260,6 +266,16 @@ impl Plumbing {
                 flow.forget(*pattern);
             }
         }
+    }
+
+    /// Whether the attempt has to be ended: it may wait for input that will not come.
+    pub fn is_stalled(&self) -> bool {
+        self.input.is_stalled()
+    }
+
+    /// What has failed since this was last asked.
+    pub fn fault(&mut self) -> Option<String> {
+        self.fault.take()
     }
 
     /// Nothing more is taken from the command: it ends by SIGPIPE, or by itself.
@@ -323,7 +339,7 @@ impl Plumbing {
                 None => {}
             }
         }
-        match self.fault.take() {
+        match self.fault() {
             Some(fault) => Err(fault),
             None => Ok(std::mem::take(&mut self.seen)),
         }

@@ -22,6 +22,7 @@ use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices as Key, Term
 use nix::unistd::{getpgrp, read, tcgetpgrp, write};
 
 use super::fd::{above_standard, duplicate, set_nonblocking};
+use crate::os::uninterrupted;
 use crate::signal::Signal;
 
 /// The size without a terminal of our own.
@@ -310,7 +311,7 @@ impl Drop for Pty {
 
 /// A new pseudo-terminal: its master, non-blocking, and its slave.
 fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY)?;
+    let master = uninterrupted(|| posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY))?;
     grantpt(&master)?;
     unlockpt(&master)?;
     let path = name(&master)?;

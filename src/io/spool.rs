@@ -66,7 +66,12 @@ impl Spool {
             .unwrap_or(usize::MAX)
             .min(buffer.len());
         match &self.file {
-            Some(file) => file.read_at(&mut buffer[..left], offset),
+            Some(file) => loop {
+                match file.read_at(&mut buffer[..left], offset) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    read => return read,
+                }
+            },
             None => {
                 let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.memory.len());
                 buffer[..left].copy_from_slice(&self.memory[start..start + left]);

@@ -19,7 +19,7 @@ use super::timer::later;
 use super::tree::Tree;
 use crate::io::plumbing::Plumbing;
 use crate::outcome::{Bound, End, Outcome};
-use crate::run::{Attempt, Bounds, Order};
+use crate::run::{Attempt, Bounds, Cut, Order};
 use crate::signal::Signal;
 
 /// Before the first second look whether the rest of a timed-out tree has gone; each later one takes
@@ -56,7 +56,7 @@ struct Running<'a> {
 }
 
 /// Runs the attempt to its end.
-pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order) -> Attempt {
+pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order) -> Result<Attempt, Cut> {
     let mut running = Running {
         bounds: &order.bounds,
         child,
@@ -76,21 +76,26 @@ pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &O
     let ran = System::now()
         .saturating_duration_since(started)
         .saturating_sub(running.paused);
+    let end = match (running.ended_by, ended) {
+        (Some(bound), _) => End::TimedOut(bound),
+        (None, Ended::Exited(code)) => End::Exited(code),
+        (None, Ended::Signaled(signal)) => End::Signaled(signal),
+        // If it still runs, it gets TERM when backoff ends.
+        (None, Ended::Unknown(errno)) => {
+            let why = super::describe(errno);
+            return Err(Cut::Fault(format!("cannot learn how the command ended: {why}")));
+        }
+    };
     if running.ended_by.is_some() {
         running.until_the_tree_is_gone(system);
     }
     running.until_its_output_is_over(system);
     running.child.reap();
     system.attempt_is_over();
-    let end = match (running.ended_by, ended) {
-        (Some(bound), _) => End::TimedOut(bound),
-        (None, Ended::Exited(code)) => End::Exited(code),
-        (None, Ended::Signaled(signal)) => End::Signaled(signal),
-    };
-    Attempt {
+    Ok(Attempt {
         outcome: Outcome::new(end, ran),
         interrupted: running.interrupted,
-    }
+    })
 }
 
 impl Running<'_> {
@@ -100,6 +105,10 @@ impl Running<'_> {
             let mut look = self.keep_time(now);
             let has_been_long = self.idle_at.is_some_and(|at| at <= now);
             system.listen(self.next_timer());
+            if self.ended_by.is_none() && system.streams(Plumbing::is_stalled) {
+                // Which bound is all the same: the run has failed.
+                look |= self.end_it(Bound::Timeout, System::now());
+            }
             // What waits for its reader is not silence.
             if system.has_moved() || system.streams(Plumbing::has_pending) {
                 self.idle_at = self.bounds.idle.and_then(|idle| later(System::now(), idle));
@@ -153,6 +162,11 @@ impl Running<'_> {
             None if self.is_silent && due(self.idle_at) => Bound::Idle,
             None => return false,
         };
+        self.end_it(bound, now)
+    }
+
+    /// Ends the attempt, unless it has ended: then it is time to look at it.
+    fn end_it(&mut self, bound: Bound, now: Instant) -> bool {
         if self.child.ended().is_some() {
             return true;
         }

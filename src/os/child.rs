@@ -26,15 +26,17 @@ pub enum Ended {
     Exited(u8),
     /// By a signal.
     Signaled(Signal),
+    /// The system does not tell (a filter of system calls).
+    Unknown(Errno),
 }
 
 /// What `waitid(2)` says at once about a child, or about any child with `pid` 0.
 fn look(pid: libc::pid_t, options: i32) -> Option<libc::siginfo_t> {
-    wait(pid, options | libc::WNOHANG)
+    wait(pid, options | libc::WNOHANG).ok().flatten()
 }
 
 /// What `waitid(2)` says.
-fn wait(pid: libc::pid_t, options: i32) -> Option<libc::siginfo_t> {
+fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<libc::siginfo_t>> {
     loop {
         // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid writes only there.
         let (result, info) = unsafe {
@@ -45,9 +47,9 @@ fn wait(pid: libc::pid_t, options: i32) -> Option<libc::siginfo_t> {
         // SAFETY: waitid filled the fields of SIGCHLD, or left them zero.
         let is_filled = unsafe { info.si_pid() } != 0;
         match result {
-            0 => return is_filled.then_some(info),
+            0 => return Ok(is_filled.then_some(info)),
             _ if Errno::last() == Errno::EINTR => {}
-            _ => return None,
+            _ => return Err(Errno::last()),
         }
     }
 }
@@ -75,7 +77,10 @@ impl Child {
 
     /// How it ended, if it has. It stays a zombie.
     pub fn ended(&self) -> Option<Ended> {
-        let info = look(self.pid, libc::WEXITED | libc::WNOWAIT)?;
+        let info = match wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
+            Ok(info) => info?,
+            Err(errno) => return Some(Ended::Unknown(errno)),
+        };
         // SAFETY: an exited child's record has a status.
         let status = unsafe { info.si_status() };
         Some(match info.si_code {
@@ -135,7 +140,7 @@ impl Child {
     /// become the command may still be on its way out.
     #[allow(clippy::needless_pass_by_value, reason = "nobody may use the number afterwards")]
     pub fn reap(self) {
-        wait(self.pid, libc::WEXITED);
+        let _ = wait(self.pid, libc::WEXITED);
     }
 }
 

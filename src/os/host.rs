@@ -197,7 +197,7 @@ impl System {
                 if was_in_foreground {
                     terminal::take_back();
                 }
-                Ok(attempt)
+                attempt
             }
             Err(SpawnError::Exec(failure)) => {
                 let outcome = Outcome::new(End::NotStarted(failure), Duration::ZERO);
@@ -257,7 +257,10 @@ impl System {
     /// Prints what was kept of an output, hearing signals.
     fn print(&mut self, release: &mut Release, outlet: &mut Outlet, name: &str) -> Result<(), Cut> {
         let fault = |why: String| Cut::Fault(format!("cannot print {name}: {why}"));
-        while release.work(outlet).map_err(|error| fault(error.to_string()))? {
+        while release
+            .work(outlet)
+            .map_err(|error| fault(super::describe_error(&error)))?
+        {
             self.wait_for_room(Release::fd(outlet))?;
         }
         match release.failure() {
@@ -277,6 +280,9 @@ impl System {
             }
             self.listen(deadline);
             self.obey()?;
+            if let Some(why) = self.plumbing.as_mut().and_then(Plumbing::fault) {
+                return Err(Cut::Fault(why));
+            }
         }
         Ok(true)
     }

@@ -15,6 +15,16 @@ pub fn describe_error(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
+/// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.
+pub fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::EINTR) => {}
+            done => return done,
+        }
+    }
+}
+
 mod aside;
 mod attempt;
 pub mod child;
@@ -23,6 +33,7 @@ mod countdown;
 pub mod environment;
 pub mod host;
 pub mod leave;
+pub mod lock;
 mod messages;
 pub mod random;
 pub mod signals;

@@ -4,6 +4,7 @@ use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::libc;
 
 use super::{KERNEL_MASK, Queue, Received, is_ignored, watch_children};
@@ -32,13 +33,17 @@ impl Signals {
             let mut all: libc::sigset_t = std::mem::zeroed();
             std::ptr::from_mut(&mut all).cast::<u8>().write_bytes(0xff, KERNEL_MASK);
             let mut caller: libc::sigset_t = std::mem::zeroed();
-            libc::syscall(
+            let blocked = libc::syscall(
                 libc::SYS_rt_sigprocmask,
                 libc::SIG_SETMASK,
                 &raw const all,
                 &raw mut caller,
                 KERNEL_MASK,
             );
+            // What is not blocked is not heard: the end of the command would be waited for in vain.
+            if blocked < 0 {
+                return Err(io::Error::last_os_error());
+            }
             let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
             let fd = libc::syscall(libc::SYS_signalfd4, -1, &raw const all, KERNEL_MASK, flags) as i32;
             if fd < 0 {
@@ -75,6 +80,13 @@ impl Signals {
         let mut records = [MaybeUninit::<libc::signalfd_siginfo>::uninit(); BATCH];
         // SAFETY: the buffer is BATCH records long, and a signalfd gives whole records.
         let read = unsafe { libc::read(self.fd.as_raw_fd(), records.as_mut_ptr().cast(), BATCH * RECORD) };
+        if read < 0 && !matches!(Errno::last(), Errno::EAGAIN | Errno::EINTR) {
+            // What cannot be heard may be that the command has ended: it is looked at.
+            self.queue.push_back(Received {
+                signal: Signal::CHLD,
+                from_kernel: true,
+            });
+        }
         let count = usize::try_from(read).unwrap_or(0) / RECORD;
         for record in &records[..count] {
             // SAFETY: this record was filled by the read.

@@ -187,8 +187,8 @@ unsafe fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()
         }
         for (standard, fd) in start.stdio.into_iter().enumerate() {
             // All of backoff's own are above 2, so none is overwritten before it was duplicated.
-            if fd >= 0 {
-                libc::dup2(fd, standard as i32);
+            if fd >= 0 && libc::dup2(fd, standard as i32) < 0 {
+                return Errno::last_raw();
             }
         }
         if start.place == Place::Terminal {

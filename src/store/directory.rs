@@ -12,12 +12,13 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open, openat};
+use nix::fcntl::{AtFlags, OFlag, open, openat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::{LinkatFlags, UnlinkatFlags, geteuid, linkat, unlinkat};
 
 use super::page::{self, Content};
-use crate::os::{describe, describe_error};
+use crate::os::lock::Locked;
+use crate::os::{describe, describe_error, uninterrupted};
 
 /// How often a file may be replaced by others while it is opened.
 const MOST_TRIES: u32 = 100;
@@ -84,11 +85,12 @@ pub fn update<T>(
 
 fn open_directory(path: &Path) -> Result<File, String> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let opened = match open(path, flags, Mode::empty()) {
+    let open = || uninterrupted(|| open(path, flags, Mode::empty()));
+    let opened = match open() {
         Err(Errno::ENOENT) => {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
             made.map_err(|error| format!("cannot make this directory: {}", describe_error(&error)))?;
-            open(path, flags, Mode::empty())
+            open()
         }
         opened => opened,
     };
@@ -103,10 +105,11 @@ fn open_directory(path: &Path) -> Result<File, String> {
 }
 
 /// The file of a name, locked; None if another one has taken its place meanwhile.
-fn open_file(home: &File, name: &OsString) -> Result<Option<Flock<File>>, String> {
+fn open_file(home: &File, name: &OsString) -> Result<Option<Locked>, String> {
     // Without O_NONBLOCK a named pipe would keep us.
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-    let file = match openat(home, name.as_os_str(), flags, Mode::from_bits_truncate(0o600)) {
+    let mode = Mode::from_bits_truncate(0o600);
+    let file = match uninterrupted(|| openat(home, name.as_os_str(), flags, mode)) {
         Ok(fd) => File::from(fd),
         Err(Errno::ELOOP) => return Err("is a symbolic link".into()),
         Err(errno) => return Err(format!("cannot open this file: {}", describe(errno))),
@@ -115,14 +118,7 @@ fn open_file(home: &File, name: &OsString) -> Result<Option<Flock<File>>, String
     if !facts.is_file() {
         return Err("is not a regular file".into());
     }
-    let mut file = file;
-    let locked = loop {
-        match Flock::lock(file, FlockArg::LockExclusive) {
-            Ok(locked) => break locked,
-            Err((back, Errno::EINTR)) => file = back,
-            Err((_, errno)) => return Err(format!("cannot lock this file: {}", describe(errno))),
-        }
-    };
+    let locked = Locked::new(file).map_err(|errno| format!("cannot lock this file: {}", describe(errno)))?;
     // Whoever had the lock before may have set the file aside.
     match fstatat(home, name.as_os_str(), AtFlags::AT_SYMLINK_NOFOLLOW) {
         Ok(now) if (now.st_dev, now.st_ino) == (facts.dev() as _, facts.ino() as _) => {}

@@ -33,7 +33,7 @@ pub fn read(file: &[u8]) -> Content<'_> {
         let copy = file.get(place * COPY..).unwrap_or_default();
         let copy = &copy[..copy.len().min(COPY)];
         if let Some((record, sequence)) = whole(copy)
-            && newest.is_none_or(|(_, newest, _)| sequence > newest)
+            && newest.is_none_or(|(_, newest, _)| is_later(sequence, newest))
         {
             newest = Some((record, sequence, place));
         }
@@ -43,6 +43,11 @@ pub fn read(file: &[u8]) -> Content<'_> {
         None if file.iter().all(|byte| *byte == 0) => Content::Blank,
         None => Content::Foreign,
     }
+}
+
+/// Numbers wrap, so that every number has one after it, also in a file that somebody else has made.
+fn is_later(sequence: u64, other: u64) -> bool {
+    sequence.wrapping_sub(other).cast_signed() > 0
 }
 
 fn whole(copy: &[u8]) -> Option<(&[u8], u64)> {
@@ -59,7 +64,7 @@ fn whole(copy: &[u8]) -> Option<(&[u8], u64)> {
 /// whole until it is written.
 pub fn next(content: &Content<'_>, record: &[u8]) -> (Vec<u8>, u64) {
     let (sequence, place) = match content {
-        Content::Record(_, sequence, place) => (sequence.saturating_add(1), 1 - place),
+        Content::Record(_, sequence, place) => (sequence.wrapping_add(1), 1 - place),
         Content::Blank | Content::Foreign => (1, 0),
     };
     let mut copy = MAGIC.to_vec();
@@ -110,6 +115,19 @@ mod tests {
         for n in 0..5_u8 {
             update(&mut file, &vec![n; MOST]);
             assert_eq!(record(&file), Some(&*vec![n; MOST]));
+        }
+    }
+
+    #[test]
+    fn an_update_is_the_newest_whatever_the_number_before_it() {
+        for before in [0, 7, 1 << 63, u64::MAX - 1, u64::MAX] {
+            let mut file = vec![0; FILE];
+            let (copy, at) = next(&Content::Record(&[], before, 1), b"first");
+            file[at as usize..at as usize + COPY].copy_from_slice(&copy);
+            for new in [b"second", b"third!", b"fourth"] {
+                update(&mut file, new);
+                assert_eq!(record(&file), Some(&new[..]), "after {before}");
+            }
         }
     }
 

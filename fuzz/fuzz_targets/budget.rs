@@ -1,0 +1,74 @@
+//! The file of a budget, as anybody may have written it: reading it does not panic, what is taken for a record
+//! is one, and an answer and the next record follow from any of them, whatever the clock says.
+//!
+//! The input is the time, the window, the least number of attempts and the length of a cool-off (8 bytes each), the
+//! question (1), and the file.
+#![no_main]
+
+use std::time::Duration;
+
+use backoff_cli::budget::{decode, encode};
+use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, Terms};
+use backoff_cli::store::page::{self, Content};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((numbers, rest)) = input.split_first_chunk::<32>() else {
+        return;
+    };
+    let Some((question, file)) = rest.split_first() else {
+        return;
+    };
+    let (numbers, _) = numbers.as_chunks::<8>();
+    let number = |i: usize| u64::from_le_bytes(numbers[i]);
+    let now = Duration::from_millis(number(0));
+    let terms = Terms {
+        ratio: 100_000,
+        min: number(2),
+        window: Duration::from_millis(number(1).max(1)),
+    };
+    let question = match question % 5 {
+        0 => Question::Attempt,
+        1 => Question::Retry,
+        2 => Question::CoolOff,
+        3 => Question::GaveUp(Duration::from_millis(number(3))),
+        _ => Question::Recovered,
+    };
+
+    let file = &file[..file.len().min(page::FILE)];
+    let content = page::read(file);
+    // The checksum keeps most inputs out, so the record is also read from the bare file.
+    let mut records = vec![&file[..file.len().min(page::MOST)]];
+    if let Content::Record(record, ..) = content {
+        records.push(record);
+    }
+    for record in records {
+        let Some(mut ledger) = decode(record) else { continue };
+        if !record.is_empty() && ledger.cool_off.is_some() {
+            assert_eq!(encode(&ledger), record);
+        }
+        let answer = ledger.answer(&terms, question, now);
+        assert_eq!(answer.allowed, terms.allow(answer.counts));
+        assert!(ledger.slots.len() <= MOST_SLOTS);
+        assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));
+        let next = encode(&ledger);
+        assert!(next.len() <= page::MOST);
+        assert_eq!(decode(&next), Some(tidied(ledger)));
+
+        let (copy, at) = page::next(&content, &next);
+        let mut written = file.to_vec();
+        written.resize(page::FILE, 0);
+        let at = usize::try_from(at).expect("one of two places");
+        written[at..at + page::COPY].copy_from_slice(&copy);
+        match page::read(&written) {
+            Content::Record(found, ..) => assert_eq!(found, next),
+            other => panic!("{other:?} after an update"),
+        }
+    }
+});
+
+/// A cool-off of no length is none.
+fn tidied(mut ledger: Ledger) -> Ledger {
+    ledger.cool_off = ledger.cool_off.filter(|cool_off| cool_off.length > 0);
+    ledger
+}

@@ -1,0 +1,49 @@
+//! A configuration file, all the way to a plan: nothing panics, and what is wrong is said in one line that a
+//! terminal may be shown and that names a place.
+#![no_main]
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use backoff_cli::cli::{self, Parsed, Typed};
+use backoff_cli::config::Config;
+use backoff_cli::generate;
+use backoff_cli::plan::Plan;
+use backoff_cli::settings::Settings;
+use libfuzzer_sys::fuzz_target;
+
+thread_local! {
+    static PATH: String = format!("/dev/shm/backoff-fuzz-{}.toml", std::process::id());
+    /// What was typed. To parse it takes far longer than all that follows.
+    static TYPED: [Typed; 2] = [&["--", "true"][..], &["--policy", "mine", "--plan"]].map(|words| {
+        let args = PATH.with(|path| [&["backoff", "--config", path], words].concat().iter().map(OsString::from).collect());
+        match cli::parse(args) {
+            Parsed::Run(typed) => typed,
+            _ => panic!("not a run: {words:?}"),
+        }
+    });
+}
+
+fuzz_target!(|file: &[u8]| {
+    PATH.with(|path| {
+        let mut written = std::fs::File::create(path).expect("room for a file");
+        written.write_all(file).expect("room for a file");
+        TYPED.with(|all| all.iter().for_each(|typed| check(typed, path)));
+    });
+});
+
+fn check(typed: &Typed, path: &str) {
+    let planned = Config::load(&Settings::new(typed, &[])).and_then(|config| {
+        for line in generate::policies(&config).take(100) {
+            assert!(!line.contains(|c: char| c.is_control() && c != '\n'), "{line:?}");
+        }
+        let plan = Plan::resolve(typed, &[], &config)?;
+        assert!(generate::waits(&plan).take(30).all(|line| !line.is_empty()));
+        Ok(plan)
+    });
+    if let Err(usage) = planned {
+        let line = usage.0;
+        assert!(!line.contains(char::is_control), "{line:?}");
+        assert!(line.contains(path) || line.contains("policy"), "{line:?}");
+    }
+}
