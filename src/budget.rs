@@ -47,12 +47,10 @@ impl Place {
             return match text {
                 "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
                 // A directory of this name is less likely than a slip, and the name may hold a password.
-                path if ["redis:", "rediss:", "redis+unix:"]
-                    .iter()
-                    .any(|scheme| path.starts_with(scheme)) =>
-                {
-                    Err("lacks a slash; try redis://HOST:6379, or ./ in front of a directory".into())
-                }
+                path if path.split('/').next().is_some_and(|first| first.contains(':')) => Err(
+                    "is an address that lacks its beginning; try redis://HOST:6379, or ./ in front of a directory"
+                        .into(),
+                ),
                 path => Ok(Place::Directory(path.into())),
             };
         };
@@ -87,8 +85,9 @@ impl Budget {
     pub fn ask(&self, question: Question) -> Result<Answered, String> {
         match &self.place {
             Place::Home => {
-                let home = environment::state_home()
-                    .ok_or("there is no place for it: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY")?;
+                let home = environment::state_home().ok_or(
+                    "there is no place for the budget: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY",
+                )?;
                 self.ask_directory(&home, question)
             }
             Place::Directory(path) => self.ask_directory(path, question),

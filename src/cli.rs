@@ -166,8 +166,9 @@ pub fn documented_parser() -> Command {
 
 /// Reads a command line, its first word being the program's own name.
 pub fn parse(args: Vec<OsString>) -> Parsed {
-    let mut matches = match parser().try_get_matches_from(args) {
+    let mut matches = match parser().try_get_matches_from(&args) {
         Ok(matches) => matches,
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => return Parsed::Print(help(&args, &error)),
         Err(error) => return explain(&error),
     };
     let mut typed = Typed::default();
@@ -191,6 +192,24 @@ pub fn parse(args: Vec<OsString>) -> Parsed {
     Parsed::Run(typed)
 }
 
+/// The help that was asked for, with the words that options take.
+fn help(args: &[OsString], plain: &clap::Error) -> String {
+    match documented_parser().try_get_matches_from(args) {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => error.render().to_string(),
+        // Words of the user's own stand before it.
+        _ => plain.render().to_string(),
+    }
+}
+
+/// What other tools call the number of attempts.
+pub fn means_attempts(name: &str) -> bool {
+    let name = name.trim_start_matches('-').split('=').next().unwrap_or_default();
+    matches!(
+        name.replace('_', "-").as_str(),
+        "retries" | "retry" | "max-retries" | "max-retry" | "tries" | "max-tries" | "times" | "count"
+    )
+}
+
 /// One line for a command line that cannot be read.
 fn explain(error: &clap::Error) -> Parsed {
     let context = |kind| match error.get(kind) {
@@ -200,12 +219,14 @@ fn explain(error: &clap::Error) -> Parsed {
     };
     let arg = context(ContextKind::InvalidArg);
     Parsed::Wrong(match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+        ErrorKind::DisplayVersion => {
             return Parsed::Print(error.render().to_string());
         }
         ErrorKind::UnknownArgument => {
             let similar = context(ContextKind::SuggestedArg);
-            let hint = if similar.is_empty() {
+            let hint = if means_attempts(&arg) {
+                ", did you mean --attempts, which counts the first one as well?".to_owned()
+            } else if similar.is_empty() {
                 String::new()
             } else {
                 format!(", did you mean {similar}?")

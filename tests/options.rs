@@ -701,3 +701,53 @@ fn rules_from_the_command_line() {
     assert_eq!(attempts(&["-t", "60ms", "-e", "5"], "sleep 9"), 3);
     assert_eq!(attempts(&["-t", "60ms", "--stop-on-timeout"], "sleep 9"), 1);
 }
+
+#[test]
+fn slips_of_newcomers_get_a_hint() {
+    for (words, hint) in [
+        (&["--", "ls -la"][..], "a command line for the shell needs sh -c '...'"),
+        (&["--", "FOO=1", "true"], "to set a variable, put env in front"),
+        (&["--", "-n", "3", "true"], "options of backoff stand before --"),
+    ] {
+        ran(words).expect_code(127).expect_stderr(hint);
+    }
+    let plain = ran(&["--", "no-such-command"]).expect_code(127);
+    assert!(!plain.stderr.contains(';'), "{plain:?}");
+    for words in [&["--retries", "3"][..], &["--max-retries=3"], &["--tries", "3"]] {
+        ran(&[words, &["--", "true"]].concat())
+            .expect_code(125)
+            .expect_stderr("did you mean --attempts, which counts the first one as well?");
+    }
+    ran(&["--for", "curl,foo", "--", "true"])
+        .expect_code(125)
+        .expect_stderr("names no preset with \"foo\"");
+    ran(&["--store", "redis.example.com:6379", "--", "true"])
+        .expect_code(125)
+        .expect_stderr("try redis://HOST:6379");
+}
+
+#[test]
+fn help_names_the_words_that_options_take() {
+    let help = ran(&["--help"]).expect_code(0).stdout;
+    for opt in OPTIONS {
+        if let Takes::Word(_, words) = opt.takes {
+            for word in words {
+                assert!(help.contains(word), "--{} {word}", opt.long);
+            }
+        }
+    }
+    assert!(
+        help.contains("[possible values: stream, final, success, null]"),
+        "{help}"
+    );
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let shown = ran(&["--report", "-", "--", "true"]).expect_code(0);
+    assert!(shown.stdout.starts_with("{\"schema\":1,"), "{shown:?}");
+    let shown = ran(&["--log-file", "-", "-n", "1", "--", "false"])
+        .expect_code(1)
+        .expect_silence();
+    assert!(shown.stdout.starts_with("backoff: gave up"), "{shown:?}");
+}

@@ -215,7 +215,7 @@ fn the_configuration_is_one() {
         .output()
         .unwrap();
     let shown = common::Shown::from(output).expect_code(0);
-    shown.expect_stderr("rule 4 of policy deploy = match permission denied, verdict permanent");
+    shown.expect_stderr("rule 4 of policy deploy = match (?i)permission denied, verdict permanent");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::{Policy, Source};
-use crate::cli::{OPTIONS, Opt, Takes};
+use crate::cli::{OPTIONS, Opt, Takes, means_attempts};
 use crate::settings::{Entry, Layer, Origin, Place, Usage};
 
 /// What a rule may say, and what kind of value that is. The conditions come first; the others are options.
@@ -129,6 +129,9 @@ fn option(key: &str) -> Option<&'static Opt> {
 
 /// `; did you mean "max-delay"?`, where one of these is like it.
 fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>) -> String {
+    if means_attempts(key) {
+        return "; did you mean \"attempts\", which counts the first one as well?".into();
+    }
     let key = key.replace('_', "-");
     let likeness = |name: &str| strsim::jaro(&key, name);
     let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));

@@ -35,7 +35,12 @@ fn options() -> String {
 fn names(opt: &Opt) -> String {
     let long = escape(&format!("--{}", opt.long));
     let value = match opt.takes {
-        Takes::Value(name) | Takes::Values(name) | Takes::Word(name, _) => format!(" \" \\fI{}\\fR\"", escape(name)),
+        Takes::Value(name) | Takes::Values(name) => format!(" \" \\fI{}\\fR\"", escape(name)),
+        // The words themselves, where they are few.
+        Takes::Word(name, words) => match words.join("|") {
+            words if words.len() <= 44 => format!(" \" {}\"", escape(&words)),
+            _ => format!(" \" \\fI{}\\fR\"", escape(name)),
+        },
         Takes::Nothing | Takes::Count => String::new(),
     };
     match opt.short {

@@ -27,6 +27,21 @@ pub struct Text<'a> {
     pub budget: Option<&'a Budget>,
 }
 
+/// What may be wrong with the name of a command that cannot be found.
+fn misuse(name: &OsString) -> &'static str {
+    let name = name.as_encoded_bytes();
+    let has = |bytes: &[u8]| name.iter().any(|byte| bytes.contains(byte));
+    if name.starts_with(b"-") {
+        "; options of backoff stand before --"
+    } else if has(b" \t\n|&;<>$`(){}*?") {
+        "; a command line for the shell needs sh -c '...'"
+    } else if has(b"=") {
+        "; to set a variable, put env in front"
+    } else {
+        ""
+    }
+}
+
 fn what(outcome: &Outcome, verdict: &Verdict) -> String {
     failure(outcome, verdict, harmless)
 }
@@ -152,7 +167,12 @@ impl Text<'_> {
     }
 
     fn cannot_run(&self, failure: &StartFailure) -> String {
-        format!("cannot run {}: {}", self.name(), failure.message)
+        let hint = if failure.not_found {
+            self.command.first().map_or("", misuse)
+        } else {
+            ""
+        };
+        format!("cannot run {}: {}{hint}", self.name(), failure.message)
     }
 
     fn because(&self, why: GiveUp, verdict: &Verdict, outcome: &Outcome) -> String {

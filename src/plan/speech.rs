@@ -1,5 +1,7 @@
 //! What backoff says, and where.
 
+use std::path::{Path, PathBuf};
+
 use super::value;
 use crate::settings::{Settings, Usage, exclude};
 use crate::speech::{Format, Progress, Speech, When};
@@ -16,7 +18,8 @@ pub(super) fn speech(settings: &Settings<'_>) -> Result<Speech, Usage> {
     let verbosity = verbosity(settings)?;
     let format = value(settings.read("log-format", |text| values::one_of(text, FORMATS))?).unwrap_or(Format::Text);
     let when = |name| settings.read(name, |text| values::one_of(text, WHEN));
-    let log_file = value(settings.read_path("log-file")?);
+    let path = |name| Ok(value(settings.read_path(name)?).map(standard_output));
+    let log_file = path("log-file")?;
     let progress = match value(when("progress")?).unwrap_or(When::Auto) {
         When::Never => None,
         _ if verbosity < 0 => None,
@@ -34,10 +37,19 @@ pub(super) fn speech(settings: &Settings<'_>) -> Result<Speech, Usage> {
         },
         format,
         log_file,
-        report: value(settings.read_path("report")?),
+        report: path("report")?,
         colour: value(when("color")?).unwrap_or(When::Auto),
         progress,
     })
+}
+
+/// `-` is standard output, as elsewhere.
+fn standard_output(path: PathBuf) -> PathBuf {
+    if path == Path::new("-") {
+        "/dev/stdout".into()
+    } else {
+        path
+    }
 }
 
 fn verbosity(settings: &Settings<'_>) -> Result<i16, Usage> {

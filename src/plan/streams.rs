@@ -175,9 +175,14 @@ fn presets(settings: &Settings<'_>, command: &[OsString]) -> Result<Vec<Preset>,
                 "auto" => Ok(program.and_then(presets::for_program)),
                 name => match presets::find(name) {
                     Some(preset) => Ok(Some(preset)),
-                    None => {
-                        Err("is not a list of presets; --list-presets shows them, and auto goes by the command".into())
-                    }
+                    None => Err(format!(
+                        "names no preset{}; --list-presets shows them, and auto goes by the command",
+                        if name == text {
+                            String::new()
+                        } else {
+                            format!(" with {name:?}")
+                        }
+                    )),
                 },
             })
             .collect()
