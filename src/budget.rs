@@ -203,6 +203,7 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::page;
     use proptest::prelude::*;
 
     proptest! {
@@ -222,6 +223,43 @@ mod tests {
             let record = encode(&ledger);
             prop_assert!(record.len() <= crate::store::page::MOST);
             prop_assert_eq!(decode(&record), Some(ledger));
+        }
+
+        /// A file as anybody may have written it: what is taken for a record is answered from, and what is written
+        /// then is what is read next.
+        #[test]
+        fn an_update_of_any_file_is_read_back(
+            numbers in prop::collection::vec(prop_oneof![0..2000_u64, any::<u64>()], 0..30),
+            sequence in prop_oneof![0..3_u64, Just(u64::MAX), any::<u64>()],
+            place in 0..2_usize,
+            now: u64,
+            asks in 0..5_u8,
+        ) {
+            let record: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+            let before = page::Content::Record(&[], sequence, 1 - place);
+            let mut file = vec![0; page::FILE];
+            let (copy, at) = page::next(&before, &record);
+            file[at as usize..at as usize + page::COPY].copy_from_slice(&copy);
+            let content = page::read(&file);
+            prop_assert_eq!(&content, &page::Content::Record(&record, sequence.wrapping_add(1), place));
+            if let Some(mut ledger) = decode(&record) {
+                let question = match asks {
+                    0 => Question::Attempt,
+                    1 => Question::Retry,
+                    2 => Question::CoolOff,
+                    3 => Question::GaveUp(Duration::from_millis(now)),
+                    _ => Question::Recovered,
+                };
+                let terms = Terms { ratio: 100_000, min: 10, window: Duration::from_secs(600) };
+                ledger.answer(&terms, question, Duration::from_millis(now));
+                let new = encode(&ledger);
+                prop_assert!(new.len() <= page::MOST);
+                let (copy, at) = page::next(&content, &new);
+                let mut written = file.clone();
+                written[at as usize..at as usize + page::COPY].copy_from_slice(&copy);
+                prop_assert_eq!(page::read(&written), page::Content::Record(&new, sequence.wrapping_add(2), 1 - place));
+                prop_assert!(decode(&new).is_some());
+            }
         }
 
         #[test]

@@ -400,6 +400,54 @@ mod tests {
         }
 
         #[test]
+        fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
+            for text in [&text, &near] {
+                let said = [
+                    duration(text).err(), durations(text).err(), codes(text).err(), signals(text).err(), size(text).err(),
+                    factor(text).err(), percent(text).err(), attempts(text).err(), switch(text).err(),
+                ];
+                for line in said.into_iter().flatten() {
+                    prop_assert!(!line.contains(char::is_control), "{:?}", line);
+                }
+            }
+        }
+
+        #[test]
+        fn codes_are_what_their_parts_say(text in "([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|(EX_)?tempfail|usage-config| 7 )(,([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|ok)){0,3}") {
+            let parts: Result<Vec<CodeSet>, String> = text.split(',').map(codes).collect();
+            match (codes(&text), parts) {
+                (Ok(set), Ok(parts)) => for code in 0..=255 {
+                    prop_assert_eq!(set.contains(code), parts.iter().any(|part| part.contains(code)));
+                },
+                (Err(_), Err(_)) => {}
+                (set, parts) => prop_assert!(false, "{:?}, but {:?}", set, parts),
+            }
+        }
+
+        #[test]
+        fn signals_are_what_their_parts_say(text in "((SIG|sig)?(TERM|hup|Int|RTMIN|RTMAX|CLD|KILL)([-+][0-9]{1,2})?|[0-9]{1,2})(, ?(QUIT|RTMIN\\+[0-9]|[0-9]{1,2})){0,3}") {
+            let parts: Result<Vec<Signal>, String> = text.split(',').map(signal).collect();
+            match (signals(&text), parts) {
+                (Ok(set), Ok(parts)) => {
+                    let mut again = SignalSet::default();
+                    for part in parts {
+                        again.add(part);
+                        prop_assert_eq!(signal(&part.number().to_string()), Ok(part));
+                    }
+                    prop_assert_eq!(set, again);
+                }
+                (Err(_), Err(_)) => {}
+                (set, parts) => prop_assert!(false, "{:?}, but {:?}", set, parts),
+            }
+        }
+
+        #[test]
+        fn no_password_is_shown(scheme in "redis|rediss|x", secret in "[^/]{0,20}", host in "[a-z0-9.:/]{0,20}") {
+            let shown = without_password(&format!("{scheme}://{secret}@{host}"));
+            prop_assert_eq!(shown, format!("{scheme}://***@{host}"));
+        }
+
+        #[test]
         fn bare_seconds_agree_with_the_unit(whole in 0u32.., thousandths in 0u32..1000) {
             let bare = format!("{whole}.{thousandths:03}");
             prop_assert_eq!(duration(&bare), duration(&format!("{bare}s")));
