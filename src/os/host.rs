@@ -309,7 +309,11 @@ impl System {
     ) -> Result<Attempt, Cut> {
         let command = ["/bin/sh", "-c", shell].map(OsString::from);
         let names: Vec<&str> = order.variables.iter().map(|(name, _)| *name).collect();
-        let ends = Ends([input, fd::duplicate(stdio::ERR).ok(), None]);
+        // Where standard error is closed, nothing of it may get into the command's output either.
+        let output = fd::duplicate(stdio::ERR)
+            .or_else(|_| fd::null())
+            .map_err(|error| Cut::Fault(format!("cannot open /dev/null: {error}")))?;
+        let ends = Ends([input, Some(output), None]);
         let plumbing = self.plumbing.take();
         let place = place.unwrap_or_else(|| self.place());
         let mut environment = Environment::without(&names);
