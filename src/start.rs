@@ -52,7 +52,8 @@ fn run(plan: &Plan) -> Exit {
     let mut voice = Voice::new(plan, &identity, os::stdio::takes_colour);
     let mut host = match System::take_over(&plan.command, &plan.streams, &plan.speech) {
         Ok(host) => host,
-        Err(cut) => return cut_short(cut),
+        Err(Cut::Fault(line)) => return complain(&line),
+        Err(Cut::Interrupted(signal)) => return Exit::Signal(signal),
     };
     let result = run::run(plan, &identity, &mut host, &mut rng, &mut voice);
     let ending = match &result {
@@ -60,21 +61,21 @@ fn run(plan: &Plan) -> Exit {
         Err(Cut::Interrupted(_)) => Ending::Interrupted,
         Err(Cut::Fault(_)) => Ending::Failed,
     };
-    let exit = result.unwrap_or_else(cut_short);
+    let exit = result.unwrap_or_else(|cut| match cut {
+        Cut::Interrupted(signal) => Exit::Signal(signal),
+        Cut::Fault(line) => {
+            // A signal in place of its reader changes nothing about the status.
+            let _ = host.complain(&line);
+            exit::FAULT
+        }
+    });
     if let (Some(path), Some(report)) = (&plan.speech.report, voice.report()) {
         let text = report.end(ending, exit.shell_status(), host.time_of_day(), host.elapsed());
         if let Err(why) = host.write_report(path, &text) {
-            os::stdio::complain(&format!("warning: cannot write --report {path:?}: {why}"));
+            let _ = host.complain(&format!("warning: cannot write --report {path:?}: {why}"));
         }
     }
     exit
-}
-
-fn cut_short(cut: Cut) -> Exit {
-    match cut {
-        Cut::Interrupted(signal) => Exit::Signal(signal),
-        Cut::Fault(line) => complain(&line),
-    }
 }
 
 /// A random UUID (RFC 9562, version 4).

@@ -361,6 +361,8 @@ fn what_has_no_place_in_a_file() {
     for name in ["a b", "", "\\u001b[31m", "a/b", "a\\nb"] {
         refused(format!("[policy.\"{name}\"]\n"), "1:9: ", &["no name for a policy"]);
     }
+    // As text: nothing of it acts on a terminal.
+    refused("[policy]\n\"\\u001b[31m\" = 1\n", "2:1: ", &["[policy.\\u{1b}[31m]"]);
 }
 
 #[test]

@@ -55,6 +55,15 @@ fn they_see_what_happened() {
 }
 
 #[test]
+fn without_standard_error_they_print_nowhere() {
+    let says = "echo said";
+    let script = format!(
+        "backoff -n 2 -b 1ms --on-retry '{says}' --on-give-up '{says}' --retry-if '{says}' -- sh -c 'echo out; exit 1' 2>&-"
+    );
+    assert_eq!(run(&mut shell(&script)).expect_code(1).stdout, "out\nout\n");
+}
+
+#[test]
 fn a_success_calls_none_and_one_after_a_retry_one() {
     let both = [
         "--on-retry",

@@ -359,6 +359,9 @@ fn a_log_that_cannot_be_written_is_one_warning() {
         ("/dev/full", "No space left on device"),
         (&fifo, "No such device or address"),
         ("/dev/fd/77", "Bad file descriptor"),
+        // The first that backoff opens for itself.
+        ("/dev/fd/3", "Bad file descriptor"),
+        ("/dev/fd/-1", "No such file or directory"),
     ] {
         let shown = ran(&[
             "--log-file",

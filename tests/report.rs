@@ -221,6 +221,8 @@ fn a_report_that_cannot_be_written_is_one_warning() {
         ("/", "Is a directory"),
         ("/dev/full", "No space left on device"),
         ("/proc/report", "No such file or directory"),
+        ("/dev/fd/3", "Bad file descriptor"),
+        ("/dev/fd/-1", "No such file or directory"),
     ] {
         let shown = ran(&[
             "--report", path, "-q", "-n", "2", "-b", "1ms", "--", "sh", "-c", "exit 3",

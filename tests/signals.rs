@@ -8,6 +8,7 @@
 
 mod common;
 
+use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use common::process::{children_of, hears_signals, is_alive, is_named, state};
@@ -375,6 +376,35 @@ fn full_standard_error_does_not_make_backoff_deaf() {
     let status = live.child.wait().unwrap();
     kill(Pid::from_raw(holder), Signal::SIGKILL).unwrap();
     assert!(!status.success(), "{status:?}");
+}
+
+#[test]
+fn what_nobody_reads_does_not_hold_up_what_a_signal_has_ended() {
+    for options in [
+        "-v -b 1m -m 1m -- false",
+        "--log-format json -b 1m -m 1m -- false",
+        "--log-format json -- sleep 60",
+        "-v --report /dev/stderr -- sleep 60",
+        "-q --report /dev/stderr -- sleep 60",
+        "-q --report /nonexistent/report -- sleep 60",
+    ] {
+        let script = format!(
+            "exec 3> >(exec sleep 60); echo $!; head -c 65536 /dev/zero >&3; exec setsid backoff {options} 2>&3"
+        );
+        let mut live = Live::start(&mut shell(&script));
+        let holder: i32 = live.line().parse().unwrap();
+        eventually("backoff is up", || {
+            is_named(live.pid(), "backoff") && hears_signals(live.pid()) && state(live.pid()) == Some('S')
+        });
+        // It waits, for its reader or for the command.
+        std::thread::sleep(Duration::from_millis(200));
+        live.signal(Signal::SIGTERM);
+        eventually(&format!("{options}: it ends"), || {
+            live.child.try_wait().unwrap().is_some() || state(live.pid()) == Some('Z')
+        });
+        kill(Pid::from_raw(holder), Signal::SIGKILL).unwrap();
+        assert_eq!(live.child.wait().unwrap().signal(), Some(15), "{options}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::{Policy, Source};
 use crate::cli::{OPTIONS, Opt, Takes, means_attempts};
+use crate::observe::words::harmless;
 use crate::settings::{Entry, Layer, Origin, Place, Usage};
 
 /// What a rule may say, and what kind of value that is. The conditions come first; the others are options.
@@ -164,7 +165,7 @@ impl Document<'_> {
     fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, Usage> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
-            let problem = format!("must be a table, [policy.{name}], or stand in one");
+            let problem = format!("must be a table, [policy.{}], or stand in one", harmless(name));
             return Err(self.wrong_key(key, &problem));
         };
         // Names stand in messages and in the first column of a list.

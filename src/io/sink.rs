@@ -19,7 +19,7 @@ use super::fd::above_standard;
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 pub fn descriptor(path: &Path) -> Option<RawFd> {
     let path = path.to_str()?;
-    match path {
+    let number = match path {
         "/dev/stdout" => Some(1),
         "/dev/stderr" => Some(2),
         _ => path
@@ -27,7 +27,8 @@ pub fn descriptor(path: &Path) -> Option<RawFd> {
             .or_else(|| path.strip_prefix("/proc/self/fd/"))?
             .parse()
             .ok(),
-    }
+    };
+    number.filter(|number| *number >= 0)
 }
 
 /// A standard descriptor to write to.

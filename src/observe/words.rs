@@ -38,7 +38,7 @@ pub fn quoted(word: &OsString) -> String {
     let mut shown = String::from("'");
     for chunk in word.as_encoded_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c.is_control() || c == '\\' || c == '\'' {
+            if c.is_control() || is_unseen(c) || c == '\\' || c == '\'' {
                 shown.extend(c.escape_default());
             } else {
                 shown.push(c);
@@ -54,7 +54,7 @@ pub fn quoted(word: &OsString) -> String {
 
 /// Characters that change how the others are shown: directions, joiners, marks of order.
 pub(super) fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// A text with nothing in it that a terminal would act on.
@@ -121,5 +121,6 @@ mod tests {
     fn a_name_cannot_write_to_the_terminal() {
         let name = OsString::from_vec(b"a\x1b[31m\n'\xff\\".to_vec());
         assert_eq!(quoted(&name), r"'a\u{1b}[31m\n\'\xff\\'");
+        assert_eq!(quoted(&"a\u{202e}b\u{61c}é".into()), r"'a\u{202e}b\u{61c}é'");
     }
 }

@@ -30,6 +30,9 @@ use crate::signal::Signal;
 use crate::speech::{Progress, Speech};
 use crate::streams::Streams;
 
+/// Once a signal has ended the run, how long what is still to be said may wait for its reader.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
 /// This process and what it starts.
 #[derive(Debug)]
 pub struct System {
@@ -44,6 +47,10 @@ pub struct System {
     /// Whether there is a controlling terminal; asked before the first attempt.
     has_terminal: Option<bool>,
     is_init: bool,
+    /// A signal has ended the run, and how it ends is decided.
+    is_ending: bool,
+    /// `--report` stands for a descriptor that backoff was not given.
+    is_report_closed: bool,
     /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
     typed: Option<Signal>,
     /// A key has made this signal, by which the job is to stop once the command has.
@@ -55,17 +62,23 @@ pub struct System {
 impl System {
     /// Takes over this process's signals for a command.
     pub fn take_over(command: &[OsString], streams: &Streams, speech: &Speech) -> Result<System, Cut> {
+        // Before there are descriptors of backoff's own.
+        let messages = Messages::new(speech.log_file.clone());
+        let report = speech.report.as_deref().and_then(sink::descriptor);
+        let is_report_closed = report.is_some_and(|number| !stdio::is_open(number));
         let signals = Signals::take_over().map_err(|error| Cut::Fault(format!("cannot receive signals: {error}")))?;
         Ok(System {
             signals,
             began: Self::now(),
             program: Rc::new(Program::new(command)),
-            messages: Messages::new(speech.log_file.clone()),
+            messages,
             countdown: Countdown::default(),
             progress: speech.progress,
             environment: None,
             has_terminal: None,
             is_init: std::process::id() == 1,
+            is_ending: false,
+            is_report_closed,
             typed: None,
             typed_stop: None,
             plumbing: Plumbing::new(streams)
@@ -197,7 +210,9 @@ impl System {
                 if was_in_foreground {
                     terminal::take_back();
                 }
-                attempt
+                let attempt = attempt?;
+                self.is_ending |= attempt.interrupted.is_some();
+                Ok(attempt)
             }
             Err(SpawnError::Exec(failure)) => {
                 let outcome = Outcome::new(End::NotStarted(failure), Duration::ZERO);
@@ -218,20 +233,64 @@ impl System {
     pub fn write_report(&mut self, path: &Path, text: &str) -> Result<(), String> {
         let is_no_file =
             sink::descriptor(path).is_some() || std::fs::metadata(path).is_ok_and(|facts| !facts.is_file());
+        if self.is_report_closed {
+            return Err(super::describe(Errno::EBADF));
+        }
         if !is_no_file {
             return replace::file(path, text.as_bytes()).map_err(|error| super::describe_error(&error));
         }
         let sink = Sink::append(path).map_err(|error| super::describe_error(&error))?;
+        self.write(&sink, text).map_err(|unwritten| match unwritten {
+            Unwritten::Refused(errno) => super::describe(errno),
+            Unwritten::Unread => "nobody reads it".into(),
+            Unwritten::Cut(_) => "interrupted".into(),
+        })
+    }
+
+    /// One line on standard error, as `stdio::complain`, but hearing signals. That it cannot be written is no
+    /// further error.
+    pub fn complain(&mut self, line: &str) -> Result<(), Cut> {
+        match self.write(&Sink::new(stdio::ERR), &format!("backoff: {line}\n")) {
+            Err(Unwritten::Cut(cut)) => Err(cut),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes all of a text, hearing signals.
+    fn write(&mut self, sink: &Sink, text: &str) -> Result<(), Unwritten> {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
-            self.wait_for_room(sink.fd()).map_err(|_| "interrupted")?;
+            // It may be a pipe that nobody empties, and a signal must get through; one that has got through must
+            // not be held up.
+            if self.is_ending {
+                let until = later(Self::now(), LAST_WORDS);
+                if !self.has_room(sink.fd(), until) {
+                    return Err(Unwritten::Unread);
+                }
+            } else {
+                self.wait_for_room(sink.fd()).map_err(Unwritten::Cut)?;
+            }
             match sink.write(rest) {
                 Ok(written) => rest = &rest[written..],
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
-                Err(errno) => return Err(super::describe(errno)),
+                Err(errno) => return Err(Unwritten::Refused(errno)),
             }
         }
         Ok(())
+    }
+
+    /// Whether this has room by then. Signals have to wait.
+    fn has_room(&self, fd: BorrowedFd<'_>, until: Option<Instant>) -> bool {
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Self::now()));
+            let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
+            if poll(&mut fds, left) && fds[0].any().unwrap_or(false) {
+                return true;
+            }
+            if left.is_some_and(|left| left.is_zero()) {
+                return false;
+            }
+        }
     }
 
     /// Runs a shell command beside the command, with this standard input. What it prints is for people: standard
@@ -245,7 +304,11 @@ impl System {
     ) -> Result<Attempt, Cut> {
         let command = ["/bin/sh", "-c", shell].map(OsString::from);
         let names: Vec<&str> = order.variables.iter().map(|(name, _)| *name).collect();
-        let ends = Ends([input, fd::duplicate(stdio::ERR).ok(), None]);
+        // Where standard error is closed, nothing of it may get into the command's output either.
+        let output = fd::duplicate(stdio::ERR)
+            .or_else(|_| fd::null())
+            .map_err(|error| Cut::Fault(format!("cannot open /dev/null: {error}")))?;
+        let ends = Ends([input, Some(output), None]);
         let plumbing = self.plumbing.take();
         let place = place.unwrap_or_else(|| self.place());
         let mut environment = Environment::without(&names);
@@ -322,7 +385,10 @@ impl System {
     fn obey(&mut self) -> Result<(), Cut> {
         while let Some(received) = self.signals.take() {
             match received.signal {
-                signal if received.asks_to_end() => return Err(Cut::Interrupted(signal)),
+                signal if received.asks_to_end() => {
+                    self.is_ending = true;
+                    return Err(Cut::Interrupted(signal));
+                }
                 signal if signal.stops_a_job() => {
                     let insist = !self.has_terminal();
                     self.countdown.erase();
@@ -481,23 +547,33 @@ impl Host for System {
     }
 
     fn say(&mut self, lines: &str) -> Result<(), Cut> {
-        let Some(sink) = self.messages.sink() else {
-            return Ok(());
+        let sink = match self.messages.sink() {
+            Ok(Some(sink)) => sink,
+            Ok(None) => return Ok(()),
+            Err(warning) => return self.complain(&warning),
         };
-        let mut rest = lines.as_bytes();
-        while !rest.is_empty() {
-            // Standard error may be a pipe that nobody empties, and a signal must get through.
-            self.wait_for_room(sink.fd())?;
-            match sink.write(rest) {
-                Ok(written) => rest = &rest[written..],
-                Err(Errno::EINTR | Errno::EAGAIN) => {}
-                // Nobody can read it; the command's fate does not change.
-                Err(errno) => {
-                    self.messages.fail(errno);
-                    return Ok(());
-                }
+        match self.write(&sink, lines) {
+            Ok(()) => Ok(()),
+            // Nobody can read it; the command's fate does not change.
+            Err(Unwritten::Refused(errno)) => match self.messages.fail(errno) {
+                Some(warning) => self.complain(&warning),
+                None => Ok(()),
+            },
+            Err(Unwritten::Unread) => {
+                self.messages.give_up();
+                Ok(())
             }
+            Err(Unwritten::Cut(cut)) => Err(cut),
         }
-        Ok(())
     }
+}
+
+/// Why a text was not written.
+enum Unwritten {
+    /// The system says so.
+    Refused(Errno),
+    /// The run is ending, and there is still no room for it.
+    Unread,
+    /// A signal came first.
+    Cut(Cut),
 }

@@ -49,6 +49,12 @@ pub fn takes_colour() -> bool {
     set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(ERR)
 }
 
+/// Whether a descriptor is open.
+pub fn is_open(fd: RawFd) -> bool {
+    // SAFETY: F_GETFD takes any number and only asks.
+    unsafe { nix::libc::fcntl(fd, nix::libc::F_GETFD) >= 0 }
+}
+
 /// Whether a write would not wait, as far as `poll(2)` knows.
 pub fn has_room(fd: RawFd) -> bool {
     // SAFETY: as in `write_some`; poll says POLLNVAL of a closed descriptor.
