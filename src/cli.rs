@@ -165,10 +165,10 @@ pub fn documented_parser() -> Command {
 }
 
 /// Reads a command line, its first word being the program's own name.
-pub fn parse(args: Vec<OsString>) -> Parsed {
-    let mut matches = match parser().try_get_matches_from(&args) {
+pub fn parse(args: &[OsString]) -> Parsed {
+    let mut matches = match parser().try_get_matches_from(args) {
         Ok(matches) => matches,
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => return Parsed::Print(help(&args, &error)),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => return Parsed::Print(help(args, &error)),
         Err(error) => return explain(&error),
     };
     let mut typed = Typed::default();

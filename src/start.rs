@@ -18,8 +18,9 @@ use crate::settings::Settings;
 use crate::speech::Format;
 
 /// Runs backoff with these arguments, the first being its own name.
+#[allow(clippy::needless_pass_by_value, reason = "the C `main` hands them over")]
 pub fn main(args: Vec<OsString>) -> Exit {
-    let typed = match cli::parse(args) {
+    let typed = match cli::parse(&args) {
         Parsed::Run(typed) => typed,
         Parsed::Print(text) => return print_all([text]),
         Parsed::Wrong(line) => return complain(&line),

@@ -679,7 +679,7 @@ fn documented_defaults_are_those_in_effect() {
         all.extend(words.iter().map(OsString::from));
         all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
         all.extend(["--".into(), "cmd".into()]);
-        let Parsed::Run(typed) = cli::parse(all) else {
+        let Parsed::Run(typed) = cli::parse(&all) else {
             panic!("{opt:?}")
         };
         let config = Config::load(&Settings::new(&typed, &[])).unwrap();

@@ -892,7 +892,7 @@ fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
         .chain(&[("BACKOFF_NO_CONFIG", "1")])
         .map(|(name, value)| (OsString::from(name), OsString::from(value)))
         .collect();
-    match cli::parse(words) {
+    match cli::parse(&words) {
         Parsed::Run(typed) => {
             let config = Config::load(&Settings::new(&typed, &variables)).unwrap();
             Plan::resolve(&typed, &variables, &config).unwrap()
