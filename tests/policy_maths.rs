@@ -881,7 +881,7 @@ impl Played {
 }
 
 fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
-    let words = ["backoff"]
+    let words: Vec<OsString> = ["backoff"]
         .iter()
         .chain(words)
         .chain(&["--", "cmd"])
