@@ -55,6 +55,27 @@ fn they_see_what_happened() {
 }
 
 #[test]
+fn a_slow_one_starts_no_wait_past_the_deadline() {
+    let began = Instant::now();
+    let args = [
+        "-d",
+        "4s",
+        "--delays",
+        "3s",
+        "-j",
+        "none",
+        "--on-retry",
+        "sleep 2",
+        "--on-give-up",
+        "echo over",
+    ];
+    let shown = ran(&[&args[..], &["--", "false"]].concat()).expect_code(1);
+    assert!(began.elapsed() < Duration::from_secs(4), "{shown:?}");
+    let shown = shown.expect_stderr("; retrying in 3.0s\n");
+    shown.expect_stderr("exit 1 (the next wait would pass the deadline)\nover\n");
+}
+
+#[test]
 fn one_that_runs_is_stopped_with_backoff() {
     let dir = tempfile::tempdir().unwrap();
     let path = within(&dir, "pid");
