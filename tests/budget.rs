@@ -9,6 +9,8 @@
 mod common;
 
 use std::fs;
+#[cfg(feature = "redis")]
+use std::io::Read as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
@@ -390,6 +392,22 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
     drop(locked);
     waiting.finish().expect_code(0).expect_silence();
     assert_eq!(counted(&dir), (2, 0));
+}
+
+/// The lowest number that is free is the connection's; a message must not go there.
+#[cfg(feature = "redis")]
+#[test]
+fn a_closed_standard_error_is_not_the_server() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", server.local_addr().unwrap());
+    // It never answers, so that there is a warning.
+    let script = format!("exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-");
+    let waiting = Live::start(&mut shell(&script));
+    let (mut asked, mut heard) = (server.accept().unwrap().0, Vec::new());
+    waiting.finish().expect_code(7);
+    asked.read_to_end(&mut heard).unwrap();
+    let heard = String::from_utf8_lossy(&heard);
+    assert!(heard.contains("EVAL") && !heard.contains("backoff: "), "{heard}");
 }
 
 fn threads(pid: i32) -> usize {
