@@ -557,6 +557,16 @@ fn a_wait_that_was_asked_for_is_owed() {
 }
 
 #[test]
+fn what_was_asked_for_keeps_nobody_waiting_for_ever() {
+    let dir = dir();
+    let asks = ["--retry-after", "--", "sh", "-c", "echo Retry-After: 99999999; exit 1"];
+    sharing(&dir, &asks).expect_code(1).expect_stderr("longer than --max-retry-after");
+    // Five minutes, and a quarter more for the random part of each of the two.
+    let left = &ledger(file(&dir)).cool_off.unwrap();
+    assert!((300_000..=375_000).contains(&left.length), "{left:?}");
+}
+
+#[test]
 fn without_the_option_nobody_waits() {
     let dir = dir();
     give_up(&dir, &["-n", "1", "--", "false"]);
