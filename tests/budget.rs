@@ -401,7 +401,8 @@ fn a_closed_standard_error_is_not_the_server() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", server.local_addr().unwrap());
     // It never answers, so that there is a warning.
-    let script = format!("exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-");
+    let script =
+        format!("exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-");
     let waiting = Live::start(&mut shell(&script));
     let (mut asked, mut heard) = (server.accept().unwrap().0, Vec::new());
     waiting.finish().expect_code(7);
@@ -560,7 +561,9 @@ fn a_wait_that_was_asked_for_is_owed() {
 fn what_was_asked_for_keeps_nobody_waiting_for_ever() {
     let dir = dir();
     let asks = ["--retry-after", "--", "sh", "-c", "echo Retry-After: 99999999; exit 1"];
-    sharing(&dir, &asks).expect_code(1).expect_stderr("longer than --max-retry-after");
+    sharing(&dir, &asks)
+        .expect_code(1)
+        .expect_stderr("longer than --max-retry-after");
     // Five minutes, and a quarter more for the random part of each of the two.
     let left = &ledger(file(&dir)).cool_off.unwrap();
     assert!((300_000..=375_000).contains(&left.length), "{left:?}");
