@@ -118,7 +118,14 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
                     self.tell(&Event::Confirming { delay })?;
                     self.host.wait(delay, None)?;
                 }
-                Decision::Retry(delay) => self.wait_to_retry(delay, &outcome, &verdict)?,
+                Decision::Retry(delay) => {
+                    self.announce(delay, &outcome, &verdict)?;
+                    // The store, the log and a hook may have taken their time.
+                    if self.session.passes_deadline(self.host.elapsed(), delay) {
+                        return self.out_of_time(&outcome, &verdict, Some(delay));
+                    }
+                    self.wait_to_retry(delay, &outcome, &verdict)?;
+                }
             }
             self.last = Some((outcome, verdict));
         }
@@ -170,7 +177,7 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         Ok(decision)
     }
 
-    fn wait_to_retry(&mut self, delay: Duration, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
+    fn announce(&mut self, delay: Duration, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
         if self.plan.nesting.warn && self.session.retries() == 1 {
             self.tell(&Event::Nested(self.plan.nesting))?;
         }
@@ -181,7 +188,10 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
             verdict,
             delay,
         })?;
-        self.hook_on_retry(delay, outcome, verdict)?;
+        self.hook_on_retry(delay, outcome, verdict)
+    }
+
+    fn wait_to_retry(&mut self, delay: Duration, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
         let moment = self.moment();
         let observer = &*self.observer;
         self.host
@@ -232,13 +242,23 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
     /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
     fn too_late(&mut self) -> Result<Exit, Cut> {
         match self.last.take() {
-            Some((outcome, verdict)) => self.stop(Stop::GaveUp(GiveUp::Deadline), &outcome, &verdict),
+            Some((outcome, verdict)) => self.out_of_time(&outcome, &verdict, None),
             None => {
                 self.host.release(false)?;
                 self.tell(&Event::NoTime { cool_off: None })?;
                 Ok(exit::no_attempt_in_time(self.plan.overrides))
             }
         }
+    }
+
+    /// A retry was decided on, and now there is no time for it. `delay` is the wait that is not begun.
+    fn out_of_time(&mut self, outcome: &Outcome, verdict: &Verdict, delay: Option<Duration>) -> Result<Exit, Cut> {
+        let stop = Stop::GaveUp(GiveUp::Deadline);
+        let owed = || delay.unwrap_or_else(|| self.session.owed(outcome, self.rng));
+        if let Some(word) = shared::last_word(stop, verdict, owed) {
+            self.ask_others(word)?;
+        }
+        self.stop(stop, outcome, verdict)
     }
 
     /// What is common to the command and to those who are asked about it.

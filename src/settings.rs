@@ -259,7 +259,9 @@ impl<'a> Settings<'a> {
     }
 
     fn of_variable(&self, opt: &Opt) -> Option<&'a OsStr> {
-        if self.variables.is_empty() {
+        // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
+        let is_taken = || opt.long == "signal" && self.variable("BACKOFF_EXIT").is_some();
+        if self.variables.is_empty() || is_taken() {
             None
         } else {
             self.variable(&opt.variable())

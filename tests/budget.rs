@@ -9,6 +9,8 @@
 mod common;
 
 use std::fs;
+#[cfg(feature = "redis")]
+use std::io::Read as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
@@ -392,6 +394,23 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
     assert_eq!(counted(&dir), (2, 0));
 }
 
+/// The lowest number that is free is the connection's; a message must not go there.
+#[cfg(feature = "redis")]
+#[test]
+fn a_closed_standard_error_is_not_the_server() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", server.local_addr().unwrap());
+    // It never answers, so that there is a warning.
+    let script =
+        format!("exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-");
+    let waiting = Live::start(&mut shell(&script));
+    let (mut asked, mut heard) = (server.accept().unwrap().0, Vec::new());
+    waiting.finish().expect_code(7);
+    asked.read_to_end(&mut heard).unwrap();
+    let heard = String::from_utf8_lossy(&heard);
+    assert!(heard.contains("EVAL") && !heard.contains("backoff: "), "{heard}");
+}
+
 fn threads(pid: i32) -> usize {
     fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
@@ -536,6 +555,18 @@ fn a_wait_that_was_asked_for_is_owed() {
     )
     .expect_code(1);
     assert!(is_cooling(&dir));
+}
+
+#[test]
+fn what_was_asked_for_keeps_nobody_waiting_for_ever() {
+    let dir = dir();
+    let asks = ["--retry-after", "--", "sh", "-c", "echo Retry-After: 99999999; exit 1"];
+    sharing(&dir, &asks)
+        .expect_code(1)
+        .expect_stderr("longer than --max-retry-after");
+    // Five minutes, and a quarter more for the random part of each of the two.
+    let left = &ledger(file(&dir)).cool_off.unwrap();
+    assert!((300_000..=375_000).contains(&left.length), "{left:?}");
 }
 
 #[test]

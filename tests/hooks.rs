@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::process::is_alive;
+use common::process::{is_alive, state};
 use common::pty::Terminal;
 use common::{Live, backoff, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
@@ -52,6 +52,61 @@ fn they_see_what_happened() {
          retry 2/3 exit=143 signal=15 reason=overload delay=0.020 previous=7 depth=1\n\
          gave-up 3/3 exit=7 signal= reason=overload delay= previous=143 depth=1\n"
     );
+}
+
+#[test]
+fn what_an_attempt_died_of_is_no_option_of_a_run_inside() {
+    let inner = "backoff -n 1 --signal TERM -t 100ms -- sh -c 'trap \"echo got TERM; exit\" TERM; sleep 5 & wait'";
+    let by_default = inner.replace("--signal TERM ", "");
+    for hook in [inner, &by_default] {
+        let script = "backoff -q -n 1 --on-give-up \"$HOOK\" -- sh -c 'kill -USR1 $$'";
+        let shown = run(shell(script).env("HOOK", hook));
+        assert_eq!(shown.signal(), Some(10), "{shown:?}");
+        shown.expect_stderr("got TERM\n");
+    }
+}
+
+#[test]
+fn a_slow_one_starts_no_wait_past_the_deadline() {
+    let began = Instant::now();
+    let args = [
+        "-d",
+        "4s",
+        "--delays",
+        "3s",
+        "-j",
+        "none",
+        "--on-retry",
+        "sleep 2",
+        "--on-give-up",
+        "echo over",
+    ];
+    let shown = ran(&[&args[..], &["--", "false"]].concat()).expect_code(1);
+    assert!(began.elapsed() < Duration::from_secs(4), "{shown:?}");
+    let shown = shown.expect_stderr("; retrying in 3.0s\n");
+    shown.expect_stderr("exit 1 (the next wait would pass the deadline)\nover\n");
+}
+
+#[test]
+fn one_that_runs_is_stopped_with_backoff() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = within(&dir, "pid");
+    let hook = format!("echo $$ >{path}.new; mv {path}.new {path}; sleep 3");
+    let args = ["-n", "2", "-b", "1ms", "--on-retry", &hook, "--", "sh", "-c", "exit 5"];
+    let live = Live::start(&mut backoff(&args));
+    eventually("the hook runs", || fs::metadata(&path).is_ok());
+    let pid: i32 = fs::read_to_string(&path).unwrap().trim().parse().unwrap();
+    for _ in 0..2 {
+        live.signal(Signal::SIGTSTP);
+        eventually("both stop", || {
+            (state(live.pid()), state(pid)) == (Some('T'), Some('T'))
+        });
+        live.signal(Signal::SIGCONT);
+        eventually("both go on", || {
+            state(live.pid()) == Some('S') && state(pid) != Some('T')
+        });
+    }
+    live.finish().expect_code(5);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use super::child::{Child, Ended};
 use super::host::System;
 use super::signals::Received;
+use super::spawn::Place;
 use super::terminal;
 use super::timer::later;
 use super::tree::Tree;
@@ -36,6 +37,7 @@ const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 /// The state of a running attempt.
 struct Running<'a> {
     bounds: &'a Bounds,
+    place: Place,
     child: Child,
     tree: Tree,
     /// Time in which backoff was stopped.
@@ -49,15 +51,22 @@ struct Running<'a> {
     kill_at: Option<Instant>,
     ended_by: Option<Bound>,
     interrupted: Option<Signal>,
-    /// On a terminal of its own the command is stopped by STOP, in place of this.
+    /// In a session of its own the command is stopped by STOP, in place of this.
     stopping: Option<Signal>,
     /// A signal came after the command had ended: its output is not waited for any longer.
     cut_short: bool,
 }
 
 /// Runs the attempt to its end.
-pub(super) fn run(system: &mut System, child: Child, started: Instant, order: &Order) -> Result<Attempt, Cut> {
+pub(super) fn run(
+    system: &mut System,
+    child: Child,
+    place: Place,
+    started: Instant,
+    order: &Order,
+) -> Result<Attempt, Cut> {
     let mut running = Running {
+        place,
         bounds: &order.bounds,
         child,
         tree: Tree::default(),
@@ -195,6 +204,9 @@ impl Running<'_> {
                 _ => {}
             }
         }
+        if self.place == Place::Session && signal.stops_a_job() {
+            return self.stop(system, signal);
+        }
         if received.asks_to_end() {
             self.interrupted.get_or_insert(signal);
         }
@@ -232,7 +244,7 @@ impl Running<'_> {
         }
     }
 
-    /// Stops the command on its own terminal: its group is orphaned there, so that the kernel would not
+    /// Stops the command in its own session: its group is orphaned there, so that the kernel would not
     /// let `signal` do it.
     fn stop(&mut self, system: &mut System, signal: Signal) {
         // Nobody would notice and continue it.

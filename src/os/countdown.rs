@@ -41,11 +41,9 @@ impl Countdown {
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         if is_ours() {
             let columns = pty::columns(stdio::ERR).unwrap_or(80);
+            let text = text(Duration::from_secs(seconds));
             // The last column stays free: some terminals wrap after it.
-            let shown: String = text(Duration::from_secs(seconds))
-                .chars()
-                .take(usize::from(columns).saturating_sub(1))
-                .collect();
+            let shown = beginning(&text, usize::from(columns).saturating_sub(1));
             self.is_shown = write(&format!("{ERASE}{shown}"));
         }
         later(now, left.saturating_sub(Duration::from_secs(seconds.saturating_sub(1))))
@@ -59,6 +57,17 @@ impl Countdown {
     }
 }
 
+/// What fits for certain. What the command printed may be in scripts whose characters take two columns, and a line
+/// that wraps could not be taken away again.
+fn beginning(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        used += if c.is_ascii() { 1 } else { 2 };
+        used > columns
+    });
+    &text[..end.map_or(text.len(), |(at, _)| at)]
+}
+
 /// Whether this job has the terminal: one in the background must not write over another's.
 fn is_ours() -> bool {
     // SAFETY: tcgetpgrp takes any number, and getpgrp only asks.
@@ -70,4 +79,19 @@ fn is_ours() -> bool {
 /// What does not fit at once (a terminal stopped by Ctrl-S) is left out.
 fn write(text: &str) -> bool {
     stdio::has_room(stdio::ERR) && stdio::write_some(stdio::ERR, text.as_bytes()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_never_wraps() {
+        assert_eq!(beginning("attempt", 7), "attempt");
+        assert_eq!(beginning("attempt", 6), "attemp");
+        assert_eq!(beginning("a失敗", 5), "a失敗");
+        assert_eq!(beginning("a失敗", 4), "a失");
+        assert_eq!(beginning("", 0), "");
+        assert_eq!(beginning("x", 0), "");
+    }
 }

@@ -199,7 +199,7 @@ impl System {
                 if let Some(pty) = self.pty() {
                     pty.started(child.pid());
                 }
-                let attempt = attempt::run(self, child, started, order);
+                let attempt = attempt::run(self, child, place, started, order);
                 if let Some(pty) = self.pty() {
                     pty.leave();
                 }

@@ -236,11 +236,12 @@ impl<'p> Session<'p> {
         Decision::Retry(wait)
     }
 
-    /// The wait that would come next, were the failed run to go on: what the other side asked for counts.
+    /// The wait that would come next, were the failed run to go on: what the other side asked for counts, but no
+    /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever.
     pub fn owed(&self, outcome: &Outcome, rng: &mut impl Rng) -> Duration {
         let drawn = self.draw(rng);
         match (outcome.seen.wait_asked, self.limits.max_asked) {
-            (Some(asked), Some(_)) => self.delays().at_least(asked, drawn, rng),
+            (Some(asked), Some(most)) => self.delays().at_least(asked.min(most), drawn, rng),
             _ => drawn,
         }
     }
