@@ -26,7 +26,8 @@ fn check(text: &[u8]) {
     let path = file.path().to_str().unwrap();
     for words in [&["--", "true"][..], &["--policy", "mine", "--", "true"]] {
         let args = [&["backoff", "--config", path], words].concat();
-        let Parsed::Run(typed) = cli::parse(args.iter().map(OsString::from).collect()) else {
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let Parsed::Run(typed) = cli::parse(&args) else {
             unreachable!("{args:?}");
         };
         if let Err(line) = planned(&typed) {
