@@ -91,7 +91,8 @@ fn a_slow_one_starts_no_wait_past_the_deadline() {
 fn one_that_runs_is_stopped_with_backoff() {
     let dir = tempfile::tempdir().unwrap();
     let path = within(&dir, "pid");
-    let hook = format!("echo $$ >{path}.new; mv {path}.new {path}; sleep 3");
+    // A shell that waits for its child to execute a program cannot stop.
+    let hook = format!("echo $$ >{path}.new; mv {path}.new {path}; exec sleep 3");
     let args = ["-n", "2", "-b", "1ms", "--on-retry", &hook, "--", "sh", "-c", "exit 5"];
     let live = Live::start(&mut backoff(&args));
     eventually("the hook runs", || fs::metadata(&path).is_ok());
