@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::config::{Config, Source};
 use crate::observe::json::Object;
+use crate::observe::words::decimal;
 use crate::observe::words::harmless;
 use crate::plan::{Document, Plan};
 use crate::policy::forecast;
@@ -95,13 +96,12 @@ pub fn waits_as_json(plan: &Plan) -> String {
     let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
     let rows: Vec<String> = rows
         .map(|row| {
-            let number = |duration| seconds(duration).trim_end_matches('s').to_owned();
             Object::new()
                 .raw("retry", row.retry)
-                .raw("min_s", number(row.least))
-                .raw("mean_s", number(row.mean))
-                .raw("max_s", number(row.most))
-                .raw("total_s", number(row.total))
+                .raw("min_s", decimal(row.least))
+                .raw("mean_s", decimal(row.mean))
+                .raw("max_s", decimal(row.most))
+                .raw("total_s", decimal(row.total))
                 .end()
         })
         .collect();
@@ -110,6 +110,5 @@ pub fn waits_as_json(plan: &Plan) -> String {
 
 /// `1.5s`: decimal seconds, exact to the nanosecond, without idle zeros.
 fn seconds(duration: Duration) -> String {
-    let exact = format!("{}.{:09}", duration.as_secs(), duration.subsec_nanos());
-    format!("{}s", exact.trim_end_matches('0').trim_end_matches('.'))
+    decimal(duration) + "s"
 }

@@ -3,6 +3,8 @@
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
+use super::words::{acts_on_a_terminal, decimal};
+
 /// An object under way.
 #[derive(Debug, Default)]
 pub struct Object {
@@ -66,10 +68,9 @@ impl Object {
     }
 }
 
-/// Seconds as a number, without zeros at its end: `1.25`, `3`.
+/// Seconds as a number, down to the microsecond: `1.25`, `3`.
 pub fn seconds(duration: Duration) -> String {
-    let number = format!("{}.{:06}", duration.as_secs(), duration.subsec_micros());
-    number.trim_end_matches('0').trim_end_matches('.').to_owned()
+    decimal(Duration::new(duration.as_secs(), duration.subsec_micros() * 1_000))
 }
 
 /// A string in quotes. What a terminal would act on is escaped, though JSON does not ask for all of it.
@@ -82,7 +83,7 @@ pub fn push_string(text: &mut String, value: &str) {
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
             '\t' => text.push_str("\\t"),
-            c if c.is_control() || super::words::is_unseen(c) => {
+            c if acts_on_a_terminal(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     let _ = write!(text, "\\u{unit:04x}");
                 }

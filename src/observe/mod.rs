@@ -69,7 +69,6 @@ impl<'a> Voice<'a> {
     /// As the plan has it; `takes_colour` says whether standard error does.
     pub fn new(plan: &'a Plan, identity: &'a Identity, takes_colour: fn() -> bool) -> Voice<'a> {
         let speech = &plan.speech;
-        let name = plan.command.first().map(words::name).unwrap_or_default();
         Voice {
             text: Text {
                 verbosity: speech.verbosity,
@@ -85,7 +84,10 @@ impl<'a> Voice<'a> {
                 (When::Auto, None) => Colour::Ask(takes_colour),
                 (When::Auto, Some(_)) | (When::Never, _) => Colour::Known(false),
             },
-            report: speech.report.as_ref().map(|_| Report::new(&identity.run_id, &name)),
+            report: speech.report.as_ref().map(|_| {
+                let name = plan.command.first().map(words::name).unwrap_or_default();
+                Report::new(&identity.run_id, &name)
+            }),
         }
     }
 

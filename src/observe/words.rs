@@ -24,43 +24,51 @@ pub fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) 
 /// The command's own name as text: bytes that are not UTF-8 as `\xff`.
 pub fn name(word: &OsString) -> String {
     let mut shown = String::new();
-    for chunk in word.as_encoded_bytes().utf8_chunks() {
-        shown.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            let _ = write!(shown, "\\x{byte:02x}");
-        }
-    }
+    spell(word, &mut shown, String::push);
     shown
 }
 
 /// A word of the command line in single quotes, with nothing in it that a terminal would act on.
 pub fn quoted(word: &OsString) -> String {
     let mut shown = String::from("'");
+    spell(word, &mut shown, |shown, c| {
+        if acts_on_a_terminal(c) || c == '\\' || c == '\'' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    });
+    shown.push('\'');
+    shown
+}
+
+/// Adds a word to what is `shown`: its characters as `push` has it, bytes that are not UTF-8 as `\xff`.
+fn spell(word: &OsString, shown: &mut String, push: impl Fn(&mut String, char)) {
     for chunk in word.as_encoded_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c.is_control() || is_unseen(c) || c == '\\' || c == '\'' {
-                shown.extend(c.escape_default());
-            } else {
-                shown.push(c);
-            }
+            push(shown, c);
         }
         for byte in chunk.invalid() {
             let _ = write!(shown, "\\x{byte:02x}");
         }
     }
-    shown.push('\'');
-    shown
+}
+
+/// Whether a character is more than a sign on a terminal: a control, or one that nobody sees and that changes
+/// how the others are shown.
+pub(super) fn acts_on_a_terminal(c: char) -> bool {
+    c.is_control() || is_unseen(c)
 }
 
 /// Characters that change how the others are shown: directions, joiners, marks of order.
-pub(super) fn is_unseen(c: char) -> bool {
+fn is_unseen(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// A text with nothing in it that a terminal would act on.
 pub fn harmless(text: &str) -> String {
     let shown = |c: char| {
-        if c.is_control() || is_unseen(c) {
+        if acts_on_a_terminal(c) {
             c.escape_default().to_string()
         } else {
             c.to_string()
@@ -83,6 +91,12 @@ pub fn span(length: Duration) -> String {
         _ if whole < 3600 => format!("{}m{:02}s", whole / 60, whole % 60),
         _ => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
     }
+}
+
+/// Seconds in decimal, exact to the nanosecond, without idle zeros: `1.25`, `3`.
+pub fn decimal(length: Duration) -> String {
+    let exact = format!("{}.{:09}", length.as_secs(), length.subsec_nanos());
+    exact.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Whole seconds: `7s`, `2m05s`, `3h20m`.

@@ -220,11 +220,12 @@ impl<'p> Session<'p> {
             return give_up(GiveUp::Delay);
         }
         let drawn = self.draw(rng);
-        let wait = match (outcome.seen.wait_asked, self.limits.max_asked) {
-            (Some(asked), Some(most)) if asked > most => return give_up(GiveUp::AskedTooLong),
-            (Some(asked), Some(_)) => self.delays().at_least(asked, drawn, rng),
-            _ => drawn,
-        };
+        if let Some((asked, most)) = self.asked(outcome)
+            && asked > most
+        {
+            return give_up(GiveUp::AskedTooLong);
+        }
+        let wait = self.as_asked(outcome, drawn, rng);
         if self.passes_deadline(elapsed, wait) {
             return give_up(GiveUp::Deadline);
         }
@@ -240,9 +241,19 @@ impl<'p> Session<'p> {
     /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever.
     pub fn owed(&self, outcome: &Outcome, rng: &mut impl Rng) -> Duration {
         let drawn = self.draw(rng);
-        match (outcome.seen.wait_asked, self.limits.max_asked) {
-            (Some(asked), Some(most)) => self.delays().at_least(asked.min(most), drawn, rng),
-            _ => drawn,
+        self.as_asked(outcome, drawn, rng)
+    }
+
+    /// The wait that the output asked for, and the longest that is granted; None where nobody listens.
+    fn asked(&self, outcome: &Outcome) -> Option<(Duration, Duration)> {
+        outcome.seen.wait_asked.zip(self.limits.max_asked)
+    }
+
+    /// The wait that was drawn, or the one that the output asked for, as far as it is granted.
+    fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut impl Rng) -> Duration {
+        match self.asked(outcome) {
+            Some((asked, most)) => self.delays().at_least(asked.min(most), drawn, rng),
+            None => drawn,
         }
     }
 
