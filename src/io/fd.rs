@@ -4,7 +4,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
+use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// Moves a descriptor above 2, if it is not there.
 pub fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
@@ -35,4 +37,14 @@ pub fn null() -> io::Result<OwnedFd> {
 pub fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: used for this call only, which fails if the descriptor is closed.
     unsafe { BorrowedFd::borrow_raw(standard) }.try_clone_to_owned()
+}
+
+/// What is ready now, without waiting.
+pub fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
+    let mut fds = [PollFd::new(fd, wanted)];
+    match poll(&mut fds, PollTimeout::ZERO) {
+        Ok(_) => Ok(fds[0].revents().unwrap_or(PollFlags::empty())),
+        Err(Errno::EINTR) => Ok(PollFlags::empty()),
+        Err(errno) => Err(errno),
+    }
 }

@@ -18,13 +18,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek, read, write};
 
-use crate::io::fd::above_standard;
+use crate::io::fd::{above_standard, pipe, ready, set_nonblocking};
 use crate::io::spool::Spool;
 use crate::streams;
 
@@ -176,10 +175,9 @@ impl Input {
     }
 
     fn begin_feeding(&mut self) -> io::Result<Option<OwnedFd>> {
-        let (reader, writer) = io::pipe()?;
-        let (reader, writer) = (above_standard(reader.into())?, above_standard(writer.into())?);
+        let (reader, writer) = pipe()?;
         // A pipe's two ends have flags of their own: the command's stays as it is.
-        fcntl(&writer, FcntlArg::F_SETFL(OFlag::O_WRONLY | OFlag::O_NONBLOCK))?;
+        set_nonblocking(&writer)?;
         self.buffer.resize(CHUNK, 0);
         let mut feed = Feed::new(writer, self.spool.len());
         if self.spool.is_empty() && self.kind == Kind::Pipe {
@@ -559,16 +557,6 @@ fn look_at(source: BorrowedFd<'_>) -> io::Result<Kind> {
     })
 }
 
-/// What is ready now, without waiting.
-fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
-    let mut fds = [PollFd::new(fd, wanted)];
-    match poll(&mut fds, PollTimeout::ZERO) {
-        Ok(_) => Ok(fds[0].revents().unwrap_or(PollFlags::empty())),
-        Err(Errno::EINTR) => Ok(PollFlags::empty()),
-        Err(errno) => Err(errno),
-    }
-}
-
 /// Whether a pipe is empty and nobody can write to it.
 fn is_at_end(source: BorrowedFd<'_>) -> bool {
     let state = ready(source, PollFlags::POLLIN).unwrap_or(PollFlags::empty());
@@ -586,7 +574,7 @@ fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
 /// Sets how much a pipe holds, and gives what it holds now.
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
 fn set_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
-    let size = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?)).ok()?;
+    let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?)).ok()?;
     usize::try_from(size).ok()
 }
 

@@ -12,9 +12,9 @@ use std::path::Path;
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 
-use super::fd::above_standard;
+use super::fd::{above_standard, ready};
 
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 pub fn descriptor(path: &Path) -> Option<RawFd> {
@@ -97,12 +97,8 @@ impl Sink {
 
     /// Whether whoever would read this is gone, as far as that can be known without writing.
     pub fn is_abandoned(&self) -> bool {
-        let mut fds = [PollFd::new(self.fd(), PollFlags::empty())];
-        let looked = poll(&mut fds, PollTimeout::ZERO);
-        looked.is_ok()
-            && fds[0]
-                .revents()
-                .is_some_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+        ready(self.fd(), PollFlags::empty())
+            .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
     }
 
     /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of

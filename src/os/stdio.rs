@@ -3,10 +3,11 @@
 use std::os::fd::{BorrowedFd, RawFd};
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::environment::variable;
+use crate::io::fd::ready;
 
 /// Standard output.
 pub const OUT: RawFd = 1;
@@ -58,8 +59,8 @@ pub fn is_open(fd: RawFd) -> bool {
 /// Whether a write would not wait, as far as `poll(2)` knows.
 pub fn has_room(fd: RawFd) -> bool {
     // SAFETY: as in `write_some`; poll says POLLNVAL of a closed descriptor.
-    let mut fds = [PollFd::new(unsafe { BorrowedFd::borrow_raw(fd) }, PollFlags::POLLOUT)];
-    poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    ready(fd, PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output.
