@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 use common::process::{is_alive, parent_of, state};
-use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal};
+use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
 use common::{Live, backoff, clean, detached, eventually, probe, ran, run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -471,23 +471,7 @@ fn in_a_pipeline_the_keyboard_is_not_taken_from_the_reader() {
 
 #[test]
 fn a_closed_terminal_leaves_nothing_behind() {
-    for leader in [false, true] {
-        let probe = probe();
-        let mut terminal = if leader {
-            Terminal::start(common::BIN, &["--pty", "--", &probe, "sleep"])
-        } else {
-            let mut terminal = Terminal::bash();
-            terminal.command(&format!("backoff --pty -- {probe} sleep"));
-            terminal
-        };
-        let pid = terminal.pid_of_probe();
-        let backoff = parent_of(pid);
-        let Terminal { master, mut child, .. } = terminal;
-        drop(master);
-        eventually("the command ends", || !is_alive(pid));
-        eventually("backoff ends", || !is_alive(backoff));
-        let _ = child.wait();
-    }
+    closing_leaves_nothing_behind(&["--pty"]);
 }
 
 #[test]

@@ -5,8 +5,8 @@ mod common;
 
 use std::os::unix::process::ExitStatusExt;
 
-use common::process::{descendants_named, is_alive, parent_of, state, stopped_below};
-use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal};
+use common::process::{descendants_named, parent_of, state, stopped_below};
+use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
 use common::{eventually, probe};
 
 #[test]
@@ -262,24 +262,7 @@ fn a_resized_window_is_one_winch() {
 
 #[test]
 fn a_closed_terminal_leaves_nothing_behind() {
-    // Under a shell, and as the leader of the session, which the kernel tells alone.
-    for leader in [false, true] {
-        let probe = probe();
-        let mut terminal = if leader {
-            Terminal::start(common::BIN, &["--", &probe, "sleep"])
-        } else {
-            let mut terminal = Terminal::bash();
-            terminal.command(&format!("backoff -- {probe} sleep"));
-            terminal
-        };
-        let pid = terminal.pid_of_probe();
-        let backoff = parent_of(pid);
-        let Terminal { master, mut child, .. } = terminal;
-        drop(master);
-        eventually("the command ends", || !is_alive(pid));
-        eventually("backoff ends", || !is_alive(backoff));
-        let _ = child.wait();
-    }
+    closing_leaves_nothing_behind(&[]);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
-use super::{PATIENCE, clean, path_with_backoff};
+use super::process::{is_alive, parent_of};
+use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
 
 pub const CTRL_C: &str = "\x03";
 pub const CTRL_D: &str = "\x04";
@@ -139,5 +140,29 @@ impl Terminal {
             }
         }
         self.child.wait().unwrap()
+    }
+}
+
+/// Closes the terminal of a running command, under a shell and as the leader of the session, which the kernel tells
+/// alone.
+#[track_caller]
+pub fn closing_leaves_nothing_behind(options: &[&str]) {
+    for leader in [false, true] {
+        let probe = probe();
+        let args = [options, &["--", &probe, "sleep"]].concat();
+        let mut terminal = if leader {
+            Terminal::start(BIN, &args)
+        } else {
+            let mut terminal = Terminal::bash();
+            terminal.command(&format!("backoff {}", args.join(" ")));
+            terminal
+        };
+        let pid = terminal.pid_of_probe();
+        let backoff = parent_of(pid);
+        let Terminal { master, mut child, .. } = terminal;
+        drop(master);
+        eventually("the command ends", || !is_alive(pid));
+        eventually("backoff ends", || !is_alive(backoff));
+        let _ = child.wait();
     }
 }
