@@ -1,10 +1,11 @@
 //! What was typed: the parser, made of the table of options.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 
 mod table;
 
@@ -44,6 +45,17 @@ impl Opt {
     pub fn default(&self) -> Option<&'static str> {
         let (_, default) = self.help.split_once("[default: ")?;
         default.strip_suffix(']')
+    }
+
+    /// Whether any of these words could be this option: it is spelled out, or its letter stands
+    /// anywhere after a dash.
+    fn may_be_in(&self, args: &[OsString]) -> bool {
+        let letter = self.short.map(|short| short as u8);
+        args.iter().any(|arg| match arg.as_bytes() {
+            [b'-', b'-', name @ ..] => name.starts_with(self.long.as_bytes()),
+            [b'-', letters @ ..] => letter.is_some_and(|letter| letters.contains(&letter)),
+            _ => false,
+        })
     }
 
     fn arg(&self) -> Arg {
@@ -114,6 +126,10 @@ Exit status: COMMAND's own (dies by the same signal); 1 it exited 0 but was judg
 
 /// The parser, made of [`OPTIONS`].
 pub fn parser() -> Command {
+    parser_of(OPTIONS)
+}
+
+fn parser_of(options: impl IntoIterator<Item = &'static Opt>) -> Command {
     Command::new("backoff")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
@@ -122,7 +138,7 @@ pub fn parser() -> Command {
         .args_override_self(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
-        .args(OPTIONS.iter().map(Opt::arg))
+        .args(options.into_iter().map(Opt::arg))
         .arg(
             Arg::new("help")
                 .short('h')
@@ -166,13 +182,24 @@ pub fn documented_parser() -> Command {
 
 /// Reads a command line, its first word being the program's own name.
 pub fn parse(args: &[OsString]) -> Parsed {
-    let mut matches = match parser().try_get_matches_from(args) {
-        Ok(matches) => matches,
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => return Parsed::Print(help(args, &error)),
-        Err(error) => return explain(&error),
-    };
+    // A command line names few of the options, and to declare all of them takes longer than all else
+    // that backoff does before it starts the command.
+    let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(args)).collect();
+    if let Ok(matches) = parser_of(named.iter().copied()).try_get_matches_from(args) {
+        return Parsed::Run(typed(matches, named));
+    }
+    // What is wrong, and which option was meant, only all of them together can tell.
+    match parser().try_get_matches_from(args) {
+        Ok(matches) => Parsed::Run(typed(matches, OPTIONS)),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => Parsed::Print(help(args, &error)),
+        Err(error) => explain(&error),
+    }
+}
+
+/// What was found of these options, and the command.
+fn typed(mut matches: ArgMatches, options: impl IntoIterator<Item = &'static Opt>) -> Typed {
     let mut typed = Typed::default();
-    for opt in OPTIONS {
+    for opt in options {
         match opt.takes {
             Value(_) | Values(_) | Word(..) => {
                 let values = matches.remove_many::<OsString>(opt.long).into_iter().flatten();
@@ -189,7 +216,7 @@ pub fn parse(args: &[OsString]) -> Parsed {
         .remove_many("command")
         .map(Iterator::collect)
         .unwrap_or_default();
-    Parsed::Run(typed)
+    typed
 }
 
 /// The help that was asked for, with the words that options take.
@@ -249,12 +276,49 @@ fn explain(error: &clap::Error) -> Parsed {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn the_parser_is_sound() {
         parser().debug_assert();
         documented_parser().debug_assert();
+    }
+
+    /// Words of a command line: options in every spelling, values, mistakes.
+    fn word() -> impl Strategy<Value = String> {
+        let opt = || (0..OPTIONS.len()).prop_map(|index| &OPTIONS[index]);
+        let shorts: Vec<char> = OPTIONS
+            .iter()
+            .filter_map(|opt| opt.short)
+            .chain(['h', 'V', 'Z'])
+            .collect();
+        prop_oneof![
+            4 => opt().prop_map(|opt| format!("--{}", opt.long)),
+            2 => (opt(), "[a-z0-9=-]{0,3}").prop_map(|(opt, value)| format!("--{}={value}", opt.long)),
+            1 => (opt(), 1usize..4).prop_map(|(opt, left)| format!("--{}", &opt.long[..opt.long.len() - left])),
+            1 => opt().prop_map(|opt| format!("--{}s", opt.long)),
+            4 => proptest::collection::vec(proptest::sample::select(shorts), 1..4)
+                .prop_map(|letters| format!("-{}", letters.iter().collect::<String>())),
+            4 => "[a-z0-9]{1,3}",
+            1 => proptest::sample::select(vec!["--", "-", "", "-5", "--help", "--version", "--no-such", "\u{e9}"])
+                .prop_map(str::to_owned),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn options_that_are_not_named_need_not_be_declared(words in proptest::collection::vec(word(), 0..8)) {
+            let args: Vec<OsString> = std::iter::once("backoff").chain(words.iter().map(String::as_str)).map(Into::into).collect();
+            let all = parser().try_get_matches_from(&args).map(|matches| typed(matches, OPTIONS));
+            let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(&args)).collect();
+            let few = parser_of(named.iter().copied()).try_get_matches_from(&args).map(|matches| typed(matches, named));
+            // What is wrong is for all of them to say.
+            prop_assert_eq!(format!("{:?}", few.ok()), format!("{:?}", all.ok()));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! `plan`.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::observe::words::harmless;
@@ -33,7 +33,7 @@ pub enum Read {
     /// This one, which this option or variable named; nothing where it is the default one.
     File(Rc<str>, Option<String>),
     /// None, as this one is not there; nothing where there is no home either.
-    Missing(Option<Rc<str>>),
+    Missing(Option<PathBuf>),
     /// None, as this option or variable said.
     Forbidden(String),
 }
@@ -85,7 +85,7 @@ impl Config {
             .map_err(|problem| Usage(format!("{}: the configuration file {problem}", shown(&path))))?;
         let read = match bytes {
             Some(_) => Read::File(shown(&path), None),
-            None => Read::Missing(Some(shown(&path))),
+            None => Read::Missing(Some(path)),
         };
         Config::new(read, bytes)
     }
@@ -120,7 +120,7 @@ impl Config {
 }
 
 /// As it may be shown in a line.
-fn shown(path: &Path) -> Rc<str> {
+pub fn shown(path: &Path) -> Rc<str> {
     harmless(&path.to_string_lossy()).into()
 }
 

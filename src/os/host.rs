@@ -30,6 +30,9 @@ use crate::signal::Signal;
 use crate::speech::{Progress, Speech};
 use crate::streams::Streams;
 
+/// After this long without anything to do, the rest of the wait is with as little memory as can be.
+const QUIET: Duration = Duration::from_millis(300);
+
 /// Once a signal has ended the run, how long what is still to be said may wait for its reader.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
@@ -57,6 +60,8 @@ pub struct System {
     pub(super) typed_stop: Option<Signal>,
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(super) plumbing: Option<Plumbing>,
+    /// Nothing has come for [`QUIET`], and nothing since.
+    is_at_rest: bool,
 }
 
 impl System {
@@ -83,6 +88,7 @@ impl System {
             typed_stop: None,
             plumbing: Plumbing::new(streams)
                 .map_err(|error| Cut::Fault(format!("cannot use the standard streams: {error}")))?,
+            is_at_rest: false,
         })
     }
 
@@ -105,10 +111,12 @@ impl System {
             .and_then(Plumbing::wake_after)
             .and_then(|after| later(Self::now(), after));
         let interests = self.plumbing.as_ref().map_or([None; 3], Plumbing::interests);
-        let (signals, ready) = self.poll([until, wake_at].into_iter().flatten().min(), interests);
+        let quiet_at = later(Self::now(), QUIET).filter(|_| !self.is_at_rest);
+        let (signals, ready) = self.poll([until, wake_at, quiet_at].into_iter().flatten().min(), interests);
         if signals {
             self.signals.receive();
         }
+        self.rest_if_quiet(signals || ready.contains(&true), quiet_at);
         if let Some(plumbing) = &mut self.plumbing {
             #[allow(clippy::disallowed_methods, reason = "this is `os`")]
             plumbing.work(ready, std::time::SystemTime::now());
@@ -123,6 +131,17 @@ impl System {
             }
         }
         ready.contains(&true)
+    }
+
+    /// Gives back what a long wait does not need, once for each.
+    fn rest_if_quiet(&mut self, has_come: bool, quiet_at: Option<Instant>) {
+        if has_come {
+            self.is_at_rest = false;
+        } else if quiet_at.is_some_and(|at| at <= Self::now()) {
+            #[cfg(target_os = "linux")]
+            super::memory::let_go_of_code();
+            self.is_at_rest = true;
+        }
     }
 
     /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and

@@ -34,6 +34,8 @@ pub mod environment;
 pub mod host;
 pub mod leave;
 pub mod lock;
+#[cfg(target_os = "linux")]
+mod memory;
 mod messages;
 pub mod random;
 pub mod signals;

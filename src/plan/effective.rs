@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Plan;
 use crate::cli::{OPTIONS, Opt};
-use crate::config::Read;
+use crate::config::{self, Read};
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::settings::{Layer, Settings};
 use crate::values;
@@ -30,17 +30,17 @@ impl fmt::Display for Effective {
 
 pub(super) fn settings(settings: &Settings<'_>, rules: &[Layer], read: &Read, plan: &Plan) -> Vec<Effective> {
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
-    std::iter::once(config(read))
+    std::iter::once(configuration(read))
         .chain(options.filter_map(|opt| option(opt, settings, plan)))
         .chain(rules.iter().map(rule))
         .collect()
 }
 
-fn config(read: &Read) -> Effective {
+fn configuration(read: &Read) -> Effective {
     let (value, from) = match read {
         Read::File(path, Some(by)) => (path.to_string(), by.clone()),
         Read::File(path, None) => (path.to_string(), "default".to_owned()),
-        Read::Missing(Some(path)) => ("none".to_owned(), format!("no {path}")),
+        Read::Missing(Some(path)) => ("none".to_owned(), format!("no {}", config::shown(path))),
         Read::Missing(None) => ("none".to_owned(), "neither XDG_CONFIG_HOME nor HOME is set".to_owned()),
         Read::Forbidden(by) => ("none".to_owned(), by.clone()),
     };

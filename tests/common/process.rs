@@ -86,3 +86,46 @@ pub fn until_it_is_stuck(pid: i32) {
         times > 20 && last.parse::<u64>().unwrap() > 32_768
     });
 }
+
+/// A number in `/proc/PID/status`.
+#[track_caller]
+fn status(pid: i32, field: &str) -> u64 {
+    let status = read(pid, "status");
+    let value = status
+        .lines()
+        .find_map(|line| line.strip_prefix(field)?.strip_prefix(":\t"));
+    value.unwrap().parse().unwrap()
+}
+
+#[track_caller]
+pub fn threads(pid: i32) -> u64 {
+    status(pid, "Threads")
+}
+
+/// How often a process has gone to sleep.
+#[track_caller]
+pub fn context_switches(pid: i32) -> u64 {
+    status(pid, "voluntary_ctxt_switches")
+}
+
+/// What a process has open, as `ls -l` of `/proc/PID/fd` shows it.
+#[track_caller]
+pub fn descriptors(pid: i32) -> Vec<String> {
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let shown = |path: std::path::PathBuf| format!("{path:?} -> {:?}", std::fs::read_link(&path));
+    open.map(|entry| shown(entry.unwrap().path())).collect()
+}
+
+/// How much of a program's code a process has mapped in at the moment, in KiB.
+pub fn code_in_memory(pid: i32, program: &str) -> u64 {
+    let mut is_code = false;
+    let mut kib = 0;
+    for line in read(pid, "smaps").lines() {
+        match line.split_whitespace().collect::<Vec<_>>()[..] {
+            [_, permissions, _, _, _, path] => is_code = permissions == "r-xp" && path == program,
+            ["Rss:", size, _] if is_code => kib += size.parse::<u64>().unwrap(),
+            _ => {}
+        }
+    }
+    kib
+}

@@ -1,0 +1,59 @@
+//! What a run holds while it waits.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::process::{children_of, code_in_memory, context_switches, descriptors, threads};
+use common::{BIN, Live, eventually, shell};
+use nix::sys::signal::Signal;
+
+/// Of its code, in KiB: a start maps in twice as much, also in a build without optimization.
+const LITTLE: u64 = 2500;
+
+/// Starts backoff with nothing open but the standard streams.
+fn start(words: &str) -> Live {
+    let close = "for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 2)); then exec {fd}>&-; fi; done";
+    Live::start(&mut shell(&format!("{close}; exec backoff {words}")))
+}
+
+/// What it holds, and that it stays so.
+#[track_caller]
+fn expect_little(live: Live, most_descriptors: usize) {
+    let pid = live.pid();
+    eventually("code is let go of", || code_in_memory(pid, BIN) < LITTLE);
+    assert_eq!(threads(pid), 1);
+    let descriptors = descriptors(pid);
+    assert!(descriptors.len() <= most_descriptors, "{descriptors:?}");
+    let before = context_switches(pid);
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(context_switches(pid), before, "it has woken up");
+    live.signal(Signal::SIGTERM);
+    live.finish();
+}
+
+#[test]
+fn a_wait_between_attempts_takes_one_thread_and_no_wake_ups() {
+    let mut live = start("-q -b 1h -m 1h -j none -- sh -c 'echo ran; exit 1'");
+    live.expect_line("ran");
+    eventually("the attempt is over", || children_of(live.pid()).is_empty());
+    // The standard streams, and where signals are read.
+    expect_little(live, 4);
+}
+
+#[test]
+fn neither_does_a_command_that_runs_for_long() {
+    let mut live = start("-t 1h -- sh -c 'echo runs; exec sleep 60'");
+    live.expect_line("runs");
+    expect_little(live, 4);
+}
+
+#[test]
+fn nor_one_whose_output_is_looked_at() {
+    let mut live = start("-r again -- sh -c 'echo runs; exec sleep 60'");
+    live.expect_line("runs");
+    // Two pipes that are read, and a second description of each stream that is written to.
+    expect_little(live, 8);
+}
