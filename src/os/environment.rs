@@ -38,6 +38,16 @@ fn split(entry: &CStr) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..equals], &bytes[equals + 1..]))
 }
 
+/// An entry; none could hold a NUL.
+fn entry(name: &str, value: &str) -> Option<CString> {
+    // With room for `=` and the NUL: it is made anew for every attempt.
+    let mut entry = Vec::with_capacity(name.len() + value.len() + 2);
+    entry.extend_from_slice(name.as_bytes());
+    entry.push(b'=');
+    entry.extend_from_slice(value.as_bytes());
+    CString::new(entry).ok()
+}
+
 /// The value of a variable.
 pub fn variable(name: &str) -> Option<&'static [u8]> {
     entries()
@@ -126,11 +136,8 @@ impl Environment {
     /// Sets the variables of the next attempt.
     pub fn set(&mut self, variables: &[(&str, String)]) {
         self.own.clear();
-        self.own.extend(
-            variables
-                .iter()
-                .filter_map(|(name, value)| CString::new(format!("{name}={value}")).ok()),
-        );
+        self.own
+            .extend(variables.iter().filter_map(|(name, value)| entry(name, value)));
         self.all.clear();
         self.all.extend_from_slice(&self.inherited);
         for (index, buffer) in &self.of_process {

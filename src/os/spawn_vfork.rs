@@ -2,14 +2,16 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::libc;
 
 use super::{Start, become_command};
 
-/// Enough for the child's few calls and a signal frame with the largest register state.
-const STACK: usize = 64 * 1024;
+/// The child's stack: enough for its few calls and a signal frame with the largest register state. To map
+/// one in for each attempt would take longer than all else that is done here.
+static STACK: Mutex<[u128; 4096]> = Mutex::new([0; 4096]);
 
 /// Signals that reached the child between unblocking and exec, by bit.
 static RECORDED: AtomicU64 = AtomicU64::new(0);
@@ -19,13 +21,13 @@ const RECORD: [i32; 4] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU, libc::SIG
 
 /// Makes the child and waits until it has become the command or given up.
 pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
-    let mut stack = Vec::<u128>::with_capacity(STACK / size_of::<u128>());
+    let mut stack = STACK.lock().unwrap_or_else(PoisonError::into_inner);
     RECORDED.store(0, Ordering::Relaxed);
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the child runs on its own stack, whose upper end is aligned to 16; `start` outlives it,
     // as the parent is suspended until the child has executed the command or exited.
     let pid = unsafe {
-        let top = stack.as_mut_ptr().add(stack.capacity());
+        let top = stack.as_mut_ptr().add(stack.len());
         libc::clone(child, top.cast(), flags, std::ptr::from_mut(start).cast())
     };
     if pid < 0 {
