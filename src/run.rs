@@ -52,12 +52,17 @@ pub fn run(
         total: 0,
         last: None,
     };
-    let result = run.all_attempts();
-    if let Err(cut) = &result {
+    let mut result = run.all_attempts();
+    if result.is_err() {
         // Prints nothing where it has begun already.
-        run.host.release(false)?;
-        if let Cut::Interrupted(signal) = cut {
-            run.tell(&Event::Interrupted(*signal))?;
+        result = run.host.release(false).and(result);
+    }
+    match &result {
+        Ok(_) => {}
+        Err(Cut::Interrupted(signal)) => run.tell(&Event::Interrupted(*signal))?,
+        Err(Cut::Fault(why)) => {
+            // A signal in place of its reader changes nothing about the status.
+            let _ = run.tell(&Event::Failed(why));
         }
     }
     result

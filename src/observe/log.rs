@@ -74,6 +74,7 @@ impl<'a> Log<'a> {
             Event::NoTime { .. } => end(begin("gave_up").string("reason", reason(GiveUp::Deadline))),
             Event::Interrupted(signal) => end(begin("interrupted").raw("signal", signal.number())),
             Event::Warning(text) => warning(text),
+            Event::Failed(why) => warning(&format!("backoff itself failed: {why}")),
             Event::CoolingOff(wait) => warning(&format!("cooling off for {}", words::span(*wait))),
             Event::Nested(nesting) => warning(&Text::nested(*nesting, None)),
         })
@@ -82,7 +83,7 @@ impl<'a> Log<'a> {
 
 fn is_an_error(event: &Event<'_>) -> bool {
     match event {
-        Event::Warning(_) => true,
+        Event::Warning(_) | Event::Failed(_) => true,
         Event::GaveUp { outcome, .. } => matches!(outcome.end, End::NotStarted(_)),
         _ => false,
     }

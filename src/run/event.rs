@@ -63,6 +63,8 @@ pub enum Event<'a> {
     Warning(String),
     /// A signal ended the run.
     Interrupted(Signal),
+    /// backoff itself failed. Standard error is told, whatever observers make of it.
+    Failed(&'a str),
 }
 
 /// Where a run stands when an event happens.
