@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -76,6 +76,11 @@ const TESTS: &[Test] = &[
     ("any_node_of_a_cluster_will_do", SERVER, any_node_of_a_cluster_will_do),
     ("a_name_that_is_being_moved", SERVER, a_name_that_is_being_moved),
     ("term_while_the_store_is_asked", &[], term_while_the_store_is_asked),
+    (
+        "term_while_the_store_is_told_of_the_end",
+        &[],
+        term_while_the_store_is_told_of_the_end,
+    ),
     (
         "stopped_while_the_store_is_asked",
         &[],
@@ -734,32 +739,33 @@ fn term_while_the_store_is_asked() {
     }
 }
 
-/// A server that answers anything, when it has leave to; and what tells of each question.
-fn slow_server(listener: TcpListener) -> (Receiver<()>, Arc<AtomicBool>) {
+/// A server that answers anything, and as many questions as it has leave to: its address, what tells of each
+/// question, and the leave.
+fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let store = format!("redis://{}", listener.local_addr().unwrap());
     let (asked, questions) = channel();
-    let may_answer = Arc::new(AtomicBool::new(false));
+    let may_answer = Arc::new(AtomicUsize::new(0));
     let leave = Arc::clone(&may_answer);
     std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
+        for (earlier, mut stream) in listener.incoming().flatten().enumerate() {
             let (asked, leave) = (asked.clone(), Arc::clone(&leave));
             std::thread::spawn(move || {
                 let _ = stream.read(&mut [0; 1 << 16]);
                 let _ = asked.send(());
-                eventually("leave to answer", || leave.load(Ordering::SeqCst));
+                eventually("leave to answer", || leave.load(Ordering::SeqCst) > earlier);
                 // Nobody waits on the connection of a question that was asked again.
                 let _ = stream.write_all(b"*4\r\n:1\r\n:1\r\n:0\r\n:0\r\n");
                 let _ = stream.read_to_end(&mut Vec::new());
             });
         }
     });
-    (questions, may_answer)
+    (store, questions, may_answer)
 }
 
 fn stopped_while_the_store_is_asked() {
     const LIMIT: Duration = Duration::from_secs(2);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let store = format!("redis://{}", listener.local_addr().unwrap());
-    let (questions, may_answer) = slow_server(listener);
+    let (store, questions, may_answer) = slow_server();
     let mut command = backoff(&["-n", "1", "--budget", "api", "--store", &store, "--store-timeout", "2s"]);
     let live = Live::start(command.args(["--", "false"]));
     questions.recv_timeout(PATIENCE).unwrap();
@@ -771,10 +777,33 @@ fn stopped_while_the_store_is_asked() {
     let stopped = Instant::now();
     // Longer than the store may take.
     eventually("time passes", || stopped.elapsed() > LIMIT);
-    may_answer.store(true, Ordering::SeqCst);
+    may_answer.store(usize::MAX, Ordering::SeqCst);
     live.signal(Signal::SIGCONT);
     let shown = live.finish().expect_code(1);
     assert!(!shown.stderr.contains("warning"), "{shown:?}");
+}
+
+fn term_while_the_store_is_told_of_the_end() {
+    for (keep, command, code, signal) in [
+        ("success", "echo out", Some(0), None),
+        ("final", "echo out; exit 3", None, Some(15)),
+    ] {
+        let (store, questions, may_answer) = slow_server();
+        // That of the attempt, and not that of the end.
+        may_answer.store(1, Ordering::SeqCst);
+        let mut run = backoff(&["--budget", "api", "--store", &store, "--store-timeout", "1h"]);
+        let live = Live::start(run.args(["--stdout", keep, "--stop-exit", "3", "--", "sh", "-c", command]));
+        for _ in 0..2 {
+            questions.recv_timeout(PATIENCE).unwrap();
+        }
+        live.signal(Signal::SIGTERM);
+        let shown = live.finish();
+        assert_eq!(
+            (shown.code(), shown.signal(), &*shown.stdout),
+            (code, signal, "out\n"),
+            "{shown:?}"
+        );
+    }
 }
 
 fn no_store_is_asked_without_a_budget() {
