@@ -239,10 +239,10 @@ pub const OPTIONS: &[Opt] = &[
         "Run this shell command before each wait",
         "It sees how the attempt ended in BACKOFF_EXIT, BACKOFF_SIGNAL and BACKOFF_REASON, and the wait in BACKOFF_DELAY. \
          Its output goes to standard error; it has no input and no terminal. Its failure is reported and changes nothing. \
-         It is bounded by the deadline, but has five seconds at least."),
+         It is bounded by the deadline."),
     opt(SAY, None, "on-give-up", Value("SHELL"),
         "Run this shell command when giving up",
-        "As --on-retry. Not where retrying is left to an outer backoff (--nested once)."),
+        "As --on-retry, but it has five seconds at least, as the deadline may have passed. Not where retrying is left to an outer backoff (--nested once)."),
     opt(SAY, None, "exhausted-exit", Value("CODE"),
         "Status when attempts, deadline, delay or budget ran out on a transient failure",
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),
