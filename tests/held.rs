@@ -280,7 +280,7 @@ fn a_limit_on_the_size_of_files_is_a_full_disk() {
 
 #[test]
 fn what_cannot_be_printed_is_our_own_failure() {
-    for (redirect, why) in [(">/dev/full", "No space left"), (">&-", "Bad file")] {
+    for (redirect, why) in [(">/dev/full", "No space left"), (">&-", "Bad file descriptor")] {
         for script in ["echo x", "echo x; exit 7", "head -c 3000000 /dev/zero"] {
             let text = format!("backoff -n 1 --stdout final -- sh -c '{script}' {redirect}");
             let shown = run(&mut shell(&text)).expect_code(125);
