@@ -22,6 +22,7 @@ mod variables;
 pub use event::{Event, Moment};
 pub use host::{Attempt, Bounds, Cut, Host, Order};
 use shared::Shared;
+pub use variables::SET_BY_BACKOFF;
 
 /// A retry was decided on, and now there is no time for it.
 const OUT_OF_TIME: Stop = Stop::GaveUp(GiveUp::Deadline);
@@ -90,6 +91,9 @@ struct Run<'a, H, R, O> {
 
 impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
     fn all_attempts(&mut self) -> Result<Exit, Cut> {
+        for remark in &self.plan.remarks {
+            self.tell(&Event::Remark(remark))?;
+        }
         if !self.plan.effective.is_empty() {
             self.tell(&Event::Settings(&self.plan.effective))?;
         }

@@ -71,6 +71,7 @@ impl Text<'_> {
                 let lines: Vec<String> = effective.iter().map(|one| harmless(&one.to_string())).collect();
                 Some(lines.join("\nbackoff: "))
             }
+            Event::Remark(text) => Some(harmless(text)),
             Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
             Event::Retrying {
                 outcome,

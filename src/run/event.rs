@@ -13,6 +13,8 @@ use crate::signal::Signal;
 pub enum Event<'a> {
     /// What holds for the run, setting by setting (`-vv`).
     Settings(&'a [Effective]),
+    /// Something may not be as it was meant (`-v`).
+    Remark(&'a str),
     /// An attempt is about to start.
     Started,
     /// An attempt has ended.
