@@ -22,6 +22,7 @@ mod budget;
 mod classes;
 mod effective;
 mod policy;
+mod remarks;
 mod speech;
 mod streams;
 mod waits;
@@ -95,6 +96,8 @@ pub struct Plan {
     pub on_give_up: Option<String>,
     /// `--c-locale`
     pub c_locale: bool,
+    /// What may not be as it was meant; only for `-v`.
+    pub remarks: Vec<String>,
     /// Every setting with where it came from; only for `-vv`.
     pub effective: Vec<Effective>,
 }
@@ -164,6 +167,9 @@ impl Plan {
         };
         let (settings, rules) = policy::with(&settings, chosen);
         let mut plan = Plan::of(action, &settings, rules, &typed.command, Pattern::compile)?;
+        if plan.speech.verbosity >= 1 {
+            plan.remarks = remarks::remarks(&settings, &typed.command)?;
+        }
         if plan.speech.verbosity >= 2 {
             plan.effective = effective::settings(&settings, rules, &config.read, &plan);
         }
@@ -223,6 +229,7 @@ impl Plan {
             on_retry: shell(settings, "on-retry")?,
             on_give_up: shell(settings, "on-give-up")?,
             c_locale: settings.is_on("c-locale")?,
+            remarks: Vec::new(),
             effective: Vec::new(),
         })
     }

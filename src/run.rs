@@ -22,6 +22,10 @@ mod variables;
 pub use event::{Event, Moment};
 pub use host::{Attempt, Bounds, Cut, Host, Order};
 use shared::Shared;
+pub use variables::SET_BY_BACKOFF;
+
+/// A retry was decided on, and now there is no time for it.
+const OUT_OF_TIME: Stop = Stop::GaveUp(GiveUp::Deadline);
 
 /// Who this run is, towards the command.
 #[derive(Debug, Clone)]
@@ -52,12 +56,17 @@ pub fn run(
         total: 0,
         last: None,
     };
-    let result = run.all_attempts();
-    if let Err(cut) = &result {
+    let mut result = run.all_attempts();
+    if result.is_err() {
         // Prints nothing where it has begun already.
-        run.host.release(false)?;
-        if let Cut::Interrupted(signal) = cut {
-            run.tell(&Event::Interrupted(*signal))?;
+        result = run.host.release(false).and(result);
+    }
+    match &result {
+        Ok(_) => {}
+        Err(Cut::Interrupted(signal)) => run.tell(&Event::Interrupted(*signal))?,
+        Err(Cut::Fault(why)) => {
+            // A signal in place of its reader changes nothing about the status.
+            let _ = run.tell(&Event::Failed(why));
         }
     }
     result
@@ -82,6 +91,9 @@ struct Run<'a, H, R, O> {
 
 impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
     fn all_attempts(&mut self) -> Result<Exit, Cut> {
+        for remark in &self.plan.remarks {
+            self.tell(&Event::Remark(remark))?;
+        }
         if !self.plan.effective.is_empty() {
             self.tell(&Event::Settings(&self.plan.effective))?;
         }
@@ -110,10 +122,10 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
                 outcome: &outcome,
                 verdict: Some(&verdict),
             })?;
-            let decision = self.decide(&outcome, &verdict)?;
+            let (decision, owed) = self.decide(&outcome, &verdict)?;
             is_counted = matches!(decision, Decision::Retry(_));
             match decision {
-                Decision::Stop(stop) => return self.stop(stop, &outcome, &verdict),
+                Decision::Stop(stop) => return self.stop(stop, &outcome, &verdict, owed),
                 Decision::Confirm(delay) => {
                     self.tell(&Event::Confirming { delay })?;
                     self.host.wait(delay, None)?;
@@ -122,7 +134,7 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
                     self.announce(delay, &outcome, &verdict)?;
                     // The store, the log and a hook may have taken their time.
                     if self.session.passes_deadline(self.host.elapsed(), delay) {
-                        return self.out_of_time(&outcome, &verdict, Some(delay));
+                        return self.stop(OUT_OF_TIME, &outcome, &verdict, Some(delay));
                     }
                     self.wait_to_retry(delay, &outcome, &verdict)?;
                 }
@@ -154,27 +166,17 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         }
     }
 
-    /// Stop, or go on after this wait? The budget has the last word.
-    fn decide(&mut self, outcome: &Outcome, verdict: &Verdict) -> Result<Decision, Cut> {
+    /// Stop, or go on after this wait? The budget has the last word. With it, the wait that it does not grant.
+    fn decide(&mut self, outcome: &Outcome, verdict: &Verdict) -> Result<(Decision, Option<Duration>), Cut> {
         let decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
-        let mut owed = None;
-        let decision = match decision {
-            Decision::Retry(delay) => match self.ask_others(Question::Retry)? {
-                Some(answer) if !answer.allowed => {
-                    owed = Some(delay);
-                    Decision::Stop(Stop::GaveUp(GiveUp::Budget(answer.counts)))
-                }
-                _ => decision,
-            },
-            _ => decision,
-        };
-        if let Decision::Stop(stop) = decision {
-            let owed = || owed.unwrap_or_else(|| self.session.owed(outcome, self.rng));
-            if let Some(word) = shared::last_word(stop, verdict, owed) {
-                self.ask_others(word)?;
-            }
+        if let Decision::Retry(delay) = decision
+            && let Some(answer) = self.ask_others(Question::Retry)?
+            && !answer.allowed
+        {
+            let stop = Stop::GaveUp(GiveUp::Budget(answer.counts));
+            return Ok((Decision::Stop(stop), Some(delay)));
         }
-        Ok(decision)
+        Ok((decision, None))
     }
 
     fn announce(&mut self, delay: Duration, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
@@ -198,8 +200,24 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
             .wait(delay, Some(&|left| observer.countdown(&moment, outcome, verdict, left)))
     }
 
-    fn stop(&mut self, stop: Stop, outcome: &Outcome, verdict: &Verdict) -> Result<Exit, Cut> {
-        self.host.release(matches!(stop, Stop::Succeeded { .. }))?;
+    /// `not_begun` is a wait that was decided on; what a failed run owes is drawn where there is none.
+    fn stop(
+        &mut self,
+        stop: Stop,
+        outcome: &Outcome,
+        verdict: &Verdict,
+        not_begun: Option<Duration>,
+    ) -> Result<Exit, Cut> {
+        let succeeded = matches!(stop, Stop::Succeeded { .. });
+        self.host.release(succeeded)?;
+        let owed = || not_begun.unwrap_or_else(|| self.session.owed(outcome, self.rng));
+        if let Some(word) = shared::last_word(stop, verdict, owed) {
+            let told = self.ask_others(word);
+            // A success that has been handed on is one, whatever signal comes while others are told.
+            if !succeeded {
+                told?;
+            }
+        }
         match stop {
             Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky })?,
             Stop::GaveUp(why) => {
@@ -242,23 +260,13 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
     /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
     fn too_late(&mut self) -> Result<Exit, Cut> {
         match self.last.take() {
-            Some((outcome, verdict)) => self.out_of_time(&outcome, &verdict, None),
+            Some((outcome, verdict)) => self.stop(OUT_OF_TIME, &outcome, &verdict, None),
             None => {
                 self.host.release(false)?;
                 self.tell(&Event::NoTime { cool_off: None })?;
                 Ok(exit::no_attempt_in_time(self.plan.overrides))
             }
         }
-    }
-
-    /// A retry was decided on, and now there is no time for it. `delay` is the wait that is not begun.
-    fn out_of_time(&mut self, outcome: &Outcome, verdict: &Verdict, delay: Option<Duration>) -> Result<Exit, Cut> {
-        let stop = Stop::GaveUp(GiveUp::Deadline);
-        let owed = || delay.unwrap_or_else(|| self.session.owed(outcome, self.rng));
-        if let Some(word) = shared::last_word(stop, verdict, owed) {
-            self.ask_others(word)?;
-        }
-        self.stop(stop, outcome, verdict)
     }
 
     /// What is common to the command and to those who are asked about it.

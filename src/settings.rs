@@ -236,6 +236,12 @@ impl<'a> Settings<'a> {
         (!value.is_empty()).then_some(value)
     }
 
+    /// The names of the variables that are set.
+    pub fn variables(&self) -> impl Iterator<Item = &'a OsStr> {
+        let set = self.variables.iter().filter(|(_, value)| !value.is_empty());
+        set.map(|(name, _)| name.as_os_str())
+    }
+
     /// What the strongest source says; several values only of an option that adds up.
     fn find(&self, opt: &'static Opt) -> Vec<(&'a OsStr, Speaker<'a>)> {
         let typed = self.typed.values.iter().filter(|(typed, _)| typed.long == opt.long);

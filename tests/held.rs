@@ -4,12 +4,14 @@
 
 mod common;
 
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::process::{state, until_it_is_stuck};
 use common::{Live, Shown, backoff, detached, eventually, ran, run, shell};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// Each attempt prints its number on both streams; the third succeeds.
 const THIRD: &str = "echo out $BACKOFF_ATTEMPT; echo err $BACKOFF_ATTEMPT >&2; test $BACKOFF_ATTEMPT = 3";
@@ -17,6 +19,29 @@ const THIRD: &str = "echo out $BACKOFF_ATTEMPT; echo err $BACKOFF_ATTEMPT >&2; t
 /// Some attempts of a shell script, with short waits and few words.
 fn held(attempts: &str, rules: &[&str], script: &str) -> Shown {
     ran(&[&["-q", "-b", "1ms", "-n", attempts], rules, &["--", "sh", "-c", script]].concat())
+}
+
+/// Starts it, and waits until the first line on standard error says this.
+#[track_caller]
+fn until_it_says(what: &str, command: &mut Command) -> Child {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    // Byte by byte, as the rest is for whoever reads on.
+    let mut stderr = BufReader::with_capacity(1, child.stderr.as_mut().unwrap());
+    stderr.read_line(&mut line).unwrap();
+    assert!(line.contains(what), "{line}");
+    child
+}
+
+/// A run that waits, having kept the line "part"; how long, and by when it is to end, say the options.
+#[track_caller]
+fn waiting(options: &[&str]) -> Child {
+    let kept = ["-j", "none", "--stdout", "final", "--", "sh", "-c", "echo part; exit 3"];
+    until_it_says("; retrying in ", &mut detached(&[options, &kept].concat()))
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id() as i32), signal).unwrap();
 }
 
 #[test]
@@ -73,14 +98,7 @@ fn it_is_held_until_the_end_and_no_longer() {
         "-c",
         "echo early; echo ready >&2; read x; echo late",
     ];
-    let mut child = backoff(&args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut ready = [0; 6];
-    std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut ready).unwrap();
+    let mut child = until_it_says("ready", backoff(&args).stdin(Stdio::piped()));
     let stdout = child.stdout.as_ref().unwrap();
     let mut fds = [nix::poll::PollFd::new(
         std::os::fd::AsFd::as_fd(stdout),
@@ -210,15 +228,8 @@ fn nothing_is_left_in_the_temporary_directory() {
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGKILL] {
         let script = format!("{much}; exec sleep 60");
         let args = ["--stdout", "final", "--", "sh", "-c", &script];
-        let mut child = detached(&args)
-            .env("TMPDIR", dir.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut ready = [0; 6];
-        std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut ready).unwrap();
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), signal).unwrap();
+        let child = until_it_says("ready", detached(&args).env("TMPDIR", dir.path()));
+        send(&child, signal);
         let output = child.wait_with_output().unwrap();
         let kept = if signal == Signal::SIGKILL { 0 } else { 3_000_000 };
         assert_eq!(output.stdout.len(), kept, "{signal}");
@@ -280,7 +291,7 @@ fn a_limit_on_the_size_of_files_is_a_full_disk() {
 
 #[test]
 fn what_cannot_be_printed_is_our_own_failure() {
-    for (redirect, why) in [(">/dev/full", "No space left"), (">&-", "Bad file")] {
+    for (redirect, why) in [(">/dev/full", "No space left"), (">&-", "Bad file descriptor")] {
         for script in ["echo x", "echo x; exit 7", "head -c 3000000 /dev/zero"] {
             let text = format!("backoff -n 1 --stdout final -- sh -c '{script}' {redirect}");
             let shown = run(&mut shell(&text)).expect_code(125);
@@ -360,41 +371,16 @@ fn a_timed_out_attempt_prints_what_it_had_said() {
 fn a_signal_prints_what_was_kept_of_the_last_attempt() {
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
         // During the wait.
-        let mut child = detached(&[
-            "-b",
-            "25s",
-            "-j",
-            "none",
-            "--stdout",
-            "final",
-            "--",
-            "sh",
-            "-c",
-            "echo part; exit 3",
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-        let mut first = String::new();
-        let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
-        std::io::BufRead::read_line(&mut stderr, &mut first).unwrap();
-        assert!(first.contains("; retrying in "), "{first}");
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), signal).unwrap();
+        let child = waiting(&["-b", "25s"]);
+        send(&child, signal);
         let shown = Shown::from(child.wait_with_output().unwrap());
         assert_eq!((shown.signal(), shown.stdout.as_str()), (Some(signal as i32), "part\n"));
     }
     // During an attempt; whatever it adds is part of it.
     let script = "trap 'echo last; exit 6' TERM; echo part; echo ready >&2; while :; do sleep 0.01; done";
     for (keep, prints) in [("final", "part\nlast\n"), ("success", ""), ("null", "")] {
-        let mut child = detached(&["--stdout", keep, "--", "bash", "-c", script])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut ready = [0; 6];
-        std::io::Read::read_exact(child.stderr.as_mut().unwrap(), &mut ready).unwrap();
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+        let child = until_it_says("ready", &mut detached(&["--stdout", keep, "--", "bash", "-c", script]));
+        send(&child, Signal::SIGTERM);
         let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(6);
         assert_eq!(shown.stdout, prints, "{keep}");
     }
@@ -405,45 +391,20 @@ fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
     let mut live = Live::start(&mut detached(&["--stdout", "final", "--", "seq", "1000000"]));
     live.expect_line("1");
     until_it_is_stuck(live.pid());
-    let began = Instant::now();
     live.signal(Signal::SIGTERM);
-    let mut status = None;
-    eventually("the end", || {
-        status = live.child.try_wait().unwrap();
-        status.is_some() || began.elapsed() > Duration::from_secs(5)
-    });
-    assert!(status.is_some(), "TERM, and nobody reads");
+    assert!(live.ends_unread().is_some(), "TERM, and nobody reads");
 }
 
 #[test]
 fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
-    let mut child = detached(&[
-        "-b",
-        "300ms",
-        "-j",
-        "none",
-        "-d",
-        "400ms",
-        "--stdout",
-        "final",
-        "--",
-        "sh",
-        "-c",
-        "echo part; exit 3",
-    ])
-    .stdout(Stdio::piped())
-    .stderr(Stdio::piped())
-    .spawn()
-    .unwrap();
+    let child = waiting(&["-b", "300ms", "-d", "400ms"]);
+    send(&child, Signal::SIGSTOP);
+    let stopped = Instant::now();
     let pid = child.id() as i32;
-    let mut first = String::new();
-    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
-    std::io::BufRead::read_line(&mut stderr, &mut first).unwrap();
-    let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
-    send(Signal::SIGSTOP);
-    eventually("it is stopped", || state(pid) == Some('T'));
-    std::thread::sleep(Duration::from_millis(500));
-    send(Signal::SIGCONT);
+    eventually("it is stopped for long", || {
+        state(pid) == Some('T') && stopped.elapsed() > Duration::from_millis(500)
+    });
+    send(&child, Signal::SIGCONT);
     let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(3);
     assert_eq!(shown.stdout, "part\n");
 }

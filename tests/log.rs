@@ -203,6 +203,24 @@ fn json_tells_of_an_interruption() {
     assert_eq!(log.last().unwrap()["signal"], 15);
 }
 
+#[test]
+fn a_fault_of_its_own_is_the_end_of_the_log() {
+    const WHY: &str = "cannot print standard output: No space left on device";
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let filed = |format: &str| {
+        let script = format!("backoff --log-format {format} --log-file {log} --stdout final -- echo out >/dev/full");
+        let shown = run(&mut shell(&script)).expect_code(125);
+        assert_eq!(shown.stderr, format!("backoff: {WHY}\n"));
+        fs::read_to_string(&log).unwrap()
+    };
+    assert_eq!(filed("text"), format!("backoff: {WHY}\n"));
+    fs::remove_file(&log).unwrap();
+    let log = objects(&filed("json"));
+    assert_eq!(events(&log), ["attempt_started", "warning"]);
+    assert_eq!(log[1]["message"], format!("backoff itself failed: {WHY}"));
+}
+
 fn has_child(pid: i32) -> bool {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     children.is_ok_and(|children| !children.trim().is_empty())

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use backoff_cli::cli::{OPTIONS, Takes};
-use common::{backoff, ran, run};
+use common::{backoff, ran, run, shell};
 
 /// Refused before anything was started, in one line that says all of this.
 #[track_caller]
@@ -750,4 +750,46 @@ fn a_dash_is_standard_output() {
         .expect_code(1)
         .expect_silence();
     assert!(shown.stdout.starts_with("backoff: gave up"), "{shown:?}");
+}
+
+#[test]
+fn verbose_tells_of_variables_without_a_meaning() {
+    let told = |name: &str, args: &[&str]| run(backoff(args).env(name, "2")).expect_code(0);
+    for (name, hint) in [
+        ("BACKOFF_MAX_DELY", "; did you mean BACKOFF_MAX_DELAY?"),
+        (
+            "BACKOFF_RETRIES",
+            "; did you mean BACKOFF_ATTEMPTS, which counts the first one as well?",
+        ),
+        ("BACKOFF_XYZ\n", ""),
+    ] {
+        let shown = told(name, &["-v", "--", "true"]);
+        let line = format!("backoff: the variable {name:?} has no meaning{hint}\n");
+        assert!(shown.stderr.starts_with(&line), "{shown:?}");
+        told(name, &["--", "true"]).expect_silence();
+        let shown = told(name, &["-v", "--log-format", "json", "--", "true"]);
+        assert!(!shown.stderr.contains(name), "{shown:?}");
+    }
+    // Empty, it counts as unset. Those of options and of outer runs have a meaning.
+    run(backoff(&["-v", "--", "true"]).env("BACKOFF_MAX_DELY", "")).expect_stderr("backoff: attempt 1 of 5: starting");
+    let inner = "backoff -v -- true >&2";
+    let script = "backoff -n 2 -b 1ms --retry-if \"$INNER\" --on-retry \"$INNER\" -- sh -c \"$INNER; exit 1\"";
+    let shown = run(shell(script).env("INNER", inner).env("BACKOFF_KILL_AFTER", "2s")).expect_code(1);
+    assert_eq!(shown.stderr.matches("starting 'true'").count(), 5, "{shown:?}");
+    assert!(!shown.stderr.contains("has no meaning"), "{shown:?}");
+}
+
+#[test]
+fn verbose_tells_where_auto_finds_nothing() {
+    let line = "backoff: --for auto knows no preset for \"env\"; --list-presets shows what it may name\n";
+    for presets in ["auto", "network, auto"] {
+        let command = ["--for", presets, "--", "/usr/bin/env", "true"];
+        let shown = ran(&[&["-v"], &command[..]].concat()).expect_code(0);
+        assert!(shown.stderr.starts_with(line), "{shown:?}");
+        ran(&command).expect_silence();
+    }
+    for (preset, command) in [("network", "true"), ("auto", "/nonexistent/curl")] {
+        let shown = ran(&["-v", "--for", preset, "--", command]).expect_stderr(": starting ");
+        assert!(!shown.stderr.contains("knows no preset"), "{shown:?}");
+    }
 }

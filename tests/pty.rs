@@ -302,17 +302,14 @@ fn control_z_and_fg_twice_over() {
 const SCRIPT_THAT_ASKS: &str =
     "bash -c 'backoff --pty -- sh -c \"echo ready \\$\\$; read answer; echo got-\\$answer\"; echo after'";
 
-#[test]
-fn control_z_stops_a_script_wholly() {
+/// A script that asks, stopped again and again, and brought back by `fg`. `stop` is given the probe's number.
+fn comes_back(stop: impl Fn(&mut Terminal, i32)) {
     let mut terminal = Terminal::bash();
     terminal.command(SCRIPT_THAT_ASKS);
     let pid = terminal.pid_of_probe();
-    for _ in 0..2 {
+    for _ in 0..5 {
         wait_until_raw(&mut terminal);
-        terminal.send(CTRL_Z);
-        terminal.expect("Stopped");
-        // The shell sees that the script has stopped, which comes last.
-        assert_eq!(state(pid), Some('T'));
+        stop(&mut terminal, pid);
         terminal.expect("prompt> ");
         terminal.command("fg");
         terminal.expect("\r\n");
@@ -324,23 +321,22 @@ fn control_z_stops_a_script_wholly() {
 }
 
 #[test]
-fn the_keyboard_comes_back_from_a_shell_that_took_it_while_backoff_ran() {
-    let mut terminal = Terminal::bash();
-    terminal.command(SCRIPT_THAT_ASKS);
-    let backoff = parent_of(terminal.pid_of_probe());
-    for _ in 0..5 {
-        wait_until_raw(&mut terminal);
-        // The shell stops waiting for the job when the only process it knows has stopped.
-        kill(Pid::from_raw(parent_of(backoff)), Signal::SIGSTOP).unwrap();
+fn control_z_stops_a_script_wholly() {
+    comes_back(|terminal, pid| {
+        terminal.send(CTRL_Z);
         terminal.expect("Stopped");
-        terminal.expect("prompt> ");
-        terminal.command("fg");
-        terminal.expect("\r\n");
-    }
-    wait_until_raw(&mut terminal);
-    terminal.send("this\n");
-    terminal.expect("got-this");
-    terminal.expect("after");
+        // The shell sees that the script has stopped, which comes last.
+        assert_eq!(state(pid), Some('T'));
+    });
+}
+
+#[test]
+fn the_keyboard_comes_back_from_a_shell_that_took_it_while_backoff_ran() {
+    comes_back(|terminal, pid| {
+        // The shell stops waiting for the job when the only process it knows has stopped.
+        kill(Pid::from_raw(parent_of(parent_of(pid))), Signal::SIGSTOP).unwrap();
+        terminal.expect("Stopped");
+    });
 }
 
 #[test]

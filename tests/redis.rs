@@ -4,13 +4,17 @@
 
 mod common;
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use backoff_cli::budget::SCRIPT;
 use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, Terms};
+use common::process::state;
 use common::redis::{Server, counts, free_port, numbers};
 use common::tools::Test;
 use common::{Live, PATIENCE, Shown, backoff, clean, eventually, run, shell, within};
@@ -50,6 +54,7 @@ const TESTS: &[Test] = &[
     ("a_replica", SERVER, a_replica),
     ("a_server_that_is_loading", SERVER, a_server_that_is_loading),
     ("a_port_that_talks_http", &[], a_port_that_talks_http),
+    ("a_port_that_hangs_up", &[], a_port_that_hangs_up),
     ("a_port_that_says_nothing", &[], a_port_that_says_nothing),
     ("a_name_that_does_not_resolve", &[], a_name_that_does_not_resolve),
     (
@@ -71,6 +76,16 @@ const TESTS: &[Test] = &[
     ("any_node_of_a_cluster_will_do", SERVER, any_node_of_a_cluster_will_do),
     ("a_name_that_is_being_moved", SERVER, a_name_that_is_being_moved),
     ("term_while_the_store_is_asked", &[], term_while_the_store_is_asked),
+    (
+        "term_while_the_store_is_told_of_the_end",
+        &[],
+        term_while_the_store_is_told_of_the_end,
+    ),
+    (
+        "stopped_while_the_store_is_asked",
+        &[],
+        stopped_while_the_store_is_asked,
+    ),
     (
         "no_store_is_asked_without_a_budget",
         &[],
@@ -413,7 +428,6 @@ fn a_port_that_talks_http() {
     let url = format!("redis://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            use std::io::{Read, Write};
             // What is unread at the end would make it a reset.
             let mut request = [0; 1 << 16];
             let _ = (&stream).read(&mut request);
@@ -421,6 +435,18 @@ fn a_port_that_talks_http() {
         }
     });
     fails_open(&url, "does not speak the protocol of Redis");
+}
+
+fn a_port_that_hangs_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // What is unread at the end would make it a reset.
+            let _ = stream.read(&mut [0; 1 << 16]);
+        }
+    });
+    fails_open(&url, "closes the connection; ");
 }
 
 fn a_port_that_says_nothing() {
@@ -713,6 +739,73 @@ fn term_while_the_store_is_asked() {
     }
 }
 
+/// A server that answers anything, and as many questions as it has leave to: its address, what tells of each
+/// question, and the leave.
+fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let store = format!("redis://{}", listener.local_addr().unwrap());
+    let (asked, questions) = channel();
+    let may_answer = Arc::new(AtomicUsize::new(0));
+    let leave = Arc::clone(&may_answer);
+    std::thread::spawn(move || {
+        for (earlier, mut stream) in listener.incoming().flatten().enumerate() {
+            let (asked, leave) = (asked.clone(), Arc::clone(&leave));
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 1 << 16]);
+                let _ = asked.send(());
+                eventually("leave to answer", || leave.load(Ordering::SeqCst) > earlier);
+                // Nobody waits on the connection of a question that was asked again.
+                let _ = stream.write_all(b"*4\r\n:1\r\n:1\r\n:0\r\n:0\r\n");
+                let _ = stream.read_to_end(&mut Vec::new());
+            });
+        }
+    });
+    (store, questions, may_answer)
+}
+
+fn stopped_while_the_store_is_asked() {
+    const LIMIT: Duration = Duration::from_secs(2);
+    let (store, questions, may_answer) = slow_server();
+    let mut command = backoff(&["-n", "1", "--budget", "api", "--store", &store, "--store-timeout", "2s"]);
+    let live = Live::start(command.args(["--", "false"]));
+    questions.recv_timeout(PATIENCE).unwrap();
+    eventually("it waits for the answer", || {
+        tasks(live.pid()).iter().all(|task| state(*task) == Some('S'))
+    });
+    live.signal(Signal::SIGTSTP);
+    eventually("it stops", || state(live.pid()) == Some('T'));
+    let stopped = Instant::now();
+    // Longer than the store may take.
+    eventually("time passes", || stopped.elapsed() > LIMIT);
+    may_answer.store(usize::MAX, Ordering::SeqCst);
+    live.signal(Signal::SIGCONT);
+    let shown = live.finish().expect_code(1);
+    assert!(!shown.stderr.contains("warning"), "{shown:?}");
+}
+
+fn term_while_the_store_is_told_of_the_end() {
+    for (keep, command, code, signal) in [
+        ("success", "echo out", Some(0), None),
+        ("final", "echo out; exit 3", None, Some(15)),
+    ] {
+        let (store, questions, may_answer) = slow_server();
+        // That of the attempt, and not that of the end.
+        may_answer.store(1, Ordering::SeqCst);
+        let mut run = backoff(&["--budget", "api", "--store", &store, "--store-timeout", "1h"]);
+        let live = Live::start(run.args(["--stdout", keep, "--stop-exit", "3", "--", "sh", "-c", command]));
+        for _ in 0..2 {
+            questions.recv_timeout(PATIENCE).unwrap();
+        }
+        live.signal(Signal::SIGTERM);
+        let shown = live.finish();
+        assert_eq!(
+            (shown.code(), shown.signal(), &*shown.stdout),
+            (code, signal, "out\n"),
+            "{shown:?}"
+        );
+    }
+}
+
 fn no_store_is_asked_without_a_budget() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -744,8 +837,11 @@ fn open_sockets(pid: i32) -> usize {
         .count()
 }
 
-fn threads(pid: i32) -> usize {
-    std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().count()
+/// The numbers of a process's threads.
+fn tasks(pid: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let number = |task: std::io::Result<std::fs::DirEntry>| task.unwrap().file_name().to_str()?.parse().ok();
+    tasks.filter_map(number).collect()
 }
 
 fn nothing_is_held_during_a_wait() {
@@ -769,7 +865,7 @@ fn nothing_is_held_during_a_wait() {
         assert!(live.line().contains("retrying in 1h"));
         let pid = live.pid();
         eventually("one thread and no socket", || {
-            threads(pid) == 1 && open_sockets(pid) == 0
+            tasks(pid).len() == 1 && open_sockets(pid) == 0
         });
         live.signal(Signal::SIGTERM);
         assert_eq!(live.finish().signal(), Some(15));

@@ -199,6 +199,24 @@ fn the_file_is_replaced_as_a_whole() {
 }
 
 #[test]
+fn a_link_that_leads_to_nothing_stays_one() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(within(&dir, "there")).unwrap();
+    symlink("there/second", within(&dir, "first")).unwrap();
+    symlink("../made", within(&dir, "there/second")).unwrap();
+    symlink("round", within(&dir, "round")).unwrap();
+    for option in ["--report", "--log-file"] {
+        run(backoff(&[option, "first", "-v", "--", "true"]).current_dir(&dir)).expect_code(0);
+        assert!(fs::symlink_metadata(within(&dir, "there/second")).unwrap().is_symlink());
+        let made = fs::read_to_string(within(&dir, "made")).unwrap();
+        assert!(made.contains("succeeded"), "{option}: {made}");
+        fs::remove_file(within(&dir, "made")).unwrap();
+        let shown = run(backoff(&[option, "round", "-v", "--", "true"]).current_dir(&dir)).expect_code(0);
+        shown.expect_stderr(" \"round\": Too many levels of symbolic links");
+    }
+}
+
+#[test]
 fn what_is_no_file_gets_it_all_the_same() {
     let read: Value = serde_json::from_str(&ran(&["--report", "/dev/stdout", "--", "true"]).stdout).unwrap();
     assert_eq!(read["result"], "succeeded");

@@ -163,7 +163,7 @@ pub const OPTIONS: &[Opt] = &[
          input. Any other exit is an error, reported and treated as no. The deadline bounds it."),
     opt(JUDGE, None, "for", Value("PRESET,..."),
         "Rules known for a tool: curl, ssh, apt-get, ...; auto goes by COMMAND's name",
-        "--list-presets shows all of them."),
+        "--list-presets shows all of them. auto does not look behind env, nice, sudo or sh -c: name the preset there."),
     opt(JUDGE, None, "match-on", Word("STREAM", &["stdout", "stderr", "both"]),
         "What the regexes, --retry-if and --retry-after look at [default: both]", ""),
     opt(JUDGE, None, "retry-after", Nothing,
@@ -217,7 +217,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(SAY, Some('q'), "quiet", Nothing,
         "Say nothing but backoff's own errors", ""),
     opt(SAY, Some('v'), "verbose", Count,
-        "Also say starts, successes and which rule decided; twice: also arguments and streams", ""),
+        "Also say starts, successes and which rule decided; twice: also arguments and streams",
+        "Also where --for auto finds no preset, and which BACKOFF_* variables have no meaning."),
     opt(SAY, None, "log-format", Word("FORMAT", &["text", "json", "github"]),
         "The form of what backoff says: lines for people, JSON lines, annotations [default: text]",
         "The log in JSON is complete once an attempt has failed; a run that succeeds at once says nothing, unless -v is \
@@ -239,10 +240,10 @@ pub const OPTIONS: &[Opt] = &[
         "Run this shell command before each wait",
         "It sees how the attempt ended in BACKOFF_EXIT, BACKOFF_SIGNAL and BACKOFF_REASON, and the wait in BACKOFF_DELAY. \
          Its output goes to standard error; it has no input and no terminal. Its failure is reported and changes nothing. \
-         It is bounded by the deadline, but has five seconds at least."),
+         It is bounded by the deadline."),
     opt(SAY, None, "on-give-up", Value("SHELL"),
         "Run this shell command when giving up",
-        "As --on-retry. Not where retrying is left to an outer backoff (--nested once)."),
+        "As --on-retry, but it has five seconds at least, as the deadline may have passed. Not where retrying is left to an outer backoff (--nested once)."),
     opt(SAY, None, "exhausted-exit", Value("CODE"),
         "Status when attempts, deadline, delay or budget ran out on a transient failure",
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),

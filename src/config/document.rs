@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::{Policy, Source};
-use crate::cli::{OPTIONS, Opt, Takes, means_attempts};
+use crate::cli::{self, OPTIONS, Opt, Takes};
 use crate::observe::words::harmless;
 use crate::settings::{Entry, Layer, Origin, Place, Usage};
 
@@ -128,18 +128,8 @@ fn option(key: &str) -> Option<&'static Opt> {
     OPTIONS.iter().find(|opt| opt.long == long)
 }
 
-/// `; did you mean "max-delay"?`, where one of these is like it.
 fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>) -> String {
-    if means_attempts(key) {
-        return "; did you mean \"attempts\", which counts the first one as well?".into();
-    }
-    let key = key.replace('_', "-");
-    let likeness = |name: &str| strsim::jaro(&key, name);
-    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match best {
-        Some(name) if likeness(name) > 0.75 => format!("; did you mean {name:?}?"),
-        _ => String::new(),
-    }
+    cli::did_you_mean(key, known, |name| format!("{name:?}"))
 }
 
 impl Document<'_> {

@@ -101,8 +101,8 @@ impl Outlet {
                 self.broken = Some(Broken::ReaderGone);
                 0
             }
-            Err(error) => {
-                self.broken = Some(Broken::Fault(error.desc().to_owned()));
+            Err(errno) => {
+                self.broken = Some(Broken::Fault(crate::os::describe(errno)));
                 0
             }
         }

@@ -23,7 +23,7 @@ use nix::poll::PollFlags;
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek, read, write};
 
-use crate::io::fd::{above_standard, pipe, ready, set_nonblocking};
+use crate::io::fd::{null, pipe, ready, set_nonblocking};
 use crate::io::spool::Spool;
 use crate::streams;
 
@@ -163,7 +163,7 @@ impl Input {
     pub fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match &mut self.kind {
             Kind::Inherited => Ok(None),
-            Kind::Null => Ok(Some(above_standard(std::fs::File::open("/dev/null")?.into())?)),
+            Kind::Null => null().map(Some),
             Kind::File(start, begun) => {
                 if std::mem::replace(begun, true) {
                     lseek(self.source, *start, Whence::SeekSet)?;

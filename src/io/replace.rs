@@ -3,14 +3,18 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use tempfile::Builder;
 
+/// As many links as Linux follows.
+const MOST_LINKS: u32 = 40;
+
 /// Writes a file that is there with all its bytes or as it was before. It keeps its mode, and a symbolic link
-/// stays one; a new file is for this user only.
+/// stays one, also where it leads to nothing yet; a new file is for this user only.
 pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = end_of_links(path)?;
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -23,4 +27,17 @@ pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// What `open(2)` would make or open.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..=MOST_LINKS {
+        let Ok(next) = fs::read_link(&target) else {
+            return Ok(target);
+        };
+        target.pop();
+        target.push(next);
+    }
+    Err(Errno::ELOOP.into())
 }

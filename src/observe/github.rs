@@ -8,7 +8,7 @@ use crate::run::Event;
 pub fn line(event: &Event<'_>, sentence: &str) -> String {
     let level = match event {
         Event::Retrying { .. } | Event::Warning(_) => "warning",
-        Event::GaveUp { .. } | Event::NoTime { .. } => "error",
+        Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => "error",
         Event::Succeeded { .. } | Event::CoolingOff(_) | Event::Nested(_) => "notice",
         _ => return format!("backoff: {}\n", without_commands(sentence)),
     };

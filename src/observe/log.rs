@@ -67,13 +67,14 @@ impl<'a> Log<'a> {
                 outcome,
                 verdict: Some(verdict),
             } if **verdict != Verdict::Success => facts(begin("attempt_failed"), outcome, Some(verdict)),
-            Event::Settings(_) | Event::Ended { .. } | Event::Confirming { .. } => return None,
+            Event::Settings(_) | Event::Remark(_) | Event::Ended { .. } | Event::Confirming { .. } => return None,
             Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
             Event::Succeeded { .. } => end(begin("succeeded")),
             Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),
             Event::NoTime { .. } => end(begin("gave_up").string("reason", reason(GiveUp::Deadline))),
             Event::Interrupted(signal) => end(begin("interrupted").raw("signal", signal.number())),
             Event::Warning(text) => warning(text),
+            Event::Failed(why) => warning(&format!("backoff itself failed: {why}")),
             Event::CoolingOff(wait) => warning(&format!("cooling off for {}", words::span(*wait))),
             Event::Nested(nesting) => warning(&Text::nested(*nesting, None)),
         })
@@ -82,7 +83,7 @@ impl<'a> Log<'a> {
 
 fn is_an_error(event: &Event<'_>) -> bool {
     match event {
-        Event::Warning(_) => true,
+        Event::Warning(_) | Event::Failed(_) => true,
         Event::GaveUp { outcome, .. } => matches!(outcome.end, End::NotStarted(_)),
         _ => false,
     }

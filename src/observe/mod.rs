@@ -76,6 +76,7 @@ impl<'a> Voice<'a> {
                 streams: &plan.streams,
                 command: &plan.command,
                 budget: plan.budget.as_ref(),
+                is_filed: speech.log_file.is_some(),
             },
             log: Log::new(identity, speech.verbosity),
             format: speech.format,
@@ -101,7 +102,7 @@ impl<'a> Voice<'a> {
         let colour = match event {
             Event::Succeeded { .. } => 32,
             Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => 33,
-            Event::GaveUp { .. } | Event::NoTime { .. } => 31,
+            Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => 31,
             _ => return sentence.to_owned(),
         };
         if let Colour::Ask(ask) = self.colour {

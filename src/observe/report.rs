@@ -75,7 +75,12 @@ impl Report {
             Event::GaveUp { why, .. } => self.give_up(*why),
             Event::NoTime { .. } => self.give_up(GiveUp::Deadline),
             Event::Interrupted(_) => self.result = Some("interrupted"),
-            Event::Settings(_) | Event::CoolingOff(_) | Event::Nested(_) | Event::Warning(_) => {}
+            Event::Settings(_)
+            | Event::Remark(_)
+            | Event::CoolingOff(_)
+            | Event::Nested(_)
+            | Event::Warning(_)
+            | Event::Failed(_) => {}
         }
     }
 

@@ -25,6 +25,8 @@ pub struct Text<'a> {
     pub command: &'a [OsString],
     /// The budget that the run shares.
     pub budget: Option<&'a Budget>,
+    /// The lines go elsewhere than to standard error.
+    pub is_filed: bool,
 }
 
 /// What may be wrong with the name of a command that cannot be found.
@@ -63,11 +65,13 @@ impl Text<'_> {
             } if moment.total == 1 || self.verbosity < 0 => Some(self.cannot_run(failure)),
             // The protection that was asked for is off: an error of backoff's own.
             Event::Warning(text) => Some(format!("warning: {text}")),
+            Event::Failed(why) => self.is_filed.then(|| (*why).to_owned()),
             _ if self.verbosity < 0 => None,
             Event::Settings(effective) => {
                 let lines: Vec<String> = effective.iter().map(|one| harmless(&one.to_string())).collect();
                 Some(lines.join("\nbackoff: "))
             }
+            Event::Remark(text) => Some(harmless(text)),
             Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
             Event::Retrying {
                 outcome,

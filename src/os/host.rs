@@ -496,12 +496,15 @@ impl Host for System {
             Ok(aside) => aside,
             Err(error) => return Ok(Err(format!("cannot start a thread: {}", super::describe_error(&error)))),
         };
-        let until = later(Self::now(), limit);
+        let mut until = later(Self::now(), limit);
         loop {
             let (signals, [is_over, ..]) = self.poll(until, [Some((aside.fd(), PollFlags::POLLIN)), None, None]);
             if signals {
+                let heard = Self::now();
                 self.signals.receive();
                 self.obey()?;
+                // While backoff is stopped (Ctrl-Z), so is the work.
+                until = until.and_then(|until| later(until, Self::now().saturating_duration_since(heard)));
             }
             if is_over {
                 return Ok(aside.result().ok_or_else(|| "failed".to_owned()));

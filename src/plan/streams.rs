@@ -162,12 +162,14 @@ fn keep(settings: &Settings<'_>, long: &str, words: &[(&str, Keep)]) -> Result<K
     Ok(value(settings.read(long, |text| values::one_of(text, words))?).unwrap_or(Keep::Stream))
 }
 
+/// The command's file name, by which `--for auto` goes.
+pub(super) fn program(command: &[OsString]) -> Option<&str> {
+    Path::new(command.first()?).file_name()?.to_str()
+}
+
 /// `--for`: the presets named; `auto` is the one for the command, if there is one.
 fn presets(settings: &Settings<'_>, command: &[OsString]) -> Result<Vec<Preset>, Usage> {
-    let program = command
-        .first()
-        .and_then(|word| Path::new(word).file_name())
-        .and_then(|name| name.to_str());
+    let program = program(command);
     let found: Option<Given<Vec<Option<Preset>>>> = settings.read("for", |text| {
         text.split(',')
             .map(str::trim)

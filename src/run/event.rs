@@ -13,6 +13,8 @@ use crate::signal::Signal;
 pub enum Event<'a> {
     /// What holds for the run, setting by setting (`-vv`).
     Settings(&'a [Effective]),
+    /// Something may not be as it was meant (`-v`).
+    Remark(&'a str),
     /// An attempt is about to start.
     Started,
     /// An attempt has ended.
@@ -63,6 +65,8 @@ pub enum Event<'a> {
     Warning(String),
     /// A signal ended the run.
     Interrupted(Signal),
+    /// backoff itself failed. Standard error is told, whatever observers make of it.
+    Failed(&'a str),
 }
 
 /// Where a run stands when an event happens.

@@ -10,7 +10,7 @@ use crate::outcome::{End, Outcome};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::session::GiveUp;
 
-/// What a hook has at the least: giving up may be due to a deadline that has passed.
+/// What the hook of giving up has at the least: that may be due to a deadline that has passed.
 const LEAST_TIME: Duration = Duration::from_secs(5);
 
 impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
@@ -46,8 +46,10 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         verdict: &Verdict,
     ) -> Result<(), Cut> {
         let mut order = self.order(self.plan.bounds.without_those_of_an_attempt());
-        let least = self.host.elapsed().saturating_add(LEAST_TIME);
-        order.deadline = order.deadline.map(|deadline| deadline.max(least));
+        if delay.is_none() {
+            let least = self.host.elapsed().saturating_add(LEAST_TIME);
+            order.deadline = order.deadline.map(|deadline| deadline.max(least));
+        }
         order.variables.extend(variables::of_failure(outcome, verdict.reason()));
         order
             .variables

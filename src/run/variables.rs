@@ -8,6 +8,19 @@ use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
 use crate::policy::classifier::Reason;
 
+/// Those that are of no option.
+pub const SET_BY_BACKOFF: &[&str] = &[
+    "BACKOFF_ATTEMPT",
+    "BACKOFF_ATTEMPT_LIMIT",
+    "BACKOFF_RUN_ID",
+    "BACKOFF_DEPTH",
+    "BACKOFF_ELAPSED",
+    "BACKOFF_PREVIOUS_EXIT",
+    "BACKOFF_EXIT",
+    "BACKOFF_REASON",
+    "BACKOFF_DELAY",
+];
+
 /// What the command sees of the run it is part of; `elapsed` is the time since its first attempt.
 pub(super) fn of_attempt(
     plan: &Plan,

@@ -1,7 +1,9 @@
 //! A Redis server, or one that speaks its protocol (Redis 6 or later, Valkey): one script for each step,
 //! on a connection of its own, so that nothing is held while a run waits.
 
+use std::error::Error;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use redis::{
@@ -102,9 +104,13 @@ pub fn evaluate(
     let eval = redis::cmd("EVAL").arg(script).arg(1).arg(key).arg(arguments).clone();
     let (mut server, mut asking) = (address.clone(), false);
     for _ in 0..=MOST_REDIRECTIONS {
-        let error = match evaluate_on(&server, asking, &eval, timeout) {
-            Ok(numbers) => return Ok(numbers),
-            Err(error) => error,
+        let error = loop {
+            match evaluate_on(&server, asking, &eval, timeout) {
+                Ok(numbers) => return Ok(numbers),
+                // A stop (Ctrl-Z) has ended the wait for the answer, and the library lets nobody wait on for it.
+                Err(error) if io_error(&error).is_some_and(|error| error.kind() == io::ErrorKind::Interrupted) => {}
+                Err(error) => break error,
+            }
         };
         match error.redirect_node().and_then(|(node, _)| server.moved_to(node)) {
             Some(other) => server = other,
@@ -161,12 +167,18 @@ fn problem(error: &RedisError, timeout: Duration) -> String {
         (Some("WRONGTYPE" | "FOREIGN"), _) => "holds something else than backoff's under this name".into(),
         (Some(code), _) => format!("refuses ({})", plain(code)),
         (None, ErrorKind::Parse | ErrorKind::UnexpectedReturnType) => "does not speak the protocol of Redis".into(),
-        (None, ErrorKind::Io) => match std::error::Error::source(error).and_then(|source| source.downcast_ref()) {
+        (None, ErrorKind::Io) => match io_error(error) {
             Some(error) => describe_io(error),
             None => describe_io(&io::Error::other(error.to_string())),
         },
         (None, _) => "fails in a way of its own".into(),
     }
+}
+
+/// What the system said; the library keeps it in an `Arc`.
+fn io_error(error: &RedisError) -> Option<&io::Error> {
+    let kept: &Arc<dyn Error + Send + Sync> = error.source()?.downcast_ref()?;
+    kept.downcast_ref()
 }
 
 fn describe_io(error: &io::Error) -> String {

@@ -195,6 +195,17 @@ impl Live {
         kill(Pid::from_raw(self.pid()), signal).expect("it is there");
     }
 
+    /// How it ends though nobody reads its output; None if that takes long.
+    pub fn ends_unread(&mut self) -> Option<ExitStatus> {
+        let began = Instant::now();
+        let mut status = None;
+        eventually("the end", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some() || began.elapsed() > Duration::from_secs(5)
+        });
+        status
+    }
+
     /// Waits for the end; the rest of the output.
     #[track_caller]
     pub fn finish(mut self) -> Shown {
