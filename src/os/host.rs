@@ -1,5 +1,6 @@
 //! The real world of `run::Host`: this process's signals, the monotonic clock, the command.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -36,6 +37,9 @@ const QUIET: Duration = Duration::from_millis(300);
 /// Once a signal has ended the run, how long what is still to be said may wait for its reader.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
+/// What is waited for besides signals.
+type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
+
 /// This process and what it starts.
 #[derive(Debug)]
 pub struct System {
@@ -61,7 +65,7 @@ pub struct System {
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(super) plumbing: Option<Plumbing>,
     /// Nothing has come for [`QUIET`], and nothing since.
-    is_at_rest: bool,
+    is_at_rest: Cell<bool>,
 }
 
 impl System {
@@ -88,7 +92,7 @@ impl System {
             typed_stop: None,
             plumbing: Plumbing::new(streams)
                 .map_err(|error| Cut::Fault(format!("cannot use the standard streams: {error}")))?,
-            is_at_rest: false,
+            is_at_rest: Cell::new(false),
         })
     }
 
@@ -111,12 +115,10 @@ impl System {
             .and_then(Plumbing::wake_after)
             .and_then(|after| later(Self::now(), after));
         let interests = self.plumbing.as_ref().map_or([None; 3], Plumbing::interests);
-        let quiet_at = later(Self::now(), QUIET).filter(|_| !self.is_at_rest);
-        let (signals, ready) = self.poll([until, wake_at, quiet_at].into_iter().flatten().min(), interests);
+        let (signals, ready) = self.doze([until, wake_at].into_iter().flatten().min(), interests);
         if signals {
             self.signals.receive();
         }
-        self.rest_if_quiet(signals || ready.contains(&true), quiet_at);
         if let Some(plumbing) = &mut self.plumbing {
             #[allow(clippy::disallowed_methods, reason = "this is `os`")]
             plumbing.work(ready, std::time::SystemTime::now());
@@ -133,20 +135,28 @@ impl System {
         ready.contains(&true)
     }
 
-    /// Gives back what a long wait does not need, once for each.
-    fn rest_if_quiet(&mut self, has_come: bool, quiet_at: Option<Instant>) {
-        if has_come {
-            self.is_at_rest = false;
-        } else if quiet_at.is_some_and(|at| at <= Self::now()) {
+    /// As [`System::poll`], and a wait that turns out to be long is for the most part with little memory.
+    fn doze(&self, until: Option<Instant>, others: Interests<'_>) -> (bool, [bool; 3]) {
+        let quiet_at = later(Self::now(), QUIET).filter(|quiet| until.is_none_or(|until| *quiet < until));
+        if quiet_at.is_some() && !self.is_at_rest.get() {
+            let (signals, ready) = self.poll(quiet_at, others);
+            if signals || ready.contains(&true) {
+                return (signals, ready);
+            }
             #[cfg(target_os = "linux")]
             super::memory::let_go_of_code();
-            self.is_at_rest = true;
+            self.is_at_rest.set(true);
         }
+        let (signals, ready) = self.poll(until, others);
+        if signals || ready.contains(&true) {
+            self.is_at_rest.set(false);
+        }
+        (signals, ready)
     }
 
     /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and
     /// which of the others are ready.
-    fn poll(&self, until: Option<Instant>, others: [Option<(BorrowedFd<'_>, PollFlags)>; 3]) -> (bool, [bool; 3]) {
+    fn poll(&self, until: Option<Instant>, others: Interests<'_>) -> (bool, [bool; 3]) {
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
         fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
         let left = until.map(|until| until.saturating_duration_since(Self::now()).min(LONGEST_POLL));
