@@ -121,9 +121,10 @@ enum Keyword {
 fn next_keyword(line: &[u8], from: usize) -> Option<(Keyword, usize, usize)> {
     let at = |start: usize, word: &[u8]| {
         line.get(start..start + word.len())
-            .is_some_and(|bytes| start >= from && bytes.eq_ignore_ascii_case(word))
+            .is_some_and(|bytes| bytes.eq_ignore_ascii_case(word))
     };
-    // One look at each byte, for the rarest letter of each word.
+    // One look at each byte, for the rarest letter of each word. No word ends as another one begins, so none that
+    // is found began before `from`.
     for (i, byte) in line.iter().enumerate().skip(from) {
         match byte | 0x20 {
             b'y' if i >= 4 && at(i - 4, b"retry") => return Some((Keyword::Retry, i - 4, i + 1)),
