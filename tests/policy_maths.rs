@@ -523,6 +523,24 @@ fn the_forecast_agrees_with_a_simulation() {
 }
 
 #[test]
+fn the_forecast_agrees_with_the_integral() {
+    for (base, cap, factor) in [(1.0, 6.0, 3.0), (2.0, 5.0, 2.0), (0.1, 7.0, 10.0), (1.0, 2.5, 2.25)] {
+        let delays = exponential(
+            Duration::from_nanos((base * 1e9) as u64),
+            2.0,
+            Duration::from_nanos((cap * 1e9) as u64),
+            Jitter::Decorrelated { factor },
+        );
+        let second = forecast::rows(&delays, &UNBOUNDED, Duration::ZERO).nth(1).unwrap();
+        // The first wait x is uniform in [base, factor * base], the second in [base, min(cap, factor * x)].
+        let (bend, top) = (cap / factor, factor * base);
+        let below = factor * (bend * bend - base * base) / 2.0;
+        let mean_of_ends = (below + cap * (top - bend)) / (top - base);
+        expect_near(second.mean.as_secs_f64(), f64::midpoint(base, mean_of_ends), 1e-6);
+    }
+}
+
+#[test]
 fn the_forecast_agrees_with_what_sessions_wait() {
     let delays = decorrelated();
     let limits = Limits {
