@@ -395,6 +395,16 @@ mod tests {
     }
 
     #[test]
+    fn every_failure_has_a_reason() {
+        let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
+        rules.asks = true;
+        for (code, why) in [(0, None), (7, by("retry")), (8, by("stop")), (9, Some(Why::ByDefault))] {
+            let verdict = rules.judge(&Outcome::new(End::Exited(code), Duration::ZERO));
+            assert_eq!(verdict.reason().map(|reason| reason.why.clone()), why, "{code}");
+        }
+    }
+
+    #[test]
     fn what_cannot_matter_any_more_is_moot() {
         let mut rules = rules(&[
             rule(true, None, None, Some(0)),
