@@ -471,6 +471,8 @@ fn clojure_with_small_numbers() {
 
 #[test]
 fn a_wait_past_the_deadline_is_not_started() {
+    // It may have to be built first.
+    probe();
     let began = now();
     let stamped = stamp("-j none --delays 10ms,40s -n 9 -d 30s", "7");
     assert!(now() - began < s(10), "{stamped:#?}");

@@ -455,6 +455,25 @@ fn a_cap_inside_the_interval_counts_in_the_mean() {
     }
 }
 
+#[test]
+fn a_wait_that_was_asked_for_is_random_upwards_only() {
+    let full = exponential(s(1), 2.0, s(30), Jitter::Full);
+    for (drawn, shortest, longest) in [
+        // As much more as was drawn, a quarter of what was asked for at the most.
+        (0, 8, 8),
+        (1, 8, 9),
+        (3, 8, 10),
+        // As long as that anyway.
+        (8, 8, 8),
+        (9, 9, 9),
+    ] {
+        let wait = |place: u64| full.at_least(s(8), s(drawn), &mut Always(place));
+        assert_eq!([wait(0), wait(u64::MAX)], [s(shortest), s(longest)], "{drawn} s");
+        let exact = plain_doubling().at_least(s(8), s(drawn), &mut Always(u64::MAX));
+        assert_eq!(exact, s(shortest), "{drawn} s");
+    }
+}
+
 // --- decorrelated jitter -----------------------------------------------------------------------
 
 /// The next wait as the source states it, in seconds.
@@ -500,6 +519,24 @@ fn the_forecast_agrees_with_a_simulation() {
             assert!(row.least.as_secs_f64() <= shortest[i] + 1e-9, "{row:?}");
             assert!(row.most.as_secs_f64() >= longest[i] - 1e-9, "{row:?}");
         }
+    }
+}
+
+#[test]
+fn the_forecast_agrees_with_the_integral() {
+    for (base, cap, factor) in [(1.0, 6.0, 3.0), (2.0, 5.0, 2.0), (0.1, 7.0, 10.0), (1.0, 2.5, 2.25)] {
+        let delays = exponential(
+            Duration::from_nanos((base * 1e9) as u64),
+            2.0,
+            Duration::from_nanos((cap * 1e9) as u64),
+            Jitter::Decorrelated { factor },
+        );
+        let second = forecast::rows(&delays, &UNBOUNDED, Duration::ZERO).nth(1).unwrap();
+        // The first wait x is uniform in [base, factor * base], the second in [base, min(cap, factor * x)].
+        let (bend, top) = (cap / factor, factor * base);
+        let below = factor * (bend * bend - base * base) / 2.0;
+        let mean_of_ends = (below + cap * (top - bend)) / (top - base);
+        expect_near(second.mean.as_secs_f64(), f64::midpoint(base, mean_of_ends), 1e-6);
     }
 }
 
@@ -691,6 +728,36 @@ fn a_long_attempt_starts_growth_and_count_again() {
         };
         assert!((ms(500)..=ms(1500)).contains(&wait), "{wait:?}");
     }
+}
+
+#[test]
+fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
+    let asks = |wait| {
+        let mut outcome = failed(ms(1));
+        outcome.seen.wait_asked = Some(wait);
+        outcome
+    };
+    let delays = plain_doubling();
+    let mut rng = seeded(14);
+    let limits = Limits {
+        max_asked: Some(s(60)),
+        ..UNBOUNDED
+    };
+    let mut session = Session::new(&limits, &delays, &[]);
+    let mut next = |outcome: &Outcome| {
+        let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
+        (decision, session.retries(), session.owed(outcome, &mut rng))
+    };
+    assert_eq!(next(&failed(ms(1))), (Decision::Retry(s(1)), 1, s(2)));
+    assert_eq!(next(&asks(s(60))), (Decision::Retry(s(60)), 2, s(60)));
+    // The waits have grown beneath.
+    assert_eq!(next(&asks(ms(1))), (Decision::Retry(s(4)), 3, s(8)));
+    let too_long = asks(s(60) + Duration::from_nanos(1));
+    assert_eq!(next(&too_long), (gave_up(GiveUp::AskedTooLong), 3, s(60)));
+
+    let mut deaf = Session::new(&UNBOUNDED, &delays, &[]);
+    let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
+    assert_eq!(decision, Decision::Retry(s(1)));
 }
 
 #[test]

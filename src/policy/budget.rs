@@ -275,6 +275,49 @@ mod tests {
         assert!(left(&mut ledger, at(1000)) > at(1 << 40));
     }
 
+    #[test]
+    fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
+        let window = |secs| Terms {
+            window: Duration::from_secs(secs),
+            ..TERMS
+        };
+        let counted = |ledger: &mut Ledger, terms, now| ledger.counts(&terms, Duration::from_millis(now)).attempts;
+        let at = Duration::from_secs(1000);
+        // A slot of a second.
+        let mut ledger = Ledger::default();
+        ledger.count_attempt(&window(60), at);
+        assert_eq!(counted(&mut ledger, window(60), 1_060_999), 1);
+        assert_eq!(counted(&mut ledger, window(60), 1_061_000), 0);
+        assert_eq!(ledger.slots, []);
+        // One of ten seconds, which a shorter window is asked about, too.
+        ledger.count_attempt(&window(600), at);
+        assert_eq!(counted(&mut ledger, window(60), 1_069_999), 1);
+        assert_eq!(counted(&mut ledger, window(60), 1_070_000), 0);
+        assert_eq!(counted(&mut ledger, window(600), 1_070_000), 1);
+    }
+
+    #[test]
+    fn of_too_many_slots_the_oldest_joins_the_next() {
+        let slot = |until| Slot {
+            until,
+            counts: counts(1, 0),
+        };
+        // As of a run with a very short window.
+        let mut ledger = Ledger {
+            span: 600_000,
+            slots: (1..MOST_SLOTS as u64).map(slot).collect(),
+            cool_off: None,
+        };
+        ledger.count_attempt(&TERMS, Duration::from_millis(500));
+        assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, slot(1)));
+        ledger.count_attempt(&TERMS, Duration::from_secs(10));
+        let joined = Slot {
+            until: 2,
+            counts: counts(2, 0),
+        };
+        assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, joined));
+    }
+
     /// What happened: the time since the one before, in milliseconds, and whether a retry was asked for.
     fn history() -> impl Strategy<Value = Vec<(u64, bool)>> {
         let gap = prop_oneof![0..50_u64, 0..20_000_u64, Just(0), Just(700_000)];

@@ -395,6 +395,16 @@ mod tests {
     }
 
     #[test]
+    fn every_failure_has_a_reason() {
+        let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
+        rules.asks = true;
+        for (code, why) in [(0, None), (7, by("retry")), (8, by("stop")), (9, Some(Why::ByDefault))] {
+            let verdict = rules.judge(&Outcome::new(End::Exited(code), Duration::ZERO));
+            assert_eq!(verdict.reason().map(|reason| reason.why.clone()), why, "{code}");
+        }
+    }
+
+    #[test]
     fn what_cannot_matter_any_more_is_moot() {
         let mut rules = rules(&[
             rule(true, None, None, Some(0)),
@@ -409,5 +419,23 @@ mod tests {
         assert!(moot[3].is_empty());
         assert_eq!(moot[4], [4, 5]);
         assert_eq!(moot[6], [6, 4, 5]);
+    }
+
+    #[test]
+    fn what_a_class_makes_moot_comes_after_it() {
+        let class = |pattern: usize, timed_out: Option<bool>| ClassRule {
+            rule: rule(false, None, None, Some(pattern)),
+            timed_out,
+            class: pattern,
+        };
+        let mut rules = rules(&[rule(true, None, None, Some(0)), rule(false, None, None, Some(1))]);
+        rules.classes = vec![class(2, None), class(3, Some(true)), class(4, None)];
+        let moot = rules.moot(5);
+        assert_eq!(moot[0], [0, 2, 3, 4, 1]);
+        assert_eq!(moot[2], [2, 3, 4, 1]);
+        // The attempt may end in time.
+        assert!(moot[3].is_empty());
+        assert_eq!(moot[4], [4, 1]);
+        assert_eq!(moot[1], [1]);
     }
 }

@@ -262,12 +262,9 @@ impl Distribution {
             }
             Distribution::Slots { slot, last, cap } => {
                 let (slot, last, cap) = (nanos(slot), last as f64, nanos(cap));
-                // Slots 0 ..= whole stay below the cap, the rest count as the cap.
-                let whole = if slot > 0.0 {
-                    (cap / slot).floor().min(last)
-                } else {
-                    last
-                };
+                // Slots 0 ..= whole stay below the cap, the rest count as the cap. Without a length all of them do:
+                // infinity and what is not a number become `last`.
+                let whole = (cap / slot).floor().min(last);
                 from_nanos((slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0))
             }
         }

@@ -143,11 +143,8 @@ impl Decorrelated {
         let mut density_ends = vec![0.0; CELLS + 1];
         for (i, mass) in self.mass.iter().enumerate() {
             let x = self.base + (i as f64 + 0.5) * old_cell;
+            // Above zero: x is not below base, and from base the first draw had somewhere to go.
             let reach = (x * self.factor).min(self.cap) - self.base;
-            if reach <= 0.0 {
-                next[0] += mass;
-                continue;
-            }
             let density = mass / reach;
             let cells = (reach / new_cell).min(CELLS as f64);
             let whole = cells.floor() as usize;
@@ -167,10 +164,31 @@ impl Decorrelated {
 
 fn mean_of(mass: &[f64], base: f64, width: f64) -> f64 {
     let cell = width / mass.len() as f64;
-    let weight: f64 = mass.iter().sum();
     mass.iter()
         .enumerate()
         .map(|(i, mass)| mass * (base + (i as f64 + 0.5) * cell))
-        .sum::<f64>()
-        / weight
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::delay::Growth;
+    use super::*;
+
+    /// A plan of a million retries is not a million steps on the grid.
+    #[test]
+    fn a_chain_that_has_met_its_cap_settles() {
+        let delays = Delays {
+            base: Duration::from_millis(500),
+            cap: Duration::from_secs(30),
+            growth: Growth::Constant,
+            jitter: Jitter::Decorrelated { factor: 3.0 },
+        };
+        let mut chain = Decorrelated::new(&delays).unwrap();
+        let steps = (1..=1000).find(|_| {
+            chain.step();
+            chain.settled
+        });
+        assert!(steps.is_some_and(|steps| steps > 10), "{steps:?}");
+    }
 }

@@ -84,17 +84,11 @@ impl Hints {
 fn listen(line: &[u8], now: SystemTime) -> Hints {
     let mut said = Hints::default();
     // Every line of output comes here and nearly all of them leave here.
-    let Some(first) = next_keyword(line, 0) else {
+    if keywords(line).next().is_none() {
         return said;
-    };
-    let (line, mut found) = match without_escapes(line) {
-        Cow::Borrowed(line) => (Cow::Borrowed(line), Some(first)),
-        Cow::Owned(line) => {
-            let first = next_keyword(&line, 0);
-            (Cow::Owned(line), first)
-        }
-    };
-    while let Some((keyword, start, end)) = found {
+    }
+    let line = without_escapes(line);
+    for (keyword, start, end) in keywords(&line) {
         let (head, tail) = (&line[..start], &line[end..]);
         match keyword {
             Keyword::Retry => said.asked = said.asked.max(after_retry(head, tail, now)),
@@ -104,7 +98,6 @@ fn listen(line: &[u8], now: SystemTime) -> Hints {
                 said.spent |= is_spent(tail);
             }
         }
-        found = next_keyword(&line, end);
     }
     said
 }
@@ -117,24 +110,19 @@ enum Keyword {
     Limit,
 }
 
-/// The next word from `from` on that can be part of a hint, its start and its end.
-fn next_keyword(line: &[u8], from: usize) -> Option<(Keyword, usize, usize)> {
+/// The words that can be part of a hint, each with its start and its end. No two of them overlap.
+fn keywords(line: &[u8]) -> impl Iterator<Item = (Keyword, usize, usize)> {
     let at = |start: usize, word: &[u8]| {
         line.get(start..start + word.len())
-            .is_some_and(|bytes| start >= from && bytes.eq_ignore_ascii_case(word))
+            .is_some_and(|bytes| bytes.eq_ignore_ascii_case(word))
     };
     // One look at each byte, for the rarest letter of each word.
-    for (i, byte) in line.iter().enumerate().skip(from) {
-        match byte | 0x20 {
-            b'y' if i >= 4 && at(i - 4, b"retry") => return Some((Keyword::Retry, i - 4, i + 1)),
-            b'g' if i >= 1 && at(i - 1, b"again") => return Some((Keyword::Again, i - 1, i + 4)),
-            b'm' if i >= 2 && (at(i - 2, b"limit-re") || at(i - 2, b"limit_re")) => {
-                return Some((Keyword::Limit, i - 2, i + 3));
-            }
-            _ => {}
-        }
-    }
-    None
+    line.iter().enumerate().filter_map(move |(i, byte)| match byte | 0x20 {
+        b'y' if i >= 4 && at(i - 4, b"retry") => Some((Keyword::Retry, i - 4, i + 1)),
+        b'g' if i >= 1 && at(i - 1, b"again") => Some((Keyword::Again, i - 1, i + 4)),
+        b'm' if i >= 2 && (at(i - 2, b"limit-re") || at(i - 2, b"limit_re")) => Some((Keyword::Limit, i - 2, i + 3)),
+        _ => None,
+    })
 }
 
 /// The line without its colours (`ESC [ ... letter`), which programs set even between a name and
