@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::cli::Typed;
 use crate::config::Config;
 use crate::exit::Overrides;
-use crate::io::scan::Pattern;
+use crate::io::pattern::Pattern;
 use crate::policy::classifier::Classifier;
 use crate::policy::delay::Delays;
 use crate::policy::session::{Class, Limits};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::io::scan::Patterns;
+use crate::io::pattern::Patterns;
 
 /// `--stdin`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

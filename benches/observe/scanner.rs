@@ -13,7 +13,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use backoff_cli::io::scan::{Pattern, Patterns, Scanner};
+use backoff_cli::io::pattern::{Pattern, Patterns};
+use backoff_cli::io::scan::Scanner;
 
 const SIZE: usize = 500 << 20;
 const PUSH: usize = 64 << 10;

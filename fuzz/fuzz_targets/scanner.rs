@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use backoff_cli::io::scan::{Pattern, Patterns, Scanner};
+use backoff_cli::io::pattern::{Pattern, Patterns};
+use backoff_cli::io::scan::Scanner;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::scan::{Patterns, Scanner};
+use super::pattern::Patterns;
+use super::scan::Scanner;
 use super::sink::Sink;
 use super::spool::Spool;
 use crate::streams::Keep;

@@ -14,32 +14,26 @@
 //! such a window we look again after a short time.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::{SFlag, fstat};
-use nix::unistd::{Whence, lseek, read, write};
+use nix::unistd::{Whence, lseek, read};
 
 use crate::io::fd::{null, pipe, ready, set_nonblocking};
+use crate::io::feed::{CHUNK, Fed, Feed, Wait, unread};
 use crate::io::spool::Spool;
 use crate::streams;
 
-/// What is moved at once, and the widest window.
-const CHUNK: usize = 64 * 1024;
-/// The pipe through which kept bytes are fed: longer, as nothing in it needs accounting.
-const REPLAY_PIPE: u64 = 256 * 1024;
 /// The first look at a window that has been read partly.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 /// Looks are never further apart.
 const LAST_LOOK: Duration = Duration::from_millis(100);
 /// A window that takes longer once its first slot was read is too wide for this reader.
 const SLOW: Duration = Duration::from_millis(2);
-/// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.
-const PATIENCE: u32 = 4;
-const MOST_PATIENCE: u32 = 1024;
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
@@ -69,55 +63,6 @@ enum Kind {
     Pipe,
     /// `replay`: read to its end first.
     Kept,
-}
-
-/// What to wait for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    /// Room in the command's pipe.
-    Room,
-    /// Bytes from the source.
-    Data,
-    /// The command to read on, for which there is no event.
-    Look(Duration),
-    /// The end of the attempt: what was kept cannot be read. The pipe stays open, or the command would take
-    /// this for the end of its input.
-    Nothing,
-}
-
-/// What follows a step of feeding.
-#[derive(Debug, PartialEq, Eq)]
-enum Fed {
-    On,
-    /// The command has closed its end, or has been given everything.
-    Over,
-}
-
-#[derive(Debug)]
-struct Feed {
-    /// The end that we write to.
-    pipe: OwnedFd,
-    /// The size of a slot.
-    page: usize,
-    /// The size of the pipe.
-    size: usize,
-    /// How much of the spool has been written, and how much is to be.
-    replayed: u64,
-    replay_end: u64,
-    /// How much of the head of the source is in the pipe or was read from it, and is still in the source.
-    window: usize,
-    wait: Wait,
-    /// How long this window has been looked at.
-    looked: Duration,
-    pace: Pace,
-}
-
-/// How wide the next window may be.
-#[derive(Debug)]
-struct Pace {
-    slots: usize,
-    streak: u32,
-    patience: u32,
 }
 
 impl Input {
@@ -439,109 +384,6 @@ impl Input {
     }
 }
 
-impl Feed {
-    fn new(pipe: OwnedFd, replay_end: u64) -> Feed {
-        let page = set_size(&pipe, 1).unwrap_or(4096);
-        let mut feed = Feed {
-            pipe,
-            page,
-            size: page,
-            replayed: 0,
-            replay_end,
-            window: 0,
-            wait: Wait::Room,
-            looked: Duration::ZERO,
-            pace: Pace {
-                slots: 1,
-                streak: 0,
-                patience: PATIENCE,
-            },
-        };
-        feed.fit(usize::try_from(replay_end.min(REPLAY_PIPE)).unwrap_or(CHUNK));
-        feed
-    }
-
-    /// Makes the empty pipe as long as can be filled with so many bytes.
-    fn fit(&mut self, bytes: usize) {
-        let slots = bytes.div_ceil(self.page).max(1);
-        let size = self.page << slots.ilog2();
-        // Refused if the user has too many pipes: then it stays as it is, and we look more often.
-        if size != self.size
-            && let Some(size) = set_size(&self.pipe, size)
-        {
-            self.size = size;
-        }
-    }
-
-    /// Writes what there is room for.
-    fn write(&self, bytes: &[u8]) -> io::Result<(Fed, usize)> {
-        match write(&self.pipe, bytes) {
-            Ok(count) => Ok((Fed::On, count)),
-            Err(Errno::EAGAIN | Errno::EINTR) => Ok((Fed::On, 0)),
-            Err(Errno::EPIPE) => Ok((Fed::Over, 0)),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Feeds kept bytes.
-    fn replay(&mut self, spool: &Spool, buffer: &mut [u8]) -> io::Result<Fed> {
-        let left = usize::try_from(self.replay_end - self.replayed).map_or(CHUNK, |left| left.min(CHUNK));
-        let count = spool.read_at(&mut buffer[..left], self.replayed)?;
-        if count == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let (fed, written) = self.write(&buffer[..count])?;
-        self.replayed += written as u64;
-        Ok(fed)
-    }
-
-    /// Opens the next window; the pipe is empty. Gives whether there is anything to wait for.
-    fn offer(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
-        self.window = 0;
-        self.looked = Duration::ZERO;
-        let there = if self.pace.slots > 1 { unread(source)? } else { 0 };
-        self.fit(there.min(self.pace.slots * self.page));
-        loop {
-            match duplicate(source, &self.pipe, CHUNK) {
-                Ok(0) | Err(Errno::EPIPE) => return Ok(false),
-                Ok(count) => {
-                    self.window = count;
-                    self.wait = Wait::Room;
-                    return Ok(true);
-                }
-                Err(Errno::EAGAIN) => {
-                    self.wait = Wait::Data;
-                    return Ok(true);
-                }
-                Err(Errno::EINTR) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-impl Pace {
-    /// The reader has not finished a wide window soon.
-    fn too_wide(&mut self) {
-        if self.slots > 1 {
-            self.slots = 1;
-            self.patience = (self.patience * 2).min(MOST_PATIENCE);
-        }
-        self.streak = 0;
-    }
-
-    fn window_was_read(&mut self, window: usize, page: usize) {
-        // Less than was allowed says that the writer is slow, which says nothing of the reader.
-        if window * 2 <= self.slots * page {
-            return;
-        }
-        self.streak += 1;
-        if self.slots > 1 || self.streak >= self.patience {
-            self.slots = (self.slots * 2).min((CHUNK / page).max(1));
-        }
-    }
-}
-
 /// What `auto` makes of a descriptor.
 fn look_at(source: BorrowedFd<'_>) -> io::Result<Kind> {
     let status = match fstat(source) {
@@ -561,37 +403,4 @@ fn look_at(source: BorrowedFd<'_>) -> io::Result<Kind> {
 fn is_at_end(source: BorrowedFd<'_>) -> bool {
     let state = ready(source, PollFlags::POLLIN).unwrap_or(PollFlags::empty());
     state.contains(PollFlags::POLLHUP) && !state.contains(PollFlags::POLLIN)
-}
-
-/// How many bytes are in a pipe.
-fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
-    let mut count: libc::c_int = 0;
-    // SAFETY: FIONREAD writes one int.
-    let result = unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut count) };
-    Errno::result(result).map(|_| usize::try_from(count).unwrap_or(0))
-}
-
-/// Sets how much a pipe holds, and gives what it holds now.
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
-fn set_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
-    let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?)).ok()?;
-    usize::try_from(size).ok()
-}
-
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
-fn set_size(_pipe: &OwnedFd, _bytes: usize) -> Option<usize> {
-    None
-}
-
-/// Duplicates the head of a pipe into another, without blocking.
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
-fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd, bytes: usize) -> Result<usize, Errno> {
-    // SAFETY: two valid descriptors and numbers.
-    let count = unsafe { libc::tee(from.as_raw_fd(), to.as_raw_fd(), bytes, libc::SPLICE_F_NONBLOCK) };
-    Errno::result(count).map(|count| usize::try_from(count).unwrap_or(0))
-}
-
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
-fn duplicate(_from: BorrowedFd<'_>, _to: &OwnedFd, _bytes: usize) -> Result<usize, Errno> {
-    Err(Errno::ENOSYS)
 }

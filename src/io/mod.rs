@@ -2,9 +2,11 @@
 #![allow(unsafe_code)]
 
 pub mod fd;
+mod feed;
 pub mod flow;
 pub mod input;
 pub mod lines;
+pub mod pattern;
 pub mod plumbing;
 pub mod pty;
 pub mod replace;

@@ -5,7 +5,7 @@
 
 use super::streams::ReadPattern;
 use super::waits;
-use crate::io::scan::Pattern;
+use crate::io::pattern::Pattern;
 use crate::policy::classifier::{ClassRule, Rule};
 use crate::policy::session::Class;
 use crate::settings::{Layer, Settings, Usage};

@@ -3,7 +3,7 @@
 use super::{Action, Plan, value};
 use crate::cli::Typed;
 use crate::config::{Config, Policy, Source};
-use crate::io::scan::Pattern;
+use crate::io::pattern::Pattern;
 use crate::settings::{Layer, Settings, Usage};
 use crate::values;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::{classes, value};
-use crate::io::scan::{Pattern, Patterns};
+use crate::io::pattern::{Pattern, Patterns};
 use crate::policy::classifier::{Classifier, Rule};
 use crate::policy::hint::Hints;
 use crate::policy::sets::CodeSet;
