@@ -7,7 +7,10 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|text: &str| {
     match codes(text) {
         Ok(set) => {
-            let parts: Vec<_> = text.split(',').map(|part| codes(part).expect("a part of a list")).collect();
+            let parts: Vec<_> = text
+                .split(',')
+                .map(|part| codes(part).expect("a part of a list"))
+                .collect();
             for number in 0..=255 {
                 assert_eq!(set.contains(number), parts.iter().any(|part| part.contains(number)));
             }
@@ -17,7 +20,10 @@ fuzz_target!(|text: &str| {
         }
         Err(wrong) => {
             assert!(text.split(',').any(|part| codes(part).is_err()));
-            assert!(wrong.contains("100-110") && !wrong.contains(char::is_control), "{wrong:?}");
+            assert!(
+                wrong.contains("100-110") && !wrong.contains(char::is_control),
+                "{wrong:?}"
+            );
         }
     }
     if let Ok(number) = code(text) {

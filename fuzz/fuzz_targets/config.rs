@@ -16,7 +16,7 @@ thread_local! {
     static PATH: String = format!("/dev/shm/backoff-fuzz-{}.toml", std::process::id());
     /// What was typed. To parse it takes far longer than all that follows.
     static TYPED: [Typed; 2] = [&["--", "true"][..], &["--policy", "mine", "--plan"]].map(|words| {
-        let args = PATH.with(|path| [&["backoff", "--config", path], words].concat().iter().map(OsString::from).collect());
+        let args: Vec<_> = PATH.with(|path| [&["backoff", "--config", path], words].concat().iter().map(OsString::from).collect());
         match cli::parse(&args) {
             Parsed::Run(typed) => typed,
             _ => panic!("not a run: {words:?}"),

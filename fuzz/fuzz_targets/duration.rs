@@ -13,7 +13,12 @@ fuzz_target!(|text: &str| {
             assert_eq!(duration(&format!("  {text}\t")), Ok(*value));
             assert!(!text.trim_start().starts_with(['-', '+']));
             // A smaller first number is no longer wait, unless it stands after a point.
-            let digits = text.trim().trim_start_matches('0').bytes().take_while(u8::is_ascii_digit).count();
+            let digits = text
+                .trim()
+                .trim_start_matches('0')
+                .bytes()
+                .take_while(u8::is_ascii_digit)
+                .count();
             if digits > 1 && text.trim().bytes().all(|b| b.is_ascii_digit()) {
                 let shorter = &text.trim()[..text.trim().len() - 1];
                 assert!(duration(shorter).is_ok_and(|shorter| shorter <= *value));
@@ -24,7 +29,10 @@ fuzz_target!(|text: &str| {
             }
         }
         Err(wrong) => {
-            assert!(wrong.contains("500ms") && !wrong.contains(char::is_control), "{wrong:?}");
+            assert!(
+                wrong.contains("500ms") && !wrong.contains(char::is_control),
+                "{wrong:?}"
+            );
         }
     }
     match durations(text) {

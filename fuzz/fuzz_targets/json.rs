@@ -12,7 +12,11 @@ fuzz_target!(|value: &str| {
     assert!(!text.contains(char::is_control), "{text:?}");
     assert_eq!(serde_json::from_str::<String>(&text).expect("a string"), value);
 
-    let length = Duration::from_nanos(value.bytes().fold(1, |n: u64, b| n.wrapping_mul(257).wrapping_add(b.into())));
+    let length = Duration::from_nanos(
+        value
+            .bytes()
+            .fold(1, |n: u64, b| n.wrapping_mul(257).wrapping_add(b.into())),
+    );
     let object = Object::new()
         .string(value, value)
         .optional_string("none", None)
@@ -24,5 +28,7 @@ fuzz_target!(|value: &str| {
         assert_eq!(read[value], value);
     }
     assert_eq!(read["some"], value);
-    assert!((read["s"].as_f64().expect("a number") - length.as_secs_f64()).abs() <= 1e-6 * length.as_secs_f64().max(1.0));
+    assert!(
+        (read["s"].as_f64().expect("a number") - length.as_secs_f64()).abs() <= 1e-6 * length.as_secs_f64().max(1.0)
+    );
 });

@@ -17,7 +17,11 @@ fuzz_target!(|text: &str| {
     check(attempts(text), |n| n != Some(0), text);
     check(factor(text), |f| f.is_finite() && f >= 1.0, text);
     check(percent(text), |share| (0.0..=1.0).contains(&share), text);
-    check(size(text), |_| text.starts_with(|c: char| c.is_ascii_digit() || c == '.'), text);
+    check(
+        size(text),
+        |_| text.starts_with(|c: char| c.is_ascii_digit() || c == '.'),
+        text,
+    );
     check(switch(text), |_| text.len() <= 5, text);
     check(whole(text, 2, 90), |n| (2..=90).contains(&n), text);
     check(Place::parse(text), |_| !text.is_empty(), text);
@@ -29,6 +33,9 @@ fuzz_target!(|text: &str| {
     {
         let host = host.split("pass=").next().unwrap_or_default();
         assert!(shown.starts_with(&format!("{scheme}://***@{host}")), "{shown}");
-        assert!(shown.len() <= scheme.len() + "://***@".len() + host.len() + "pass=***".len(), "{shown}");
+        assert!(
+            shown.len() <= scheme.len() + "://***@".len() + host.len() + "pass=***".len(),
+            "{shown}"
+        );
     }
 });

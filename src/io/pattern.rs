@@ -116,7 +116,7 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 /// The expressions to be looked for, each known by its index. Streams share one set: what has been
-/// found in a stream is known to its [`Scanner`].
+/// found in a stream is known to its [`Scanner`](super::scan::Scanner).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patterns(Vec<Pattern>);
 
