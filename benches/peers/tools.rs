@@ -47,9 +47,10 @@ pub struct Tool {
 pub fn find() -> (Vec<Tool>, Vec<&'static str>) {
     let (static_one, plain) = builds();
     let recur = named("RECUR", "recur");
-    let (recur_title, recur_kind) = match is_script(&recur) {
-        true => ("recur (Python)", Kind::RecurPython),
-        false => ("recur (Go)", Kind::RecurGo),
+    let (recur_title, recur_kind) = match located(&recur).map(|path| is_script(&path)) {
+        Some(true) => ("recur (Python)", Kind::RecurPython),
+        Some(false) => ("recur (Go)", Kind::RecurGo),
+        None => ("recur", Kind::RecurGo),
     };
     let candidates = [
         ("backoff, static", Kind::Backoff, static_one),
@@ -72,7 +73,7 @@ pub fn find() -> (Vec<Tool>, Vec<&'static str>) {
     (found, missing)
 }
 
-/// The static build and the plain one, if they are what they are called.
+/// The static build, which is looked for next to the plain one, and the plain one.
 fn builds() -> (String, String) {
     let plain = named("BACKOFF", common::BIN);
     let beside = Path::new(&plain)
@@ -97,10 +98,8 @@ fn located(program: &str) -> Option<String> {
     places.find(|place| !program.is_empty() && Path::new(place).is_file())
 }
 
-fn is_script(program: &str) -> bool {
-    located(program)
-        .and_then(|path| std::fs::read(path).ok())
-        .is_some_and(|bytes| bytes.starts_with(b"#!"))
+fn is_script(path: &str) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"#!"))
 }
 
 impl Tool {
