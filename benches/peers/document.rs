@@ -5,16 +5,16 @@
 //! <!-- end of figures -->
 //! ```
 
-use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use crate::Outcome;
 use crate::table::Table;
 
 const END: &str = "<!-- end of figures -->";
 
 /// Puts each table into its place; what is there already goes.
-pub fn fill(document: &Path, tables: &[Table]) -> Result<(), Box<dyn Error>> {
+pub fn fill(document: &Path, tables: &[Table]) -> Outcome<()> {
     let mut text = fs::read_to_string(document)?;
     for table in tables {
         let begin = format!("<!-- figures: {} -->\n", table.name);

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::tools;
 
-/// The median of each command in seconds; None without hyperfine.
-pub fn medians(arguments: &[&str], commands: &[String]) -> Option<Vec<f64>> {
+/// The best run of each command in seconds, as it does not let them take turns; None without hyperfine.
+pub fn best(arguments: &[&str], commands: &[String]) -> Option<Vec<f64>> {
     let file = tempfile::NamedTempFile::new().ok()?;
     let done = tools::command(&["hyperfine".to_owned()])
         .args(["--style", "none", "--ignore-failure", "--export-json"])
@@ -18,7 +18,7 @@ pub fn medians(arguments: &[&str], commands: &[String]) -> Option<Vec<f64>> {
     }
     let told: Value = serde_json::from_reader(file).ok()?;
     let results = told.get("results")?.as_array()?;
-    results.iter().map(|result| result.get("median")?.as_f64()).collect()
+    results.iter().map(|result| result.get("min")?.as_f64()).collect()
 }
 
 /// As hyperfine without a shell takes words apart.

@@ -24,8 +24,21 @@ pub fn table(bench: &Bench, missing: &[&str]) -> Table {
     table.words = 2;
     table.row(["system".into(), said_by("uname", "-srm")]);
     table.row(["processors".into(), processors()]);
+    table.row(["other work".into(), other_work(bench)]);
     table.row(["tools".into(), tools.join("; ")]);
     table
+}
+
+/// Whether the machine had something else to do.
+fn other_work(bench: &Bench) -> String {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    let first = if bench.options.first {
+        "; kept out by `--first`"
+    } else {
+        ""
+    };
+    format!("a load of {load} before{first}")
 }
 
 fn processors() -> String {

@@ -25,6 +25,7 @@ mod memory;
 mod options;
 #[path = "../../examples/common/plots.rs"]
 mod plots;
+mod precedence;
 mod retries;
 mod stamps;
 mod startup;
@@ -61,6 +62,15 @@ struct Part {
 }
 
 impl Bench {
+    /// Before others, where that was asked for.
+    fn first(&self, first: bool) -> Outcome<()> {
+        if self.options.first {
+            precedence::set(first)
+        } else {
+            Ok(())
+        }
+    }
+
     /// How often, unless it has to be quick.
     fn rounds(&self, full: usize, quick: usize) -> usize {
         if self.options.quick { quick } else { full }
@@ -93,6 +103,8 @@ fn run(options: Options) -> Outcome<()> {
     println!("{}", tables[0].markdown());
     let mut headlines = Vec::new();
     for part in &bench.options.parts {
+        // A pipeline takes all processors, and would take them from everybody.
+        bench.first(part != "throughput")?;
         let measured = match part.as_str() {
             "start-up" => startup::measure(&bench)?,
             "retries" => retries::measure(&bench)?,

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 pub const USAGE: &str = "\
-usage: benches/run [--quick] [--docs | --into DIRECTORY] [--megabytes N] [PART...]
+usage: benches/run [--quick] [--first] [--docs | --into DIRECTORY] [--megabytes N] [PART...]
 
 Parts: start-up, retries, memory, waits, jitter, throughput; all unless named.
   --quick         few rounds: whether it works, not what is true
+  --first         before whatever else runs (as root; not for throughput, nor where processors are kept busy)
   --into DIR      where tables (Markdown, CSV) and charts (SVG) go; target/performance unless given
   --docs          into docs/performance, and the tables into docs/performance.md
   --megabytes N   the size of the log that is looked at, 1024 unless given; TMPDIR says where
@@ -16,6 +17,8 @@ pub const PARTS: [&str; 6] = ["start-up", "retries", "memory", "waits", "jitter"
 
 pub struct Options {
     pub quick: bool,
+    /// So that what others do on this machine stays out of the figures.
+    pub first: bool,
     pub into: PathBuf,
     pub document: Option<PathBuf>,
     pub megabytes: usize,
@@ -26,6 +29,7 @@ pub struct Options {
 pub fn parse(words: impl IntoIterator<Item = String>) -> Option<Options> {
     let mut options = Options {
         quick: false,
+        first: false,
         into: "target/performance".into(),
         document: None,
         megabytes: 0,
@@ -37,6 +41,7 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Option<Options> {
             // By cargo.
             "--bench" => (),
             "--quick" => options.quick = true,
+            "--first" => options.first = true,
             "--into" => options.into = words.next()?.into(),
             "--docs" => {
                 options.into = "docs/performance".into();

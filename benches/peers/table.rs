@@ -1,8 +1,9 @@
 //! A table: as Markdown for people, as CSV for programs.
 
-use std::error::Error;
 use std::fs;
 use std::path::Path;
+
+use crate::Outcome;
 
 pub struct Table {
     /// Of its file, and of its place in a document.
@@ -61,7 +62,7 @@ impl Table {
     }
 
     /// Both forms, as files of this directory.
-    pub fn write(&self, into: &Path) -> Result<(), Box<dyn Error>> {
+    pub fn write(&self, into: &Path) -> Outcome<()> {
         fs::write(into.join(format!("{}.csv", self.name)), self.csv())?;
         fs::write(into.join(format!("{}.md", self.name)), self.markdown())?;
         Ok(())

@@ -10,11 +10,11 @@ use crate::plots::{self, Line, Plot, Scale};
 use crate::stamps::{Runner, gaps};
 use crate::summary::Headline;
 use crate::table::{Table, digits};
-use crate::tools::{NO_WAIT, Wait};
+use crate::tools::{Tool, Wait};
 use crate::{Bench, Outcome, Part};
 
-/// Milliseconds, and how many waits in a round.
-const WAITS: [(u64, usize); 3] = [(1, 50), (10, 20), (100, 10)];
+/// Milliseconds, and how many waits in a round. Without a wait there is still the time that a retry takes.
+const WAITS: [(u64, usize); 4] = [(0, 50), (1, 50), (10, 20), (100, 5)];
 /// What the chart shows and the short answer is about.
 const SHOWN: u64 = 10;
 
@@ -27,7 +27,7 @@ struct Late {
 
 pub fn measure(bench: &Bench) -> Outcome<Part> {
     let title = "How late an attempt starts after a wait: from start to start, less the wait, less the \
-                 median from start to start without a wait";
+                 median from start to start without a wait on processors left alone";
     let columns = [
         "tool",
         "processors",
@@ -42,12 +42,15 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
     let mut part = Part::default();
     let mut table = Table::new("waits", title, &columns);
     table.words = 2;
+    let mut usual = None;
     for (state, headline) in [
         ("left alone", "a wait of 10 ms is late by, us: median (p99)"),
         ("kept busy", "the same with busy processors, us: median (p99)"),
     ] {
-        let load = (state == "kept busy").then(Load::begin);
-        let all = late(bench)?;
+        let busy = state == "kept busy";
+        bench.first(!busy)?;
+        let load = busy.then(Load::begin);
+        let all = late(bench, &mut usual)?;
         drop(load);
         let mut headline = Headline::new(headline);
         for one in &all {
@@ -74,28 +77,27 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
     Ok(part)
 }
 
-fn late(bench: &Bench) -> Outcome<Vec<Late>> {
+/// `usual` is what a retry without a wait takes each of them, as soon as that was measured.
+fn late(bench: &Bench, usual: &mut Option<Vec<f64>>) -> Outcome<Vec<Late>> {
     let rounds = bench.rounds(20, 1);
     let mut runners = vec![Runner::Floor];
     let short = Wait::Fixed(Duration::from_millis(1));
-    let waits = |tool: &&crate::tools::Tool| tool.wrap(2, short, &[]).is_some();
+    let waits = |tool: &&Tool| tool.wrap(2, short, &[]).is_some();
     runners.extend(bench.tools.iter().filter(waits).cloned().map(Runner::Tool));
     let mut cells = Vec::new();
     for runner in &runners {
-        cells.push((runner, NO_WAIT, 50));
-        let lengths = WAITS.map(|(length, count)| (runner, Wait::Fixed(Duration::from_millis(length)), count));
-        cells.extend(lengths);
+        cells.extend(WAITS.map(|(length, count)| (runner, Wait::Fixed(Duration::from_millis(length)), count)));
     }
     let taken = in_turns(&cells, 0, rounds, |(runner, wait, count)| {
         let count = if bench.options.quick { count / 5 } else { *count };
         gaps(bench, runner, count, *wait, &[]).unwrap().unwrap()
     });
+    let taken: Vec<&[Vec<Vec<f64>>]> = taken.chunks(WAITS.len()).collect();
+    let usual = usual.get_or_insert_with(|| taken.iter().map(|own| median(own[0].concat())).collect());
     let mut late = Vec::new();
-    for (runner, taken) in runners.iter().zip(taken.chunks(1 + WAITS.len())) {
-        let (without, taken) = taken.split_first().unwrap();
-        let without = median(without.concat());
-        for ((milliseconds, _), taken) in WAITS.into_iter().zip(taken) {
-            let by = |gap: f64| 1e6 * (gap - without - milliseconds as f64 / 1e3);
+    for ((runner, own), usual) in runners.iter().zip(taken).zip(usual) {
+        for ((milliseconds, _), taken) in WAITS.into_iter().zip(own) {
+            let by = |gap: f64| 1e6 * (gap - *usual - milliseconds as f64 / 1e3);
             late.push(Late {
                 runner: runner.title(),
                 milliseconds,
