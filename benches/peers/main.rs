@@ -129,10 +129,13 @@ fn run(options: Options) -> Outcome<()> {
         tables.push(table);
     }
     for table in &tables {
-        table.write(&bench.options.into)?;
+        table.write_csv(&bench.options.into)?;
     }
-    if let Some(document) = &bench.options.document {
-        document::fill(document, &tables)?;
+    match &bench.options.document {
+        Some(document) => document::fill(document, &tables)?,
+        None => tables
+            .iter()
+            .try_for_each(|table| table.write_markdown(&bench.options.into))?,
     }
     println!("Tables and charts are in {}.", bench.options.into.display());
     Ok(())

@@ -61,11 +61,12 @@ impl Table {
         text
     }
 
-    /// Both forms, as files of this directory.
-    pub fn write(&self, into: &Path) -> Outcome<()> {
-        fs::write(into.join(format!("{}.csv", self.name)), self.csv())?;
-        fs::write(into.join(format!("{}.md", self.name)), self.markdown())?;
-        Ok(())
+    pub fn write_csv(&self, into: &Path) -> Outcome<()> {
+        Ok(fs::write(into.join(format!("{}.csv", self.name)), self.csv())?)
+    }
+
+    pub fn write_markdown(&self, into: &Path) -> Outcome<()> {
+        Ok(fs::write(into.join(format!("{}.md", self.name)), self.markdown())?)
     }
 }
 

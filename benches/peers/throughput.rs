@@ -33,9 +33,9 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
     let columns = [
         "what",
         "seconds",
-        "over cat",
-        "over grep of the same",
-        "over cat, by hyperfine",
+        "times cat",
+        "times grep of the same",
+        "times cat by hyperfine (best runs)",
     ];
     let mut table = Table::new("throughput", &title, &columns);
     let mut dots = Vec::new();
