@@ -12,12 +12,14 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+mod measure;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use common::backoff;
 use common::redis::Server;
 use common::storm::{Service, Storm};
+use measure::{in_turns, median, ratio};
 
 const RUNS: usize = 200;
 const STORMS: usize = 5;
@@ -65,11 +67,11 @@ fn storm(shown: &str, mut options: impl FnMut() -> Vec<String>) {
         assert_eq!(said, "");
         calls.push(service.calls() as f64);
     }
-    let calls = median(calls.into_iter());
+    let calls = median(calls);
     println!(
         "  {shown:16} {calls:7} {:8} {:7.2} s",
         calls - RUNS as f64,
-        median(times.into_iter())
+        median(times)
     );
 }
 
@@ -79,38 +81,20 @@ fn costs(stores: &[(&str, String)]) {
         let options = ["--store", store, "--budget", "cost", "--store-timeout", "1m"];
         commands.push((shown, [&options[..], &["--", "true"]].concat()));
     }
-    let mut times = vec![Vec::new(); commands.len()];
-    for round in 0..ROUNDS + 20 {
-        for (i, (_, words)) in commands.iter().enumerate() {
-            let took = time(words);
-            // The first ones fill caches.
-            if round >= 20 {
-                times[i].push(took);
-            }
-        }
-    }
+    let times = in_turns(&commands, 20, ROUNDS, |(_, words)| time(words));
     println!("a run that succeeds, {ROUNDS} interleaved runs, medians: the budget is asked before and after it");
     for ((shown, _), own) in commands.iter().zip(&times) {
-        let ratio = median(
-            own.iter()
-                .zip(&times[0])
-                .map(|(own, without)| own.as_secs_f64() / without.as_secs_f64()),
-        );
-        let own = median(own.iter().map(|time| time.as_secs_f64() * 1e6));
+        let ratio = ratio(own, &times[0]);
+        let own = median(own.iter().map(|time| time * 1e6));
         println!("  {shown:16} {own:8.1} us {ratio:6.2} x");
     }
 }
 
-fn time(words: &[&str]) -> Duration {
+fn time(words: &[&str]) -> f64 {
+    let mut command = backoff(words);
     let began = Instant::now();
-    let status = backoff(words).status().unwrap();
+    let status = command.status().unwrap();
     let took = began.elapsed();
     assert!(status.success(), "{words:?}");
-    took
-}
-
-fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
+    took.as_secs_f64()
 }

@@ -11,6 +11,7 @@
     reason = "a program that measures and tells"
 )]
 
+#[path = "../common/plots.rs"]
 mod plots;
 
 use std::error::Error;
@@ -25,7 +26,7 @@ use backoff_cli::sim::cap::{self, Capped};
 use backoff_cli::sim::contention::{self, Contention, Network};
 use backoff_cli::sim::storm::{self, Course, Storm};
 use plots::{Line, Plot, Scale};
-use plotters::prelude::SeriesLabelPosition;
+use plotters::prelude::{BLACK, RGBColor, SeriesLabelPosition};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -63,6 +64,20 @@ fn main() -> Outcome {
     Ok(())
 }
 
+/// The same strategy has the same colour in every plot.
+fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
+    let colours: [(&str, RGBColor); 6] = [
+        ("equal", plots::VERMILLION),
+        ("full", plots::BLUE),
+        ("decorrelated", plots::GREEN),
+        ("capped before", plots::GREEN),
+        ("exponential", plots::PURPLE),
+        ("capacity", plots::GREY),
+    ];
+    let known = colours.iter().find(|(start, _)| name.starts_with(start));
+    Line::new(name, known.map_or(BLACK, |(_, colour)| *colour), points)
+}
+
 // --- many clients update one row ---------------------------------------------------------------
 
 fn contention(into: &Path) -> Outcome {
@@ -83,8 +98,8 @@ fn contention(into: &Path) -> Outcome {
             calls_of.push((f64::from(clients), mean.calls));
             times_of.push((f64::from(clients), seconds));
         }
-        calls.push(Line::new(name, calls_of));
-        times.push(Line::new(name, times_of));
+        calls.push(line(name, calls_of));
+        times.push(line(name, times_of));
     }
     fs::write(into.join("contention.csv"), csv)?;
     Plot {
@@ -126,14 +141,11 @@ fn load(into: &Path) -> Outcome {
             // A logarithm has no place for nothing.
             peaks.push((seconds, peak.max(1.0)));
         }
-        lines.push(Line::new(name, peaks));
+        lines.push(line(name, peaks));
     }
     fs::write(into.join("load.csv"), csv)?;
     let capacity = f64::from(CLIENTS) / 5.0 * storm::SLOT.as_secs_f64();
-    lines.push(Line::new(
-        "capacity (up from 5 s)",
-        vec![(5.0, capacity), (15.0, capacity)],
-    ));
+    lines.push(line("capacity (up from 5 s)", vec![(5.0, capacity), (15.0, capacity)]));
     Plot {
         title: "100,000 clients: most calls in a slot of 10 ms, in each 100 ms",
         x: ("seconds", Scale::Linear, 0.0..15.0),
@@ -201,7 +213,7 @@ fn storm(into: &Path) -> Outcome {
          served,denied,served_after_mean_s,served_after_sd_s,four_waits_mean_s,four_waits_sd_s\n",
     );
     let names = storm::jitters().map(|(name, _)| name);
-    let mut peaks: Vec<_> = names.iter().map(|name| Line::new(name, Vec::new())).collect();
+    let mut peaks: Vec<_> = names.iter().map(|name| line(name, Vec::new())).collect();
     let mut million = Duration::ZERO;
     for clients in [100, 1_000, 10_000, 100_000, 1_000_000] {
         let runs = (100_000 / clients).clamp(1, 100);
@@ -298,7 +310,7 @@ fn caps(into: &Path) -> Outcome {
             writeln!(csv, "{name},{from},{},{:.5}", (from + 1).min(30), share / 100.0)?;
             steps.extend([(f64::from(from), share), (f64::from(from + 1), share)]);
         }
-        lines.push(Line::new(name, steps));
+        lines.push(line(name, steps));
     }
     fs::write(into.join("cap.csv"), csv)?;
     Plot {

@@ -1,4 +1,4 @@
-//! Lines in an SVG file.
+//! Lines in an SVG file: of the storm simulator and of the benchmark.
 
 use std::error::Error;
 use std::ops::Range;
@@ -7,31 +7,25 @@ use std::path::Path;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-/// The same strategy has the same colour in every plot. Colours that most eyes tell apart (Okabe and Ito,
-/// 2008).
-fn colour(name: &str) -> RGBColor {
-    let colours = [
-        ("equal", RGBColor(213, 94, 0)),
-        ("full", RGBColor(0, 114, 178)),
-        ("decorrelated", RGBColor(0, 158, 115)),
-        ("capped before", RGBColor(0, 158, 115)),
-        ("exponential", RGBColor(204, 121, 167)),
-        ("capacity", RGBColor(150, 150, 150)),
-    ];
-    let known = colours.iter().find(|(start, _)| name.starts_with(start));
-    known.map_or(BLACK, |(_, colour)| *colour)
-}
+/// Colours that most eyes tell apart (Okabe and Ito, 2008).
+pub const VERMILLION: RGBColor = RGBColor(213, 94, 0);
+pub const BLUE: RGBColor = RGBColor(0, 114, 178);
+pub const GREEN: RGBColor = RGBColor(0, 158, 115);
+pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
+pub const GREY: RGBColor = RGBColor(150, 150, 150);
 
 /// A line and what it shows.
 pub struct Line {
     pub name: String,
+    pub colour: RGBColor,
     pub points: Vec<(f64, f64)>,
 }
 
 impl Line {
-    pub fn new(name: &str, points: Vec<(f64, f64)>) -> Line {
+    pub fn new(name: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Line {
         Line {
             name: name.to_owned(),
+            colour,
             points,
         }
     }
@@ -90,7 +84,7 @@ impl Plot<'_> {
             .y_label_formatter(&|value| short(*value))
             .draw()?;
         for line in self.lines {
-            let style = colour(&line.name).stroke_width(2);
+            let style = line.colour.stroke_width(2);
             chart
                 .draw_series(LineSeries::new(line.points.iter().copied(), style))?
                 .label(&line.name)
@@ -108,7 +102,7 @@ impl Plot<'_> {
 }
 
 /// 0.5, 20, 3k, 1M
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     match value {
         v if v >= 1e6 => format!("{}M", v / 1e6),
         v if v >= 1e3 => format!("{}k", v / 1e3),
