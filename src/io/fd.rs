@@ -48,3 +48,15 @@ pub fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
         Err(errno) => Err(errno),
     }
 }
+
+/// Sets how much a pipe holds, and gives what it holds now; None if that is refused, as where the user has too many pipes.
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+pub fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
+    let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?)).ok()?;
+    usize::try_from(size).ok()
+}
+
+#[cfg(any(not(target_os = "linux"), backoff_portable))]
+pub fn set_pipe_size(_pipe: &OwnedFd, _bytes: usize) -> Option<usize> {
+    None
+}

