@@ -1,6 +1,7 @@
 //! From the command line to the exit status.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -26,12 +27,13 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Parsed::Wrong(line) => return complain(&line),
     };
     let variables = os::environment::backoff_variables();
+    // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
     let config = match Config::load(&Settings::new(&typed, &variables)) {
-        Ok(config) => config,
+        Ok(config) => ManuallyDrop::new(config),
         Err(usage) => return complain(&usage.0),
     };
     let plan = match Plan::resolve(&typed, &variables, &config) {
-        Ok(plan) => plan,
+        Ok(plan) => ManuallyDrop::new(plan),
         Err(usage) => return complain(&usage.0),
     };
     match plan.action {
@@ -52,11 +54,11 @@ fn run(plan: &Plan) -> Exit {
     });
     let mut voice = Voice::new(plan, &identity, os::stdio::takes_colour);
     let mut host = match System::take_over(&plan.command, &plan.streams, &plan.speech) {
-        Ok(host) => host,
+        Ok(host) => ManuallyDrop::new(host),
         Err(Cut::Fault(line)) => return complain(&line),
         Err(Cut::Interrupted(signal)) => return Exit::Signal(signal),
     };
-    let result = run::run(plan, &identity, &mut host, &mut rng, &mut voice);
+    let result = run::run(plan, &identity, &mut *host, &mut rng, &mut voice);
     let ending = match &result {
         Ok(_) => Ending::AsTold,
         Err(Cut::Interrupted(_)) => Ending::Interrupted,
