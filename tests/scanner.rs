@@ -24,10 +24,18 @@ fn naive(patterns: &[String], stream: &[u8]) -> Vec<Option<Vec<u8>>> {
 
 /// The same by the scanner, the stream cut into pieces of these sizes in turn.
 fn scanned(patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
+    scanned_as(false, patterns, stream, sizes)
+}
+
+/// The same at the begin of a run, or where much has passed before.
+fn scanned_as(much: bool, patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
     let set = Arc::new(Patterns::new(
         patterns.iter().map(|text| Pattern::compile(text).unwrap()).collect(),
     ));
     let mut scanner = Scanner::new(Arc::clone(&set));
+    if much {
+        scanner.expect_much();
+    }
     let mut all = vec![None; patterns.len()];
     let mut found = |index: usize, text: &[u8]| {
         assert_eq!(all[index], None, "reported twice");
@@ -135,6 +143,16 @@ proptest! {
         prop_assert_eq!(&scanned(&patterns, &stream, &sizes), &expected);
         prop_assert_eq!(&scanned(&patterns, &stream, &[1]), &expected);
         prop_assert_eq!(&scanned(&patterns, &stream, &[usize::MAX]), &expected);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn finds_the_same_where_much_has_passed(patterns in vec(pattern(), 1..4), streams in vec(bytes(), 1..4)) {
+        let stream = streams.join(&b'\n');
+        prop_assert_eq!(scanned_as(true, &patterns, &stream, &[usize::MAX]), naive(&patterns, &stream));
     }
 }
 

@@ -49,14 +49,17 @@ pub fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     }
 }
 
-/// Sets how much a pipe holds, and gives what it holds now; None if that is refused, as where the user has too many pipes.
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+/// Sets how much a pipe holds, in bytes, and gives what it holds now; None if that is refused, as where the user has
+/// too many pipes, or is not to be had.
 pub fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
-    let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?)).ok()?;
-    usize::try_from(size).ok()
-}
-
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
-pub fn set_pipe_size(_pipe: &OwnedFd, _bytes: usize) -> Option<usize> {
-    None
+    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    {
+        let size = nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?);
+        usize::try_from(nix::fcntl::fcntl(pipe, size).ok()?).ok()
+    }
+    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    {
+        let _ = (pipe, bytes);
+        None
+    }
 }

@@ -5,6 +5,7 @@ pub mod fd;
 mod feed;
 pub mod flow;
 pub mod input;
+mod lanes;
 pub mod lines;
 pub mod pattern;
 pub mod plumbing;

@@ -16,6 +16,8 @@ use regex_syntax::hir::{
     Capture, Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition,
 };
 
+use super::lanes::Lanes;
+
 /// The most memory that a compiled expression may take, in bytes.
 pub const LARGEST_PATTERN: usize = 10 << 20;
 
@@ -31,6 +33,8 @@ pub struct Pattern {
     loose: OnceLock<Option<Regex>>,
     /// For one line. Most runs never need it, and it takes as long to build as `loose`.
     exact: OnceLock<Option<Regex>>,
+    /// For much output, where `loose` is slow.
+    lanes: OnceLock<Option<Lanes>>,
     syntax: Hir,
 }
 
@@ -48,6 +52,7 @@ impl Pattern {
             text: text.to_owned(),
             loose: OnceLock::new(),
             exact: OnceLock::new(),
+            lanes: OnceLock::new(),
             syntax,
         })
     }
@@ -71,6 +76,15 @@ impl Pattern {
         self.loose.get_or_init(build).as_ref()
     }
 
+    /// What is faster than `loose`, where that does not go by the bytes of a literal.
+    fn lanes(&self) -> Option<&Lanes> {
+        let build = || match self.loose() {
+            Some(loose) if !loose.is_accelerated() => Lanes::new(&loosened(&self.syntax)),
+            _ => None,
+        };
+        self.lanes.get_or_init(build).as_ref()
+    }
+
     /// The expression as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -83,9 +97,13 @@ impl Pattern {
         Some(exact.find(Input::new(line).span(span))?.range())
     }
 
-    /// The first match in a block of whole lines, given without the last `\n`.
-    pub(super) fn find_in_lines(&self, block: &[u8]) -> Option<Range<usize>> {
+    /// The first match in a block of whole lines, given without the last `\n`. `is_much` says that it is one of many
+    /// blocks.
+    pub(super) fn find_in_lines(&self, block: &[u8], is_much: bool) -> Option<Range<usize>> {
         let loose = self.loose()?;
+        if is_much && self.lanes().is_some_and(|lanes| !lanes.may_match(block)) {
+            return None;
+        }
         let mut from = 0;
         while from <= block.len() {
             let hint = loose.search_half(&Input::new(block).range(from..))?.offset();

@@ -24,6 +24,9 @@ pub const LONGEST_LINE: usize = 1 << 20;
 /// How much of a long line is looked at twice, in bytes: the longest match that is sure to be found.
 pub const OVERLAP: usize = 64 << 10;
 
+/// Where more than this has passed, in bytes, more is sure to come.
+const MUCH: usize = 1 << 20;
+
 /// What an assertion may look at on each side of a window: more than a character of UTF-8 is long.
 const CONTEXT: usize = 8;
 
@@ -37,6 +40,8 @@ pub struct Scanner {
     line: Vec<u8>,
     /// How much of `line` is there to be looked back at only; 0 as long as `line` is the whole line.
     past: usize,
+    /// How many bytes of whole lines there were.
+    seen: usize,
 }
 
 impl Scanner {
@@ -48,7 +53,13 @@ impl Scanner {
             patterns,
             line: Vec::new(),
             past: 0,
+            seen: 0,
         }
+    }
+
+    /// From now on does what it does by itself once much has passed: find the same, faster, after more preparation.
+    pub fn expect_much(&mut self) {
+        self.seen = MUCH;
     }
 
     /// Whether nothing is left to look for: pushes do nothing then, and need not be made.
@@ -79,7 +90,9 @@ impl Scanner {
         }
         if let Some(end) = memrchr(b'\n', rest) {
             let block = &rest[..end];
-            self.look(found, |pattern| Some(&block[pattern.find_in_lines(block)?]));
+            self.seen = self.seen.saturating_add(block.len());
+            let is_much = self.seen > MUCH;
+            self.look(found, |pattern| Some(&block[pattern.find_in_lines(block, is_much)?]));
             rest = &rest[end + 1..];
             self.tidy();
         }
