@@ -209,7 +209,13 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         not_begun: Option<Duration>,
     ) -> Result<Exit, Cut> {
         let succeeded = matches!(stop, Stop::Succeeded { .. });
-        self.host.release(succeeded)?;
+        let released = self.host.release(succeeded);
+        if let Err(Cut::Interrupted(signal)) = released
+            && signal != Signal::PIPE
+        {
+            return Err(Cut::Interrupted(signal));
+        }
+        // Whether this run's own output found a reader changes nothing of what the others should know.
         let owed = || not_begun.unwrap_or_else(|| self.session.owed(outcome, self.rng));
         if let Some(word) = shared::last_word(stop, verdict, owed) {
             let told = self.ask_others(word);
@@ -218,6 +224,7 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
                 told?;
             }
         }
+        released?;
         match stop {
             Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky })?,
             Stop::GaveUp(why) => {

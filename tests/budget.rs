@@ -539,6 +539,18 @@ fn only_a_transient_failure_cools_off() {
 }
 
 #[test]
+fn a_run_whose_output_cannot_be_printed_leaves_a_wait_all_the_same() {
+    let dir = dir();
+    let options = format!(
+        "--store '{}' --budget api -j none -b 1h -m 1h -n 1 --stdout final",
+        store(&dir)
+    );
+    let script = format!("backoff {options} -- sh -c 'echo x; exit 1' >/dev/full");
+    run(&mut shell(&script)).expect_code(125).expect_stderr("No space left");
+    assert!(is_cooling(&dir));
+}
+
+#[test]
 fn a_wait_that_was_asked_for_is_owed() {
     let dir = dir();
     sharing(

@@ -51,6 +51,14 @@ fn neither_does_a_command_that_runs_for_long() {
 }
 
 #[test]
+fn nor_one_that_comes_after_a_wait() {
+    let script = "test $BACKOFF_ATTEMPT = 2 || exit 1; echo runs; exec sleep 60";
+    let mut live = start(&format!("-q -b 1s -j none -- sh -c '{script}'"));
+    live.expect_line("runs");
+    expect_little(live, 4);
+}
+
+#[test]
 fn nor_one_whose_output_is_looked_at() {
     let mut live = start("-r again -- sh -c 'echo runs; exec sleep 60'");
     live.expect_line("runs");

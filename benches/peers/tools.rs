@@ -183,6 +183,8 @@ pub fn command(words: &[String]) -> Command {
     // Looked for as usual, where there is none.
     command
         .env_remove("BACKOFF_NO_CONFIG")
+        // As in `measure::time`; here also for what hyperfine runs.
+        .env_remove("LD_LIBRARY_PATH")
         .env("XDG_CONFIG_HOME", "/var/empty/none")
         .env("LC_ALL", "C");
     command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());

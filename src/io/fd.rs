@@ -63,3 +63,16 @@ pub fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
         None
     }
 }
+
+/// Makes a pipe hold at least so many bytes. Where that is refused, or is not to be had, it stays as it is.
+pub fn widen_pipe(pipe: &OwnedFd, bytes: usize) {
+    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    {
+        let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_GETPIPE_SZ);
+        if size.is_ok_and(|size| usize::try_from(size).is_ok_and(|size| size < bytes)) {
+            set_pipe_size(pipe, bytes);
+        }
+    }
+    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    let _ = (pipe, bytes);
+}

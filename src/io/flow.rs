@@ -8,7 +8,7 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::fd::set_pipe_size;
+use super::fd::widen_pipe;
 use super::pattern::Patterns;
 use super::scan::Scanner;
 use super::sink::Sink;
@@ -17,7 +17,7 @@ use crate::streams::Keep;
 
 /// Taken from the pipe at once.
 const CHUNK: usize = 64 * 1024;
-/// A command that writes faster than it is read gets a wider pipe after so many full buffers, so that the two do
+/// A command that writes faster than it is read gets a wider pipe after it was full so many times, so that the two do
 /// not wait for each other all the time: it makes the most of two processors, up to four times as fast. Not before,
 /// as what all pipes of a user may hold is limited.
 const MUCH: u32 = 16;
@@ -177,7 +177,7 @@ pub struct Flow {
     buffer: Vec<u8>,
     /// What was taken and is not passed on yet.
     pending: std::ops::Range<usize>,
-    /// How often the buffer was filled by one read.
+    /// How often one read took what may have been a full pipe.
     full_reads: u32,
     scanner: Option<Scanner>,
 }
@@ -257,11 +257,11 @@ impl Flow {
             self.source = None;
             return Ok(false);
         }
-        if count == CHUNK {
+        // Writes that do not fill whole pages leave gaps in a full pipe, of less than half of it.
+        if count > CHUNK / 2 {
             self.full_reads += 1;
             if self.full_reads == MUCH {
-                // Refused, it stays as it is.
-                set_pipe_size(source, WIDE_PIPE);
+                widen_pipe(source, WIDE_PIPE);
             }
         }
         if outlet.is_passed_on() {

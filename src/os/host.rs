@@ -200,6 +200,7 @@ impl System {
         ends: Ends,
     ) -> Result<Attempt, Cut> {
         environment.set(&order.variables);
+        self.is_at_rest.set(false);
         let was_in_foreground = place == Place::Shared && terminal::is_in_foreground();
         let started = Self::now();
         let child = program.start(environment, &self.signals, place, ends.numbers());
