@@ -167,7 +167,8 @@ pub(super) fn without_cr(line: &[u8]) -> &[u8] {
 /// `None` if it is larger than the limit.
 fn build(syntax: &Hir, limit: Option<usize>) -> Option<Regex> {
     Regex::builder()
-        .configure(Regex::config().utf8_empty(false).nfa_size_limit(limit))
+        // The lazy automaton alone: a whole one takes its time before the first line.
+        .configure(Regex::config().utf8_empty(false).nfa_size_limit(limit).dfa(false))
         .build_from_hir(syntax)
         .ok()
 }
