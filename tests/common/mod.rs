@@ -138,8 +138,14 @@ impl From<Output> for Shown {
 /// Runs to the end, and kills what has none.
 #[track_caller]
 pub fn run(command: &mut Command) -> Shown {
+    run_within(PATIENCE, command)
+}
+
+/// As [`run`], for what takes long.
+#[track_caller]
+pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
     let command = std::mem::replace(command, Command::new("true"));
-    let output = assert_cmd::Command::from_std(command).timeout(PATIENCE).output();
+    let output = assert_cmd::Command::from_std(command).timeout(limit).output();
     output.expect("it starts").into()
 }
 
