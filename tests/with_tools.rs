@@ -15,6 +15,9 @@ use common::pty::Terminal;
 use common::tools::Test;
 use common::{Live, PATIENCE, Shown, backoff, clean, eventually, ran, run, run_within, shell, within};
 
+/// What a slow disk may take to keep gigabytes.
+const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
+
 const TESTS: &[Test] = &[
     (
         "curl_gets_503_twice_and_then_200",
@@ -611,7 +614,7 @@ fn four_gigabytes_of_output_are_kept_in_little_memory() {
     let limited = "ulimit -v 65536; exec backoff -b 1ms --stdout final -n 2 -- \
                    sh -c 'head -c 4294967296 /dev/zero; test $BACKOFF_ATTEMPT = 1'";
     let shown = run_within(
-        6 * PATIENCE,
+        FOR_GIGABYTES,
         &mut shell(&format!(
             "export LC_ALL=C; ({limited}) | wc -c; echo ${{PIPESTATUS[0]}}"
         )),
@@ -621,7 +624,7 @@ fn four_gigabytes_of_output_are_kept_in_little_memory() {
 
 fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
     let shown = run_within(
-        6 * PATIENCE,
+        FOR_GIGABYTES,
         &mut shell(
             "export LC_ALL=C; much() { yes 'a line of some text' | head -c 1073741824; }; much | cksum
          much | (ulimit -v 65536; backoff -q -b 1ms -- sh -c 'cksum; test $BACKOFF_ATTEMPT = 3')",

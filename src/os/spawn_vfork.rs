@@ -24,8 +24,8 @@ pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
     let mut stack = STACK.lock().unwrap_or_else(PoisonError::into_inner);
     RECORDED.store(0, Ordering::Relaxed);
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the child runs on its own stack, whose upper end is aligned as every ABI of Linux asks for; `start` outlives it,
-    // as the parent is suspended until the child has executed the command or exited.
+    // SAFETY: the child runs on its own stack, whose upper end is aligned as every ABI of Linux asks for; `start`
+    // outlives it, as the parent is suspended until the child has executed the command or exited.
     let pid = unsafe {
         let top = stack.as_mut_ptr().add(stack.len());
         libc::clone(child, top.cast(), flags, std::ptr::from_mut(start).cast())
