@@ -19,13 +19,17 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 
-use backoff_cli::exit::Exit;
+use backoff_cli::{Argv, Exit};
 use nix::sys::signal::SigSet;
 use nix::sys::signalfd::SignalFd;
 use nix::time::{ClockId, clock_gettime};
 
 // Without Rust's runtime, which would change SIGPIPE, SEGV and closed descriptors.
-backoff_cli::entry_point!(probe);
+#[allow(unsafe_code, reason = "this attribute")]
+#[unsafe(no_mangle)]
+extern "C" fn main(_: std::ffi::c_int, argv: Argv) -> std::ffi::c_int {
+    backoff_cli::enter(argv, probe)
+}
 
 fn probe(args: Vec<OsString>) -> Exit {
     let words: Vec<&str> = args.iter().skip(1).map(|word| word.to_str().unwrap()).collect();

@@ -1,31 +1,139 @@
 //! `backoff` runs a command; when it fails for a transient reason it waits and runs it again.
 //!
-//! The way through the house, one direction only: [`cli`] (what was typed) -> [`plan`] (what it
-//! means) -> [`run`] (the loop) -> [`os`] (an attempt, facts only) -> [`policy`] (verdict, decision,
-//! delay) -> [`exit`] (the one table). `docs/DESIGN.md` explains the engine, the terminal and signal
-//! model and the known limits.
+//! The rooms of the house, from the top down; an import only ever goes down this list. `docs/DESIGN.md` explains the
+//! engine, the terminal and signal model and the known limits.
 
 pub mod budget;
 pub mod cli;
 pub mod config;
-pub mod exit;
-pub mod generate;
-pub mod io;
-pub mod observe;
-pub mod os;
-pub mod outcome;
 pub mod plan;
 pub mod policy;
-pub mod presets;
+pub mod process;
+pub mod report;
 pub mod run;
-pub mod settings;
-pub mod signal;
+pub mod search;
 pub mod sim;
-pub mod speech;
-pub mod store;
-pub mod streams;
-pub mod values;
 
-mod start;
+use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 
-pub use start::main;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use cli::parse::Parsed;
+use config::load::Config;
+use config::settings::Settings;
+use plan::resolve::{Action, Resolved};
+use policy::exit;
+pub use policy::exit::Exit;
+pub use process::entry::{Argv, enter};
+use process::host::System;
+use process::sys::{environment, random, stdio};
+use report::reporter::Reporter;
+use report::summary::Ending;
+use run::host::{Host, RunError};
+use run::output::Format;
+use run::plan::Identity;
+
+/// Runs backoff with these arguments, the first being its own name.
+#[allow(clippy::needless_pass_by_value, reason = "the C `main` hands them over")]
+pub fn main(args: Vec<OsString>) -> Exit {
+    let typed = match cli::parse::parse(&args) {
+        Parsed::Run(typed) => typed,
+        Parsed::Print(text) => return print_all([text]),
+        Parsed::Wrong(line) => return complain(&line),
+    };
+    let variables = environment::backoff_variables();
+    // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
+    let config = match Config::load(&Settings::new(&typed, &variables)) {
+        Ok(config) => ManuallyDrop::new(config),
+        Err(usage) => return complain(&usage.0),
+    };
+    let resolved = match plan::resolve::resolve(&typed, &variables, &config) {
+        Ok(resolved) => ManuallyDrop::new(resolved),
+        Err(usage) => return complain(&usage.0),
+    };
+    let plan = &resolved.plan;
+    match resolved.action {
+        Action::Generate(document) => print_all([cli::generate::document(document)]),
+        Action::ListPresets => print_all(config::listing::presets()),
+        Action::ListPolicies => print_all(config::listing::policies(&config)),
+        Action::Plan if plan.output.format == Format::Json => print_all([report::plan_table::waits_as_json(plan)]),
+        Action::Plan => print_all(report::plan_table::waits(plan)),
+        Action::Run => run(&resolved),
+    }
+}
+
+fn run(Resolved { plan, store, .. }: &Resolved) -> Exit {
+    let identity = Identity { run_id: run_id() };
+    let mut rng = match plan.seed {
+        Some(seed) => Xoshiro256PlusPlus::seed_from_u64(seed),
+        None => Xoshiro256PlusPlus::from_seed(random::bytes()),
+    };
+    let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour);
+    let mut host = match System::take_over(plan, store) {
+        Ok(host) => ManuallyDrop::new(host),
+        Err(RunError::Fault(line)) => return complain(&line),
+        Err(RunError::Interrupted(signal)) => return Exit::Signal(signal),
+    };
+    let result = run::engine::run(plan, &identity, &mut *host, &mut rng, &mut reporter);
+    let ending = match &result {
+        Ok(_) => Ending::AsTold,
+        Err(RunError::Interrupted(_)) => Ending::Interrupted,
+        Err(RunError::Fault(_)) => Ending::Failed,
+    };
+    let exit = result.unwrap_or_else(|error| match error {
+        RunError::Interrupted(signal) => Exit::Signal(signal),
+        RunError::Fault(line) => {
+            // A signal in place of its reader changes nothing about the status.
+            let _ = host.complain(&line);
+            exit::FAULT
+        }
+    });
+    if let (Some(path), Some(report)) = (&plan.output.report, reporter.report()) {
+        let text = report.end(ending, exit.shell_status(), host.time_of_day(), host.elapsed());
+        if let Err(why) = host.write_report(path, &text) {
+            let _ = host.complain(&format!("warning: cannot write --report {path:?}: {why}"));
+        }
+    }
+    exit
+}
+
+/// A random UUID (RFC 9562, version 4).
+fn run_id() -> String {
+    let mut bytes: [u8; 16] = random::bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut id = String::with_capacity(36);
+    for (i, byte) in bytes.iter().enumerate() {
+        if matches!(i, 4 | 6 | 8 | 10) {
+            id.push('-');
+        }
+        for digit in [byte >> 4, byte & 15] {
+            id.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    id
+}
+
+/// Prints on standard output, in pieces of a size that costs few calls.
+fn print_all(texts: impl IntoIterator<Item = String>) -> Exit {
+    let mut piece = String::new();
+    let mut texts = texts.into_iter().peekable();
+    while let Some(text) = texts.next() {
+        piece.push_str(&text);
+        if piece.len() < 32 * 1024 && texts.peek().is_some() {
+            continue;
+        }
+        if let Err(error) = stdio::print(piece.as_bytes()) {
+            return complain(&format!("cannot write to standard output: {error}"));
+        }
+        piece.clear();
+    }
+    Exit::Code(0)
+}
+
+fn complain(line: &str) -> Exit {
+    stdio::complain(line);
+    exit::FAULT
+}

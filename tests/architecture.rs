@@ -93,7 +93,7 @@ fn unsafe_stays_in_its_rooms_and_explains_itself() {
 #[test]
 fn every_option_has_a_black_box_test() {
     let tests: String = sources("tests").into_iter().map(|(_, text)| text).collect();
-    for opt in backoff_cli::cli::OPTIONS {
+    for opt in backoff_cli::cli::table::OPTIONS {
         assert!(
             tests.contains(&format!("--{}", opt.long)),
             "no test names --{}",

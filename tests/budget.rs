@@ -16,9 +16,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use backoff_cli::budget::decode;
+use backoff_cli::budget::client::decode;
 use backoff_cli::policy::budget::{Counts, Ledger};
-use backoff_cli::store::page::{self, Content};
+use backoff_cli::budget::record::{self, Content};
 use common::{Live, Shown, backoff, eventually, run, shell, within};
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
@@ -347,7 +347,7 @@ fn a_clock_that_was_set_back_does_not_spend_a_budget_for_ever() {
         slot.until += year;
     }
     let bytes = fs::read(file(&dir)).unwrap();
-    let (copy, at) = page::next(&page::read(&bytes), &backoff_cli::budget::encode(&ahead));
+    let (copy, at) = page::next(&page::read(&bytes), &backoff_cli::budget::client::encode(&ahead));
     let mut bytes = bytes;
     bytes.resize(page::FILE, 0);
     bytes[at as usize..at as usize + page::COPY].copy_from_slice(&copy);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use backoff_cli::cli::OPTIONS;
+use backoff_cli::cli::table::OPTIONS;
 use common::ran;
 
 const GENERATED: [(&str, &str); 4] = [

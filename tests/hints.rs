@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use backoff_cli::policy::hint::{Hints, wait_asked_for};
+use backoff_cli::policy::retry_after::{RetryAfter, wait_asked_for};
 use proptest::prelude::*;
 
 /// Wed, 21 Oct 2026 07:28:00 GMT

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use backoff_cli::presets::{self, Preset, Row, Verdict};
+use backoff_cli::config::presets::{self, Preset, Row, Verdict};
 use regex::bytes::{Regex, RegexBuilder};
 
 fn dir() -> PathBuf {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use backoff_cli::budget::SCRIPT;
+use backoff_cli::budget::client::SCRIPT;
 use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, Terms};
 use common::process::state;
 use common::redis::{Server, counts, free_port, numbers};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use backoff_cli::io::pattern::{Pattern, Patterns};
-use backoff_cli::io::scan::{LONGEST_LINE, OVERLAP, Scanner};
+use backoff_cli::search::pattern::{Pattern, Patterns};
+use backoff_cli::search::scanner::{LONGEST_LINE, OVERLAP, Scanner};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -14,8 +14,8 @@ use std::process::{Command, Stdio};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use backoff_cli::io::input::Input;
-use backoff_cli::streams::Input::{Auto, Inherit, Null, Replay};
+use backoff_cli::process::streams::input::Input;
+use backoff_cli::run::streams::InputMode::{Auto, Inherit, Null, Replay};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 const PATIENCE: Duration = Duration::from_secs(60);

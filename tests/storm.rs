@@ -12,8 +12,8 @@ mod common;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use backoff_cli::budget::decode;
-use backoff_cli::store::page::{self, Content};
+use backoff_cli::budget::client::decode;
+use backoff_cli::budget::record::{self, Content};
 #[cfg(feature = "redis")]
 use common::redis::Server;
 use common::storm::{DOWN, Service, Storm};

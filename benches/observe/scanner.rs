@@ -13,8 +13,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use backoff_cli::io::pattern::{Pattern, Patterns};
-use backoff_cli::io::scan::Scanner;
+use backoff_cli::search::pattern::{Pattern, Patterns};
+use backoff_cli::search::scanner::Scanner;
 
 const SIZE: usize = 500 << 20;
 const PUSH: usize = 64 << 10;

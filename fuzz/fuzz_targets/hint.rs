@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use backoff_cli::policy::hint::{Hints, wait_asked_for};
+use backoff_cli::policy::retry_after::{RetryAfter, wait_asked_for};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|output: &[u8]| {

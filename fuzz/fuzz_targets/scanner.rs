@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use backoff_cli::io::pattern::{Pattern, Patterns};
-use backoff_cli::io::scan::Scanner;
+use backoff_cli::search::pattern::{Pattern, Patterns};
+use backoff_cli::search::scanner::Scanner;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -2,8 +2,8 @@
 #![no_main]
 
 use backoff_cli::policy::sets::SignalSet;
-use backoff_cli::signal::Signal;
-use backoff_cli::values::{signal, signals};
+use backoff_cli::policy::signal::Signal;
+use backoff_cli::config::values::{signal, signals};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -2,8 +2,8 @@
 //! with a text is said in one line that a terminal may be shown.
 #![no_main]
 
-use backoff_cli::budget::Place;
-use backoff_cli::values::{attempts, factor, percent, size, switch, whole, without_password};
+use backoff_cli::budget::client::Store;
+use backoff_cli::config::values::{attempts, factor, percent, size, switch, whole, without_password};
 use libfuzzer_sys::fuzz_target;
 
 fn check<T>(parsed: Result<T, String>, is_right: impl FnOnce(T) -> bool, text: &str) {

@@ -269,3 +269,18 @@ pub const OPTIONS: &[Opt] = &[
         Word("KIND", &["man", "complete-bash", "complete-zsh", "complete-fish"]),
         "Print the man page or a shell's completions", ""),
 ];
+
+/// The option with this long name.
+///
+/// # Panics
+/// If there is none: names in the code are checked by every run of the test suite.
+#[allow(
+    clippy::panic,
+    reason = "a name that is not in the table is a defect of the code, not of its input"
+)]
+pub fn option(long: &str) -> &'static Opt {
+    OPTIONS
+        .iter()
+        .find(|opt| opt.long == long)
+        .unwrap_or_else(|| panic!("no option --{long}"))
+}

@@ -6,10 +6,11 @@ use std::rc::Rc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::{Policy, Source};
-use crate::cli::{self, OPTIONS, Opt, Takes};
-use crate::observe::words::harmless;
-use crate::settings::{Entry, Layer, Origin, Place, Usage};
+use super::load::{Policy, PolicySource};
+use super::settings::{Entry, Layer, Place, Source, Usage};
+use crate::cli::suggest;
+use crate::cli::table::{OPTIONS, Opt, Takes};
+use crate::run::text::printable;
 
 /// What a rule may say, and what kind of value that is. The conditions come first; the others are options.
 const OF_RULES: &[(&str, Kind)] = &[
@@ -129,7 +130,7 @@ fn option(key: &str) -> Option<&'static Opt> {
 }
 
 fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>) -> String {
-    cli::did_you_mean(key, known, |name| format!("{name:?}"))
+    suggest::did_you_mean(key, known, |name| format!("{name:?}"))
 }
 
 impl Document<'_> {
@@ -155,7 +156,7 @@ impl Document<'_> {
     fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, Usage> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
-            let problem = format!("must be a table, [policy.{}], or stand in one", harmless(name));
+            let problem = format!("must be a table, [policy.{}], or stand in one", printable(name));
             return Err(self.wrong_key(key, &problem));
         };
         // Names stand in messages and in the first column of a list.
@@ -177,19 +178,19 @@ impl Document<'_> {
                 };
                 let entries = self.rule(rule.span().start, table)?;
                 rules.push(Layer {
-                    origin: Origin::Rule,
+                    origin: Source::Rule,
                     name: format!("rule {number} of policy {name}"),
                     entries,
                 });
             }
         }
         Ok(Policy {
-            source: Source::File {
+            source: PolicySource::File {
                 place: self.place(key.span().start),
                 in_place_of_built_in: false,
             },
             sets: Layer {
-                origin: Origin::Policy,
+                origin: Source::Policy,
                 name: format!("policy {name}"),
                 entries: self.options(table, &["rule"])?,
             },

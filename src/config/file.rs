@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-use crate::os::describe_error;
+use crate::run::text::describe_error;
 
 /// No configuration is longer; a log or a disk image may be.
 const LARGEST: u64 = 1 << 20;

@@ -5,11 +5,11 @@
 
 use super::streams::ReadPattern;
 use super::waits;
-use crate::io::pattern::Pattern;
+use crate::config::settings::{Layer, Settings, Usage};
+use crate::config::values;
 use crate::policy::classifier::{ClassRule, Rule};
 use crate::policy::session::Class;
-use crate::settings::{Layer, Settings, Usage};
-use crate::values;
+use crate::search::pattern::Pattern;
 
 const VERDICTS: &[(&str, bool)] = &[("transient", false), ("permanent", true)];
 

@@ -1,32 +1,13 @@
 //! For `-vv`: every setting that is in effect, and where it came from.
 
-use std::fmt;
 use std::time::Duration;
 
-use super::Plan;
-use crate::cli::{OPTIONS, Opt};
-use crate::config::{self, Read};
+use crate::cli::table::{OPTIONS, Opt};
+use crate::config::load::{self, Read};
+use crate::config::settings::{Layer, Settings};
+use crate::config::values;
 use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::settings::{Layer, Settings};
-use crate::values;
-
-/// One setting, as a person reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Effective {
-    /// What it is called.
-    pub name: String,
-    /// What it is.
-    pub value: String,
-    /// Where that came from.
-    pub from: String,
-}
-
-/// `base = 2s (policy slow, /etc/backoff.toml:7)`
-impl fmt::Display for Effective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {} ({})", self.name, self.value, self.from)
-    }
-}
+use crate::run::plan::{Effective, Plan};
 
 pub(super) fn settings(settings: &Settings<'_>, rules: &[Layer], read: &Read, plan: &Plan) -> Vec<Effective> {
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
@@ -40,7 +21,7 @@ fn configuration(read: &Read) -> Effective {
     let (value, from) = match read {
         Read::File(path, Some(by)) => (path.to_string(), by.clone()),
         Read::File(path, None) => (path.to_string(), "default".to_owned()),
-        Read::Missing(Some(path)) => ("none".to_owned(), format!("no {}", config::shown(path))),
+        Read::Missing(Some(path)) => ("none".to_owned(), format!("no {}", load::shown(path))),
         Read::Missing(None) => ("none".to_owned(), "neither XDG_CONFIG_HOME nor HOME is set".to_owned()),
         Read::Forbidden(by) => ("none".to_owned(), by.clone()),
     };

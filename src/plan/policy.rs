@@ -1,25 +1,25 @@
 //! Policies: which one was chosen, and whether all of them are right.
 
-use super::{Action, Plan, value};
-use crate::cli::Typed;
-use crate::config::{Config, Policy, Source};
-use crate::io::pattern::Pattern;
-use crate::settings::{Layer, Settings, Usage};
-use crate::values;
+use super::resolve::{plan_of, value};
+use crate::cli::parse::CommandLine;
+use crate::config::load::{Config, Policy, PolicySource};
+use crate::config::settings::{Layer, Settings, Usage};
+use crate::config::values;
+use crate::search::pattern::Pattern;
 
 /// Judges all that a configuration file says, also what is not used now: a mistake must not wait for the night in
 /// which its policy is chosen. Only that a regular expression is too large is not found here; that takes long.
 pub(super) fn check(config: &Config) -> Result<(), Usage> {
-    let nothing = Typed::default();
+    let nothing = CommandLine::default();
     let defaults = Settings::new(&nothing, &[]).with(&config.defaults);
     if !config.defaults.entries.is_empty() {
         let (settings, rules) = with(&defaults, chosen(&defaults, config)?);
-        Plan::of(Action::Run, &settings, rules, &[], Pattern::parse)?;
+        plan_of(&settings, rules, &[], Pattern::parse)?;
     }
     for policy in &config.policies {
-        if matches!(policy.source, Source::File { .. }) {
+        if matches!(policy.source, PolicySource::File { .. }) {
             let (settings, rules) = with(&defaults, Some(policy));
-            Plan::of(Action::Run, &settings, rules, &[], Pattern::parse)?;
+            plan_of(&settings, rules, &[], Pattern::parse)?;
         }
     }
     Ok(())

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 
-use super::{streams, value};
-use crate::cli::{self, OPTIONS};
-use crate::presets;
-use crate::run::SET_BY_BACKOFF;
-use crate::settings::{Settings, Usage};
+use super::resolve::value;
+use super::streams;
+use crate::cli::suggest;
+use crate::cli::table::{self, OPTIONS};
+use crate::config::presets;
+use crate::config::settings::{Settings, Usage};
+use crate::run::variables::SET_BY_BACKOFF;
 
 pub(super) fn remarks(settings: &Settings<'_>, command: &[OsString]) -> Result<Vec<String>, Usage> {
     let unknown = settings.variables().filter_map(|name| unknown(&name.to_string_lossy()));
@@ -19,8 +21,8 @@ fn unknown(name: &str) -> Option<String> {
         return None;
     }
     let key = name.strip_prefix("BACKOFF_")?.to_ascii_lowercase();
-    let hint = cli::did_you_mean(&key, OPTIONS.iter().map(|opt| opt.long), |long| {
-        cli::option(long).variable()
+    let hint = suggest::did_you_mean(&key, OPTIONS.iter().map(|opt| opt.long), |long| {
+        table::option(long).variable()
     });
     Some(format!("the variable {name:?} has no meaning{hint}"))
 }

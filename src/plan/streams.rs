@@ -1,38 +1,37 @@
-//! Streams and what is looked for in them: from options to [`Streams`] and the rules of a
+//! Streams and what is looked for in them: from options to [`StreamOptions`] and the rules of a
 //! [`Classifier`].
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use super::{classes, value};
-use crate::io::pattern::{Pattern, Patterns};
+use super::classes;
+use super::resolve::{shell, value};
+use crate::config::presets::{self, Preset};
+use crate::config::settings::{Layer, Settings, Sourced, Usage};
+use crate::config::values;
 use crate::policy::classifier::{Classifier, Rule};
-use crate::policy::hint::Hints;
 use crate::policy::sets::CodeSet;
-use crate::presets::{self, Preset};
-use crate::settings::{Given, Layer, Settings, Usage};
-use crate::streams::{Input, Keep, Listener, Streams};
-use crate::values;
+use crate::run::streams::{InputMode, OutputMode, StreamOptions};
+use crate::search::pattern::{Pattern, Patterns};
 
-const INPUTS: &[(&str, Input)] = &[
-    ("auto", Input::Auto),
-    ("inherit", Input::Inherit),
-    ("replay", Input::Replay),
-    ("null", Input::Null),
+const INPUTS: &[(&str, InputMode)] = &[
+    ("auto", InputMode::Auto),
+    ("inherit", InputMode::Inherit),
+    ("replay", InputMode::Replay),
+    ("null", InputMode::Null),
 ];
-const STDOUTS: &[(&str, Keep)] = &[
-    ("stream", Keep::Stream),
-    ("final", Keep::Final),
-    ("success", Keep::Success),
-    ("null", Keep::Null),
+const STDOUTS: &[(&str, OutputMode)] = &[
+    ("stream", OutputMode::Stream),
+    ("final", OutputMode::Final),
+    ("success", OutputMode::Success),
+    ("null", OutputMode::Null),
 ];
-const STDERRS: &[(&str, Keep)] = &[
-    ("stream", Keep::Stream),
-    ("final", Keep::Final),
-    ("failure", Keep::Failure),
-    ("null", Keep::Null),
+const STDERRS: &[(&str, OutputMode)] = &[
+    ("stream", OutputMode::Stream),
+    ("final", OutputMode::Final),
+    ("failure", OutputMode::Failure),
+    ("null", OutputMode::Null),
 ];
 const WATCHED: &[(&str, [bool; 2])] = &[
     ("stdout", [true, false]),
@@ -41,16 +40,6 @@ const WATCHED: &[(&str, [bool; 2])] = &[
 ];
 
 const DEFAULT_INPUT_LIMIT: u64 = 1 << 30;
-
-impl Listener for Hints {
-    fn read(&mut self, line: &[u8], now: SystemTime) {
-        Hints::read(self, line, now);
-    }
-
-    fn wait(&self) -> Option<Duration> {
-        Hints::wait(self)
-    }
-}
 
 /// Reads an expression; how much of it, whoever wants it knows.
 pub(super) type ReadPattern = fn(&str) -> values::Parsed<Pattern>;
@@ -61,7 +50,7 @@ pub(super) fn rules_and_streams(
     policy_rules: &[Layer],
     command: &[OsString],
     read_pattern: ReadPattern,
-) -> Result<(Classifier, Streams), Usage> {
+) -> Result<(Classifier, StreamOptions), Usage> {
     let mut patterns: Vec<Pattern> = Vec::new();
     let mut of_option = |long: &str| -> Result<Vec<usize>, Usage> {
         let given = settings.read_all(long, read_pattern)?;
@@ -121,19 +110,18 @@ pub(super) fn rules_and_streams(
         rules,
         classes: classes::rules(policy_rules, read_pattern, &mut patterns)?,
         stop_on_timeout: settings.is_on("stop-on-timeout")?,
-        asks: super::shell(settings, "retry-if")?.is_some(),
+        asks: shell(settings, "retry-if")?.is_some(),
     };
     let patterns = Patterns::new(patterns);
-    let listens = settings.is_on("retry-after")?;
-    let streams = Streams {
-        input: value(settings.read("stdin", |text| values::one_of(text, INPUTS))?).unwrap_or(Input::Auto),
+    let streams = StreamOptions {
+        input: value(settings.read("stdin", |text| values::one_of(text, INPUTS))?).unwrap_or(InputMode::Auto),
         input_limit: value(settings.read("stdin-limit", values::size)?).unwrap_or(DEFAULT_INPUT_LIMIT),
         keep: [keep(settings, "stdout", STDOUTS)?, keep(settings, "stderr", STDERRS)?],
         pty: settings.is_on("pty")?,
         watched: value(settings.read("match-on", |text| values::one_of(text, WATCHED))?).unwrap_or([true, true]),
-        moot: classifier.moot(patterns.len()),
+        superseded: classifier.superseded(patterns.len()),
         patterns: Arc::new(patterns),
-        listener: listens.then_some(|| Box::new(Hints::default()) as Box<dyn Listener>),
+        retry_after: settings.is_on("retry-after")?,
         copy: classifier.asks,
         idle: settings
             .read("idle-timeout", values::duration)?
@@ -158,8 +146,8 @@ fn zero() -> CodeSet {
     zero
 }
 
-fn keep(settings: &Settings<'_>, long: &str, words: &[(&str, Keep)]) -> Result<Keep, Usage> {
-    Ok(value(settings.read(long, |text| values::one_of(text, words))?).unwrap_or(Keep::Stream))
+fn keep(settings: &Settings<'_>, long: &str, words: &[(&str, OutputMode)]) -> Result<OutputMode, Usage> {
+    Ok(value(settings.read(long, |text| values::one_of(text, words))?).unwrap_or(OutputMode::Stream))
 }
 
 /// The command's file name, by which `--for auto` goes.
@@ -170,7 +158,7 @@ pub(super) fn program(command: &[OsString]) -> Option<&str> {
 /// `--for`: the presets named; `auto` is the one for the command, if there is one.
 fn presets(settings: &Settings<'_>, command: &[OsString]) -> Result<Vec<Preset>, Usage> {
     let program = program(command);
-    let found: Option<Given<Vec<Option<Preset>>>> = settings.read("for", |text| {
+    let found: Option<Sourced<Vec<Option<Preset>>>> = settings.read("for", |text| {
         text.split(',')
             .map(str::trim)
             .map(|name| match name {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::value;
+use super::resolve::value;
+use crate::config::settings::{Settings, Source, Sourced, Usage, exclude};
+use crate::config::values;
 use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::settings::{Given, Origin, Settings, Usage, exclude};
-use crate::values;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GrowthName {
@@ -152,7 +152,7 @@ fn meant_for(
     jitter: JitterName,
     with: &[JitterName],
 ) -> Result<(), Usage> {
-    let given = settings.read(long, parse)?.filter(|given| given.origin == Origin::Flag);
+    let given = settings.read(long, parse)?.filter(|given| given.origin == Source::Flag);
     match given {
         Some(given) if !with.contains(&jitter) => {
             let name = |jitter: &JitterName| JITTERS.iter().find(|(_, j)| j == jitter).map_or("", |(name, _)| *name);
@@ -169,7 +169,7 @@ fn meant_for(
 
 fn base_and_cap(
     settings: &Settings<'_>,
-    list: Option<&Given<Vec<Duration>>>,
+    list: Option<&Sourced<Vec<Duration>>>,
     jitter: JitterName,
 ) -> Result<(Duration, Duration), Usage> {
     let base = settings.read("base", values::duration)?;
@@ -189,7 +189,7 @@ fn base_and_cap(
         None => DEFAULT_CAP,
     };
     // A cap that nobody asked for must not cut what somebody did ask for.
-    let is_weaker = |origin: &Origin| cap.as_ref().is_none_or(|cap| cap.origin < *origin);
+    let is_weaker = |origin: &Source| cap.as_ref().is_none_or(|cap| cap.origin < *origin);
     if let Some(stop_at) = stop_at.filter(|stop_at| is_weaker(&stop_at.origin)) {
         limit = limit.max(stop_at.value);
     }

@@ -1,8 +1,8 @@
 //! Did it fail, and is the failure transient? One pure function from facts to a verdict.
 
 use super::sets::{CodeSet, SignalSet};
-use crate::outcome::{End, Outcome, Seen};
-use crate::signal::Signal;
+use crate::policy::outcome::{End, Outcome, Seen};
+use crate::policy::signal::Signal;
 
 /// The rules of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl Classifier {
 
     /// For each of `patterns` patterns those that are of no interest once it was found, so that
     /// nothing is looked for that cannot change a verdict any more. Each rule has a pattern of its own.
-    pub fn moot(&self, patterns: usize) -> Vec<Vec<usize>> {
+    pub fn superseded(&self, patterns: usize) -> Vec<Vec<usize>> {
         let stops = || self.rules.iter().filter(|rule| rule.stops);
         let retries = || self.rules.iter().filter(|rule| !rule.stops);
         // Rules in the order in which they decide: all that stop, those of a policy one by one, all that retry.
@@ -184,7 +184,7 @@ impl Classifier {
         let all = || stops().chain(classes()).chain(retries());
         let after_stops = stops().count();
         let after_classes = after_stops + self.classes.len();
-        let mut moot: Vec<Vec<usize>> = vec![Vec::new(); patterns];
+        let mut superseded: Vec<Vec<usize>> = vec![Vec::new(); patterns];
         for (i, rule) in all().enumerate() {
             let (true, Some(pattern)) = (rule.codes.is_none() && rule.signals.is_none(), rule.pattern) else {
                 continue;
@@ -198,15 +198,15 @@ impl Classifier {
                 _ if self.classes[i - after_stops].timed_out.is_some() => continue,
                 _ => i,
             };
-            moot[pattern].extend(all().skip(weaker).filter_map(|rule| rule.pattern));
+            superseded[pattern].extend(all().skip(weaker).filter_map(|rule| rule.pattern));
         }
         for pattern in &self.fail_match {
-            moot[*pattern].extend(self.fail_match.iter().chain(&self.success_match));
+            superseded[*pattern].extend(self.fail_match.iter().chain(&self.success_match));
         }
         for pattern in &self.success_match {
-            moot[*pattern].extend(&self.success_match);
+            superseded[*pattern].extend(&self.success_match);
         }
-        moot
+        superseded
     }
 }
 
@@ -239,8 +239,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::outcome::{Bound, StartFailure};
-    use crate::values;
+    use crate::config::values;
+    use crate::policy::outcome::{Bound, StartFailure};
 
     fn rules(rules: &[Rule]) -> Classifier {
         Classifier {
@@ -413,12 +413,12 @@ mod tests {
             rule(false, Some("1"), None, Some(3)),
         ]);
         (rules.success_match, rules.fail_match) = (vec![4, 5], vec![6]);
-        let moot = rules.moot(7);
-        assert_eq!(moot[0], [0, 1, 2, 3]);
-        assert_eq!(moot[1], [1, 2, 3]);
-        assert!(moot[3].is_empty());
-        assert_eq!(moot[4], [4, 5]);
-        assert_eq!(moot[6], [6, 4, 5]);
+        let superseded = rules.superseded(7);
+        assert_eq!(superseded[0], [0, 1, 2, 3]);
+        assert_eq!(superseded[1], [1, 2, 3]);
+        assert!(superseded[3].is_empty());
+        assert_eq!(superseded[4], [4, 5]);
+        assert_eq!(superseded[6], [6, 4, 5]);
     }
 
     #[test]
@@ -430,12 +430,12 @@ mod tests {
         };
         let mut rules = rules(&[rule(true, None, None, Some(0)), rule(false, None, None, Some(1))]);
         rules.classes = vec![class(2, None), class(3, Some(true)), class(4, None)];
-        let moot = rules.moot(5);
-        assert_eq!(moot[0], [0, 2, 3, 4, 1]);
-        assert_eq!(moot[2], [2, 3, 4, 1]);
+        let superseded = rules.superseded(5);
+        assert_eq!(superseded[0], [0, 2, 3, 4, 1]);
+        assert_eq!(superseded[2], [2, 3, 4, 1]);
         // The attempt may end in time.
-        assert!(moot[3].is_empty());
-        assert_eq!(moot[4], [4, 1]);
-        assert_eq!(moot[1], [1]);
+        assert!(superseded[3].is_empty());
+        assert_eq!(superseded[4], [4, 1]);
+        assert_eq!(superseded[1], [1]);
     }
 }

@@ -1,11 +1,13 @@
-//! Pure decisions: how long to wait, what an outcome means, whether to go on. Nothing here reads a
+//! Pure decisions: what an outcome means, whether to go on, how long to wait, how to exit. Nothing here reads a
 //! clock, starts a process or owns randomness; all of it comes in as values.
 
 pub mod budget;
 pub mod classifier;
 pub mod delay;
+pub mod exit;
 pub mod forecast;
-pub mod hint;
-pub mod named;
+pub mod outcome;
+pub mod retry_after;
 pub mod session;
 pub mod sets;
+pub mod signal;

@@ -7,7 +7,7 @@ use rand::Rng;
 use super::budget::Counts;
 use super::classifier::Verdict;
 use super::delay::Delays;
-use crate::outcome::{Bound, End, Outcome};
+use crate::policy::outcome::{Bound, End, Outcome};
 
 /// What bounds a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::signal::Signal;
+use crate::policy::signal::Signal;
 
 /// A set of exit codes, 0 to 255.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::outcome::Outcome;
-use crate::plan::{Effective, Nesting};
+use super::plan::{Effective, Nesting};
 use crate::policy::classifier::Verdict;
+use crate::policy::outcome::Outcome;
 use crate::policy::session::GiveUp;
-use crate::signal::Signal;
+use crate::policy::signal::Signal;
 
 /// What happened, for observers.
 #[derive(Debug)]

@@ -4,24 +4,37 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::{Cut, Event, Host, Run, variables};
-use crate::observe::Observer;
-use crate::outcome::{End, Outcome};
+use super::event::Event;
+use super::host::{Host, RunError};
+use super::observer::Observer;
+use super::state::Run;
+use super::variables;
 use crate::policy::classifier::{Reason, Verdict, Why};
+use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::GiveUp;
 
 /// What the hook of giving up has at the least: that may be due to a deadline that has passed.
 const LEAST_TIME: Duration = Duration::from_secs(5);
 
 impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
-    pub(super) fn hook_on_retry(&mut self, delay: Duration, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
+    pub(super) fn hook_on_retry(
+        &mut self,
+        delay: Duration,
+        outcome: &Outcome,
+        verdict: &Verdict,
+    ) -> Result<(), RunError> {
         match self.plan.on_retry.as_deref() {
             Some(shell) => self.hook("--on-retry", shell, Some(delay), outcome, verdict),
             None => Ok(()),
         }
     }
 
-    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, outcome: &Outcome, verdict: &Verdict) -> Result<(), Cut> {
+    pub(super) fn hook_on_give_up(
+        &mut self,
+        why: GiveUp,
+        outcome: &Outcome,
+        verdict: &Verdict,
+    ) -> Result<(), RunError> {
         let reader_is_gone = matches!(
             verdict,
             Verdict::Permanent(Reason {
@@ -44,23 +57,22 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         delay: Option<Duration>,
         outcome: &Outcome,
         verdict: &Verdict,
-    ) -> Result<(), Cut> {
-        let mut order = self.order(self.plan.bounds.without_those_of_an_attempt());
+    ) -> Result<(), RunError> {
+        let mut spec = self.attempt_spec(self.plan.bounds.without_those_of_an_attempt());
         if delay.is_none() {
             let least = self.host.elapsed().saturating_add(LEAST_TIME);
-            order.deadline = order.deadline.map(|deadline| deadline.max(least));
+            spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
         }
-        order.variables.extend(variables::of_failure(outcome, verdict.reason()));
-        order
-            .variables
+        spec.variables.extend(variables::of_failure(outcome, verdict.reason()));
+        spec.variables
             .push(("BACKOFF_DELAY", delay.map_or_else(String::new, variables::seconds)));
-        let failure = match self.host.hook(shell, &order) {
+        let failure = match self.host.hook(shell, &spec) {
             Ok(attempt) => match (attempt.interrupted, attempt.outcome.end) {
-                (Some(signal), _) => return Err(Cut::Interrupted(signal)),
+                (Some(signal), _) => return Err(RunError::Interrupted(signal)),
                 (None, End::Exited(0)) => return Ok(()),
                 (None, end) => end.to_string(),
             },
-            Err(Cut::Fault(why)) => why,
+            Err(RunError::Fault(why)) => why,
             Err(interrupted) => return Err(interrupted),
         };
         self.tell(&Event::Warning(format!("{option} failed: {failure}")))

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::Identity;
-use crate::observe::words::harmless;
-use crate::outcome::{End, Outcome};
-use crate::plan::Plan;
+use super::plan::{Identity, Plan};
+use super::text::printable;
 use crate::policy::classifier::Reason;
+use crate::policy::outcome::{End, Outcome};
 
 /// Those that are of no option.
 pub const SET_BY_BACKOFF: &[&str] = &[
@@ -62,7 +61,7 @@ pub(super) fn of_failure(outcome: &Outcome, reason: Option<&Reason>) -> [(&'stat
         ("BACKOFF_SIGNAL", signal),
         (
             "BACKOFF_REASON",
-            matched.map_or_else(|| outcome.end.to_string(), harmless),
+            matched.map_or_else(|| outcome.end.to_string(), printable),
         ),
     ]
 }

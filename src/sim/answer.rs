@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::outcome::{End, Outcome};
 use crate::policy::classifier::{Classifier, Verdict};
+use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::Limits;
 use crate::policy::sets::CodeSet;
 

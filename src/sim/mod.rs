@@ -15,8 +15,10 @@ pub mod storm;
 
 use std::time::Duration;
 
-use crate::outcome::{End, Outcome};
-use crate::run::{Attempt, Cut, Host, Order};
+use crate::policy::budget::{Answer, Counts, Question};
+use crate::policy::outcome::{End, Outcome};
+use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
+use crate::run::plan::SharedBudget;
 
 /// A host that plays a script.
 #[derive(Debug)]
@@ -47,11 +49,11 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn attempt(&mut self, _order: &Order) -> Result<Attempt, Cut> {
+    fn attempt(&mut self, _order: &AttemptSpec) -> Result<Attempt, RunError> {
         let (end, ran) = self
             .attempts
             .next()
-            .ok_or_else(|| Cut::Fault("the script is over".into()))?;
+            .ok_or_else(|| RunError::Fault("the script is over".into()))?;
         self.now = self.now.saturating_add(ran);
         Ok(Attempt {
             outcome: Outcome::new(end, ran),
@@ -63,36 +65,37 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), Cut> {
+    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), RunError> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
         Ok(())
     }
 
-    fn ask(&mut self, _shell: &str, order: &Order) -> Result<Attempt, Cut> {
+    fn ask(&mut self, _shell: &str, order: &AttemptSpec) -> Result<Attempt, RunError> {
         self.attempt(order)
     }
 
-    fn aside<T: Send + 'static>(
-        &mut self,
-        _limit: Duration,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<Result<T, String>, Cut> {
-        Ok(Ok(work()))
+    fn ask_budget(&mut self, _: &SharedBudget, _: Question) -> Result<Result<BudgetAnswer, String>, RunError> {
+        let answer = Answer {
+            allowed: true,
+            counts: Counts::default(),
+            cool_off: Duration::ZERO,
+        };
+        Ok(Ok(BudgetAnswer { answer, warning: None }))
     }
 
-    fn hook(&mut self, _shell: &str, _order: &Order) -> Result<Attempt, Cut> {
+    fn hook(&mut self, _shell: &str, _order: &AttemptSpec) -> Result<Attempt, RunError> {
         Ok(Attempt {
             outcome: Outcome::new(End::Exited(0), Duration::ZERO),
             interrupted: None,
         })
     }
 
-    fn release(&mut self, _succeeded: bool) -> Result<(), Cut> {
+    fn release(&mut self, _succeeded: bool) -> Result<(), RunError> {
         Ok(())
     }
 
-    fn say(&mut self, lines: &str) -> Result<(), Cut> {
+    fn say(&mut self, lines: &str) -> Result<(), RunError> {
         self.said.push_str(lines);
         Ok(())
     }

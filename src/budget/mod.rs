@@ -1,0 +1,9 @@
+//! The state that runs share: a record in a directory of this machine, or in Redis. What is allowed is decided in
+//! `policy::budget`; here it is kept.
+
+pub mod client;
+mod directory;
+mod lock;
+pub mod record;
+#[cfg(feature = "redis")]
+mod redis;

@@ -1,0 +1,8 @@
+//! The table of options, and all that is made from it: the parser, `--help`, the man page, the completions.
+
+mod completions;
+pub mod generate;
+mod man;
+pub mod parse;
+pub mod suggest;
+pub mod table;

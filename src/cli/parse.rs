@@ -1,0 +1,318 @@
+//! What was typed: the parser, made of the table of options.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+
+use super::suggest::means_attempts;
+use super::table::Takes::{Count, Nothing, Value, Values, Word};
+use super::table::{OPTIONS, OTHER, Opt};
+
+impl Opt {
+    /// `BACKOFF_SOME_OPTION`
+    pub fn variable(&self) -> String {
+        format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// Whether it says how to run a command, and not what to do in place of that.
+    pub fn is_setting(&self) -> bool {
+        self.heading != OTHER
+    }
+
+    /// `[default: 5s]` of the help.
+    pub fn default(&self) -> Option<&'static str> {
+        let (_, default) = self.help.split_once("[default: ")?;
+        default.strip_suffix(']')
+    }
+
+    /// Whether any of these words could be this option: it is spelled out, or its letter stands
+    /// anywhere after a dash.
+    fn may_be_in(&self, args: &[OsString]) -> bool {
+        let letter = self.short.map(|short| short as u8);
+        args.iter().any(|arg| match arg.as_bytes() {
+            [b'-', b'-', name @ ..] => name.starts_with(self.long.as_bytes()),
+            [b'-', letters @ ..] => letter.is_some_and(|letter| letters.contains(&letter)),
+            _ => false,
+        })
+    }
+
+    fn arg(&self) -> Arg {
+        let arg = Arg::new(self.long)
+            .long(self.long)
+            .help(self.help)
+            .help_heading(self.heading);
+        let arg = if self.more.is_empty() {
+            arg
+        } else {
+            arg.long_help(format!("{}\n{}", self.help, self.more))
+        };
+        let arg = match self.short {
+            Some(short) => arg.short(short),
+            None => arg,
+        };
+        // As getopt does: the word after an option that takes a value is its value, `-5` included.
+        let value = |arg: Arg, name| {
+            arg.value_name(name)
+                .value_parser(value_parser!(OsString))
+                .allow_hyphen_values(true)
+                .action(ArgAction::Set)
+        };
+        match self.takes {
+            Value(name) | Word(name, _) => value(arg, name),
+            Values(name) => value(arg, name).action(ArgAction::Append),
+            Nothing => arg.action(ArgAction::SetTrue),
+            Count => arg.action(ArgAction::Count),
+        }
+    }
+}
+
+/// What was typed: text only, nothing judged.
+#[derive(Debug, Default)]
+pub struct CommandLine {
+    /// Options that take a value, with it.
+    pub values: Vec<(&'static Opt, OsString)>,
+    /// Switches, with how often they were given.
+    pub switches: Vec<(&'static Opt, u8)>,
+    /// The command and its arguments; empty if none was given.
+    pub command: Vec<OsString>,
+}
+
+/// What parsing the command line came to.
+#[derive(Debug)]
+pub enum Parsed {
+    /// Options and a command.
+    Run(CommandLine),
+    /// `--help` or `--version`: print this on standard output.
+    Print(String),
+    /// One line that says what is wrong.
+    Wrong(String),
+}
+
+const USAGE: &str = "backoff [OPTION]... [--] COMMAND [ARG]...\n       backoff [OPTION]... --plan\n       \
+                     backoff --generate KIND | --list-presets | --list-policies | --help | --version";
+
+const ABOUT: &str =
+    "Runs COMMAND; when it fails for a transient reason, waits (exponential backoff with jitter) and runs it again.";
+
+const AFTER_HELP: &str = "\
+Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION or as some-option in the configuration
+file; the option wins over the variable, the variable over the file.
+DURATION is 500ms, 2s, 1.5s, 1m30s, or a bare number of seconds.
+
+Exit status: COMMAND's own (dies by the same signal); 1 it exited 0 but was judged failed; 124 timed out;
+125 backoff itself failed; 126 COMMAND cannot be executed; 127 COMMAND not found.";
+
+/// The parser, made of [`OPTIONS`].
+pub fn parser() -> Command {
+    parser_of(OPTIONS)
+}
+
+fn parser_of(options: impl IntoIterator<Item = &'static Opt>) -> Command {
+    Command::new("backoff")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(ABOUT)
+        .override_usage(USAGE)
+        .after_help(AFTER_HELP)
+        .args_override_self(true)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args(options.into_iter().map(Opt::arg))
+        .arg(
+            Arg::new("help")
+                .short('h')
+                .long("help")
+                .action(ArgAction::Help)
+                .help_heading(OTHER)
+                .help("Print help (-h: a summary)"),
+        )
+        .arg(
+            Arg::new("version")
+                .short('V')
+                .long("version")
+                .action(ArgAction::Version)
+                .help_heading(OTHER)
+                .help("Print the version"),
+        )
+        .arg(
+            Arg::new("command")
+                .value_name("COMMAND [ARG]")
+                .help("The command and its arguments; nothing after COMMAND is an option of backoff")
+                .value_parser(value_parser!(OsString))
+                .value_hint(ValueHint::CommandWithArguments)
+                .num_args(1..)
+                .trailing_var_arg(true)
+                .hide(true),
+        )
+}
+
+/// The parser as help, man page and completions see it: with the words that options take.
+pub fn documented_parser() -> Command {
+    OPTIONS.iter().fold(parser(), |command, opt| match opt.takes {
+        Word(_, words) => command.mut_arg(opt.long, |arg| {
+            arg.value_parser(PossibleValuesParser::new(
+                words.iter().map(|word| PossibleValue::new(*word)),
+            ))
+            .hide_possible_values(opt.long == "jitter" || opt.long == "growth" || opt.long == "policy")
+        }),
+        _ => command,
+    })
+}
+
+/// Reads a command line, its first word being the program's own name.
+pub fn parse(args: &[OsString]) -> Parsed {
+    // A command line names few of the options, and to declare all of them takes longer than all else
+    // that backoff does before it starts the command.
+    let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(args)).collect();
+    if let Ok(matches) = parser_of(named.iter().copied()).try_get_matches_from(args) {
+        return Parsed::Run(typed(matches, named));
+    }
+    // What is wrong, and which option was meant, only all of them together can tell.
+    match parser().try_get_matches_from(args) {
+        Ok(matches) => Parsed::Run(typed(matches, OPTIONS)),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => Parsed::Print(help(args, &error)),
+        Err(error) => explain(&error),
+    }
+}
+
+/// What was found of these options, and the command.
+fn typed(mut matches: ArgMatches, options: impl IntoIterator<Item = &'static Opt>) -> CommandLine {
+    let mut typed = CommandLine::default();
+    for opt in options {
+        match opt.takes {
+            Value(_) | Values(_) | Word(..) => {
+                let values = matches.remove_many::<OsString>(opt.long).into_iter().flatten();
+                typed.values.extend(values.map(|value| (opt, value)));
+            }
+            Nothing if matches.get_flag(opt.long) => typed.switches.push((opt, 1)),
+            Count if matches.get_count(opt.long) > 0 => {
+                typed.switches.push((opt, matches.get_count(opt.long)));
+            }
+            Nothing | Count => {}
+        }
+    }
+    typed.command = matches
+        .remove_many("command")
+        .map(Iterator::collect)
+        .unwrap_or_default();
+    typed
+}
+
+/// The help that was asked for, with the words that options take.
+fn help(args: &[OsString], plain: &clap::Error) -> String {
+    match documented_parser().try_get_matches_from(args) {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => error.render().to_string(),
+        // Words of the user's own stand before it.
+        _ => plain.render().to_string(),
+    }
+}
+
+/// One line for a command line that cannot be read.
+fn explain(error: &clap::Error) -> Parsed {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.first().cloned().unwrap_or_default(),
+        _ => String::new(),
+    };
+    let arg = context(ContextKind::InvalidArg);
+    Parsed::Wrong(match error.kind() {
+        ErrorKind::DisplayVersion => {
+            return Parsed::Print(error.render().to_string());
+        }
+        ErrorKind::UnknownArgument => {
+            let similar = context(ContextKind::SuggestedArg);
+            let hint = if means_attempts(&arg) {
+                ", did you mean --attempts, which counts the first one as well?".to_owned()
+            } else if similar.is_empty() {
+                String::new()
+            } else {
+                format!(", did you mean {similar}?")
+            };
+            format!("there is no option {arg:?}{hint} (put -- before a command that starts with a dash)")
+        }
+        ErrorKind::TooManyValues => {
+            format!("{arg} takes no value, got {:?}", context(ContextKind::InvalidValue))
+        }
+        ErrorKind::InvalidValue => format!("{arg} needs a value"),
+        _ => error
+            .render()
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .replace("error: ", ""),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_parser_is_sound() {
+        parser().debug_assert();
+        documented_parser().debug_assert();
+    }
+
+    /// Words of a command line: options in every spelling, values, mistakes.
+    fn word() -> impl Strategy<Value = String> {
+        let opt = || (0..OPTIONS.len()).prop_map(|index| &OPTIONS[index]);
+        let shorts: Vec<char> = OPTIONS
+            .iter()
+            .filter_map(|opt| opt.short)
+            .chain(['h', 'V', 'Z'])
+            .collect();
+        prop_oneof![
+            4 => opt().prop_map(|opt| format!("--{}", opt.long)),
+            2 => (opt(), "[a-z0-9=-]{0,3}").prop_map(|(opt, value)| format!("--{}={value}", opt.long)),
+            1 => (opt(), 1usize..4).prop_map(|(opt, left)| format!("--{}", &opt.long[..opt.long.len() - left])),
+            1 => opt().prop_map(|opt| format!("--{}s", opt.long)),
+            4 => proptest::collection::vec(proptest::sample::select(shorts), 1..4)
+                .prop_map(|letters| format!("-{}", letters.iter().collect::<String>())),
+            4 => "[a-z0-9]{1,3}",
+            1 => proptest::sample::select(vec!["--", "-", "", "-5", "--help", "--version", "--no-such", "\u{e9}"])
+                .prop_map(str::to_owned),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn options_that_are_not_named_need_not_be_declared(words in proptest::collection::vec(word(), 0..8)) {
+            let args: Vec<OsString> = std::iter::once("backoff").chain(words.iter().map(String::as_str)).map(Into::into).collect();
+            let all = parser().try_get_matches_from(&args).map(|matches| typed(matches, OPTIONS));
+            let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(&args)).collect();
+            let few = parser_of(named.iter().copied()).try_get_matches_from(&args).map(|matches| typed(matches, named));
+            // What is wrong is for all of them to say.
+            prop_assert_eq!(format!("{:?}", few.ok()), format!("{:?}", all.ok()));
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for (i, opt) in OPTIONS.iter().enumerate() {
+            for other in &OPTIONS[i + 1..] {
+                assert_ne!(opt.long, other.long);
+                assert!(
+                    opt.short.is_none() || opt.short != other.short,
+                    "{} {}",
+                    opt.long,
+                    other.long
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_help_line_is_one_line_without_a_full_stop() {
+        for opt in OPTIONS {
+            assert!(!opt.help.contains('\n') && !opt.help.ends_with('.'), "{}", opt.long);
+            assert!(opt.more.is_empty() || opt.more.ends_with('.'), "{}", opt.long);
+        }
+    }
+}

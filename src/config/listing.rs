@@ -1,0 +1,57 @@
+//! What `--list-presets` and `--list-policies` print, line by line.
+
+use super::load::{Config, PolicySource};
+use super::presets;
+use super::settings::{Entry, shown};
+use crate::run::text::printable;
+
+/// `--list-presets`: names, what they are for, and the programs that `auto` picks them for.
+pub fn presets() -> impl Iterator<Item = String> {
+    presets::all().map(|preset| {
+        let programs: Vec<&str> = preset
+            .programs
+            .iter()
+            .copied()
+            .filter(|program| *program != preset.name)
+            .collect();
+        let also = if programs.is_empty() {
+            String::new()
+        } else {
+            format!(" (also for {})", programs.join(", "))
+        };
+        format!("{:<18} {}{also}\n", preset.name, preset.about)
+    })
+}
+
+/// `--list-policies`: a line with the name and where it comes from, and an indented one for each thing it sets.
+pub fn policies(config: &Config) -> impl Iterator<Item = String> {
+    config.policies.iter().map(|policy| {
+        let from = match &policy.source {
+            PolicySource::BuiltIn(source) => format!("built in ({source})"),
+            PolicySource::File {
+                place,
+                in_place_of_built_in,
+            } => {
+                let note = if *in_place_of_built_in {
+                    " (in place of the built-in one)"
+                } else {
+                    ""
+                };
+                format!("{}:{}{note}", place.file, place.line)
+            }
+        };
+        let mut text = format!("{:<18} {from}\n", policy.name);
+        for entry in &policy.sets.entries {
+            text.push_str(&format!("  {}\n", setting(entry)));
+        }
+        for (rule, number) in policy.rules.iter().zip(1..) {
+            let says: Vec<String> = rule.entries.iter().map(setting).collect();
+            text.push_str(&format!("  rule {number}: {}\n", says.join(", ")));
+        }
+        text
+    })
+}
+
+fn setting(entry: &Entry) -> String {
+    format!("{} = {}", entry.key, printable(&shown(entry.key, &entry.text)))
+}

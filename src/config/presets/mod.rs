@@ -1,0 +1,160 @@
+//! What is known of tools' failures: which exit codes and texts are transient, which are permanent.
+//!
+//! One data file per tool, `NAME.preset`: header lines (`program:` a file name that `--for auto` picks
+//! it for, `about:` one line, `include:` another preset whose rows follow), `#` comments, and one row
+//! per fact, its four fields separated by tabs: verdict (`retry`, `stop`), codes (the CODES grammar,
+//! `-` for any), text (a regex, looked for in each line whatever its case, `-` for none), source. A row
+//! with codes and text needs both. A stop row wins over every retry row.
+
+use crate::config::values;
+use crate::policy::sets::CodeSet;
+
+/// Name and text of each preset, sorted by name.
+const FILES: &[(&str, &str)] = &[
+    ("ansible-playbook", include_str!("ansible-playbook.preset")),
+    ("apk", include_str!("apk.preset")),
+    ("apt", include_str!("apt.preset")),
+    ("aws", include_str!("aws.preset")),
+    ("az", include_str!("az.preset")),
+    ("borg", include_str!("borg.preset")),
+    ("cargo", include_str!("cargo.preset")),
+    ("curl", include_str!("curl.preset")),
+    ("dnf", include_str!("dnf.preset")),
+    ("docker", include_str!("docker.preset")),
+    ("ffmpeg", include_str!("ffmpeg.preset")),
+    ("flock", include_str!("flock.preset")),
+    ("gcloud", include_str!("gcloud.preset")),
+    ("gh", include_str!("gh.preset")),
+    ("git", include_str!("git.preset")),
+    ("go", include_str!("go.preset")),
+    ("helm", include_str!("helm.preset")),
+    ("kubectl", include_str!("kubectl.preset")),
+    ("mongosh", include_str!("mongosh.preset")),
+    ("mysql", include_str!("mysql.preset")),
+    ("network", include_str!("network.preset")),
+    ("npm", include_str!("npm.preset")),
+    ("pg_dump", include_str!("pg_dump.preset")),
+    ("pg_isready", include_str!("pg_isready.preset")),
+    ("pip", include_str!("pip.preset")),
+    ("psql", include_str!("psql.preset")),
+    ("rclone", include_str!("rclone.preset")),
+    ("redis-cli", include_str!("redis-cli.preset")),
+    ("restic", include_str!("restic.preset")),
+    ("rsync", include_str!("rsync.preset")),
+    ("scp", include_str!("scp.preset")),
+    ("sftp", include_str!("sftp.preset")),
+    ("sqlite3", include_str!("sqlite3.preset")),
+    ("ssh", include_str!("ssh.preset")),
+    ("sysexits", include_str!("sysexits.preset")),
+    ("terraform", include_str!("terraform.preset")),
+    ("wget", include_str!("wget.preset")),
+];
+
+/// How deep presets may include one another.
+const DEEPEST: usize = 4;
+
+/// What is known of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name, as `--for` takes it.
+    pub name: &'static str,
+    /// One line on what it goes by.
+    pub about: &'static str,
+    /// The file names of the programs it is for.
+    pub programs: Vec<&'static str>,
+    /// Its facts, then those of the presets it includes.
+    pub rows: Vec<Row>,
+}
+
+/// One fact: a failure with these codes and this text is transient or permanent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What such a failure is.
+    pub verdict: Verdict,
+    /// The exit codes it needs; None: any failure.
+    pub codes: Option<CodeSet>,
+    /// The regex some line must match, whatever the case; None: any output.
+    pub text: Option<&'static str>,
+    /// Where this is known from.
+    pub source: &'static str,
+}
+
+/// What a row says of a failure it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is transient.
+    Retry,
+    /// It is permanent, whatever other rows say.
+    Stop,
+}
+
+/// The preset with this name, or else the one for the program with this name.
+pub fn find(name: &str) -> Option<Preset> {
+    let named = FILES.iter().find(|(known, _)| *known == name);
+    named.map(|file| parsed(*file)).or_else(|| for_program(name))
+}
+
+/// The preset for the program with this file name.
+pub fn for_program(file_name: &str) -> Option<Preset> {
+    let file = FILES
+        .iter()
+        .find(|(_, text)| values_of(text, "program").any(|program| program == file_name));
+    file.map(|file| parsed(*file))
+}
+
+/// Every preset, sorted by name.
+pub fn all() -> impl Iterator<Item = Preset> {
+    FILES.iter().copied().map(parsed)
+}
+
+fn parsed((name, text): (&'static str, &'static str)) -> Preset {
+    let mut rows = Vec::new();
+    add_rows(text, DEEPEST, &mut rows);
+    Preset {
+        name,
+        about: values_of(text, "about").next().unwrap_or_default(),
+        programs: values_of(text, "program").collect(),
+        rows,
+    }
+}
+
+fn add_rows(text: &'static str, deepest: usize, rows: &mut Vec<Row>) {
+    rows.extend(text.lines().filter_map(row));
+    if deepest == 0 {
+        return;
+    }
+    for included in values_of(text, "include") {
+        if let Some((_, text)) = FILES.iter().find(|(known, _)| *known == included) {
+            add_rows(text, deepest - 1, rows);
+        }
+    }
+}
+
+/// The values of the header lines with this key.
+fn values_of(text: &'static str, key: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines()
+        .filter_map(move |line| line.strip_prefix(key)?.strip_prefix(": "))
+}
+
+/// The row a line holds. What cannot be read is left out here; a test finds it.
+fn row(line: &'static str) -> Option<Row> {
+    let mut fields = line.split('\t');
+    let verdict = match fields.next()? {
+        "retry" => Verdict::Retry,
+        "stop" => Verdict::Stop,
+        _ => return None,
+    };
+    let codes = match fields.next()? {
+        "-" => None,
+        codes => Some(values::codes(codes).ok()?),
+    };
+    let text = Some(fields.next()?).filter(|text| *text != "-");
+    let source = fields.next()?;
+    let says_something = (codes.is_some() || text.is_some()) && !source.is_empty();
+    (fields.next().is_none() && says_something).then_some(Row {
+        verdict,
+        codes,
+        text,
+        source,
+    })
+}

@@ -1,0 +1,456 @@
+//! The grammars of option values. Each function takes the text and returns the value, or one
+//! sentence that says what is wrong with the text and shows a good one.
+
+use std::time::Duration;
+
+use crate::policy::sets::{CodeSet, SignalSet};
+use crate::policy::signal::Signal;
+
+/// What is wrong with a value and what would be right; the caller adds where it came from.
+pub type Parsed<T> = Result<T, String>;
+
+const GOOD_DURATIONS: &str = "try 500ms, 2s, 1.5s or 1m30s";
+
+/// DURATION: humantime (`500ms`, `1m 30s`, `1.5s`), or a bare number of seconds as `sleep` and
+/// `timeout` take it. Zero is allowed. What the clock cannot hold becomes [`Duration::MAX`].
+pub fn duration(text: &str) -> Parsed<Duration> {
+    let trimmed = text.trim();
+    let wrong = |what: &str| Err(format!("is not a duration ({what}); {GOOD_DURATIONS}"));
+    if trimmed.is_empty() {
+        return wrong("it is empty");
+    }
+    if trimmed.starts_with('-') {
+        return wrong("it is negative");
+    }
+    if !trimmed.is_ascii() {
+        return wrong("only plain digits and unit names are understood");
+    }
+    if trimmed.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return bare_seconds(trimmed).map_or_else(|| wrong("the number cannot be read"), Ok);
+    }
+    let parsed = match humantime::parse_duration(trimmed) {
+        // Too much for the clock means for ever; but the rest must be right as well.
+        Err(humantime::DurationError::NumberOverflow) => {
+            humantime::parse_duration(&with_small_numbers(trimmed)).map(|_| Duration::MAX)
+        }
+        parsed => parsed,
+    };
+    match parsed {
+        Ok(duration) => Ok(duration),
+        Err(humantime::DurationError::NumberOverflow) => Ok(Duration::MAX),
+        Err(humantime::DurationError::UnknownUnit { unit, .. }) if !unit.is_empty() => {
+            wrong(&format!("there is no unit {unit:?}"))
+        }
+        Err(error) => wrong(&error.to_string()),
+    }
+}
+
+/// The text with every run of digits replaced by a 1.
+fn with_small_numbers(text: &str) -> String {
+    let mut small = String::new();
+    for c in text.chars() {
+        if !c.is_ascii_digit() {
+            small.push(c);
+        } else if !small.ends_with('1') {
+            small.push('1');
+        }
+    }
+    small
+}
+
+/// `5`, `0.1`, `.5`, `5.` as seconds; digits beyond the nanosecond are dropped.
+fn bare_seconds(text: &str) -> Option<Duration> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    // All digits: what does not fit u64 is larger than any clock.
+    let seconds = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().unwrap_or(u64::MAX)
+    };
+    let nanos = fraction
+        .bytes()
+        .chain(std::iter::repeat(b'0'))
+        .take(9)
+        .fold(0, |n, b| n * 10 + u32::from(b - b'0'));
+    Some(Duration::new(seconds, nanos))
+}
+
+/// A whole number from `least` up to `most`, plain ASCII digits only.
+pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
+    let number = digits(text).ok_or_else(|| format!("is not a whole number; try {}", least.max(3).min(most)))?;
+    match number {
+        Some(n) if (least..=most).contains(&n) => Ok(n),
+        _ if most == u64::MAX => Err(format!("is out of range; it must be at least {least}")),
+        _ => Err(format!("is out of range; it must be from {least} to {most}")),
+    }
+}
+
+/// `N` or `unlimited`; N is at least 1.
+pub fn attempts(text: &str) -> Parsed<Option<u64>> {
+    if text.eq_ignore_ascii_case("unlimited") {
+        return Ok(None);
+    }
+    whole(text, 1, u64::MAX)
+        .map(Some)
+        .map_err(|wrong| format!("{wrong}, or \"unlimited\""))
+}
+
+/// None: not digits. Some(None): digits that no u64 holds.
+fn digits(text: &str) -> Option<Option<u64>> {
+    (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())
+}
+
+/// A growth factor: a finite number of at least 1.
+pub fn factor(text: &str) -> Parsed<f64> {
+    match text.parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
+        Ok(_) => Err("is not a finite number of at least 1; try 2 or 1.5".into()),
+        Err(_) => Err("is not a number; try 2 or 1.5".into()),
+    }
+}
+
+/// `25%` or `0.25` as a fraction in [0, 1].
+pub fn percent(text: &str) -> Parsed<f64> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(n) if (0.0..=unit).contains(&n) => Ok(n / unit),
+        Ok(_) => Err("is not between 0% and 100%; try 25%".into()),
+        Err(_) => Err("is not a percentage; try 25% or 0.25".into()),
+    }
+}
+
+/// An address without what is secret in it: user and password, and `pass=` of a query.
+pub fn without_password(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else {
+        // Not an address, perhaps a slip in one.
+        return match address.rsplit_once('@') {
+            Some((before, host)) if before.contains(':') => format!("***@{host}"),
+            _ => address.to_owned(),
+        };
+    };
+    // A password may hold any sign, escaped or not: all up to the last @ is hidden.
+    let rest = rest
+        .rsplit_once('@')
+        .map_or(rest.to_owned(), |(_, rest)| format!("***@{rest}"));
+    let rest = match rest.find("pass=") {
+        Some(at) => format!("{}pass=***", &rest[..at]),
+        None => rest,
+    };
+    format!("{scheme}://{rest}")
+}
+
+/// SIZE: a number of bytes, `64KiB`, `1.5GiB`, `10MB`, `1G` (powers of 1024 but for kB, MB, GB).
+pub fn size(text: &str) -> Parsed<u64> {
+    let wrong = || "is not a size; try 64KiB, 10MB or 1GiB".to_owned();
+    let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let scale: f64 = match unit.trim() {
+        "" | "B" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        "k" | "K" | "KiB" => 1024.0,
+        "M" | "MiB" => 1024.0 * 1024.0,
+        "G" | "GiB" => 1024.0 * 1024.0 * 1024.0,
+        "T" | "TiB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(wrong()),
+    };
+    Ok((number * scale) as u64)
+}
+
+const SYSEXITS: [&str; 15] = [
+    "usage",
+    "dataerr",
+    "noinput",
+    "nouser",
+    "nohost",
+    "unavailable",
+    "software",
+    "oserr",
+    "osfile",
+    "cantcreat",
+    "ioerr",
+    "tempfail",
+    "protocol",
+    "noperm",
+    "config",
+];
+
+/// One exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).
+pub fn code(text: &str) -> Parsed<u8> {
+    match digits(text) {
+        Some(number) => number.and_then(|n| u8::try_from(n).ok()),
+        None => {
+            let name = text.to_ascii_lowercase();
+            let name = name.strip_prefix("ex_").unwrap_or(&name);
+            if name == "ok" {
+                Some(0)
+            } else {
+                SYSEXITS.iter().position(|known| *known == name).map(|i| 64 + i as u8)
+            }
+        }
+    }
+    .ok_or_else(|| "is not an exit code; try a number from 0 to 255 or a sysexits name such as tempfail".into())
+}
+
+/// CODES: `7`, `1,2,75`, `100-110`, `tempfail`, mixed.
+pub fn codes(text: &str) -> Parsed<CodeSet> {
+    let mut set = CodeSet::default();
+    for part in text.split(',').map(str::trim) {
+        let wrong =
+            |problem: &str| format!("is not a list of exit codes ({part:?} {problem}); try 7, 1,2,75 or 100-110");
+        if part.is_empty() {
+            return Err(wrong("is empty"));
+        }
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (first.trim(), last.trim()),
+            None => (part, part),
+        };
+        let (Ok(first), Ok(last)) = (code(first), code(last)) else {
+            return Err(wrong("is not from 0 to 255 and not a sysexits name"));
+        };
+        if first > last {
+            return Err(wrong("runs backwards"));
+        }
+        set.add(first..=last);
+    }
+    Ok(set)
+}
+
+/// One signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`.
+pub fn signal(text: &str) -> Parsed<Signal> {
+    text.trim()
+        .parse()
+        .map_err(|()| "is not a signal; try TERM, SIGINT, 15 or RTMIN+1".into())
+}
+
+/// SIGNALS: a comma-separated list.
+pub fn signals(text: &str) -> Parsed<SignalSet> {
+    let mut set = SignalSet::default();
+    for part in text.split(',') {
+        let signal = signal(part).map_err(|_| {
+            format!(
+                "is not a list of signals ({:?} is none); try TERM or HUP,15,RTMIN+1",
+                part.trim()
+            )
+        })?;
+        set.add(signal);
+    }
+    Ok(set)
+}
+
+/// `--delays`: a comma-separated list of at least one duration.
+pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
+    text.split(',')
+        .map(|part| {
+            let shown = part.trim();
+            duration(part).map_err(|wrong| format!("is not a list of durations: {shown:?} {wrong}, as in 1s,5s,30s"))
+        })
+        .collect()
+}
+
+/// A switch set by a variable.
+pub fn switch(text: &str) -> Parsed<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err("is neither on nor off; try 1 or 0".into()),
+    }
+}
+
+/// One word of a fixed list.
+pub fn one_of<T: Copy>(text: &str, words: &[(&str, T)]) -> Parsed<T> {
+    words
+        .iter()
+        .find(|(word, _)| *word == text)
+        .map(|(_, value)| *value)
+        .ok_or_else(|| {
+            let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+            format!("is none of {}", known.join(", "))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn durations_as_people_write_them() {
+        for (text, nanos) in [
+            ("5", 5_000_000_000_u128),
+            ("0.1", 100_000_000),
+            (".5", 500_000_000),
+            ("5.", 5_000_000_000),
+            ("0", 0),
+            ("500ms", 500_000_000),
+            ("1.5s", 1_500_000_000),
+            ("0.25m", 15_000_000_000),
+            ("1m 30s", 90_000_000_000),
+            ("1h30m", 5_400_000_000_000),
+            ("51.2us", 51_200),
+            (" 2s ", 2_000_000_000),
+        ] {
+            assert_eq!(duration(text).map(|d| d.as_nanos()), Ok(nanos), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration() {
+        for text in [
+            "",
+            " ",
+            "-1",
+            "-5s",
+            "nan",
+            "NaN",
+            "inf",
+            "infinity",
+            "1e3",
+            "5 parsecs",
+            "1..2",
+            ".",
+            "s",
+            "1,5s",
+            "٣s",
+            "５",
+            "0x10",
+            "+5",
+        ] {
+            let wrong = duration(text).expect_err(text);
+            assert!(wrong.contains("500ms"), "{text:?}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn a_duration_beyond_the_clock_saturates() {
+        assert_eq!(duration("999999999999999999999999"), Ok(Duration::new(u64::MAX, 0)));
+        assert!(duration("99999999999999999999999999parsecs").is_err());
+        assert!(duration("99999999999999999999999999s bogus").is_err());
+        for text in ["999999999999y", "99999999999999999999999999s"] {
+            assert_eq!(duration(text), Ok(Duration::MAX), "{text}");
+        }
+    }
+
+    #[test]
+    fn code_lists() {
+        let set = codes("1, 100-102,tempfail,EX_USAGE").unwrap();
+        let held: Vec<u8> = (0..=255).filter(|c| set.contains(*c)).collect();
+        assert_eq!(held, [1, 64, 75, 100, 101, 102]);
+        for text in [
+            "",
+            "256",
+            "1,,2",
+            "5-3",
+            "-1",
+            "1-",
+            "a",
+            "1,2,",
+            "+1",
+            "１",
+            "1-2-3",
+            "99999999999999999999",
+        ] {
+            assert!(codes(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_bounds() {
+        assert_eq!(attempts("unlimited"), Ok(None));
+        assert_eq!(attempts("7"), Ok(Some(7)));
+        for text in ["0", "-1", "1.5", "", "٣", "99999999999999999999999", "five", "+3"] {
+            assert!(attempts(text).is_err(), "{text:?}");
+        }
+        for text in ["0.5", "nan", "inf", "-2", "1e999", "", "two"] {
+            assert!(factor(text).is_err(), "{text:?}");
+        }
+        assert_eq!(percent("25%"), Ok(0.25));
+        assert_eq!(percent("0.1"), Ok(0.1));
+        for text in ["101%", "-1%", "nan", "NaN%", "", "%", "1.5"] {
+            assert!(percent(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_sysexits_name() {
+        assert_eq!(code("usage"), Ok(64));
+        assert_eq!(code("config"), Ok(78));
+        assert_eq!(code("ok"), Ok(0));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in any::<String>()) {
+            let _ = (duration(&text), codes(&text), signals(&text), factor(&text), percent(&text));
+            let _ = (attempts(&text), durations(&text), switch(&text));
+        }
+
+        #[test]
+        fn nor_does_text_that_is_nearly_right(text in "[-+]?[0-9]{0,40}[.]?[0-9]{0,40} ?(ns|us|ms|s|m|h|d|w|M|y|)( [0-9]{1,30}(y|s))?") {
+            let _ = (duration(&text), codes(&text), attempts(&text), percent(&text));
+        }
+
+        #[test]
+        fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
+            for text in [&text, &near] {
+                let said = [
+                    duration(text).err(), durations(text).err(), codes(text).err(), signals(text).err(), size(text).err(),
+                    factor(text).err(), percent(text).err(), attempts(text).err(), switch(text).err(),
+                ];
+                for line in said.into_iter().flatten() {
+                    prop_assert!(!line.contains(char::is_control), "{:?}", line);
+                }
+            }
+        }
+
+        #[test]
+        fn codes_are_what_their_parts_say(text in "([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|(EX_)?tempfail|usage-config| 7 )(,([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|ok)){0,3}") {
+            let parts: Result<Vec<CodeSet>, String> = text.split(',').map(codes).collect();
+            match (codes(&text), parts) {
+                (Ok(set), Ok(parts)) => for code in 0..=255 {
+                    prop_assert_eq!(set.contains(code), parts.iter().any(|part| part.contains(code)));
+                },
+                (Err(_), Err(_)) => {}
+                (set, parts) => prop_assert!(false, "{:?}, but {:?}", set, parts),
+            }
+        }
+
+        #[test]
+        fn signals_are_what_their_parts_say(text in "((SIG|sig)?(TERM|hup|Int|RTMIN|RTMAX|CLD|KILL)([-+][0-9]{1,2})?|[0-9]{1,2})(, ?(QUIT|RTMIN\\+[0-9]|[0-9]{1,2})){0,3}") {
+            let parts: Result<Vec<Signal>, String> = text.split(',').map(signal).collect();
+            match (signals(&text), parts) {
+                (Ok(set), Ok(parts)) => {
+                    let mut again = SignalSet::default();
+                    for part in parts {
+                        again.add(part);
+                        prop_assert_eq!(signal(&part.number().to_string()), Ok(part));
+                    }
+                    prop_assert_eq!(set, again);
+                }
+                (Err(_), Err(_)) => {}
+                (set, parts) => prop_assert!(false, "{:?}, but {:?}", set, parts),
+            }
+        }
+
+        #[test]
+        fn no_password_is_shown(scheme in "redis|rediss|x", secret in "[^/]{0,20}", host in "[a-z0-9.:/]{0,20}") {
+            let shown = without_password(&format!("{scheme}://{secret}@{host}"));
+            prop_assert_eq!(shown, format!("{scheme}://***@{host}"));
+        }
+
+        #[test]
+        fn bare_seconds_agree_with_the_unit(whole in 0u32.., thousandths in 0u32..1000) {
+            let bare = format!("{whole}.{thousandths:03}");
+            prop_assert_eq!(duration(&bare), duration(&format!("{bare}s")));
+        }
+    }
+}

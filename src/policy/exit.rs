@@ -1,0 +1,157 @@
+//! The exit table, as one match.
+
+use crate::policy::outcome::End;
+use crate::policy::session::{GiveUp, Stop};
+use crate::policy::signal::Signal;
+
+/// How backoff itself ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// With this status.
+    Code(u8),
+    /// By this signal, so that the caller sees what it would see of the bare command.
+    Signal(Signal),
+}
+
+impl Exit {
+    /// What a shell shows in `$?`.
+    pub fn shell_status(self) -> u8 {
+        match self {
+            Exit::Code(code) => code,
+            Exit::Signal(signal) => signal.shell_status(),
+        }
+    }
+}
+
+/// backoff itself failed: usage, no fork, cannot write.
+pub const FAULT: Exit = Exit::Code(125);
+
+/// The statuses a user chose in place of the command's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `--exhausted-exit`
+    pub exhausted: Option<u8>,
+    /// `--flaky-exit`
+    pub flaky: Option<u8>,
+}
+
+/// The status of a run that ended with `stop` after an attempt that ended with `end`.
+pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
+    let own = match stop {
+        Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
+        Stop::Succeeded { flaky: false } => None,
+        Stop::GaveUp(GiveUp::Permanent) => None,
+        Stop::GaveUp(
+            GiveUp::Attempts
+            | GiveUp::AttemptsOfClass
+            | GiveUp::Deadline
+            | GiveUp::Delay
+            | GiveUp::AskedTooLong
+            | GiveUp::Budget(_),
+        ) => overrides.exhausted.map(Exit::Code),
+        // Not exhausted: the outer run goes on.
+        Stop::GaveUp(GiveUp::Nested) => None,
+        Stop::GaveUp(GiveUp::Stdin) => None,
+    };
+    own.unwrap_or_else(|| match (stop, end) {
+        // It was judged failed; 0 would hide that.
+        (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
+        _ => as_it_ended(end),
+    })
+}
+
+/// The status where the deadline passed before a first attempt could start.
+pub fn no_attempt_in_time(overrides: Overrides) -> Exit {
+    Exit::Code(overrides.exhausted.unwrap_or(124))
+}
+
+/// The command's own ending, unchanged.
+pub fn as_it_ended(end: &End) -> Exit {
+    match end {
+        End::Signaled(signal) => Exit::Signal(*signal),
+        End::Exited(_) | End::TimedOut(_) | End::NotStarted(_) => Exit::Code(end.shell_status()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::budget::Counts;
+    use crate::policy::outcome::Bound;
+
+    const OVERRIDES: Overrides = Overrides {
+        exhausted: Some(75),
+        flaky: Some(64),
+    };
+    const EXHAUSTED: [GiveUp; 6] = [
+        GiveUp::Attempts,
+        GiveUp::AttemptsOfClass,
+        GiveUp::Deadline,
+        GiveUp::Delay,
+        GiveUp::AskedTooLong,
+        GiveUp::Budget(Counts {
+            attempts: 10,
+            retries: 9,
+        }),
+    ];
+
+    #[test]
+    fn every_code_passes_through() {
+        for code in 0..=255 {
+            let end = End::Exited(code);
+            let succeeded = Stop::Succeeded { flaky: false };
+            assert_eq!(status(succeeded, &end, Overrides::default()), Exit::Code(code));
+            for why in [
+                GiveUp::Permanent,
+                GiveUp::Attempts,
+                GiveUp::Deadline,
+                GiveUp::Delay,
+                GiveUp::Nested,
+            ] {
+                assert_eq!(
+                    status(Stop::GaveUp(why), &end, Overrides::default()),
+                    Exit::Code(code.max(1)),
+                    "{why:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_signal_passes_through() {
+        for signal in (1..=31).filter_map(Signal::from_number) {
+            let stop = Stop::GaveUp(GiveUp::Attempts);
+            assert_eq!(
+                status(stop, &End::Signaled(signal), Overrides::default()),
+                Exit::Signal(signal)
+            );
+        }
+    }
+
+    #[test]
+    fn a_time_out_is_124() {
+        for bound in [Bound::Timeout, Bound::Idle, Bound::Deadline] {
+            let stop = Stop::GaveUp(GiveUp::Permanent);
+            assert_eq!(status(stop, &End::TimedOut(bound), OVERRIDES), Exit::Code(124));
+        }
+    }
+
+    #[test]
+    fn overrides_hold_where_they_speak_and_nowhere_else() {
+        let end = End::Exited(7);
+        for why in EXHAUSTED {
+            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(75));
+        }
+        for why in [GiveUp::Permanent, GiveUp::Nested, GiveUp::Stdin] {
+            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(7));
+        }
+        assert_eq!(
+            status(Stop::Succeeded { flaky: true }, &End::Exited(0), OVERRIDES),
+            Exit::Code(64)
+        );
+        assert_eq!(
+            status(Stop::Succeeded { flaky: false }, &End::Exited(0), OVERRIDES),
+            Exit::Code(0)
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Plain facts about an attempt that is over. Facts only: no judgement, no `i32` in which a code
+//! and a signal could be confused.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::policy::signal::Signal;
+
+/// How one attempt ended and how long it took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What ended it.
+    pub end: End,
+    /// From the moment it was started to the moment it had ended; time in which backoff was
+    /// stopped (Ctrl-Z) is left out.
+    pub ran: Duration,
+    /// What its output showed, as far as backoff looked.
+    pub seen: Seen,
+}
+
+impl Outcome {
+    /// An outcome of which nothing but the end is known.
+    pub fn new(end: End, ran: Duration) -> Outcome {
+        Outcome {
+            end,
+            ran,
+            seen: Seen::default(),
+        }
+    }
+}
+
+/// What the streams of an attempt showed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// For each pattern the text in which it was found first.
+    pub matched: Vec<Option<String>>,
+    /// The longest wait that a line asked for.
+    pub wait_asked: Option<Duration>,
+    /// More was read of standard input than can be given again.
+    pub input_lost: bool,
+    /// Why that could not be kept, if it was not for its size.
+    pub input_error: Option<String>,
+    /// Nobody reads the output any more.
+    pub reader_gone: bool,
+}
+
+impl Seen {
+    /// Where a pattern was found.
+    pub fn text(&self, pattern: usize) -> Option<&str> {
+        self.matched.get(pattern)?.as_deref()
+    }
+}
+
+/// What ended an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// It exited by itself with this code.
+    Exited(u8),
+    /// It was ended by this signal.
+    Signaled(Signal),
+    /// backoff ended it; how the process then died does not count.
+    TimedOut(Bound),
+    /// `execve(2)` refused it; nothing ran.
+    NotStarted(StartFailure),
+}
+
+/// The bound that ended an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// `--timeout`, one attempt.
+    Timeout,
+    /// `--idle-timeout`, silence.
+    Idle,
+    /// `--deadline`, the whole run.
+    Deadline,
+}
+
+/// Why a command could not be started, as `execve(2)` reported it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartFailure {
+    /// Not found at all (ENOENT, ENOTDIR): status 127. Otherwise it is there and cannot be run: 126.
+    pub not_found: bool,
+    /// What a person should read, such as `command not found`.
+    pub message: String,
+}
+
+impl StartFailure {
+    /// 127 if the command was not found, 126 if it was found and cannot be run (POSIX `sh`, `env`).
+    pub fn code(&self) -> u8 {
+        if self.not_found { 127 } else { 126 }
+    }
+}
+
+impl End {
+    /// The number a shell would show in `$?`: the code, 128+N for a signal, 124 for a time-out.
+    pub fn shell_status(&self) -> u8 {
+        match self {
+            End::Exited(code) => *code,
+            End::Signaled(signal) => signal.shell_status(),
+            End::TimedOut(_) => 124,
+            End::NotStarted(failure) => failure.code(),
+        }
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Exited(code) => write!(f, "exit {code}"),
+            End::Signaled(signal) => write!(f, "killed by {signal}"),
+            End::TimedOut(Bound::Timeout) => f.write_str("timed out"),
+            End::TimedOut(Bound::Idle) => f.write_str("silent for too long"),
+            End::TimedOut(Bound::Deadline) => f.write_str("ended by the deadline"),
+            End::NotStarted(failure) => f.write_str(&failure.message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_a_shell_shows() {
+        assert_eq!(End::Exited(7).shell_status(), 7);
+        assert_eq!(End::Signaled(Signal::TERM).shell_status(), 143);
+        assert_eq!(End::TimedOut(Bound::Timeout).shell_status(), 124);
+        for (not_found, code) in [(true, 127), (false, 126)] {
+            let failure = StartFailure {
+                not_found,
+                message: String::new(),
+            };
+            assert_eq!(End::NotStarted(failure).shell_status(), code);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The process tree of an attempt that a bound has ended.
+//!
+//! Its members are the attempt's process group, where it has one of its own, and its descendants,
+//! found in `/proc`. They are remembered by number and start time, so that those whose parent has
+//! died in the meantime are still known and no recycled number is taken for one of them. Without a
+//! usable `/proc` only the group, or only the process itself, is signalled.
+
+use std::fs;
+use std::path::Path;
+
+use nix::libc;
+
+use crate::policy::signal::Signal;
+use crate::process::spawn::child::Child;
+
+/// The members found so far, besides the attempt's own process.
+#[derive(Debug, Default)]
+pub struct Tree {
+    known: Vec<Process>,
+}
+
+/// A process as `/proc` shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Process {
+    pid: libc::pid_t,
+    parent: libc::pid_t,
+    group: libc::pid_t,
+    /// In clock ticks since boot: with the number it names a process for good.
+    started: u64,
+    is_zombie: bool,
+}
+
+impl Tree {
+    /// Sends a signal to every member.
+    pub fn signal(&mut self, child: &Child, signal: Signal) {
+        self.look(child);
+        child.signal(signal);
+        // The group has it already.
+        for process in self.known.iter().filter(|process| child.group() != Some(process.group)) {
+            send(process, signal);
+        }
+    }
+
+    /// Whether a member besides the attempt's own process is still there; None if nobody can say.
+    pub fn has_survivors(&mut self, child: &Child) -> Option<bool> {
+        let looked = self.look(child);
+        looked.then_some(!self.known.is_empty())
+    }
+
+    /// Brings the list of members up to date; false where `/proc` is of no use.
+    fn look(&mut self, child: &Child) -> bool {
+        let Some(all) = processes() else { return false };
+        let root = child.pid();
+        let mut members: Vec<Process> = Vec::new();
+        let mut parents = vec![root];
+        // Those found earlier may have lost their parents since.
+        for process in &all {
+            let is_known = self
+                .known
+                .iter()
+                .any(|known| (known.pid, known.started) == (process.pid, process.started));
+            if process.pid != root && (is_known || child.group() == Some(process.group)) {
+                members.push(*process);
+                parents.push(process.pid);
+            }
+        }
+        while let Some(parent) = parents.pop() {
+            for process in all
+                .iter()
+                .filter(|process| process.parent == parent && process.pid != root)
+            {
+                if !members.iter().any(|member| member.pid == process.pid) {
+                    members.push(*process);
+                    parents.push(process.pid);
+                }
+            }
+        }
+        members.retain(|process| !process.is_zombie);
+        self.known = members;
+        true
+    }
+}
+
+/// Sends a signal to a process if its number still means the same one.
+#[cfg(target_os = "linux")]
+fn send(process: &Process, signal: Signal) {
+    // SAFETY: a descriptor of our own, closed below; it names one process, whatever happens to the
+    // number.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process.pid, 0) } as i32;
+    let is_same = || read(process.pid).is_some_and(|now| now.started == process.started);
+    // SAFETY: fd is a pidfd, if there is one.
+    let sent =
+        fd >= 0 && is_same() && unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, signal.number(), 0, 0) } == 0;
+    if fd >= 0 {
+        // SAFETY: fd is ours.
+        unsafe { libc::close(fd) };
+    }
+    // A kernel before 5.3, a filter that does not know the calls, or no descriptor left to compare with.
+    if !sent && is_same() {
+        // SAFETY: the number was this process's a moment ago.
+        unsafe { libc::kill(process.pid, signal.number()) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send(_process: &Process, _signal: Signal) {}
+
+/// All processes; None where `/proc` does not show this process's own world.
+fn processes() -> Option<Vec<Process>> {
+    // In a process namespace without a /proc of its own, the numbers there would be somebody else's.
+    let own = std::process::id().to_string();
+    fs::read_link("/proc/self")
+        .ok()
+        .filter(|link| link == Path::new(&own))?;
+    // The directory is closed before its entries are read, as descriptors may be few.
+    let numbers: Vec<libc::pid_t> = fs::read_dir("/proc")
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    let all: Vec<Process> = numbers.into_iter().filter_map(read).collect();
+    // Where not even this process can be read, "nobody" would be no answer.
+    all.iter().any(|process| process.pid.to_string() == own).then_some(all)
+}
+
+/// Reads `/proc/PID/stat`.
+fn read(pid: libc::pid_t) -> Option<Process> {
+    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// proc_pid_stat(5): the name in parentheses may hold anything, so fields are counted from the last one.
+fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let text = std::str::from_utf8(&stat[after_name..]).ok()?;
+    let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+    Some(Process {
+        pid,
+        is_zombie: matches!(*fields.first()?, "Z" | "X"),
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        started: fields.get(19)?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = b"42 (a) S 1 (b)) Z 7 8 9 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 123456 0 0";
+        let process = parse(42, stat).unwrap();
+        assert_eq!(
+            process,
+            Process {
+                pid: 42,
+                parent: 7,
+                group: 8,
+                started: 123_456,
+                is_zombie: true
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_no_stat_is_no_process() {
+        for stat in [&b""[..], b"1 (x", b"1 (x) S", b"1 (x) S a b c", b"1 (\xff) \xff"] {
+            assert_eq!(parse(1, stat), None);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Work that may block for longer than a signal may wait (a file system or a server that does not answer):
+//! done by a thread of its own, for as long as it is of use.
+
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use super::sys::stdio;
+
+/// Enough for TLS.
+const STACK: usize = 1 << 20;
+
+/// A pipe, after which every standard descriptor is taken. Where the caller closed one, a connection of the thread's
+/// would get its number, and what backoff says on standard error would go to the server. What takes their place is
+/// close-on-exec: the command has them closed.
+fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
+    loop {
+        let (done, mark) = io::pipe()?;
+        if done.as_raw_fd().min(mark.as_raw_fd()) > stdio::ERR {
+            return Ok((done, mark));
+        }
+        drop((done, mark));
+        // The lowest number that is free.
+        let _ = File::options().read(true).write(true).open("/dev/null")?.into_raw_fd();
+    }
+}
+
+/// Work under way. Dropping it leaves the thread to its fate: it ends when its work does, or with the process.
+#[derive(Debug)]
+pub(crate) struct Background<T> {
+    result: Receiver<T>,
+    done: PipeReader,
+}
+
+impl<T: Send + 'static> Background<T> {
+    /// Begins. The thread blocks all signals, as this one does, so that none is lost to it.
+    pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Background<T>> {
+        let (done, mark) = pipe()?;
+        let (sender, result) = sync_channel(1);
+        let name = std::thread::Builder::new().name("store".into()).stack_size(STACK);
+        name.spawn(move || {
+            let _ = sender.send(work());
+            // After the result, so that whoever sees the pipe closed finds it.
+            drop(mark);
+        })?;
+        Ok(Background { result, done })
+    }
+
+    /// Readable once it is over.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.done.as_fd()
+    }
+
+    /// The result; None if there is none.
+    pub(crate) fn result(self) -> Option<T> {
+        self.result.try_recv().ok()
+    }
+}

@@ -1,0 +1,132 @@
+//! Signals from `signal-hook`'s pipe, where there is no `signalfd(2)`.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use nix::libc;
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::low_level::siginfo::Cause;
+
+use super::{Queue, Received, is_ignored, watch_children};
+use crate::policy::signal::Signal;
+
+/// The signals of this process, caught, from [`Signals::take_over`] on.
+pub struct Signals {
+    delivery: SignalDelivery<UnixStream, WithOrigin>,
+    caller_mask: libc::sigset_t,
+    children_ignored: bool,
+    queue: Queue,
+}
+
+impl std::fmt::Debug for Signals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Signals")
+            .field("queue", &self.queue)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Signals {
+    /// Catches every signal that may be caught and starts hearing them.
+    pub fn take_over() -> io::Result<Signals> {
+        let children_ignored = watch_children();
+        // A fault of this process is no message to it, and what was ignored stays ignored.
+        let faults = [
+            libc::SIGILL,
+            libc::SIGFPE,
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGTRAP,
+            libc::SIGABRT,
+            libc::SIGSYS,
+        ];
+        let caught = (1..32).filter(|signal| {
+            ![libc::SIGKILL, libc::SIGSTOP].contains(signal) && !faults.contains(signal) && !is_ignored(*signal)
+        });
+        let (read, write) = UnixStream::pair()?;
+        let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), caught)?;
+        // SAFETY: the sets are initialised by the calls that fill them.
+        let caller_mask = unsafe {
+            let mut none = MaybeUninit::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            let none = none.assume_init();
+            let mut caller = MaybeUninit::uninit();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, caller.as_mut_ptr());
+            caller.assume_init()
+        };
+        Ok(Signals {
+            delivery,
+            caller_mask,
+            children_ignored,
+            queue: Queue::new(),
+        })
+    }
+
+    /// Readable while a signal is waiting.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.delivery.get_read().as_fd()
+    }
+
+    /// The mask that the command is to start with.
+    pub fn caller_mask(&self) -> &libc::sigset_t {
+        &self.caller_mask
+    }
+
+    /// Whether the command is to start with SIGCHLD ignored.
+    pub fn children_ignored(&self) -> bool {
+        self.children_ignored
+    }
+
+    /// Takes in what is waiting, without blocking.
+    pub fn receive(&mut self) {
+        let own = std::process::id() as i32;
+        for origin in self.delivery.pending() {
+            let Some(signal) = Signal::from_number(origin.signal) else {
+                continue;
+            };
+            if signal == Signal::PIPE && origin.process.is_some_and(|process| process.pid == own) {
+                continue;
+            }
+            self.queue.push_back(Received {
+                signal,
+                from_kernel: matches!(origin.cause, Cause::Kernel),
+            });
+        }
+    }
+
+    /// The next signal that was taken in.
+    pub fn take(&mut self) -> Option<Received> {
+        self.queue.pop_front()
+    }
+
+    /// Lets a signal have its default effect on this process: it stops, or dies.
+    pub fn raise(&mut self, signal: Signal) {
+        let _ = signal_hook::low_level::emulate_default_handler(signal.number());
+    }
+
+    /// Lets a signal that has come and was not taken have its default effect on this process; nothing if there
+    /// is none, or if a CONT has come after it.
+    pub fn admit(&mut self, signal: Signal) {
+        self.receive();
+        let Some(at) = self.queue.iter().rposition(|received| received.signal == signal) else {
+            return;
+        };
+        let is_revoked = self
+            .queue
+            .iter()
+            .skip(at)
+            .any(|received| received.signal == Signal::CONT);
+        self.queue.remove(at);
+        if !is_revoked {
+            self.raise(signal);
+        }
+    }
+
+    /// Whether a signal has come and was not taken.
+    pub fn is_waiting(&self, signal: Signal) -> bool {
+        self.queue.iter().any(|received| received.signal == signal)
+    }
+}

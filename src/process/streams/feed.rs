@@ -1,0 +1,195 @@
+//! The pipe through which an attempt is fed its standard input: kept bytes first, then windows on the real
+//! pipe ([`super::input`] says why).
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::unistd::write;
+
+use super::spool::Spool;
+use crate::process::sys::fd::set_pipe_size;
+
+/// What is moved at once, and the widest window.
+pub(super) const CHUNK: usize = 64 * 1024;
+/// The pipe through which kept bytes are fed: longer, as nothing in it needs accounting.
+const REPLAY_PIPE: u64 = 256 * 1024;
+/// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.
+const PATIENCE: u32 = 4;
+const MOST_PATIENCE: u32 = 1024;
+
+/// What to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Room in the command's pipe.
+    Room,
+    /// Bytes from the source.
+    Data,
+    /// The command to read on, for which there is no event.
+    Look(Duration),
+    /// The end of the attempt: what was kept cannot be read. The pipe stays open, or the command would take
+    /// this for the end of its input.
+    Nothing,
+}
+
+/// What follows a step of feeding.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fed {
+    On,
+    /// The command has closed its end, or has been given everything.
+    Over,
+}
+
+/// The pipe into a running attempt.
+#[derive(Debug)]
+pub(super) struct Feed {
+    /// The end that we write to.
+    pub(super) pipe: OwnedFd,
+    /// The size of a slot.
+    pub(super) page: usize,
+    /// The size of the pipe.
+    size: usize,
+    /// How much of the spool has been written, and how much is to be.
+    pub(super) replayed: u64,
+    pub(super) replay_end: u64,
+    /// How much of the head of the source is in the pipe or was read from it, and is still in the source.
+    pub(super) window: usize,
+    pub(super) wait: Wait,
+    /// How long this window has been looked at.
+    pub(super) looked: Duration,
+    pub(super) pace: Pace,
+}
+
+/// How wide the next window may be.
+#[derive(Debug)]
+pub(super) struct Pace {
+    slots: usize,
+    streak: u32,
+    patience: u32,
+}
+
+impl Feed {
+    pub(super) fn new(pipe: OwnedFd, replay_end: u64) -> Feed {
+        let page = set_pipe_size(&pipe, 1).unwrap_or(4096);
+        let mut feed = Feed {
+            pipe,
+            page,
+            size: page,
+            replayed: 0,
+            replay_end,
+            window: 0,
+            wait: Wait::Room,
+            looked: Duration::ZERO,
+            pace: Pace {
+                slots: 1,
+                streak: 0,
+                patience: PATIENCE,
+            },
+        };
+        feed.fit(usize::try_from(replay_end.min(REPLAY_PIPE)).unwrap_or(CHUNK));
+        feed
+    }
+
+    /// Makes the empty pipe as long as can be filled with so many bytes.
+    fn fit(&mut self, bytes: usize) {
+        let slots = bytes.div_ceil(self.page).max(1);
+        let size = self.page << slots.ilog2();
+        // Refused if the user has too many pipes: then it stays as it is, and we look more often.
+        if size != self.size
+            && let Some(size) = set_pipe_size(&self.pipe, size)
+        {
+            self.size = size;
+        }
+    }
+
+    /// Writes what there is room for.
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<(Fed, usize)> {
+        match write(&self.pipe, bytes) {
+            Ok(count) => Ok((Fed::On, count)),
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok((Fed::On, 0)),
+            Err(Errno::EPIPE) => Ok((Fed::Over, 0)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Feeds kept bytes.
+    pub(super) fn replay(&mut self, spool: &Spool, buffer: &mut [u8]) -> io::Result<Fed> {
+        let left = usize::try_from(self.replay_end - self.replayed).map_or(CHUNK, |left| left.min(CHUNK));
+        let count = spool.read_at(&mut buffer[..left], self.replayed)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (fed, written) = self.write(&buffer[..count])?;
+        self.replayed += written as u64;
+        Ok(fed)
+    }
+
+    /// Opens the next window; the pipe is empty. Gives whether there is anything to wait for.
+    pub(super) fn offer(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
+        self.window = 0;
+        self.looked = Duration::ZERO;
+        let there = if self.pace.slots > 1 { unread(source)? } else { 0 };
+        self.fit(there.min(self.pace.slots * self.page));
+        loop {
+            match duplicate(source, &self.pipe, CHUNK) {
+                Ok(0) | Err(Errno::EPIPE) => return Ok(false),
+                Ok(count) => {
+                    self.window = count;
+                    self.wait = Wait::Room;
+                    return Ok(true);
+                }
+                Err(Errno::EAGAIN) => {
+                    self.wait = Wait::Data;
+                    return Ok(true);
+                }
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Pace {
+    /// The reader has not finished a wide window soon.
+    pub(super) fn too_wide(&mut self) {
+        if self.slots > 1 {
+            self.slots = 1;
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+        }
+        self.streak = 0;
+    }
+
+    pub(super) fn window_was_read(&mut self, window: usize, page: usize) {
+        // Less than was allowed says that the writer is slow, which says nothing of the reader.
+        if window * 2 <= self.slots * page {
+            return;
+        }
+        self.streak += 1;
+        if self.slots > 1 || self.streak >= self.patience {
+            self.slots = (self.slots * 2).min((CHUNK / page).max(1));
+        }
+    }
+}
+
+/// How many bytes are in a pipe.
+pub(super) fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
+    let mut count: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one int.
+    let result = unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut count) };
+    Errno::result(result).map(|_| usize::try_from(count).unwrap_or(0))
+}
+
+/// Duplicates the head of a pipe into another, without blocking.
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd, bytes: usize) -> Result<usize, Errno> {
+    // SAFETY: two valid descriptors and numbers.
+    let count = unsafe { libc::tee(from.as_raw_fd(), to.as_raw_fd(), bytes, libc::SPLICE_F_NONBLOCK) };
+    Errno::result(count).map(|count| usize::try_from(count).unwrap_or(0))
+}
+
+#[cfg(any(not(target_os = "linux"), backoff_portable))]
+fn duplicate(_from: BorrowedFd<'_>, _to: &OwnedFd, _bytes: usize) -> Result<usize, Errno> {
+    Err(Errno::ENOSYS)
+}

@@ -1,0 +1,124 @@
+//! Writing to a standard descriptor without ever waiting in `write(2)`.
+//!
+//! The descriptor's description is shared with the caller and the command, so O_NONBLOCK must not be
+//! set on it. A pipe or terminal is opened once more instead, which gives a description of our own;
+//! where that is not allowed, only as much is written at once as `poll(2)` promises room for.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::poll::PollFlags;
+
+use crate::process::sys::fd::{above_standard, ready};
+
+/// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
+pub fn descriptor(path: &Path) -> Option<RawFd> {
+    let path = path.to_str()?;
+    let number = match path {
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        _ => path
+            .strip_prefix("/dev/fd/")
+            .or_else(|| path.strip_prefix("/proc/self/fd/"))?
+            .parse()
+            .ok(),
+    };
+    number.filter(|number| *number >= 0)
+}
+
+/// A standard descriptor to write to.
+#[derive(Debug)]
+pub struct Sink {
+    fd: RawFd,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// A file or device: a write takes no longer than the disk.
+    Whole,
+    /// A description of our own, non-blocking.
+    Own(OwnedFd),
+    /// A socket can be told per call.
+    Socket,
+    /// As much as is certain to fit.
+    Pieces,
+}
+
+impl Sink {
+    /// For a descriptor that backoff was given.
+    pub fn new(fd: RawFd) -> Sink {
+        let path = format!("/proc/self/fd/{fd}");
+        let way = match fs::metadata(&path) {
+            Ok(is) if is.file_type().is_socket() => Way::Socket,
+            Ok(is) if is.file_type().is_fifo() || is.file_type().is_char_device() => {
+                let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+                let own = OpenOptions::new().write(true).custom_flags(flags).open(&path).ok();
+                own.and_then(|file| above_standard(file.into()).ok())
+                    .map_or(Way::Pieces, Way::Own)
+            }
+            Ok(_) => Way::Whole,
+            Err(_) => Way::Pieces,
+        };
+        Sink { fd, way }
+    }
+
+    /// Appends to a file, which is made if it is not there, for this user only. Of a named pipe that nobody
+    /// reads, an error. A path that stands for a descriptor is that descriptor: opened anew, a file would be
+    /// written at another place than the command writes at.
+    pub fn append(path: &Path) -> io::Result<Sink> {
+        if let Some(fd) = descriptor(path) {
+            return Ok(Sink::new(fd));
+        }
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).mode(0o600);
+        let file = options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+        let fd = above_standard(file.into())?;
+        Ok(Sink {
+            fd: fd.as_raw_fd(),
+            way: Way::Own(fd),
+        })
+    }
+
+    /// What to poll for room.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        match &self.way {
+            Way::Own(fd) => fd.as_fd(),
+            // SAFETY: a descriptor of the caller's; if it is closed, poll says POLLNVAL and write EBADF. None
+            // of backoff's own has the number of a standard one.
+            _ => unsafe { BorrowedFd::borrow_raw(self.fd) },
+        }
+    }
+
+    /// Whether whoever would read this is gone, as far as that can be known without writing.
+    pub fn is_abandoned(&self) -> bool {
+        ready(self.fd(), PollFlags::empty())
+            .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+    }
+
+    /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of
+    /// our own this may wait, so poll first.
+    pub fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
+        match &self.way {
+            Way::Whole | Way::Own(_) => nix::unistd::write(self.fd(), bytes),
+            Way::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
+            Way::Socket => {
+                // SAFETY: the buffer is valid for its length.
+                let sent = unsafe {
+                    libc::send(
+                        self.fd().as_raw_fd(),
+                        bytes.as_ptr().cast(),
+                        bytes.len(),
+                        libc::MSG_DONTWAIT,
+                    )
+                };
+                Errno::result(sent).map(|sent| sent as usize)
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Descriptors of backoff's own: close-on-exec, and above 2, since a standard descriptor that the
+//! caller closed must stay closed.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+/// Moves a descriptor above 2, if it is not there.
+pub fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
+    // A clone is close-on-exec and above 2 by itself.
+    if fd.as_raw_fd() > 2 { Ok(fd) } else { fd.try_clone() }
+}
+
+/// A pipe: its reading and its writing end.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = io::pipe()?;
+    Ok((above_standard(read.into())?, above_standard(write.into())?))
+}
+
+/// Makes reads and writes through this end return instead of waiting. Only for descriptions that are
+/// backoff's own: the flag is shared by all who hold the description.
+pub fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
+    nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+/// `/dev/null`, for reading and writing.
+pub fn null() -> io::Result<OwnedFd> {
+    let file = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    above_standard(file.into())
+}
+
+/// A copy of a standard descriptor, above 2 and close-on-exec.
+pub fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: used for this call only, which fails if the descriptor is closed.
+    unsafe { BorrowedFd::borrow_raw(standard) }.try_clone_to_owned()
+}
+
+/// What is ready now, without waiting.
+pub fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
+    let mut fds = [PollFd::new(fd, wanted)];
+    match poll(&mut fds, PollTimeout::ZERO) {
+        Ok(_) => Ok(fds[0].revents().unwrap_or(PollFlags::empty())),
+        Err(Errno::EINTR) => Ok(PollFlags::empty()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Sets how much a pipe holds, in bytes, and gives what it holds now; None if that is refused, as where the user has
+/// too many pipes, or is not to be had.
+pub fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
+    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    {
+        let size = nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?);
+        usize::try_from(nix::fcntl::fcntl(pipe, size).ok()?).ok()
+    }
+    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    {
+        let _ = (pipe, bytes);
+        None
+    }
+}
+
+/// Makes a pipe hold at least so many bytes. Where that is refused, or is not to be had, it stays as it is.
+pub fn widen_pipe(pipe: &OwnedFd, bytes: usize) {
+    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    {
+        let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_GETPIPE_SZ);
+        if size.is_ok_and(|size| usize::try_from(size).is_ok_and(|size| size < bytes)) {
+            set_pipe_size(pipe, bytes);
+        }
+    }
+    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    let _ = (pipe, bytes);
+}
+
+/// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.
+pub fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::EINTR) => {}
+            done => return done,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Lines for programs: one JSON object each. The form is in `docs/log.schema.json`.
+
+use std::time::Duration;
+
+use super::json::Object;
+use super::text::Text;
+use super::words;
+use crate::policy::classifier::Verdict;
+use crate::policy::outcome::{End, Outcome};
+use crate::policy::session::GiveUp;
+use crate::run::event::{Event, Moment};
+use crate::run::plan::Identity;
+
+/// The log of a run.
+#[derive(Debug)]
+pub struct Log<'a> {
+    identity: &'a Identity,
+    verbosity: i16,
+    /// Lines that will be printed only if not all goes well.
+    held: String,
+    /// All has gone well so far.
+    is_well: bool,
+}
+
+impl<'a> Log<'a> {
+    /// Of a run that has not begun; `verbosity` is -1 for quiet, 1 and more for verbose.
+    pub(super) fn new(identity: &'a Identity, verbosity: i16) -> Log<'a> {
+        Log {
+            identity,
+            verbosity,
+            held: String::new(),
+            is_well: true,
+        }
+    }
+
+    /// The lines about an event. A run that succeeds at once says nothing, unless asked to; the log of any
+    /// other is complete.
+    pub fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+        let lines = self.object(moment, event)?.end() + "\n";
+        if self.verbosity < 0 {
+            return is_an_error(event).then_some(lines);
+        }
+        self.is_well &= matches!(event, Event::Started | Event::Succeeded { flaky: false });
+        if self.is_well && self.verbosity == 0 {
+            self.held.push_str(&lines);
+            return None;
+        }
+        Some(std::mem::take(&mut self.held) + &lines)
+    }
+
+    fn object(&self, moment: &Moment, event: &Event<'_>) -> Option<Object> {
+        let begin = |name: &str| {
+            Object::new()
+                .string("ts", &timestamp(moment.time_of_day))
+                .string("run_id", &self.identity.run_id)
+                .string("event", name)
+                .raw("attempt", moment.attempt)
+        };
+        let end = |object: Object| {
+            object
+                .raw("attempts", moment.total)
+                .seconds("elapsed_s", moment.elapsed)
+        };
+        let warning = |text: &str| begin("warning").string("message", text);
+        Some(match event {
+            Event::Started => begin("attempt_started"),
+            Event::Ended {
+                outcome,
+                verdict: Some(verdict),
+            } if **verdict != Verdict::Success => facts(begin("attempt_failed"), outcome, Some(verdict)),
+            Event::Settings(_) | Event::Remark(_) | Event::Ended { .. } | Event::Confirming { .. } => return None,
+            Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
+            Event::Succeeded { .. } => end(begin("succeeded")),
+            Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),
+            Event::NoTime { .. } => end(begin("gave_up").string("reason", reason(GiveUp::Deadline))),
+            Event::Interrupted(signal) => end(begin("interrupted").raw("signal", signal.number())),
+            Event::Warning(text) => warning(text),
+            Event::Failed(why) => warning(&format!("backoff itself failed: {why}")),
+            Event::CoolingOff(wait) => warning(&format!("cooling off for {}", words::span(*wait))),
+            Event::Nested(nesting) => warning(&Text::nested(*nesting, None)),
+        })
+    }
+}
+
+fn is_an_error(event: &Event<'_>) -> bool {
+    match event {
+        Event::Warning(_) | Event::Failed(_) => true,
+        Event::GaveUp { outcome, .. } => matches!(outcome.end, End::NotStarted(_)),
+        _ => false,
+    }
+}
+
+/// How an attempt ended and what that means: what a line of the log and an entry of the report share.
+pub(super) fn facts(object: Object, outcome: &Outcome, verdict: Option<&Verdict>) -> Object {
+    let (exit, signal) = match &outcome.end {
+        End::Exited(code) => (Some(*code), None),
+        End::Signaled(signal) => (None, Some(signal.number())),
+        End::NotStarted(failure) => (Some(failure.code()), None),
+        End::TimedOut(_) => (None, None),
+    };
+    let word = verdict.map(|verdict| match verdict {
+        Verdict::Success => "success",
+        Verdict::Transient(_) => "transient",
+        Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
+    });
+    let reason = verdict
+        .filter(|verdict| **verdict != Verdict::Success)
+        .map(|verdict| words::failure(outcome, verdict, str::to_owned));
+    object
+        .seconds("duration_s", outcome.ran)
+        .optional("exit", exit)
+        .optional("signal", signal)
+        .raw("timed_out", matches!(outcome.end, End::TimedOut(_)))
+        .optional_string("verdict", word)
+        .optional_string("reason", reason.as_deref())
+}
+
+/// Why a run gave up, in one word.
+pub(super) fn reason(why: GiveUp) -> &'static str {
+    match why {
+        GiveUp::Permanent => "permanent",
+        GiveUp::Attempts | GiveUp::AttemptsOfClass => "attempts",
+        GiveUp::Deadline => "deadline",
+        // The delay that the output asked for is one, too.
+        GiveUp::Delay | GiveUp::AskedTooLong => "delay",
+        GiveUp::Budget(_) => "budget",
+        GiveUp::Nested => "nested",
+        GiveUp::Stdin => "stdin",
+    }
+}
+
+/// A time since the UNIX epoch in UTC (RFC 3339), down to the millisecond.
+pub(super) fn timestamp(time: Duration) -> String {
+    // Later than what humantime writes (the year 9999) is no time that a clock shows.
+    let time = time.min(Duration::from_secs(253_402_300_799));
+    humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
+}

@@ -1,0 +1,11 @@
+//! What backoff says of a run: lines for people and for programs, the summary, the countdown, the table of `--plan`.
+//! It watches and changes nothing.
+
+mod github;
+pub mod json;
+mod log;
+pub mod plan_table;
+pub mod reporter;
+pub mod summary;
+mod text;
+pub mod words;

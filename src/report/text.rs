@@ -1,0 +1,244 @@
+//! Lines for a person at 3 a.m.: what happened, what backoff does now.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::words::{failure, quoted, seconds, span};
+use crate::policy::classifier::{Reason, Verdict, Why};
+use crate::policy::outcome::{End, Outcome, StartFailure};
+use crate::policy::session::GiveUp;
+use crate::run::event::{Event, Moment};
+use crate::run::plan::Nesting;
+use crate::run::plan::SharedBudget;
+use crate::run::streams::StreamOptions;
+use crate::run::text::printable;
+
+/// Text lines, `backoff: ...`.
+#[derive(Debug)]
+pub struct Text<'a> {
+    /// -1 quiet, 0, 1 or 2 verbose.
+    pub verbosity: i16,
+    /// The limit of attempts, for "of 5".
+    pub attempts: Option<u64>,
+    /// What the command's streams are, for `-vv`.
+    pub streams: &'a StreamOptions,
+    /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
+    pub command: &'a [OsString],
+    /// The budget that the run shares.
+    pub budget: Option<&'a SharedBudget>,
+    /// The lines go elsewhere than to standard error.
+    pub is_filed: bool,
+}
+
+/// What may be wrong with the name of a command that cannot be found.
+fn misuse(name: &OsString) -> &'static str {
+    let name = name.as_encoded_bytes();
+    let has = |bytes: &[u8]| name.iter().any(|byte| bytes.contains(byte));
+    if name.starts_with(b"-") {
+        "; options of backoff stand before --"
+    } else if has(b" \t\n|&;<>$`(){}*?") {
+        "; a command line for the shell needs sh -c '...'"
+    } else if has(b"=") {
+        "; to set a variable, put env in front"
+    } else {
+        ""
+    }
+}
+
+fn what(outcome: &Outcome, verdict: &Verdict) -> String {
+    failure(outcome, verdict, printable)
+}
+
+impl Text<'_> {
+    /// What to say about an event; None is nothing.
+    pub fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+        let attempt = self.attempt(moment);
+        let verbose = self.verbosity >= 1;
+        match event {
+            // A command that cannot be started is an error of its own, said even when quiet.
+            Event::GaveUp {
+                outcome:
+                    Outcome {
+                        end: End::NotStarted(failure),
+                        ..
+                    },
+                ..
+            } if moment.total == 1 || self.verbosity < 0 => Some(self.cannot_run(failure)),
+            // The protection that was asked for is off: an error of backoff's own.
+            Event::Warning(text) => Some(format!("warning: {text}")),
+            Event::Failed(why) => self.is_filed.then(|| (*why).to_owned()),
+            _ if self.verbosity < 0 => None,
+            Event::Settings(effective) => {
+                let lines: Vec<String> = effective.iter().map(|one| printable(&one.to_string())).collect();
+                Some(lines.join("\nbackoff: "))
+            }
+            Event::Remark(text) => Some(printable(text)),
+            Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
+            Event::Retrying {
+                outcome,
+                verdict,
+                delay,
+            } => Some(format!(
+                "{attempt} failed: {}; retrying in {}",
+                self.how(outcome, verdict),
+                span(*delay)
+            )),
+            Event::Ended { .. } => None,
+            Event::Confirming { delay } => {
+                verbose.then(|| format!("{attempt} succeeded; confirming in {}", span(*delay)))
+            }
+            Event::Nested(nesting) => Some(Self::nested(*nesting, self.attempts)),
+            Event::Succeeded { flaky } => {
+                (*flaky || verbose).then(|| format!("succeeded on {attempt} after {}", span(moment.elapsed)))
+            }
+            // Silent as in a shell: the reader of a pipeline has seen enough.
+            Event::GaveUp {
+                verdict: Verdict::Permanent(Reason {
+                    why: Why::ReaderGone, ..
+                }),
+                ..
+            } if !verbose => None,
+            Event::GaveUp { why, outcome, verdict } => {
+                let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
+                let mut line = format!(
+                    "gave up after {} {attempts} in {}: {}",
+                    moment.total,
+                    span(moment.elapsed),
+                    what(outcome, verdict)
+                );
+                line.push_str(&self.because(*why, verdict, outcome));
+                Some(line)
+            }
+            Event::CoolingOff(wait) => Some(format!(
+                "waiting {} before the first attempt: the last run of {} gave up",
+                span(*wait),
+                self.budget()
+            )),
+            Event::NoTime { cool_off: Some(wait) } => Some(format!(
+                "gave up before the first attempt: the last run of {} gave up, and to wait {} would pass the deadline",
+                self.budget(),
+                span(*wait)
+            )),
+            Event::NoTime { cool_off: None } => {
+                Some("gave up before the first attempt: the deadline has passed".into())
+            }
+            Event::Interrupted(signal) => {
+                verbose.then(|| format!("interrupted by {signal} at {attempt}; no further attempt"))
+            }
+        }
+    }
+
+    /// That retries multiply.
+    pub fn nested(nesting: Nesting, attempts: Option<u64>) -> String {
+        let calls = match (nesting.outer_attempts, attempts) {
+            (Some(outer), Some(own)) => {
+                format!(" (up to {outer} x {own} = {} calls)", outer.saturating_mul(own))
+            }
+            _ => String::new(),
+        };
+        format!("running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one")
+    }
+
+    /// What is waited for, on a terminal.
+    pub fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
+        let next = self.numbered(moment.attempt.saturating_add(1));
+        format!("backoff: {next} in {} ({})", seconds(left), what(outcome, verdict))
+    }
+
+    fn attempt(&self, moment: &Moment) -> String {
+        self.numbered(moment.attempt)
+    }
+
+    /// "attempt 2 of 5", or "attempt 2" without a limit.
+    fn numbered(&self, attempt: u64) -> String {
+        match self.attempts {
+            Some(limit) => format!("attempt {attempt} of {limit}"),
+            None => format!("attempt {attempt}"),
+        }
+    }
+
+    /// "exit 7 after 0.21s"
+    fn how(&self, outcome: &Outcome, verdict: &Verdict) -> String {
+        let rule = match verdict {
+            Verdict::Transient(Reason {
+                why: Why::Rule(rule), ..
+            }) if self.verbosity >= 1 => format!(" ({rule})"),
+            _ => String::new(),
+        };
+        match &outcome.end {
+            End::NotStarted(failure) => format!("{}{rule}", self.cannot_run(failure)),
+            _ => format!("{}{rule} after {}", what(outcome, verdict), span(outcome.ran)),
+        }
+    }
+
+    fn cannot_run(&self, failure: &StartFailure) -> String {
+        let hint = if failure.not_found {
+            self.command.first().map_or("", misuse)
+        } else {
+            ""
+        };
+        format!("cannot run {}: {}{hint}", self.name(), failure.message)
+    }
+
+    fn because(&self, why: GiveUp, verdict: &Verdict, outcome: &Outcome) -> String {
+        match (why, verdict) {
+            (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
+                Why::Rule(rule) => format!(" (permanent: {rule})"),
+                Why::ReaderGone => " (its reader is gone)".into(),
+                Why::PredicateFailed(how) => format!(" (permanent: --retry-if failed: {how})"),
+                _ => " (permanent: no retry rule matches)".into(),
+            },
+            (GiveUp::Permanent, _) => String::new(),
+            (
+                GiveUp::AttemptsOfClass,
+                Verdict::Transient(Reason {
+                    why: Why::Rule(rule), ..
+                }),
+            ) => {
+                format!(" (no attempt is left for {rule})")
+            }
+            (GiveUp::Attempts, Verdict::Success) => " (too few successes in a row)".into(),
+            (GiveUp::Deadline, _) if !matches!(outcome.end, End::TimedOut(_)) => {
+                " (the next wait would pass the deadline)".into()
+            }
+            (GiveUp::Delay, _) => " (the next wait would reach --stop-at-delay)".into(),
+            (GiveUp::AskedTooLong, _) => {
+                let asked = outcome.seen.wait_asked.unwrap_or_default();
+                format!(" (asked to wait {}, longer than --max-retry-after)", span(asked))
+            }
+            (GiveUp::Budget(counts), _) => format!(
+                " ({} is spent: {} of {} attempts in {} were retries)",
+                self.budget(),
+                counts.retries,
+                counts.attempts,
+                span(self.budget.map_or(Duration::ZERO, |budget| budget.terms.window))
+            ),
+            (GiveUp::Nested, _) => " (left to the outer backoff: --nested once)".into(),
+            (GiveUp::Stdin, _) => match &outcome.seen.input_error {
+                Some(error) => format!(" (standard input cannot be given again: {error})"),
+                None => {
+                    " (standard input cannot be given again: more was read than --stdin-limit lets backoff keep)".into()
+                }
+            },
+            (GiveUp::Attempts | GiveUp::AttemptsOfClass | GiveUp::Deadline, _) => String::new(),
+        }
+    }
+
+    /// "budget "api""
+    fn budget(&self) -> String {
+        let name = self.budget.map(|budget| printable(&budget.name));
+        format!("budget \"{}\"", name.unwrap_or_default())
+    }
+
+    fn name(&self) -> String {
+        self.command.first().map(quoted).unwrap_or_default()
+    }
+
+    fn shown_command(&self) -> String {
+        if self.verbosity < 2 {
+            return self.name();
+        }
+        let words: Vec<String> = self.command.iter().map(quoted).collect();
+        format!("{} ({})", words.join(" "), self.streams)
+    }
+}

@@ -1,0 +1,51 @@
+//! What is meant for what backoff says: how much, in which form, and where.
+
+use std::path::PathBuf;
+
+/// What backoff says of a run.
+#[derive(Debug, Clone)]
+pub struct OutputOptions {
+    /// -1 quiet, 0, 1 or 2 (and more) verbose.
+    pub verbosity: i16,
+    /// `--log-format`
+    pub format: Format,
+    /// `--log-file`; None is standard error.
+    pub log_file: Option<PathBuf>,
+    /// `--report`
+    pub report: Option<PathBuf>,
+    /// `--color`
+    pub colour: When,
+    /// `--progress`; None is never.
+    pub progress: Option<Progress>,
+}
+
+/// The form of the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+    /// Commands to the runner of GitHub Actions.
+    GitHub,
+}
+
+/// Whether lines are coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// On a terminal that can do it, unless NO_COLOR is set; with CLICOLOR_FORCE, always.
+    Auto,
+    /// Yes.
+    Always,
+    /// No.
+    Never,
+}
+
+/// Whether waits show a countdown on the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Unless the terminal is dumb.
+    Auto,
+    /// On any terminal.
+    Always,
+}

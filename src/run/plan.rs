@@ -1,0 +1,134 @@
+//! What a run is to do: validated, immutable, plain data.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::time::Duration;
+
+use super::output::OutputOptions;
+use super::streams::StreamOptions;
+use crate::policy::budget::Terms;
+use crate::policy::classifier::Classifier;
+use crate::policy::delay::Delays;
+use crate::policy::exit::Overrides;
+use crate::policy::session::{Class, Limits};
+use crate::policy::signal::Signal;
+
+/// A validated run.
+#[derive(Debug)]
+pub struct Plan {
+    /// The command and its arguments; empty only if nothing is run.
+    pub command: Vec<OsString>,
+    /// When to stop.
+    pub limits: Limits,
+    /// How long to wait.
+    pub delays: Delays,
+    /// What holds for the failures that the policy's rules speak of.
+    pub classes: Vec<Class>,
+    /// What an outcome means.
+    pub classifier: Classifier,
+    /// What the command's streams are to be.
+    pub streams: StreamOptions,
+    /// `--retry-if`
+    pub retry_if: Option<String>,
+    /// What ends an attempt.
+    pub bounds: Bounds,
+    /// `--initial-delay`
+    pub initial_delay: Duration,
+    /// `--splay`
+    pub splay: Duration,
+    /// `--seed`
+    pub seed: Option<u64>,
+    /// The budget it shares with others.
+    pub budget: Option<SharedBudget>,
+    /// The runs around this one.
+    pub nesting: Nesting,
+    /// `--exhausted-exit` and `--flaky-exit`
+    pub overrides: Overrides,
+    /// What backoff says, and where.
+    pub output: OutputOptions,
+    /// `--on-retry`
+    pub on_retry: Option<String>,
+    /// `--on-give-up`
+    pub on_give_up: Option<String>,
+    /// `--c-locale`
+    pub c_locale: bool,
+    /// What may not be as it was meant; only for `-v`.
+    pub remarks: Vec<String>,
+    /// Every setting with where it came from; only for `-vv`.
+    pub effective: Vec<Effective>,
+}
+
+/// Where this run stands among nested ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nesting {
+    /// 1 for an outermost run.
+    pub depth: u64,
+    /// Say so when retrying under an outer run.
+    pub warn: bool,
+    /// The outer run's limit of attempts, where it said one.
+    pub outer_attempts: Option<u64>,
+}
+
+/// A budget of retries that this run shares with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedBudget {
+    /// What those who share it call it.
+    pub name: String,
+    /// What it allows.
+    pub terms: Terms,
+    /// How long an answer may take.
+    pub timeout: Duration,
+    /// Wait for what an earlier run left to wait.
+    pub cool_off: bool,
+}
+
+/// One setting, as a person reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effective {
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub value: String,
+    /// Where that came from.
+    pub from: String,
+}
+
+/// `base = 2s (policy slow, /etc/backoff.toml:7)`
+impl fmt::Display for Effective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {} ({})", self.name, self.value, self.from)
+    }
+}
+
+/// Who this run is, towards the command.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The same for all attempts of a run: usable as an idempotency key.
+    pub run_id: String,
+}
+
+/// What ends an attempt that does not end by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounds {
+    /// `--timeout`: bound on one attempt.
+    pub timeout: Option<Duration>,
+    /// `--idle-timeout`: bound on silence.
+    pub idle: Option<Duration>,
+    /// `--signal`: what a bound sends first.
+    pub signal: Signal,
+    /// `--kill-after`: from that signal to KILL; None is never.
+    pub kill_after: Option<Duration>,
+    /// From a passed-on TERM, INT, HUP or QUIT to KILL: only where `--kill-after` was given.
+    pub kill_passed_on_after: Option<Duration>,
+}
+
+impl Bounds {
+    /// For what is run beside the command: its bounds on one attempt do not apply.
+    pub fn without_those_of_an_attempt(&self) -> Bounds {
+        Bounds {
+            timeout: None,
+            idle: None,
+            ..self.clone()
+        }
+    }
+}

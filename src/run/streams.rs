@@ -1,0 +1,107 @@
+//! What is meant for the command's three standard streams. Plain data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::search::pattern::Patterns;
+
+/// `--stdin`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputMode {
+    /// A file is rewound, a pipe replayed, anything else inherited.
+    Auto,
+    /// The caller's own.
+    Inherit,
+    /// Read to the end first, then fed to each attempt.
+    Replay,
+    /// `/dev/null`.
+    Null,
+}
+
+/// `--stdout`, `--stderr`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputMode {
+    /// Passed through as it comes.
+    Stream,
+    /// Kept; only the last attempt's is printed.
+    Final,
+    /// Kept; printed only if the run succeeds, and then only the last attempt's.
+    Success,
+    /// Kept; printed only if the whole run failed.
+    Failure,
+    /// Dropped.
+    Null,
+}
+
+/// All that is meant for the streams of each attempt.
+#[derive(Debug, Clone)]
+pub struct StreamOptions {
+    /// `--stdin`
+    pub input: InputMode,
+    /// `--stdin-limit`, in bytes.
+    pub input_limit: u64,
+    /// `--stdout`, `--stderr`
+    pub keep: [OutputMode; 2],
+    /// `--pty`
+    pub pty: bool,
+    /// What is looked at: standard output, standard error.
+    pub watched: [bool; 2],
+    /// What the rules look for.
+    pub patterns: Arc<Patterns>,
+    /// A pattern that was found makes these others of no interest.
+    pub superseded: Vec<Vec<usize>>,
+    /// `--retry-after`: look for waits that the output asks for.
+    pub retry_after: bool,
+    /// What is watched is kept for `--retry-if`.
+    pub copy: bool,
+    /// Output resets `--idle-timeout`.
+    pub idle: bool,
+}
+
+impl StreamOptions {
+    /// Whether backoff must see what this output (0 standard output, 1 standard error) carries.
+    pub fn is_observed(&self, output: usize) -> bool {
+        !self.reasons(output).is_empty()
+    }
+
+    /// Why backoff must see what this output carries; nothing if it is the caller's own.
+    fn reasons(&self, output: usize) -> Vec<&'static str> {
+        let watched = self.watched[output];
+        [
+            (self.pty, "--pty"),
+            (watched && !self.patterns.is_empty(), "rules"),
+            (watched && self.copy, "--retry-if"),
+            (watched && self.retry_after, "--retry-after"),
+            (self.idle, "--idle-timeout"),
+            (
+                !matches!(self.keep[output], OutputMode::Stream | OutputMode::Null),
+                "kept",
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(applies, reason)| applies.then_some(reason))
+        .collect()
+    }
+}
+
+/// "stdin auto, stdout observed (rules), stderr inherited"
+impl fmt::Display for StreamOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let input = match self.input {
+            InputMode::Auto => "auto",
+            InputMode::Inherit => "inherited",
+            InputMode::Replay => "replayed",
+            InputMode::Null => "null",
+        };
+        write!(f, "stdin {input}")?;
+        for (output, name) in ["stdout", "stderr"].into_iter().enumerate() {
+            let reasons = self.reasons(output);
+            match self.keep[output] {
+                _ if !reasons.is_empty() => write!(f, ", {name} observed ({})", reasons.join(", "))?,
+                OutputMode::Null => write!(f, ", {name} null")?,
+                _ => write!(f, ", {name} inherited")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,6 @@
+//! Patterns over a stream of bytes. Pure: bytes come in, matches go out.
+
+mod lanes;
+pub mod lines;
+pub mod pattern;
+pub mod scanner;
