@@ -20,10 +20,12 @@ use std::mem::ManuallyDrop;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use cli::parse::Parsed;
+use budget::client::Store;
+use cli::parse::{CommandLine, Parsed};
 use config::load::Config;
 use config::settings::Settings;
-use plan::resolve::{Action, Resolved};
+use config::sourced::UsageError;
+use plan::resolve::{Action, Request};
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
@@ -33,7 +35,7 @@ use report::reporter::Reporter;
 use report::summary::Ending;
 use run::host::{Host, RunError};
 use run::output::Format;
-use run::plan::Identity;
+use run::plan::{Identity, Plan};
 
 /// Runs backoff with these arguments, the first being its own name.
 #[allow(clippy::needless_pass_by_value, reason = "the C `main` hands them over")]
@@ -43,28 +45,35 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Parsed::Print(text) => return print_all([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
-    let variables = environment::backoff_variables();
-    // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
-    let config = match Config::load(&Settings::new(&typed, &variables)) {
-        Ok(config) => ManuallyDrop::new(config),
+    let (config, request) = match request(&typed) {
+        // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
+        Ok(request) => (ManuallyDrop::new(request.0), ManuallyDrop::new(request.1)),
         Err(usage) => return complain(&usage.0),
     };
-    let resolved = match plan::resolve::resolve(&typed, &variables, &config) {
-        Ok(resolved) => ManuallyDrop::new(resolved),
-        Err(usage) => return complain(&usage.0),
-    };
-    let plan = &resolved.plan;
-    match resolved.action {
-        Action::Generate(document) => print_all([cli::generate::document(document)]),
-        Action::ListPresets => print_all(config::listing::presets()),
-        Action::ListPolicies => print_all(config::listing::policies(&config)),
+    let plan = &request.plan;
+    match request.action {
+        Action::Run => run(plan, &request.store),
         Action::Plan if plan.output.format == Format::Json => print_all([report::plan_table::waits_as_json(plan)]),
         Action::Plan => print_all(report::plan_table::waits(plan)),
-        Action::Run => run(&resolved),
+        Action::ListPresets => print_all(config::listing::presets()),
+        Action::ListPolicies => match config::listing::policies(&config) {
+            Ok(lines) => print_all(lines),
+            Err(usage) => complain(&usage.0),
+        },
+        Action::Generate(document) => print_all([cli::generate::document(document)]),
     }
 }
 
-fn run(Resolved { plan, store, .. }: &Resolved) -> Exit {
+/// What flags, variables and the configuration file ask for.
+fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
+    let variables = environment::backoff_variables();
+    let said = Settings::of_command_line(typed)?.or_variables(&variables)?;
+    let config = Config::load(&said)?;
+    let request = plan::resolve::resolve(&said, &typed.command, &variables, &config)?;
+    Ok((config, request))
+}
+
+fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = Identity { run_id: run_id() };
     let mut rng = match plan.seed {
         Some(seed) => Xoshiro256PlusPlus::seed_from_u64(seed),

@@ -1,5 +1,4 @@
-//! The built-in policies: named sets of options, each as its source states it. They are data for
-//! the same settings that flags and variables fill.
+//! The built-in policies: named sets of options, each as its source states it.
 
 /// A named set of options.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 //! `-` for any), text (a regex, looked for in each line whatever its case, `-` for none), source. A row
 //! with codes and text needs both. A stop row wins over every retry row.
 
-use crate::config::values;
+use super::values::{self, Parsed};
 use crate::policy::sets::CodeSet;
 
 /// Name and text of each preset, sorted by name.
@@ -88,18 +88,62 @@ pub enum Verdict {
     Stop,
 }
 
+/// A name that `--for` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PresetName {
+    /// The one for the command, if there is one.
+    Auto,
+    /// The preset at this index.
+    Named(usize),
+}
+
+impl PresetName {
+    /// `curl,ssh`, `auto`
+    pub fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
+        let names = text.split(',').map(str::trim);
+        names
+            .map(|name| match name {
+                "auto" => Ok(PresetName::Auto),
+                name => index(name).map(PresetName::Named).ok_or_else(|| {
+                    let which = if name == text {
+                        String::new()
+                    } else {
+                        format!(" with {name:?}")
+                    };
+                    format!("names no preset{which}; --list-presets shows them, and auto goes by the command")
+                }),
+            })
+            .collect()
+    }
+
+    /// The preset, for a command with this file name.
+    pub fn preset(self, program: Option<&str>) -> Option<Preset> {
+        match self {
+            PresetName::Auto => program.and_then(for_program),
+            PresetName::Named(index) => FILES.get(index).map(|file| parsed(*file)),
+        }
+    }
+}
+
 /// The preset with this name, or else the one for the program with this name.
 pub fn find(name: &str) -> Option<Preset> {
-    let named = FILES.iter().find(|(known, _)| *known == name);
-    named.map(|file| parsed(*file)).or_else(|| for_program(name))
+    index(name).map(|index| parsed(FILES[index]))
+}
+
+fn index(name: &str) -> Option<usize> {
+    let named = FILES.iter().position(|(known, _)| *known == name);
+    named.or_else(|| index_for_program(name))
+}
+
+fn index_for_program(file_name: &str) -> Option<usize> {
+    FILES
+        .iter()
+        .position(|(_, text)| values_of(text, "program").any(|program| program == file_name))
 }
 
 /// The preset for the program with this file name.
 pub fn for_program(file_name: &str) -> Option<Preset> {
-    let file = FILES
-        .iter()
-        .find(|(_, text)| values_of(text, "program").any(|program| program == file_name));
-    file.map(|file| parsed(*file))
+    index_for_program(file_name).map(|index| parsed(FILES[index]))
 }
 
 /// Every preset, sorted by name.
