@@ -82,7 +82,6 @@ const FORMAT_NAMES: &[&str] = &names(&FORMATS);
 const WHEN_NAMES: &[&str] = &names(&WHEN);
 const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
 
-
 /// All options that have a variable, in the order of `--help`. (`--help` and `--version` are actions
 /// of the parser and have none.)
 #[rustfmt::skip]

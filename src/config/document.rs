@@ -130,8 +130,11 @@ struct Table {
 impl Table {
     fn policy(self) -> Result<Policy, UsageError> {
         let layer = Layer::read(self.entries)?;
-        let rules: Result<Vec<Rule>, UsageError> =
-            self.rules.into_iter().map(|(name, entries)| Rule::read(name, entries)).collect();
+        let rules: Result<Vec<Rule>, UsageError> = self
+            .rules
+            .into_iter()
+            .map(|(name, entries)| Rule::read(name, entries))
+            .collect();
         Ok(Policy {
             name: Cow::Owned(self.name),
             origin: PolicyOrigin::File(self.place),

@@ -139,7 +139,9 @@ impl Rule {
             match entry.key {
                 "exit" => rule.exit = Some(entry.read(values::codes)?),
                 "signal" => rule.signals = Some(entry.read(values::signals)?),
-                "match" => rule.patterns.push((entry.read(Pattern::parse)?, Rc::clone(&entry.source))),
+                "match" => rule
+                    .patterns
+                    .push((entry.read(Pattern::parse)?, Rc::clone(&entry.source))),
                 "timed-out" => rule.timed_out = Some(entry.read(values::switch)?),
                 "verdict" => rule.stops = entry.read(|text| values::one_of(text, VERDICTS))?,
                 _ => {

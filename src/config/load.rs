@@ -91,7 +91,8 @@ impl Config {
     pub fn all_policies(&self) -> Result<Vec<Rc<Policy>>, UsageError> {
         let built_in = BUILT_IN.iter().filter(|named| !self.has(named.name));
         let own = self.policies.iter().map(|own| Ok(Rc::clone(own)));
-        own.chain(built_in.map(|named| Policy::built_in(named).map(Rc::new))).collect()
+        own.chain(built_in.map(|named| Policy::built_in(named).map(Rc::new)))
+            .collect()
     }
 
     fn has(&self, name: &str) -> bool {

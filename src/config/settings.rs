@@ -112,7 +112,7 @@ settings! {
         splay "splay": Duration = values::duration;
         reset_after "reset-after": Duration = values::duration;
         seed "seed": u64 = |text| values::whole(text, 0, u64::MAX);
-        policy "policy": String = values::any;
+        policy "policy": String = values::any_text;
 
         success_exit "success-exit": CodeSet = values::codes;
         consecutive "consecutive": u64 = |text| values::whole(text, 1, u64::MAX);
@@ -120,7 +120,7 @@ settings! {
         stop_exit "stop-exit": CodeSet = values::codes;
         retry_signal "retry-signal": SignalSet = values::signals;
         stop_signal "stop-signal": SignalSet = values::signals;
-        retry_if "retry-if": String = values::any;
+        retry_if "retry-if": String = values::any_text;
         presets "for": Vec<PresetName> = PresetName::parse_list;
         match_on "match-on": [bool; 2] = |text| values::one_of(text, &STREAM_CHOICES);
         max_retry_after "max-retry-after": Duration = values::duration;
@@ -141,8 +141,8 @@ settings! {
         log_format "log-format": Format = |text| values::one_of(text, &FORMATS);
         color "color": When = |text| values::one_of(text, &WHEN);
         progress "progress": When = |text| values::one_of(text, &WHEN);
-        on_retry "on-retry": String = values::any;
-        on_give_up "on-give-up": String = values::any;
+        on_retry "on-retry": String = values::any_text;
+        on_give_up "on-give-up": String = values::any_text;
         exhausted_exit "exhausted-exit": u8 = values::code;
         flaky_exit "flaky-exit": u8 = values::code;
 
@@ -263,7 +263,10 @@ mod tests {
 
     #[test]
     fn a_variable_that_a_flag_overrides_is_not_read() {
-        let variables = [("BACKOFF_BASE".into(), "nonsense".into()), ("BACKOFF_FACTOR".into(), "".into())];
+        let variables = [
+            ("BACKOFF_BASE".into(), "nonsense".into()),
+            ("BACKOFF_FACTOR".into(), "".into()),
+        ];
         let mut flags = Settings::default();
         let base = crate::cli::table::option("base");
         flags.set(base, "2s".as_ref(), Source::Flag).unwrap();

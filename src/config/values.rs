@@ -273,7 +273,7 @@ pub fn spread(text: &str) -> Parsed<Spread> {
 }
 
 /// Any text.
-pub fn any(text: &str) -> Parsed<String> {
+pub fn any_text(text: &str) -> Parsed<String> {
     Ok(text.to_owned())
 }
 

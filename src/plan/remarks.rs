@@ -9,11 +9,7 @@ use crate::config::presets::{self, PresetName};
 use crate::config::settings::Settings;
 use crate::run::variables::SET_BY_BACKOFF;
 
-pub(super) fn remarks(
-    settings: &Settings,
-    variables: &[(OsString, OsString)],
-    command: &[OsString],
-) -> Vec<String> {
+pub(super) fn remarks(settings: &Settings, variables: &[(OsString, OsString)], command: &[OsString]) -> Vec<String> {
     let set = variables.iter().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown(&name.to_string_lossy()));
     unknown.chain(without_preset(settings, command)).collect()

@@ -100,3 +100,6 @@ fn check(config: &Config) -> Result<(), UsageError> {
     }
     config.policies.iter().try_for_each(|own| judge(Some(Rc::clone(own))))
 }
+
+#[cfg(test)]
+mod tests;

@@ -117,7 +117,11 @@ fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
     let mut rows = Vec::new();
     for (class, rule) in layers.rules().iter().enumerate() {
         let mut alternatives: Vec<Option<usize>> = Vec::new();
-        alternatives.extend(rule.patterns.iter().map(|(pattern, _)| Some(patterns.add(pattern.clone()))));
+        alternatives.extend(
+            rule.patterns
+                .iter()
+                .map(|(pattern, _)| Some(patterns.add(pattern.clone()))),
+        );
         if alternatives.is_empty() {
             alternatives.push(None);
         }

@@ -13,7 +13,14 @@ use crate::policy::delay::{Delays, Growth, Jitter};
 pub(super) fn delays(settings: &Settings) -> Result<Delays, UsageError> {
     let (delays, jitter) = resolve(settings)?;
     let spread = settings.spread.as_ref();
-    if let Some((said, Spread { duration: Err(problem), fraction: Err(_) })) = spread.map(|said| (said, &said.value)) {
+    if let Some((
+        said,
+        Spread {
+            duration: Err(problem),
+            fraction: Err(_),
+        },
+    )) = spread.map(|said| (said, &said.value))
+    {
         return Err(said.unreadable(problem));
     }
     only_with(spread, jitter, &[JitterKind::Additive, JitterKind::Proportional])?;
@@ -136,7 +143,12 @@ fn base_and_cap(
     let is_asked_for = base.is_explicit() || cap.is_none_or(|cap| cap.rank() <= base.rank());
     if is_asked_for && base.value > limit && list.is_none() {
         let cap = cap.map_or_else(
-            || format!("the default --max-delay {}", crate::cli::table::duration(defaults::MAX_DELAY)),
+            || {
+                format!(
+                    "the default --max-delay {}",
+                    crate::cli::table::duration(defaults::MAX_DELAY)
+                )
+            },
             ToString::to_string,
         );
         return Err(UsageError(format!(

@@ -57,6 +57,13 @@ impl Pattern {
         })
     }
 
+    /// Reads an expression and builds what it takes to look for it.
+    pub fn compile(text: &str) -> Result<Self, String> {
+        let pattern = Self::parse(text)?;
+        pattern.build()?;
+        Ok(pattern)
+    }
+
     /// Builds what it takes to look for it. It may be too large.
     pub fn build(&self) -> Result<(), String> {
         match self.loose() {
