@@ -8,6 +8,7 @@
 
 mod common;
 
+use backoff_cli::cli::table::{OPTIONS, Takes};
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,11 +16,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use backoff_cli::cli::{self, OPTIONS, Opt, Parsed, Takes};
-use backoff_cli::config::load::Config;
-use backoff_cli::config::settings::Settings;
-use backoff_cli::plan::resolve::resolve;
-use backoff_cli::run::plan::Plan;
 use common::{Shown, backoff, run};
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
