@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::presets::PresetName;
-use super::sourced::{Source, Sourced, UsageError};
+use super::sourced::{Source, Sourced, Statement, UsageError};
 use super::values::{self, Spread};
 use crate::budget::client::Store;
 use crate::cli::parse::CommandLine;
@@ -67,23 +67,14 @@ macro_rules! settings {
                 }
             }
 
-            /// What an option is set to, as it may be shown, and by whom.
-            pub fn said(&self, opt: &Opt) -> Option<(String, String)> {
+            /// What was said of an option; several statements only of one that may be repeated.
+            fn statements(&self, opt: &Opt) -> Vec<&Statement> {
                 match opt.long {
-                    $($one_name => self.$one.as_ref().map(|one| (one.text().to_owned(), one.name())),)*
-                    $($list_name => {
-                        let texts: Vec<&str> = self.$list.iter().map(Sourced::text).collect();
-                        self.$list.last().map(|last| (texts.join(", "), last.name()))
-                    })*
-                    $($path_name => self.$path.as_ref().map(|path| (path.text().to_owned(), path.name())),)*
-                    $($switch_name => self.$switch.as_ref().map(|switch| {
-                        let text = match switch.text() {
-                            "" => switch.value.to_string(),
-                            text => text.to_owned(),
-                        };
-                        (text, switch.name())
-                    }),)*
-                    _ => None,
+                    $($one_name => self.$one.iter().map(|one| &one.said).collect(),)*
+                    $($list_name => self.$list.iter().map(|one| &one.said).collect(),)*
+                    $($path_name => self.$path.iter().map(|path| &path.said).collect(),)*
+                    $($switch_name => self.$switch.iter().map(|switch| &switch.said).collect(),)*
+                    _ => Vec::new(),
                 }
             }
         }
@@ -187,6 +178,13 @@ impl Settings {
         Ok(settings)
     }
 
+    /// What an option is set to, as it may be shown, and by whom.
+    pub fn said(&self, opt: &Opt) -> Option<(String, String)> {
+        let statements = self.statements(opt).into_iter().map(Statement::shown);
+        let (texts, mut names): (Vec<String>, Vec<String>) = statements.unzip();
+        Some((texts.join(", "), names.pop()?))
+    }
+
     /// Adds what the `BACKOFF_*` variables say of options that this does not speak of. What a stronger source
     /// overrides is not even read.
     pub fn or_variables(self, variables: &[(OsString, OsString)]) -> Result<Settings, UsageError> {
@@ -194,7 +192,7 @@ impl Settings {
             return Ok(self);
         }
         let mut weaker = Settings::default();
-        for opt in OPTIONS.iter().filter(|opt| self.said(opt).is_none()) {
+        for opt in OPTIONS.iter().filter(|opt| self.statements(opt).is_empty()) {
             // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
             if opt.long == "signal" && variable(variables, "BACKOFF_EXIT").is_some() {
                 continue;

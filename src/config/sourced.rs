@@ -114,14 +114,42 @@ impl Source {
     }
 }
 
-/// The value of an option, the text it was read from and where that stood.
+/// What was said of an option, as text, and where.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    pub source: Source,
+    opt: &'static Opt,
+    /// As it may be shown.
+    text: String,
+}
+
+impl Statement {
+    /// The text as it may be shown, and who said it: `--base`, `BACKOFF_BASE`, `policy sip`.
+    pub fn shown(&self) -> (String, String) {
+        (self.text.clone(), self.source.name(self.opt))
+    }
+}
+
+/// `--base 5s`, `BACKOFF_BASE=5s`, `--base 5s (policy sip)`
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Statement { opt, text, source } = self;
+        let name = source.name(opt);
+        let is_switch = matches!(opt.takes, Takes::Nothing | Takes::Count);
+        match source {
+            Source::Flag if is_switch => f.write_str(&name),
+            Source::Flag => write!(f, "{name} {text}"),
+            Source::Variable => write!(f, "{name}={text}"),
+            Source::Entry(_) => write!(f, "--{} {text} ({name})", opt.long),
+        }
+    }
+}
+
+/// The value of an option, and the statement that it was read from.
 #[derive(Debug, Clone)]
 pub struct Sourced<T> {
     pub value: T,
-    pub source: Source,
-    opt: &'static Opt,
-    /// As it may be shown; empty for a switch that was given as a flag.
-    text: String,
+    pub said: Statement,
 }
 
 impl<T> Sourced<T> {
@@ -131,19 +159,22 @@ impl<T> Sourced<T> {
         source: Source,
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Result<Sourced<T>, UsageError> {
-        let wrong = |problem: &str| source.unreadable(opt, &shown(opt.long, &text.to_string_lossy()), problem);
-        let known = text.to_str().ok_or_else(|| wrong("is not UTF-8"))?;
-        let value = parse(known).map_err(|problem| wrong(&problem))?;
-        Ok(Sourced {
+        match text.to_str().map_or_else(|| Err("is not UTF-8".to_owned()), parse) {
+            Ok(value) => Ok(Sourced::new(value, opt, text, source)),
+            Err(problem) => Err(source.unreadable(opt, &shown(opt.long, &text.to_string_lossy()), &problem)),
+        }
+    }
+
+    fn new(value: T, opt: &'static Opt, text: &OsStr, source: Source) -> Sourced<T> {
+        let text = shown(opt.long, &text.to_string_lossy());
+        Sourced {
             value,
-            text: shown(opt.long, known),
-            source,
-            opt,
-        })
+            said: Statement { source, opt, text },
+        }
     }
 
     pub fn rank(&self) -> Rank {
-        self.source.rank()
+        self.said.source.rank()
     }
 
     /// Whether somebody asked for it here, rather than a policy or the configuration file.
@@ -153,21 +184,17 @@ impl<T> Sourced<T> {
 
     /// The error that this value is of no use.
     pub fn wrong(&self, problem: &str) -> UsageError {
-        UsageError(format!("{}: {:?} {problem}", self.name(), self.text))
+        UsageError(format!("{}: {:?} {problem}", self.name(), self.said.text))
     }
 
     /// The error that the text cannot be read, found later than usual.
     pub fn unreadable(&self, problem: &str) -> UsageError {
-        self.source.unreadable(self.opt, &self.text, problem)
+        self.said.source.unreadable(self.said.opt, &self.said.text, problem)
     }
 
     /// Where it came from: `--base`, `BACKOFF_BASE`, `policy sip`.
     pub fn name(&self) -> String {
-        self.source.name(self.opt)
-    }
-
-    pub fn text(&self) -> &str {
-        &self.text
+        self.said.source.name(self.said.opt)
     }
 }
 
@@ -177,12 +204,7 @@ impl Sourced<PathBuf> {
         if text.is_empty() {
             return Err(source.unreadable(opt, "", "is no path; try a file name"));
         }
-        Ok(Sourced {
-            value: PathBuf::from(text),
-            text: text.to_string_lossy().into_owned(),
-            source,
-            opt,
-        })
+        Ok(Sourced::new(PathBuf::from(text), opt, text, source))
     }
 }
 
@@ -199,26 +221,13 @@ impl Sourced<u8> {
 
     /// A switch that was given so many times on the command line.
     pub fn flags(opt: &'static Opt, count: u8) -> Sourced<u8> {
-        Sourced {
-            value: count,
-            source: Source::Flag,
-            opt,
-            text: String::new(),
-        }
+        Sourced::new(count, opt, OsStr::new(&count.to_string()), Source::Flag)
     }
 }
 
-/// `--base 5s`, `BACKOFF_BASE=5s`, `--base 5s (policy sip)`
 impl<T> fmt::Display for Sourced<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sourced { opt, text, source, .. } = self;
-        let name = source.name(opt);
-        let space = if text.is_empty() { "" } else { " " };
-        match source {
-            Source::Flag => write!(f, "{name}{space}{text}"),
-            Source::Variable => write!(f, "{name}={text}"),
-            Source::Entry(_) => write!(f, "--{}{space}{text} ({name})", opt.long),
-        }
+        self.said.fmt(f)
     }
 }
 
