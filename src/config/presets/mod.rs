@@ -202,3 +202,6 @@ fn row(line: &'static str) -> Option<Row> {
         source,
     })
 }
+
+#[cfg(test)]
+mod tests;

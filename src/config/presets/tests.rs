@@ -1,16 +1,14 @@
-//! The presets' data: every line can be read, and real messages get the right verdict.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use backoff_cli::config::presets::{self, Preset, Row, Verdict};
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::config::presets::{self, Preset, Row, Verdict};
+
 fn dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/presets")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/presets")
 }
 
 /// Name and text of each data file.
