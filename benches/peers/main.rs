@@ -23,7 +23,6 @@ mod machine;
 mod measure;
 mod memory;
 mod options;
-#[path = "../../examples/common/plots.rs"]
 mod plots;
 mod precedence;
 mod retries;

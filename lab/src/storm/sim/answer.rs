@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::outcome::{End, Outcome};
-use crate::policy::classifier::{Classifier, Verdict};
-use crate::policy::session::Limits;
-use crate::policy::sets::CodeSet;
+use backoff_cli::outcome::{End, Outcome};
+use backoff_cli::policy::classifier::{Classifier, Verdict};
+use backoff_cli::policy::session::Limits;
+use backoff_cli::policy::sets::CodeSet;
 
 /// Clients of a simulation give up only where the model says so.
 pub const UNLIMITED: Limits = Limits {

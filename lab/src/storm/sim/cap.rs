@@ -7,9 +7,8 @@
 
 use std::time::Duration;
 
+use backoff_cli::policy::delay::Delays;
 use rand::Rng;
-
-use crate::policy::delay::Delays;
 
 /// Where the cap is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,14 +14,14 @@
 
 use std::time::Duration;
 
+use backoff_cli::policy::budget::{Ledger, Terms};
+use backoff_cli::policy::delay::{Delays, Growth, Jitter};
+use backoff_cli::policy::session::{Decision, Session};
 use rand::{Rng, RngExt};
 
 use super::answer::{Answer, UNLIMITED};
 use super::events::{Queue, nanos};
 use super::spread::Spread;
-use crate::policy::budget::{Ledger, Terms};
-use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::policy::session::{Decision, Session};
 
 /// The time over which calls are added up for a peak, and the work that the service takes on at once.
 pub const SLOT: Duration = Duration::from_millis(10);

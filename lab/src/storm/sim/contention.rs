@@ -13,13 +13,13 @@
 
 use std::time::Duration;
 
+use backoff_cli::policy::delay::{Delays, Growth, Jitter};
+use backoff_cli::policy::session::{Decision, Session};
 use rand::{Rng, RngExt, SeedableRng};
 
 use super::answer::{Answer, UNLIMITED};
 use super::events::Queue;
 use super::spread::seconds;
-use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::policy::session::{Decision, Session};
 
 /// How long a message takes: |normal(mean, deviation)|.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
