@@ -11,6 +11,12 @@
     reason = "the rules of the product's rooms: here everybody may look at the clock and the environment"
 )]
 
+mod bench;
+mod builds;
+mod child;
+mod compare;
+mod log;
+mod measure;
 mod plots;
 mod storm;
 
@@ -26,11 +32,26 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 enum Study {
     /// Simulates retry storms: the CSV files and plots of docs/storm.md
     Storm(storm::Options),
+    /// Measures backoff next to other tools: the tables and charts of docs/performance.md
+    Compare(compare::Options),
+    /// Measures the start-up and a retry, next to `timeout` and the bare command
+    Startup(bench::startup::Options),
+    /// Measures what passes through: output that is looked at or kept, input that is replayed
+    Streams(bench::streams::Options),
+    /// Measures the search in output by itself, over log lines in memory
+    Scanner(bench::scanner::Options),
+    /// Measures budgets: a storm of real runs, and what a run that succeeds pays
+    Store(bench::store::Options),
 }
 
 fn main() -> ExitCode {
     let done = match Study::parse() {
         Study::Storm(options) => storm::run(&options),
+        Study::Compare(options) => compare::run(options),
+        Study::Startup(options) => bench::startup::run(&options),
+        Study::Streams(options) => bench::streams::run(&options),
+        Study::Scanner(options) => bench::scanner::run(&options),
+        Study::Store(options) => bench::store::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,22 +1,6 @@
-//! What the benchmarks share: times, runs that take turns, medians and quantiles.
-#![allow(dead_code, reason = "each benchmark uses a part of it")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "for benchmarks")]
+//! Runs that take turns, medians and quantiles.
 
-pub mod log;
-
-use std::process::Command;
-use std::time::Instant;
-
-/// How long a command takes, in seconds. How it ends does not matter.
-pub fn time(command: &mut Command) -> f64 {
-    // Cargo sets it, and what is linked dynamically would start slower than it does for anybody else.
-    command.env_remove("LD_LIBRARY_PATH");
-    let began = Instant::now();
-    let status = command.status();
-    let took = began.elapsed();
-    assert!(status.is_ok(), "{command:?}");
-    took.as_secs_f64()
-}
+use crate::Result;
 
 /// Figures by item, of so many rounds in which all take turns, so that a change of the machine's speed hits
 /// all of them. The first rounds fill caches, and do not count.
@@ -24,20 +8,20 @@ pub fn in_turns<T, F: Clone>(
     items: &[T],
     warming: usize,
     rounds: usize,
-    mut measure: impl FnMut(&T) -> F,
-) -> Vec<Vec<F>> {
+    mut measure: impl FnMut(&T) -> Result<F>,
+) -> Result<Vec<Vec<F>>> {
     let mut figures = vec![Vec::with_capacity(rounds); items.len()];
     for round in 0..warming + rounds {
         for turn in 0..items.len() {
             // Backwards every other round: nobody always follows the same neighbour.
             let i = if round % 2 == 0 { turn } else { items.len() - 1 - turn };
-            let figure = measure(&items[i]);
+            let figure = measure(&items[i])?;
             if round >= warming {
                 figures[i].push(figure);
             }
         }
     }
-    figures
+    Ok(figures)
 }
 
 pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {

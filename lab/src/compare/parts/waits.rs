@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use plotters::prelude::{BLACK, RGBColor, SeriesLabelPosition};
 
-use crate::load::Load;
+use crate::Result;
+use crate::compare::load::Load;
+use crate::compare::stamps::{Runner, gaps};
+use crate::compare::summary::Headline;
+use crate::compare::table::{Table, digits};
+use crate::compare::tools::{Tool, Wait};
+use crate::compare::{Bench, Figures};
 use crate::measure::{in_turns, median, quantile, sorted};
 use crate::plots::{self, Line, Plot, Scale};
-use crate::stamps::{Runner, gaps};
-use crate::summary::Headline;
-use crate::table::{Table, digits};
-use crate::tools::{Tool, Wait};
-use crate::{Bench, Outcome, Part};
 
 /// Milliseconds, and how many waits in a round. Without a wait there is still the time that a retry takes.
 const WAITS: [(u64, usize); 4] = [(0, 50), (1, 50), (10, 20), (100, 5)];
@@ -25,7 +26,28 @@ struct Late {
     by: Vec<f64>,
 }
 
-pub fn measure(bench: &Bench) -> Outcome<Part> {
+impl Late {
+    /// What this share of them is late by at most.
+    fn at(&self, share: f64) -> String {
+        digits(quantile(&self.by, share))
+    }
+
+    fn row(&self, state: &str) -> [String; 9] {
+        [
+            self.runner.to_owned(),
+            state.to_owned(),
+            self.milliseconds.to_string(),
+            self.at(0.1),
+            self.at(0.5),
+            self.at(0.9),
+            self.at(0.99),
+            self.at(1.0),
+            self.by.len().to_string(),
+        ]
+    }
+}
+
+pub fn measure(bench: &Bench) -> Result<Figures> {
     let title = "How late an attempt starts after a wait: from start to start, less the wait, less the \
                  median from start to start without a wait on processors left alone";
     let columns = [
@@ -39,7 +61,7 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
         "max, us",
         "waits",
     ];
-    let mut part = Part::default();
+    let mut part = Figures::default();
     let mut table = Table::new("waits", title, &columns);
     table.words = 2;
     let mut usual = None;
@@ -54,20 +76,9 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
         drop(load);
         let mut headline = Headline::new(headline);
         for one in &all {
-            let at = |share| digits(quantile(&one.by, share));
-            table.row([
-                one.runner.to_owned(),
-                state.to_owned(),
-                one.milliseconds.to_string(),
-                at(0.1),
-                at(0.5),
-                at(0.9),
-                at(0.99),
-                at(1.0),
-                one.by.len().to_string(),
-            ]);
+            table.row(one.row(state));
             if one.milliseconds == SHOWN {
-                headline.set(one.runner, format!("{} ({})", at(0.5), at(0.99)));
+                headline.set(one.runner, format!("{} ({})", one.at(0.5), one.at(0.99)));
             }
         }
         part.headlines.push(headline);
@@ -78,7 +89,7 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
 }
 
 /// `usual` is what a retry without a wait takes each of them, as soon as that was measured.
-fn late(bench: &Bench, usual: &mut Option<Vec<f64>>) -> Outcome<Vec<Late>> {
+fn late(bench: &Bench, usual: &mut Option<Vec<f64>>) -> Result<Vec<Late>> {
     let rounds = bench.rounds(20, 1);
     let mut runners = vec![Runner::Floor];
     let short = Wait::Fixed(Duration::from_millis(1));
@@ -90,8 +101,8 @@ fn late(bench: &Bench, usual: &mut Option<Vec<f64>>) -> Outcome<Vec<Late>> {
     }
     let taken = in_turns(&cells, 0, rounds, |(runner, wait, count)| {
         let count = if bench.options.quick { count / 5 } else { *count };
-        gaps(bench, runner, count, *wait, &[]).unwrap().unwrap()
-    });
+        gaps(bench, runner, count, *wait, &[])
+    })?;
     let taken: Vec<&[Vec<Vec<f64>>]> = taken.chunks(WAITS.len()).collect();
     let usual = usual.get_or_insert_with(|| taken.iter().map(|own| median(own[0].concat())).collect());
     let mut late = Vec::new();
@@ -109,7 +120,7 @@ fn late(bench: &Bench, usual: &mut Option<Vec<f64>>) -> Outcome<Vec<Late>> {
 }
 
 /// The same tool has the same colour in every chart.
-pub fn colour(title: &str) -> RGBColor {
+fn colour(title: &str) -> RGBColor {
     match title {
         "backoff, static" => plots::VERMILLION,
         "backoff" => plots::BLUE,
@@ -120,7 +131,7 @@ pub fn colour(title: &str) -> RGBColor {
     }
 }
 
-fn chart(bench: &Bench, state: &str, all: &[Late]) -> Outcome<()> {
+fn chart(bench: &Bench, state: &str, all: &[Late]) -> Result<()> {
     let shown = all.iter().filter(|one| one.milliseconds == SHOWN);
     let mut lines = Vec::new();
     let mut most = 0.0_f64;
@@ -140,10 +151,5 @@ fn chart(bench: &Bench, state: &str, all: &[Late]) -> Outcome<()> {
         lines: &lines,
         legend: SeriesLabelPosition::UpperLeft,
     }
-    .write(
-        &bench
-            .options
-            .into
-            .join(format!("waits-{}.svg", state.replace(' ', "-"))),
-    )
+    .write(&bench.into.join(format!("waits-{}.svg", state.replace(' ', "-"))))
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::tools::{self, Tool, Wait};
-use crate::{Bench, Outcome, floor};
+use super::tools::{Tool, Wait};
+use super::{Bench, floor};
+use crate::{Result, child};
 
 /// What retries: a tool, or this program itself.
 #[derive(Clone)]
@@ -23,33 +24,33 @@ impl Runner {
     }
 }
 
-/// From the start of each attempt to the start of the next, in seconds, of a run with so many waits; None if it
-/// cannot wait so. `more` options go first.
-pub fn gaps(bench: &Bench, runner: &Runner, waits: usize, wait: Wait, more: &[&str]) -> Outcome<Option<Vec<f64>>> {
+/// From the start of each attempt to the start of the next, in seconds, of a run with so many waits. `more` options go
+/// first.
+pub fn gaps(bench: &Bench, runner: &Runner, waits: usize, wait: Wait, more: &[&str]) -> Result<Vec<f64>> {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("stamps");
-    let child = [&bench.probe, "stamp", file.to_str().unwrap(), "1"];
+    let path = file.to_str().ok_or("a temporary directory that is not UTF-8")?;
+    let command = [&bench.probe, "stamp", path, "1"];
+    let cannot = || format!("{} cannot wait so", runner.title());
     match (runner, wait) {
-        (Runner::Floor, Wait::Fixed(length)) => floor::run(waits + 1, length, &child),
-        (Runner::Floor, Wait::UpTo(_)) => return Ok(None),
+        (Runner::Floor, Wait::Fixed(length)) => floor::run(waits + 1, length, &command)?,
+        (Runner::Floor, Wait::UpTo(_)) => return Err(cannot().into()),
         (Runner::Tool(tool), wait) => {
-            let Some(mut words) = tool.wrap(waits + 1, wait, &child) else {
-                return Ok(None);
-            };
+            let mut words = tool.wrap(waits + 1, wait, &command).ok_or_else(cannot)?;
             words.splice(1..1, more.iter().map(|word| (*word).to_owned()));
-            tools::time(&words);
+            child::time(&mut child::of_words(&words))?;
         }
     }
     let gaps = between(&file)?;
     if gaps.len() != waits {
         return Err(format!("{}: {} waits instead of {waits}", runner.title(), gaps.len()).into());
     }
-    Ok(Some(gaps))
+    Ok(gaps)
 }
 
-fn between(file: &Path) -> Outcome<Vec<f64>> {
+fn between(file: &Path) -> Result<Vec<f64>> {
     let text = fs::read_to_string(file)?;
-    let stamps: Result<Vec<u64>, _> = text.lines().map(str::parse).collect();
+    let stamps: std::result::Result<Vec<u64>, _> = text.lines().map(str::parse).collect();
     let gaps = stamps?
         .windows(2)
         .map(|pair| Duration::from_nanos(pair[1] - pair[0]).as_secs_f64())

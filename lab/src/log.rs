@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::process::Command;
+use std::process::Stdio;
+
+use crate::{Result, child};
 
 /// What is looked for, and never found: as in a run that goes well.
 pub struct Rule {
@@ -64,16 +66,13 @@ impl Rule {
 }
 
 /// How long a pipeline of bash takes, in seconds. Its output goes nowhere. In the locale in which grep is fastest.
-pub fn time(pipeline: &str) -> f64 {
-    super::time(
-        Command::new("bash")
-            .args(["-c", &format!("{pipeline} >/dev/null")])
-            .env("LC_ALL", "C"),
-    )
+pub fn time(pipeline: &str) -> Result<f64> {
+    let mut bash = child::command("bash");
+    child::time(bash.args(["-c", pipeline]).stderr(Stdio::inherit()))
 }
 
 /// Lines like a service's, 16 MiB of them over and over.
-pub fn write(mut file: &File, megabytes: usize) {
+pub fn write(mut file: &File, megabytes: usize) -> Result<()> {
     const BLOCK: usize = 16;
     let mut block = Vec::with_capacity(BLOCK << 20);
     let mut state = 88_172_645_463_325_252_u64;
@@ -90,10 +89,10 @@ pub fn write(mut file: &File, megabytes: usize) {
             state % 1000,
             state >> 32,
             state % 90_000,
-        )
-        .unwrap();
+        )?;
     }
     for _ in 0..megabytes.div_ceil(BLOCK) {
-        file.write_all(&block).unwrap();
+        file.write_all(&block)?;
     }
+    Ok(())
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::table::digits;
-use crate::{Outcome, plots};
+use super::table::digits;
+use crate::{Result, plots};
 
 pub struct Dots<'a> {
     pub title: &'a str,
@@ -19,7 +19,7 @@ const ROW: u32 = 26;
 const LEFT: u32 = 250;
 
 impl Dots<'_> {
-    pub fn write(&self, path: &Path) -> Outcome<()> {
+    pub fn write(&self, path: &Path) -> Result<()> {
         let figures = self
             .dots
             .iter()

@@ -1,32 +1,31 @@
 //! What one more attempt costs when there is no wait before it.
 
-use crate::dots::Dots;
+use crate::compare::dots::Dots;
+use crate::compare::summary::Headline;
+use crate::compare::table::{Table, digits};
+use crate::compare::tools::NO_WAIT;
+use crate::compare::{Bench, Figures};
 use crate::measure::{in_turns, median, over};
-use crate::summary::Headline;
-use crate::table::{Table, digits};
-use crate::tools::{self, NO_WAIT};
-use crate::{Bench, Outcome, Part};
+use crate::{Result, child};
 
 const COMMAND: &str = "false";
 
-pub fn measure(bench: &Bench) -> Outcome<Part> {
+/// With one attempt, and with many.
+type Pair = [Vec<String>; 2];
+
+pub fn measure(bench: &Bench) -> Result<Figures> {
     let rounds = bench.rounds(20, 2);
     let retries = bench.rounds(100, 20);
-    let once_and_often = |words: &dyn Fn(usize) -> Option<Vec<String>>| Some([words(1)?, words(1 + retries)?]);
     let mut titles = vec!["starting the command from here"];
     let mut commands = vec![None];
     for tool in &bench.tools {
-        if let Some(pair) = once_and_often(&|attempts| tool.wrap(attempts, NO_WAIT, &[COMMAND])) {
+        let words = |attempts| tool.wrap(attempts, NO_WAIT, &[COMMAND]);
+        if let (Some(once), Some(often)) = (words(1), words(1 + retries)) {
             titles.push(tool.title);
-            commands.push(Some(pair));
+            commands.push(Some([once, often]));
         }
     }
-    // Milliseconds an attempt.
-    let bare = [COMMAND.to_owned()];
-    let times = in_turns(&commands, 1, rounds, |pair| match pair {
-        Some([once, often]) => 1e3 * (tools::time(often) - tools::time(once)) / retries as f64,
-        None => 1e3 * median((0..retries).map(|_| tools::time(&bare))),
-    });
+    let times = in_turns(&commands, 1, rounds, |pair| attempt(pair.as_ref(), retries))?;
 
     let title = format!(
         "`TOOL {COMMAND}` with {} attempts less one with 1, by {retries}; {rounds} rounds in turns, medians",
@@ -47,9 +46,25 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
         axis: "milliseconds",
         dots: &dots,
     }
-    .write(&bench.options.into.join("retries.svg"))?;
-    Ok(Part {
+    .write(&bench.into.join("retries.svg"))?;
+    Ok(Figures {
         tables: vec![table],
         headlines: vec![headline],
     })
+}
+
+/// Milliseconds an attempt, of a tool or of the bare command.
+fn attempt(pair: Option<&Pair>, retries: usize) -> Result<f64> {
+    let time = |words: &[String]| child::time(&mut child::of_words(words));
+    match pair {
+        Some([once, often]) => {
+            let often = time(often)?;
+            Ok(1e3 * (often - time(once)?) / retries as f64)
+        }
+        None => {
+            let bare = [COMMAND.to_owned()];
+            let times: Result<Vec<f64>> = (0..retries).map(|_| time(&bare)).collect();
+            Ok(1e3 * median(times?))
+        }
+    }
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 use plotters::prelude::SeriesLabelPosition;
 use serde_json::Value;
 
+use crate::Result;
+use crate::compare::stamps::{Runner, gaps};
+use crate::compare::table::{Table, digits, or_dash};
+use crate::compare::tools::{NO_WAIT, Tool, Wait};
+use crate::compare::{Bench, Figures};
 use crate::measure::{in_turns, median, quantile, sorted};
 use crate::plots::{self, Line, Plot, Scale};
-use crate::stamps::{Runner, gaps};
-use crate::table::{Table, digits, or_dash};
-use crate::tools::{NO_WAIT, Tool, Wait};
-use crate::{Bench, Outcome, Part};
 
 const MOST: Duration = Duration::from_millis(5);
 
@@ -24,7 +25,7 @@ struct Waits {
     drawn: Vec<f64>,
 }
 
-pub fn measure(bench: &Bench) -> Outcome<Part> {
+pub fn measure(bench: &Bench) -> Result<Figures> {
     let all = waits(bench)?;
     let count = all.first().map_or(0, |waits| waits.real.len());
     let title = format!(
@@ -52,13 +53,13 @@ pub fn measure(bench: &Bench) -> Outcome<Part> {
         }
         chart(bench, own, &steps)?;
     }
-    Ok(Part {
+    Ok(Figures {
         tables: vec![table],
         headlines: Vec::new(),
     })
 }
 
-fn waits(bench: &Bench) -> Outcome<Vec<Waits>> {
+fn waits(bench: &Bench) -> Result<Vec<Waits>> {
     let rounds = bench.rounds(20, 2);
     let count = bench.rounds(100, 50);
     let draws = |tool: &&Tool| tool.wrap(2, Wait::UpTo(MOST), &[]).is_some();
@@ -68,14 +69,15 @@ fn waits(bench: &Bench) -> Outcome<Vec<Waits>> {
         .flat_map(|tool| [(tool, NO_WAIT), (tool, Wait::UpTo(MOST))])
         .collect();
     let taken = in_turns(&cells, 0, rounds, |(tool, wait)| {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir()?;
         let report = dir.path().join("report.json");
         let runner = Runner::Tool((*tool).clone());
-        let more = ["--report", report.to_str().unwrap()];
+        let path = report.to_str().ok_or("a temporary directory that is not UTF-8")?;
+        let more = ["--report", path];
         let more = if tool.is_backoff() { &more[..] } else { &[] };
-        let gaps = gaps(bench, &runner, count, *wait, more).unwrap().unwrap();
-        (gaps, fs::read_to_string(report).ok())
-    });
+        let gaps = gaps(bench, &runner, count, *wait, more)?;
+        Ok((gaps, fs::read_to_string(report).ok()))
+    })?;
     let mut all = Vec::new();
     for (tool, pair) in tools.iter().zip(taken.chunks(2)) {
         let without = median(pair[0].iter().flat_map(|(gaps, _)| gaps.clone()));
@@ -95,7 +97,7 @@ fn waits(bench: &Bench) -> Outcome<Vec<Waits>> {
     Ok(all)
 }
 
-fn drawn(report: &str) -> Outcome<Vec<f64>> {
+fn drawn(report: &str) -> Result<Vec<f64>> {
     let report: Value = serde_json::from_str(report)?;
     let attempts = report["attempts"].as_array().ok_or("a report without attempts")?;
     Ok(attempts
@@ -116,7 +118,7 @@ fn distance(waits: &[f64]) -> String {
     format!("{:.3}", differences.fold(0.0, f64::max))
 }
 
-fn chart(bench: &Bench, own: &Waits, steps: &[f64]) -> Outcome<()> {
+fn chart(bench: &Bench, own: &Waits, steps: &[f64]) -> Result<()> {
     let line = |name: &str, colour, waits: &[f64]| {
         let waits = sorted(waits.iter().map(|wait| 1e3 * wait));
         let share = |i: i32| 100.0 * f64::from(i) / waits.len() as f64;
@@ -137,5 +139,5 @@ fn chart(bench: &Bench, own: &Waits, steps: &[f64]) -> Outcome<()> {
         ],
         legend: SeriesLabelPosition::LowerRight,
     }
-    .write(&bench.options.into.join("jitter.svg"))
+    .write(&bench.into.join("jitter.svg"))
 }

@@ -8,13 +8,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::Outcome;
-use crate::table::Table;
+use super::table::Table;
+use crate::Result;
 
 const END: &str = "<!-- end of figures -->";
 
 /// Puts each table into its place; what is there already goes.
-pub fn fill(document: &Path, tables: &[Table]) -> Outcome<()> {
+pub fn fill(document: &Path, tables: &[Table]) -> Result<()> {
     let mut text = fs::read_to_string(document)?;
     for table in tables {
         let begin = format!("<!-- figures: {} -->\n", table.name);

@@ -1,10 +1,10 @@
 //! The tools, and how each is told the same thing.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::{common, measure};
+use crate::{Result, builds, child};
 
 /// The wait after each failed attempt.
 #[derive(Clone, Copy, PartialEq)]
@@ -44,8 +44,8 @@ pub struct Tool {
 }
 
 /// Those that are here and work, and the titles of those that are not.
-pub fn find() -> (Vec<Tool>, Vec<&'static str>) {
-    let (static_one, plain) = builds();
+pub fn find() -> Result<(Vec<Tool>, Vec<&'static str>)> {
+    let static_one = builds::static_one()?.unwrap_or_default();
     let recur = named("RECUR", "recur");
     let (recur_title, recur_kind) = match located(&recur).map(|path| is_script(&path)) {
         Some(true) => ("recur (Python)", Kind::RecurPython),
@@ -54,7 +54,7 @@ pub fn find() -> (Vec<Tool>, Vec<&'static str>) {
     };
     let candidates = [
         ("backoff, static", Kind::Backoff, static_one),
-        ("backoff", Kind::Backoff, plain),
+        ("backoff", Kind::Backoff, builds::plain()?),
         ("timeout", Kind::Timeout, named("TIMEOUT", "timeout")),
         ("loop in bash", Kind::Loop, "bash".to_owned()),
         ("retry (Debian)", Kind::Debian, named("DEBIAN_RETRY", "/usr/bin/retry")),
@@ -70,18 +70,7 @@ pub fn find() -> (Vec<Tool>, Vec<&'static str>) {
             None => missing.push(title),
         }
     }
-    (found, missing)
-}
-
-/// The static build, which is looked for next to the plain one, and the plain one.
-fn builds() -> (String, String) {
-    let plain = named("BACKOFF", common::BIN);
-    let beside = Path::new(&plain)
-        .ancestors()
-        .nth(2)
-        .map(|target| target.join("x86_64-unknown-linux-musl/release/backoff"));
-    let beside = beside.and_then(|path| path.to_str().map(str::to_owned));
-    (named("STATIC_BACKOFF", &beside.unwrap_or_default()), plain)
+    Ok((found, missing))
 }
 
 fn named(variable: &str, usual: &str) -> String {
@@ -161,12 +150,13 @@ impl Tool {
 
     fn works(&self) -> bool {
         let words = self.wrap(1, NO_WAIT, &["true"]);
-        words.is_some_and(|words| command(&words).status().is_ok_and(|status| status.success()))
+        words.is_some_and(|words| child::of_words(&words).status().is_ok_and(|status| status.success()))
     }
 
     /// As it tells it, or nothing.
     pub fn version(&self) -> String {
-        let output = command(&[self.program.clone(), "--version".to_owned()])
+        let output = child::command(&self.program)
+            .arg("--version")
             .stdout(Stdio::piped())
             .output();
         let text = output.map(|output| output.stdout).unwrap_or_default();
@@ -175,23 +165,4 @@ impl Tool {
         let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'));
         version.unwrap_or_default().to_owned()
     }
-}
-
-/// Ready to be timed: nothing is read or written but what it does by itself, and no configuration is found.
-pub fn command(words: &[String]) -> Command {
-    let mut command = common::clean(&words[0]);
-    // Looked for as usual, where there is none.
-    command
-        .env_remove("BACKOFF_NO_CONFIG")
-        // As in `measure::time`; here also for what hyperfine runs.
-        .env_remove("LD_LIBRARY_PATH")
-        .env("XDG_CONFIG_HOME", "/var/empty/none")
-        .env("LC_ALL", "C");
-    command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
-    command
-}
-
-/// How long these words take, in seconds.
-pub fn time(words: &[String]) -> f64 {
-    measure::time(&mut command(words))
 }

@@ -1,7 +1,7 @@
 //! The short answer: one line a figure, one column a tool.
 
-use crate::table::{Table, or_dash};
-use crate::tools::Tool;
+use super::table::{Table, or_dash};
+use super::tools::Tool;
 
 /// A figure that says most about a part, by title of tool.
 pub struct Headline {

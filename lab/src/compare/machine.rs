@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::Bench;
-use crate::table::Table;
+use super::Bench;
+use super::table::Table;
 
 pub fn table(bench: &Bench, missing: &[&str]) -> Table {
     let mut tools = Vec::new();

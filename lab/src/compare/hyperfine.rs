@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::tools;
+use crate::child;
 
 /// The best run of each command in seconds, as it does not let them take turns; None without hyperfine.
 pub fn best(arguments: &[&str], commands: &[String]) -> Option<Vec<f64>> {
     let file = tempfile::NamedTempFile::new().ok()?;
-    let done = tools::command(&["hyperfine".to_owned()])
+    let done = child::command("hyperfine")
         .args(["--style", "none", "--ignore-failure", "--export-json"])
         .arg(file.path())
         .args(arguments)

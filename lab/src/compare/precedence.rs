@@ -2,10 +2,10 @@
 
 use std::process::{Command, Stdio};
 
-use crate::Outcome;
+use crate::Result;
 
 /// From now on this program and all that it starts, or no longer.
-pub fn set(first: bool) -> Outcome<()> {
+pub fn set(first: bool) -> Result<()> {
     let (policy, priority) = if first { ("--fifo", "1") } else { ("--other", "0") };
     let own = std::process::id().to_string();
     let done = Command::new("chrt")

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::Outcome;
+use crate::Result;
 
 pub struct Table {
     /// Of its file, and of its place in a document.
@@ -61,11 +61,11 @@ impl Table {
         text
     }
 
-    pub fn write_csv(&self, into: &Path) -> Outcome<()> {
+    pub fn write_csv(&self, into: &Path) -> Result<()> {
         Ok(fs::write(into.join(format!("{}.csv", self.name)), self.csv())?)
     }
 
-    pub fn write_markdown(&self, into: &Path) -> Outcome<()> {
+    pub fn write_markdown(&self, into: &Path) -> Result<()> {
         Ok(fs::write(into.join(format!("{}.md", self.name)), self.markdown())?)
     }
 }
