@@ -11,6 +11,7 @@
     reason = "the rules of the product's rooms: here everybody may look at the clock and the environment"
 )]
 
+mod behaviour;
 mod bench;
 mod builds;
 mod child;
@@ -32,6 +33,8 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 enum Study {
     /// Simulates retry storms: the CSV files and plots of docs/storm.md
     Storm(storm::Options),
+    /// Puts backoff and other tools through the same scenes: the tables of docs/comparison.md
+    Behaviour(behaviour::Options),
     /// Measures backoff next to other tools: the tables and charts of docs/performance.md
     Compare(compare::Options),
     /// Measures the start-up and a retry, next to `timeout` and the bare command
@@ -47,6 +50,7 @@ enum Study {
 fn main() -> ExitCode {
     let done = match Study::parse() {
         Study::Storm(options) => storm::run(&options),
+        Study::Behaviour(options) => behaviour::run(&options),
         Study::Compare(options) => compare::run(options),
         Study::Startup(options) => bench::startup::run(&options),
         Study::Streams(options) => bench::streams::run(&options),

@@ -1,147 +1,4 @@
-#!/usr/bin/env bash
-# Puts retry tools through the same scenes and prints the tables of docs/comparison.md.
-#
-# A tool that is missing is left out. Most of them are called `retry`, so each is named by a variable:
-#
-#     BACKOFF=target/release/backoff DEBIAN_RETRY=/usr/bin/retry KADWANEV_RETRY=... GNU_PARALLEL=... \
-#     RECUR=... ATTEMPT=... EB=... NPM_RETRY=... CRATE_RETRY=... benches/compare [ROW...]
-#
-# With names of rows (the functions row_NAME below) it measures these only. Besides bash and coreutils it needs
-# perl, strace, script and unshare from util-linux, and a Linux that lets unshare make namespaces.
-set -u
-export LC_ALL=C
-unset PARALLEL "${!BACKOFF_@}"
-
-tools=()
-declare -A program title
-tool() { # NAME TITLE PROGRAM
-    local path
-    path=$(command -v -- "$3") || return 0
-    tools+=("$1") title[$1]=$2 program[$1]=$(realpath -s -- "$path")
-}
-tool backoff  'backoff'                 "${BACKOFF:-backoff}"
-tool loop     'loop in bash'            bash
-tool debian   'retry (Debian)'          "${DEBIAN_RETRY:-/usr/bin/retry}"
-tool kadwanev 'retry (kadwanev)'        "${KADWANEV_RETRY:-}"
-tool parallel 'GNU parallel --retries'  "${GNU_PARALLEL:-}"
-tool recur    'recur (Python)'          "${RECUR:-recur}"
-tool attempt  'attempt'                 "${ATTEMPT:-attempt}"
-tool eb       'eb'                      "${EB:-eb}"
-tool npm      'retry-cli (npm)'         "${NPM_RETRY:-}"
-tool crate    'retry-cli (crate)'       "${CRATE_RETRY:-}"
-
-dir=$(mktemp -d) || exit
-trap 'cd /; rm -rf "$dir"' EXIT
-cd "$dir" || exit
-log=$dir/log
-
-# The loop that people write, with a status that it does not forget.
-loop='tries=$1 wait=$2; shift 2; n=1
-until "$@"; do
-    status=$?
-    [ "$n" -lt "$tries" ] || exit "$status"
-    n=$((n + 1)); sleep "$wait"
-done'
-
-delay=0.01
-options=()
-# Sets `words`: the tool with `options`, TRIES attempts, `delay` seconds (whole ones for Debian's) between them.
-wrap() { # TRIES COMMAND [ARG]...
-    local tries=$1 p=${program[$tool]}
-    shift
-    case $tool in
-        backoff)  words=("$p" -q -n "$tries" -b "${delay}s" -m "${delay}s" -j none "${options[@]}" -- "$@") ;;
-        loop)     words=("$p" -c "$loop" loop "$tries" "$delay" "${options[@]}" "$@") ;;
-        debian)   words=("$p" -t "$tries" -d "${delay%.*}" "${options[@]}" -- "$@") ;;
-        kadwanev) words=("$p" -t $((tries - 1)) -s "$delay" "${options[@]}" -- "$@") ;;
-        parallel) words=("$p" -n0 -q --halt now,fail=1 --retries "$tries" "${options[@]}" "$@" ::: x) ;;
-        recur)    words=("$p" -t "$tries" -d "$delay" "${options[@]}" -- "$@") ;;
-        attempt)  words=("$p" fixed -w "$delay" -a "$tries" "${options[@]}" -- "$@") ;;
-        eb)       words=("$p" -x "$tries" "${options[@]}" -- "$@") ;;
-        npm)      words=("$p" -n $((tries - 1)) -t "$(ms "$delay")" --factor 1 "${options[@]}" -- "$@") ;;
-        crate)    words=("$p" --attempts "$tries" --min-duration "$(ms "$delay")ms" --factor 1 --jitter 0 "${options[@]}" -- "$@") ;;
-    esac
-}
-ms() { awk "BEGIN { print $1 * 1000 }"; }
-
-# A command of the scenes: a shell script, which notes its start in the log.
-scene() { # NAME, the script on standard input
-    { echo '#!/bin/bash'; echo "echo start >>$log"; cat; } >"$1"
-    chmod +x "$1"
-}
-starts() { grep -c start "$log"; }
-fresh() { rm -rf "$dir"/made.*; : >"$log"; }
-
-# Runs `words`; sets `ended` to how they ended and `took` to how long it took. Streams are the caller's.
-run() {
-    local began=$EPOCHREALTIME
-    perl -e '
-        my $to = shift; my $pid = fork // die;
-        if (!$pid) { exec { $ARGV[0] } @ARGV; exit 99 }
-        $SIG{ALRM} = sub { kill KILL => $pid; $late = 1 };
-        alarm 20; waitpid $pid, 0;
-        open my $file, ">", $to;
-        print $file $late ? "never ends" : $? & 127 ? "signal " . ($? & 127) : $? >> 8;
-    ' made.ended "${words[@]}"
-    took=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $began }")
-    ended=$(<made.ended)
-}
-quietly() { run </dev/null >made.out 2>made.err; }
-
-# Starts `words` in a session of their own, waits for the first start in the log; `pid` is theirs.
-start() {
-    setsid "${words[@]}" </dev/null >made.out 2>made.err &
-    pid=$!
-    until_true 100 '[ -s "$log" ]'
-}
-until_true() { # TENTHS CONDITION
-    local i
-    for ((i = 0; i < $1; i++)); do
-        eval "$2" && return
-        sleep 0.1
-    done
-    return 1
-}
-alive() { kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
-# A process and all below it.
-tree() {
-    local child
-    echo "$1"
-    for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do tree "$child"; done
-}
-finish() { # whatever is left of it
-    kill -KILL $(tree "$pid") 2>/dev/null
-    wait "$pid" 2>/dev/null
-}
-
-scene exit7 <<<'exit 7'
-scene dies <<<'kill -TERM $$'
-scene works <<<'exit 0'
-scene sleeps <<<"echo \$\$ >$dir/made.pid; exec sleep 3"
-scene cleans-up <<END
-echo \$\$ >$dir/made.pid
-trap 'echo cleaned >>$log; exit 3' TERM
-for ((i = 0; i < 30; i++)); do sleep 0.1; done
-exit 1
-END
-scene takes-its-time <<END
-trap 'sleep 0.5; echo cleaned >>$log; exit 3' INT
-for ((i = 0; i < 30; i++)); do sleep 0.1; done
-END
-scene reads <<<"cat; [ \$(grep -c start $log) -ge 2 ]"
-scene reads-a-line <<<'read -r line; echo "$line"'
-scene parts <<<"n=\$(grep -c start $log); echo part \$n; [ \$n -ge 2 ]"
-scene args <<<'printf "<%s>" "$@"'
-scene tty <<<'if [ -t 1 ]; then echo yes; else echo no; fi'
-scene endless <<<"echo \$\$ >$dir/made.pid; while echo y; do :; done"
-scene leaves-one <<<'sleep 2 & exit 0'
-scene hangs <<<"sleep 4 & echo \$! >$dir/made.pid; sleep 4"
-scene exit64 <<<'exit 64'
-scene busy <<<'echo "error: queue capacity reached"; exit 1'
-scene denied <<<'echo "error: denied"; exit 1'
-scene floods <<<"head -c 256M /dev/zero; touch $dir/made.flood; sleep 1"
-scene throttled <<<'echo "Retry-After: 2"; exit 1'
-scene ticks <<<"echo \$EPOCHREALTIME >>$dir/made.ticks; exit 1"
+# How each row is measured: row_NAME prints the cell of $tool.
 
 # ---- How it ends ----
 
@@ -254,7 +111,7 @@ row_replay() {
 row_sigpipe() {
     wrap 3 ./endless
     timeout -s KILL 3 "${words[@]}" </dev/null 2>made.err | head -n 1 >made.out
-    case ${PIPESTATUS[0]} in 137) echo 'does not end' ;; *) echo "$(starts)" ;; esac
+    case ${PIPESTATUS[0]} in 137) echo 'does not end' ;; *) starts ;; esac
     kill -KILL "$(<made.pid)" 2>/dev/null
 }
 
@@ -330,7 +187,7 @@ row_waits() {
         attempt)  words=("$p" exponential -x 200ms -M 400ms -a 5 -- ./ticks) ;;
         npm)      words=("$p" -n 4 -t 200 --max-timeout 400 -- ./ticks) ;;
         crate)    words=("$p" --attempts 5 --min-duration 200ms --max-duration 400ms --jitter 0 -- ./ticks) ;;
-        debian)   words=("$p" -t 5 -d 1,2 -- ./ticks) ;;
+        debian)   words=("$p" -t 5 -d '1,2' -- ./ticks) ;;
         loop)     options=(); delay=0.2 wrap 5 ./ticks ;;
         *) echo '-'; return ;;
     esac
@@ -426,75 +283,3 @@ row_waiting() {
         awk '/^Pss:/ { all += $2 } /^Pss_Anon:/ { own += $2 } END { printf "%.1f MB (%.1f)\n", all / 1024, own / 1024 }'
     finish
 }
-
-# ---- The tables ----
-
-table() { # TITLE, then lines "row|what it says"
-    local row text cells
-    printf '\n### %s\n\n' "$1"
-    printf '| |'; for tool in "${tools[@]}"; do printf ' %s |' "${title[$tool]}"; done; echo
-    printf '|---|'; for tool in "${tools[@]}"; do printf -- '---|'; done; echo
-    while IFS='|' read -r row text; do
-        [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " = *" $row "* ]] || continue
-        cells=
-        for tool in "${tools[@]}"; do
-            options=() delay=0.01
-            fresh
-            cells+=" $("row_$row" 2>/dev/null) |"
-        done
-        printf '| %s |%s\n' "$text" "$cells"
-    done
-}
-wanted=("$@")
-
-version() {
-    local p=${program[$tool]}
-    case $tool in
-        kadwanev) sha256sum <"$p" | cut -c 1-12 ;;
-        npm)      perl -MJSON::PP -0ne 'print decode_json($_)->{version}' "$(dirname "$(realpath "$p")")/package.json" ;;
-        *)        "$p" --version 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+[^ ,]*|[0-9]{8}' | head -n 1 ;;
-    esac
-}
-printf 'Measured on %s, %s, %s processors:' "$(date +%F)" "$(uname -sr | grep -oE '[A-Za-z]+ [0-9]+\.[0-9]+')" "$(nproc)"
-for tool in "${tools[@]}"; do printf ' %s %s;' "${title[$tool]}" "$(version)"; done
-echo
-
-table 'How it ends' <<'END'
-status|three attempts that exit with 7: status
-killed|the command dies of TERM: status
-typo|no such command: status (how often tried)
-term|TERM to the tool while the command, which handles TERM, runs
-ctrl_c|Ctrl-C at a terminal: the script around it
-clean_up|Ctrl-C: a command that cleans up for 0.5 s gets to the end of it
-pid1|TERM to the tool as process 1 of a container
-timeout|its own time-out for an attempt: status; what the command has started
-END
-table 'Streams' <<'END'
-arguments|arguments `'a b' '*' ''`
-terminal|the command's output is still a terminal
-while_read|`seq 3 \| while read x; do TOOL command; done`: rounds
-rest|what the command left on a pipe is there for the next one
-replay|a second attempt reads the same pipe
-sigpipe|`TOOL endless \| head -n 1`: attempts
-background|the command leaves a background process, which holds its output
-held|output of failed attempts can be kept off standard output
-memory|memory after 256 MiB of output
-held_memory|the same, where output is kept back until success
-END
-table 'Which failures' <<'END'
-codes|a code can be final: status (attempts)
-output|output can decide: attempts if it matches, if it does not
-END
-table 'Waits' <<'END'
-waits|0.2 s, doubling, at most 0.4 s (Debian: 1 s, 2 s)
-cap|the longest wait, with jitter and a cap of 0.2 s
-retry_after|the output says `Retry-After: 2`
-budget|three runs of up to five attempts that share a budget
-nested|three attempts inside three attempts
-report|a report in JSON of three attempts
-END
-table 'What it costs' <<'END'
-size|size of the program; what it needs
-startup|time for `true`, over that of `timeout 60 true`
-waiting|memory during a wait: PSS, with children (not backed by files)
-END
