@@ -149,7 +149,6 @@ fn complain(line: &str) -> Exit {
 
 /// What the fuzz targets reach into.
 #[cfg(fuzzing)]
-#[allow(missing_docs, reason = "not for others")]
 pub mod fuzzing {
     pub use crate::budget::client::{Store, decode, encode};
     pub use crate::budget::record;
