@@ -1,12 +1,13 @@
 //! `backoff` runs a command; when it fails for a transient reason it waits and runs it again.
 //!
-//! The rooms of the house, from the top down; an import only ever goes down this list. `docs/DESIGN.md` explains the
-//! engine, the terminal and signal model and the known limits.
+//! The rooms from the top down are `plan`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`: an
+//! import only ever goes down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
+//! known limits.
 
 pub mod budget;
 pub mod cli;
-pub mod config;
-pub mod plan;
+mod config;
+mod plan;
 pub mod policy;
 pub mod process;
 pub mod report;

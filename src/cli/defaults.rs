@@ -9,44 +9,44 @@ use crate::policy::signal::Signal;
 use crate::run::output::{Format, When};
 use crate::run::streams::{InputMode, OutputMode};
 
-pub const ATTEMPTS: u64 = 5;
-pub const SIGNAL: Signal = Signal::TERM;
-pub const KILL_AFTER: Duration = Duration::from_secs(5);
+pub(crate) const ATTEMPTS: u64 = 5;
+pub(crate) const SIGNAL: Signal = Signal::TERM;
+pub(crate) const KILL_AFTER: Duration = Duration::from_secs(5);
 
-pub const GROWTH: GrowthKind = GrowthKind::Exponential;
-pub const JITTER: JitterKind = JitterKind::Decorrelated;
+pub(crate) const GROWTH: GrowthKind = GrowthKind::Exponential;
+pub(crate) const JITTER: JitterKind = JitterKind::Decorrelated;
 /// With `--growth` or `--delays`.
-pub const JITTER_OF_GROWTH: JitterKind = JitterKind::Full;
-pub const BASE: Duration = Duration::from_millis(500);
-pub const FACTOR: f64 = 2.0;
-pub const FACTOR_OF_DECORRELATED: f64 = 3.0;
-pub const MAX_DELAY: Duration = Duration::from_secs(30);
+pub(crate) const JITTER_OF_GROWTH: JitterKind = JitterKind::Full;
+pub(crate) const BASE: Duration = Duration::from_millis(500);
+pub(crate) const FACTOR: f64 = 2.0;
+pub(crate) const FACTOR_OF_DECORRELATED: f64 = 3.0;
+pub(crate) const MAX_DELAY: Duration = Duration::from_secs(30);
 /// Of additive jitter.
-pub const SPREAD: Duration = Duration::from_secs(1);
+pub(crate) const SPREAD: Duration = Duration::from_secs(1);
 /// Of proportional jitter.
-pub const SPREAD_FRACTION: f64 = 0.25;
-pub const SLOT_CEILING: u32 = 10;
-pub const INITIAL_DELAY: Duration = Duration::ZERO;
-pub const SPLAY: Duration = Duration::ZERO;
+pub(crate) const SPREAD_FRACTION: f64 = 0.25;
+pub(crate) const SLOT_CEILING: u32 = 10;
+pub(crate) const INITIAL_DELAY: Duration = Duration::ZERO;
+pub(crate) const SPLAY: Duration = Duration::ZERO;
 
-pub const SUCCESS_EXIT: u8 = 0;
-pub const CONSECUTIVE: u64 = 1;
+pub(crate) const SUCCESS_EXIT: u8 = 0;
+pub(crate) const CONSECUTIVE: u64 = 1;
 /// Standard output and standard error.
-pub const MATCH_ON: [bool; 2] = [true, true];
-pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
+pub(crate) const MATCH_ON: [bool; 2] = [true, true];
+pub(crate) const MAX_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 
-pub const STDIN: InputMode = InputMode::Auto;
+pub(crate) const STDIN: InputMode = InputMode::Auto;
 /// Of `--stdout` and `--stderr`.
-pub const OUTPUT: OutputMode = OutputMode::Stream;
+pub(crate) const OUTPUT: OutputMode = OutputMode::Stream;
 /// In bytes.
-pub const STDIN_LIMIT: u64 = 1 << 30;
+pub(crate) const STDIN_LIMIT: u64 = 1 << 30;
 
-pub const BUDGET_RATIO: f64 = 0.1;
-pub const BUDGET_MIN: u64 = 10;
-pub const BUDGET_WINDOW: Duration = Duration::from_secs(10 * 60);
-pub const STORE_TIMEOUT: Duration = Duration::from_millis(250);
-pub const NESTED: NestedMode = NestedMode::Warn;
+pub(crate) const BUDGET_RATIO: f64 = 0.1;
+pub(crate) const BUDGET_MIN: u64 = 10;
+pub(crate) const BUDGET_WINDOW: Duration = Duration::from_secs(10 * 60);
+pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(250);
+pub(crate) const NESTED: NestedMode = NestedMode::Warn;
 
-pub const LOG_FORMAT: Format = Format::Text;
-pub const COLOR: When = When::Auto;
-pub const PROGRESS: When = When::Auto;
+pub(crate) const LOG_FORMAT: Format = Format::Text;
+pub(crate) const COLOR: When = When::Auto;
+pub(crate) const PROGRESS: When = When::Auto;

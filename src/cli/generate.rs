@@ -4,7 +4,7 @@ use super::words::Document;
 use super::{completions, man};
 
 /// A generated document.
-pub fn document(document: Document) -> String {
+pub(crate) fn document(document: Document) -> String {
     match document {
         Document::Man => man::page(),
         Document::CompleteBash => completions::bash(),

@@ -5,7 +5,7 @@ use crate::run::streams::{InputMode, OutputMode};
 
 /// How the un-jittered wait grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GrowthKind {
+pub(crate) enum GrowthKind {
     Exponential,
     Linear,
     Fibonacci,
@@ -14,7 +14,7 @@ pub enum GrowthKind {
 
 /// What randomness does to a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JitterKind {
+pub(crate) enum JitterKind {
     Decorrelated,
     None,
     Full,
@@ -26,7 +26,7 @@ pub enum JitterKind {
 
 /// What to do under an outer backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NestedMode {
+pub(crate) enum NestedMode {
     Allow,
     Once,
     Warn,
@@ -34,20 +34,20 @@ pub enum NestedMode {
 
 /// What `--generate` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Document {
+pub(crate) enum Document {
     Man,
     CompleteBash,
     CompleteZsh,
     CompleteFish,
 }
 
-pub const GROWTHS: [(&str, GrowthKind); 4] = [
+pub(crate) const GROWTHS: [(&str, GrowthKind); 4] = [
     ("exponential", GrowthKind::Exponential),
     ("linear", GrowthKind::Linear),
     ("fibonacci", GrowthKind::Fibonacci),
     ("constant", GrowthKind::Constant),
 ];
-pub const JITTERS: [(&str, JitterKind); 7] = [
+pub(crate) const JITTERS: [(&str, JitterKind); 7] = [
     ("none", JitterKind::None),
     ("full", JitterKind::Full),
     ("equal", JitterKind::Equal),
@@ -57,41 +57,41 @@ pub const JITTERS: [(&str, JitterKind); 7] = [
     ("slotted", JitterKind::Slotted),
 ];
 /// Standard output and standard error.
-pub const STREAM_CHOICES: [(&str, [bool; 2]); 3] = [
+pub(crate) const STREAM_CHOICES: [(&str, [bool; 2]); 3] = [
     ("stdout", [true, false]),
     ("stderr", [false, true]),
     ("both", [true, true]),
 ];
-pub const INPUTS: [(&str, InputMode); 4] = [
+pub(crate) const INPUTS: [(&str, InputMode); 4] = [
     ("auto", InputMode::Auto),
     ("inherit", InputMode::Inherit),
     ("replay", InputMode::Replay),
     ("null", InputMode::Null),
 ];
-pub const STDOUTS: [(&str, OutputMode); 4] = [
+pub(crate) const STDOUTS: [(&str, OutputMode); 4] = [
     ("stream", OutputMode::Stream),
     ("final", OutputMode::Final),
     ("success", OutputMode::Success),
     ("null", OutputMode::Null),
 ];
-pub const STDERRS: [(&str, OutputMode); 4] = [
+pub(crate) const STDERRS: [(&str, OutputMode); 4] = [
     ("stream", OutputMode::Stream),
     ("final", OutputMode::Final),
     ("failure", OutputMode::Failure),
     ("null", OutputMode::Null),
 ];
-pub const NESTED: [(&str, NestedMode); 3] = [
+pub(crate) const NESTED: [(&str, NestedMode); 3] = [
     ("allow", NestedMode::Allow),
     ("once", NestedMode::Once),
     ("warn", NestedMode::Warn),
 ];
-pub const FORMATS: [(&str, Format); 3] = [
+pub(crate) const FORMATS: [(&str, Format); 3] = [
     ("text", Format::Text),
     ("json", Format::Json),
     ("github", Format::GitHub),
 ];
-pub const WHEN: [(&str, When); 3] = [("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
-pub const DOCUMENTS: [(&str, Document); 4] = [
+pub(crate) const WHEN: [(&str, When); 3] = [("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
+pub(crate) const DOCUMENTS: [(&str, Document); 4] = [
     ("man", Document::Man),
     ("complete-bash", Document::CompleteBash),
     ("complete-zsh", Document::CompleteZsh),
@@ -99,7 +99,7 @@ pub const DOCUMENTS: [(&str, Document); 4] = [
 ];
 
 /// The words alone.
-pub const fn names<T, const N: usize>(words: &[(&'static str, T); N]) -> [&'static str; N] {
+pub(crate) const fn names<T, const N: usize>(words: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut i = 0;
     while i < N {
@@ -110,7 +110,7 @@ pub const fn names<T, const N: usize>(words: &[(&'static str, T); N]) -> [&'stat
 }
 
 /// The word for a value, for help and messages.
-pub fn word<T: PartialEq>(words: &[(&'static str, T)], value: T) -> String {
+pub(crate) fn word<T: PartialEq>(words: &[(&'static str, T)], value: T) -> String {
     let found = words.iter().find(|(_, known)| *known == value);
     found.map_or_else(String::new, |(word, _)| (*word).to_owned())
 }

@@ -14,15 +14,21 @@ use crate::search::pattern::Pattern;
 
 /// A key and its value as it was written.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// An option's long name, or a condition of a rule.
-    pub key: &'static str,
-    pub text: Cow<'static, str>,
-    pub source: Rc<EntrySource>,
+    pub(crate) key: &'static str,
+    pub(crate) text: Cow<'static, str>,
+    pub(crate) source: Rc<EntrySource>,
 }
 
 impl Entry {
-    pub fn new(rank: Rank, table: &Rc<str>, key: &'static str, text: Cow<'static, str>, place: Option<Place>) -> Entry {
+    pub(crate) fn new(
+        rank: Rank,
+        table: &Rc<str>,
+        key: &'static str,
+        text: Cow<'static, str>,
+        place: Option<Place>,
+    ) -> Entry {
         let source = EntrySource {
             rank,
             table: Rc::clone(table),
@@ -43,14 +49,14 @@ impl Entry {
 
 /// `[defaults]`, or what a policy sets.
 #[derive(Debug, Default)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// As they were written, in order.
-    pub entries: Vec<Entry>,
-    pub settings: Settings,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) settings: Settings,
 }
 
 impl Layer {
-    pub fn read(entries: Vec<Entry>) -> Result<Layer, UsageError> {
+    pub(crate) fn read(entries: Vec<Entry>) -> Result<Layer, UsageError> {
         let mut settings = Settings::default();
         for entry in &entries {
             set(&mut settings, entry)?;
@@ -69,18 +75,18 @@ fn set(settings: &mut Settings, entry: &Entry) -> Result<(), UsageError> {
 
 /// A named set of options, with rules for classes of failures.
 #[derive(Debug)]
-pub struct Policy {
+pub(crate) struct Policy {
     /// What `--policy` takes.
-    pub name: Cow<'static, str>,
-    pub origin: PolicyOrigin,
-    pub layer: Layer,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) origin: PolicyOrigin,
+    pub(crate) layer: Layer,
     /// In order. Each says which failures it is about and what holds for them.
-    pub rules: Vec<Rule>,
+    pub(crate) rules: Vec<Rule>,
 }
 
 /// Where a policy comes from.
 #[derive(Debug)]
-pub enum PolicyOrigin {
+pub(crate) enum PolicyOrigin {
     /// backoff itself, which has the numbers from here.
     BuiltIn(&'static str),
     /// The configuration file, where its name stands first.
@@ -88,7 +94,7 @@ pub enum PolicyOrigin {
 }
 
 impl Policy {
-    pub fn built_in(named: &'static Named) -> Result<Policy, UsageError> {
+    pub(crate) fn built_in(named: &'static Named) -> Result<Policy, UsageError> {
         let table: Rc<str> = format!("policy {}", named.name).into();
         let entry = |(key, text): &(&'static str, &'static str)| {
             Entry::new(Rank::Policy, &table, key, Cow::Borrowed(text), None)
@@ -104,26 +110,26 @@ impl Policy {
 
 /// Which failures are a class of their own, and what holds for them.
 #[derive(Debug)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// "rule 1 of policy slow"
-    pub name: Rc<str>,
+    pub(crate) name: Rc<str>,
     /// As they were written, in order.
-    pub entries: Vec<Entry>,
-    pub exit: Option<CodeSet>,
-    pub signals: Option<SignalSet>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) exit: Option<CodeSet>,
+    pub(crate) signals: Option<SignalSet>,
     /// Any of them will do.
-    pub patterns: Vec<(Pattern, Rc<EntrySource>)>,
-    pub timed_out: Option<bool>,
+    pub(crate) patterns: Vec<(Pattern, Rc<EntrySource>)>,
+    pub(crate) timed_out: Option<bool>,
     /// Such a failure is permanent.
-    pub stops: bool,
+    pub(crate) stops: bool,
     /// The waits and the attempts of the class.
-    pub settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 const VERDICTS: &[(&str, bool)] = &[("transient", false), ("permanent", true)];
 
 impl Rule {
-    pub fn read(name: Rc<str>, entries: Vec<Entry>) -> Result<Rule, UsageError> {
+    pub(crate) fn read(name: Rc<str>, entries: Vec<Entry>) -> Result<Rule, UsageError> {
         let mut rule = Rule {
             name,
             entries: Vec::new(),

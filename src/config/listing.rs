@@ -8,7 +8,7 @@ use super::sourced::{UsageError, shown};
 use crate::run::text::printable;
 
 /// `--list-presets`: names, what they are for, and the programs that `auto` picks them for.
-pub fn presets() -> impl Iterator<Item = String> {
+pub(crate) fn presets() -> impl Iterator<Item = String> {
     presets::all().map(|preset| {
         let programs: Vec<&str> = preset
             .programs
@@ -26,7 +26,7 @@ pub fn presets() -> impl Iterator<Item = String> {
 }
 
 /// `--list-policies`: a line with the name and where it comes from, and an indented one for each thing it sets.
-pub fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
+pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
     Ok(config.all_policies()?.iter().map(|policy| listed(policy)).collect())
 }
 

@@ -13,17 +13,17 @@ use crate::run::text::printable;
 
 /// What policies and defaults there are.
 #[derive(Debug)]
-pub struct Config {
-    pub file: ConfigFile,
+pub(crate) struct Config {
+    pub(crate) file: ConfigFile,
     /// `[defaults]`
-    pub defaults: Layer,
+    pub(crate) defaults: Layer,
     /// The user's own, in the order of the file.
-    pub policies: Vec<Rc<Policy>>,
+    pub(crate) policies: Vec<Rc<Policy>>,
 }
 
 /// Which file was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConfigFile {
+pub(crate) enum ConfigFile {
     /// This one, which this option or variable named; nothing where it is the default one.
     Read(Rc<str>, Option<String>),
     /// None, as this one is not there; nothing where there is no home either.
@@ -34,7 +34,7 @@ pub enum ConfigFile {
 
 impl Config {
     /// Reads the file that `--config` names, or the default one if it is there, unless `--no-config`.
-    pub fn load(said: &Settings) -> Result<Config, UsageError> {
+    pub(crate) fn load(said: &Settings) -> Result<Config, UsageError> {
         let mut path = said.config.clone();
         let mut none = said.no_config.clone().filter(|_| is_on(&said.no_config));
         exclude(&mut path, &mut none, "one names the file that the other is not to read")?;
@@ -74,7 +74,7 @@ impl Config {
     }
 
     /// The policy of this name. The user's own take the place of built-in ones.
-    pub fn policy(&self, name: &Sourced<String>) -> Result<Rc<Policy>, UsageError> {
+    pub(crate) fn policy(&self, name: &Sourced<String>) -> Result<Rc<Policy>, UsageError> {
         if let Some(own) = self.policies.iter().find(|own| own.name == name.value) {
             return Ok(Rc::clone(own));
         }
@@ -88,7 +88,7 @@ impl Config {
     }
 
     /// All of them: the user's own, then the built-in ones that are still to be had.
-    pub fn all_policies(&self) -> Result<Vec<Rc<Policy>>, UsageError> {
+    pub(crate) fn all_policies(&self) -> Result<Vec<Rc<Policy>>, UsageError> {
         let built_in = BUILT_IN.iter().filter(|named| !self.has(named.name));
         let own = self.policies.iter().map(|own| Ok(Rc::clone(own)));
         own.chain(built_in.map(|named| Policy::built_in(named).map(Rc::new)))
@@ -101,6 +101,6 @@ impl Config {
 }
 
 /// As it may be shown in a line.
-pub fn shown(path: &Path) -> Rc<str> {
+pub(crate) fn shown(path: &Path) -> Rc<str> {
     printable(&path.to_string_lossy()).into()
 }

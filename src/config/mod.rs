@@ -4,10 +4,10 @@
 mod built_in;
 mod document;
 mod file;
-pub mod layer;
-pub mod listing;
-pub mod load;
-pub mod presets;
-pub mod settings;
-pub mod sourced;
+pub(crate) mod layer;
+pub(crate) mod listing;
+pub(crate) mod load;
+pub(crate) mod presets;
+pub(crate) mod settings;
+pub(crate) mod sourced;
 pub mod values;

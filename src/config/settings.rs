@@ -29,17 +29,17 @@ macro_rules! settings {
         switches { $($switch:ident $switch_name:literal;)* }
     ) => {
         #[derive(Debug, Clone, Default)]
-        pub struct Settings {
-            $(pub $one: Option<Sourced<$type>>,)*
-            $(pub $list: Vec<Sourced<$item>>,)*
-            $(pub $path: Option<Sourced<PathBuf>>,)*
+        pub(crate) struct Settings {
+            $(pub(crate) $one: Option<Sourced<$type>>,)*
+            $(pub(crate) $list: Vec<Sourced<$item>>,)*
+            $(pub(crate) $path: Option<Sourced<PathBuf>>,)*
             /// How often it is on: 0 or 1, more for an option that counts.
-            $(pub $switch: Option<Sourced<u8>>,)*
+            $(pub(crate) $switch: Option<Sourced<u8>>,)*
         }
 
         impl Settings {
             /// Reads the value of an option. Of an option that may be repeated, it is one more.
-            pub fn set(&mut self, opt: &'static Opt, text: &OsStr, source: Source) -> Result<(), UsageError> {
+            pub(crate) fn set(&mut self, opt: &'static Opt, text: &OsStr, source: Source) -> Result<(), UsageError> {
                 match opt.long {
                     $($one_name => self.$one = Some(Sourced::read(opt, text, source, $parse)?),)*
                     $($list_name => self.$list.push(Sourced::read(opt, text, source, $parse_item)?),)*
@@ -58,7 +58,7 @@ macro_rules! settings {
             }
 
             /// Fills in what only the weaker one says.
-            pub fn or(self, weaker: &Settings) -> Settings {
+            pub(crate) fn or(self, weaker: &Settings) -> Settings {
                 Settings {
                     $($one: self.$one.or_else(|| weaker.$one.clone()),)*
                     $($list: if self.$list.is_empty() { weaker.$list.clone() } else { self.$list },)*
@@ -167,7 +167,7 @@ settings! {
 
 impl Settings {
     /// What was typed.
-    pub fn of_command_line(typed: &CommandLine) -> Result<Settings, UsageError> {
+    pub(crate) fn of_command_line(typed: &CommandLine) -> Result<Settings, UsageError> {
         let mut settings = Settings::default();
         for (opt, text) in &typed.values {
             settings.set(opt, text, Source::Flag)?;
@@ -179,7 +179,7 @@ impl Settings {
     }
 
     /// What an option is set to, as it may be shown, and by whom.
-    pub fn said(&self, opt: &Opt) -> Option<(String, String)> {
+    pub(crate) fn said(&self, opt: &Opt) -> Option<(String, String)> {
         let statements = self.statements(opt).into_iter().map(Statement::shown);
         let (texts, mut names): (Vec<String>, Vec<String>) = statements.unzip();
         Some((texts.join(", "), names.pop()?))
@@ -187,7 +187,7 @@ impl Settings {
 
     /// Adds what the `BACKOFF_*` variables say of options that this does not speak of. What a stronger source
     /// overrides is not even read.
-    pub fn or_variables(self, variables: &[(OsString, OsString)]) -> Result<Settings, UsageError> {
+    pub(crate) fn or_variables(self, variables: &[(OsString, OsString)]) -> Result<Settings, UsageError> {
         if variables.is_empty() {
             return Ok(self);
         }
@@ -206,13 +206,13 @@ impl Settings {
 }
 
 /// The value of a variable, by its full name; an empty one counts as unset.
-pub fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
+pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
     let (_, value) = variables.iter().find(|(known, _)| known == name)?;
     (!value.is_empty()).then_some(value)
 }
 
 /// Whether a switch is on.
-pub fn is_on(switch: &Option<Sourced<u8>>) -> bool {
+pub(crate) fn is_on(switch: &Option<Sourced<u8>>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value > 0)
 }
 

@@ -11,7 +11,7 @@ use crate::cli::table::{Opt, Takes};
 
 /// Bad input: one line that quotes it, says where it came from and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UsageError(pub String);
+pub(crate) struct UsageError(pub String);
 
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -21,7 +21,7 @@ impl fmt::Display for UsageError {
 
 /// How strong a source is, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rank {
+pub(crate) enum Rank {
     /// `[defaults]` of the configuration file.
     Defaults,
     Policy,
@@ -33,7 +33,7 @@ pub enum Rank {
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     Flag,
     Variable,
     Entry(Rc<EntrySource>),
@@ -41,24 +41,24 @@ pub enum Source {
 
 /// An entry of `[defaults]`, of a policy, or of a rule.
 #[derive(Debug, PartialEq, Eq)]
-pub struct EntrySource {
-    pub rank: Rank,
+pub(crate) struct EntrySource {
+    pub(crate) rank: Rank,
     /// What a person calls its table, "policy sip"; empty where the place says enough.
-    pub table: Rc<str>,
-    pub key: &'static str,
+    pub(crate) table: Rc<str>,
+    pub(crate) key: &'static str,
     /// None where it is built in.
-    pub place: Option<Place>,
+    pub(crate) place: Option<Place>,
 }
 
 /// A place in the configuration file: `/etc/backoff.toml:12:8`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// As it may be shown.
-    pub file: Rc<str>,
+    pub(crate) file: Rc<str>,
     /// 1 is the first.
-    pub line: usize,
+    pub(crate) line: usize,
     /// In characters; 1 is the first.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 impl fmt::Display for Place {
@@ -69,7 +69,7 @@ impl fmt::Display for Place {
 
 impl EntrySource {
     /// The error that something is wrong with this entry.
-    pub fn wrong(&self, problem: &str) -> UsageError {
+    pub(crate) fn wrong(&self, problem: &str) -> UsageError {
         UsageError(match &self.place {
             Some(place) => format!("{place}: {problem}"),
             None => format!("{}, {}: {problem}", self.table, self.key),
@@ -87,7 +87,7 @@ impl EntrySource {
 }
 
 impl Source {
-    pub fn rank(&self) -> Rank {
+    pub(crate) fn rank(&self) -> Rank {
         match self {
             Source::Flag => Rank::Flag,
             Source::Variable => Rank::Variable,
@@ -116,8 +116,8 @@ impl Source {
 
 /// What was said of an option, as text, and where.
 #[derive(Debug, Clone)]
-pub struct Statement {
-    pub source: Source,
+pub(crate) struct Statement {
+    pub(crate) source: Source,
     opt: &'static Opt,
     /// As it may be shown.
     text: String,
@@ -125,7 +125,7 @@ pub struct Statement {
 
 impl Statement {
     /// The text as it may be shown, and who said it: `--base`, `BACKOFF_BASE`, `policy sip`.
-    pub fn shown(&self) -> (String, String) {
+    pub(crate) fn shown(&self) -> (String, String) {
         (self.text.clone(), self.source.name(self.opt))
     }
 }
@@ -147,13 +147,13 @@ impl fmt::Display for Statement {
 
 /// The value of an option, and the statement that it was read from.
 #[derive(Debug, Clone)]
-pub struct Sourced<T> {
-    pub value: T,
-    pub said: Statement,
+pub(crate) struct Sourced<T> {
+    pub(crate) value: T,
+    pub(crate) said: Statement,
 }
 
 impl<T> Sourced<T> {
-    pub fn read(
+    pub(crate) fn read(
         opt: &'static Opt,
         text: &OsStr,
         source: Source,
@@ -173,34 +173,34 @@ impl<T> Sourced<T> {
         }
     }
 
-    pub fn rank(&self) -> Rank {
+    pub(crate) fn rank(&self) -> Rank {
         self.said.source.rank()
     }
 
     /// Whether somebody asked for it here, rather than a policy or the configuration file.
-    pub fn is_explicit(&self) -> bool {
+    pub(crate) fn is_explicit(&self) -> bool {
         self.rank() >= Rank::Variable
     }
 
     /// The error that this value is of no use.
-    pub fn wrong(&self, problem: &str) -> UsageError {
+    pub(crate) fn wrong(&self, problem: &str) -> UsageError {
         UsageError(format!("{}: {:?} {problem}", self.name(), self.said.text))
     }
 
     /// The error that the text cannot be read, found later than usual.
-    pub fn unreadable(&self, problem: &str) -> UsageError {
+    pub(crate) fn unreadable(&self, problem: &str) -> UsageError {
         self.said.source.unreadable(self.said.opt, &self.said.text, problem)
     }
 
     /// Where it came from: `--base`, `BACKOFF_BASE`, `policy sip`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.said.source.name(self.said.opt)
     }
 }
 
 impl Sourced<PathBuf> {
     /// A path need not be UTF-8.
-    pub fn path(opt: &'static Opt, text: &OsStr, source: Source) -> Result<Sourced<PathBuf>, UsageError> {
+    pub(crate) fn path(opt: &'static Opt, text: &OsStr, source: Source) -> Result<Sourced<PathBuf>, UsageError> {
         if text.is_empty() {
             return Err(source.unreadable(opt, "", "is no path; try a file name"));
         }
@@ -210,7 +210,7 @@ impl Sourced<PathBuf> {
 
 impl Sourced<u8> {
     /// A switch that is set by a text: 0 or 1, more for an option that counts.
-    pub fn switch(opt: &'static Opt, text: &OsStr, source: Source) -> Result<Sourced<u8>, UsageError> {
+    pub(crate) fn switch(opt: &'static Opt, text: &OsStr, source: Source) -> Result<Sourced<u8>, UsageError> {
         Sourced::read(opt, text, source, |text| {
             match values::whole(text, 0, u64::from(u8::MAX)) {
                 Ok(count) if opt.takes == Takes::Count => Ok(count as u8),
@@ -220,7 +220,7 @@ impl Sourced<u8> {
     }
 
     /// A switch that was given so many times on the command line.
-    pub fn flags(opt: &'static Opt, count: u8) -> Sourced<u8> {
+    pub(crate) fn flags(opt: &'static Opt, count: u8) -> Sourced<u8> {
         Sourced::new(count, opt, OsStr::new(&count.to_string()), Source::Flag)
     }
 }
@@ -232,7 +232,7 @@ impl<T> fmt::Display for Sourced<T> {
 }
 
 /// A value as it may be shown: an address may hold a password.
-pub fn shown(long: &str, text: &str) -> String {
+pub(crate) fn shown(long: &str, text: &str) -> String {
     match long {
         "store" => values::without_password(text),
         _ => text.to_owned(),
@@ -240,13 +240,17 @@ pub fn shown(long: &str, text: &str) -> String {
 }
 
 /// What was said, without where.
-pub fn value<T: Clone>(said: &Option<Sourced<T>>) -> Option<T> {
+pub(crate) fn value<T: Clone>(said: &Option<Sourced<T>>) -> Option<T> {
     said.as_ref().map(|said| said.value.clone())
 }
 
 /// Two options that exclude each other: the one from the stronger source stays. From the same source, nobody can say
 /// which was meant.
-pub fn exclude<A, B>(a: &mut Option<Sourced<A>>, b: &mut Option<Sourced<B>>, why: &str) -> Result<(), UsageError> {
+pub(crate) fn exclude<A, B>(
+    a: &mut Option<Sourced<A>>,
+    b: &mut Option<Sourced<B>>,
+    why: &str,
+) -> Result<(), UsageError> {
     let (Some(first), Some(second)) = (&a, &b) else {
         return Ok(());
     };

@@ -7,7 +7,7 @@ mod layers;
 mod limits;
 mod output;
 mod remarks;
-pub mod resolve;
+pub(crate) mod resolve;
 mod rules;
 mod streams;
 mod waits;

@@ -16,7 +16,7 @@ use crate::run::plan::Plan;
 
 /// What this invocation is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Run the command.
     Run,
     /// Print the waits.
@@ -28,15 +28,15 @@ pub enum Action {
 
 /// What is to be done.
 #[derive(Debug)]
-pub struct Request {
-    pub action: Action,
-    pub plan: Plan,
+pub(crate) struct Request {
+    pub(crate) action: Action,
+    pub(crate) plan: Plan,
     /// Where the plan's budget is kept.
-    pub store: Store,
+    pub(crate) store: Store,
 }
 
 /// What flags and variables ask for, with the configuration behind them.
-pub fn resolve(
+pub(crate) fn resolve(
     said: &Settings,
     command: &[OsString],
     variables: &[(OsString, OsString)],

@@ -55,33 +55,33 @@ const DEEPEST: usize = 4;
 
 /// What is known of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preset {
+pub(crate) struct Preset {
     /// Its name, as `--for` takes it.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// One line on what it goes by.
-    pub about: &'static str,
+    pub(crate) about: &'static str,
     /// The file names of the programs it is for.
-    pub programs: Vec<&'static str>,
+    pub(crate) programs: Vec<&'static str>,
     /// Its facts, then those of the presets it includes.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One fact: a failure with these codes and this text is transient or permanent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// What such a failure is.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// The exit codes it needs; None: any failure.
-    pub codes: Option<CodeSet>,
+    pub(crate) codes: Option<CodeSet>,
     /// The regex some line must match, whatever the case; None: any output.
-    pub text: Option<&'static str>,
+    pub(crate) text: Option<&'static str>,
     /// Where this is known from.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
 }
 
 /// What a row says of a failure it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It is transient.
     Retry,
     /// It is permanent, whatever other rows say.
@@ -90,7 +90,7 @@ pub enum Verdict {
 
 /// A name that `--for` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PresetName {
+pub(crate) enum PresetName {
     /// The one for the command, if there is one.
     Auto,
     /// The preset at this index.
@@ -99,7 +99,7 @@ pub enum PresetName {
 
 impl PresetName {
     /// `curl,ssh`, `auto`
-    pub fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
+    pub(crate) fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
         let names = text.split(',').map(str::trim);
         names
             .map(|name| match name {
@@ -117,7 +117,7 @@ impl PresetName {
     }
 
     /// The preset, for a command with this file name.
-    pub fn preset(self, program: Option<&str>) -> Option<Preset> {
+    pub(crate) fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
             PresetName::Named(index) => FILES.get(index).map(|file| parsed(*file)),
@@ -125,11 +125,7 @@ impl PresetName {
     }
 }
 
-/// The preset with this name, or else the one for the program with this name.
-pub fn find(name: &str) -> Option<Preset> {
-    index(name).map(|index| parsed(FILES[index]))
-}
-
+/// Where the preset of this name stands, or else the one for the program of this name.
 fn index(name: &str) -> Option<usize> {
     let named = FILES.iter().position(|(known, _)| *known == name);
     named.or_else(|| index_for_program(name))
@@ -142,12 +138,12 @@ fn index_for_program(file_name: &str) -> Option<usize> {
 }
 
 /// The preset for the program with this file name.
-pub fn for_program(file_name: &str) -> Option<Preset> {
+pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
     index_for_program(file_name).map(|index| parsed(FILES[index]))
 }
 
 /// Every preset, sorted by name.
-pub fn all() -> impl Iterator<Item = Preset> {
+pub(crate) fn all() -> impl Iterator<Item = Preset> {
     FILES.iter().copied().map(parsed)
 }
 
