@@ -186,8 +186,9 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
 
 #[cfg(test)]
 mod tests {
-    use super::page;
+    use super::super::record;
     use super::*;
+    use crate::policy::budget::Terms;
     use proptest::prelude::*;
 
     proptest! {
@@ -205,7 +206,7 @@ mod tests {
                 cool_off: cool_off.map(|(until, length)| CoolOff { until, length }),
             };
             let record = encode(&ledger);
-            prop_assert!(record.len() <= super::record::MOST);
+            prop_assert!(record.len() <= record::MOST);
             prop_assert_eq!(decode(&record), Some(ledger));
         }
 

@@ -9,3 +9,6 @@ mod remarks;
 pub mod resolve;
 mod streams;
 mod waits;
+
+#[cfg(test)]
+mod tests;

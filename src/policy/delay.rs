@@ -270,3 +270,6 @@ impl Distribution {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

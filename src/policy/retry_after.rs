@@ -430,3 +430,6 @@ fn digits(text: &[u8]) -> (&[u8], &[u8]) {
 fn duration(nanos: u128) -> Duration {
     u64::try_from(nanos / SECOND).map_or(Duration::MAX, |seconds| Duration::new(seconds, (nanos % SECOND) as u32))
 }
+
+#[cfg(test)]
+mod tests;

@@ -292,3 +292,6 @@ impl<'p> Session<'p> {
 fn give_up(why: GiveUp) -> Decision {
     Decision::Stop(Stop::GaveUp(why))
 }
+
+#[cfg(test)]
+mod tests;

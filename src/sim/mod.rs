@@ -1,8 +1,6 @@
-//! A world without processes in which time is a number: whole runs in microseconds, with the same
-//! loop, session and delays as the real ones.
+//! A world without processes in which time is a number.
 //!
-//! [`Script`] is a host for one run. [`contention`] and [`storm`] are many runs at once against one service:
-//! a client is a [`Session`](crate::policy::session::Session) and what happens next is in one queue of
+//! [`contention`] and [`storm`] are many runs at once against one service: a client is a [`Session`](crate::policy::session::Session) and what happens next is in one queue of
 //! [`events`]. They are pure: a generator comes in, and a seed decides everything. `examples/storm` drives
 //! them; what they show is in `docs/storm.md`.
 
@@ -12,91 +10,3 @@ pub mod contention;
 pub mod events;
 pub mod spread;
 pub mod storm;
-
-use std::time::Duration;
-
-use crate::policy::budget::{Answer, Counts, Question};
-use crate::policy::outcome::{End, Outcome};
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
-use crate::run::plan::SharedBudget;
-
-/// A host that plays a script.
-#[derive(Debug)]
-pub struct Script<I> {
-    attempts: I,
-    now: Duration,
-    /// The waits asked for, in order.
-    pub waits: Vec<Duration>,
-    /// What was said.
-    pub said: String,
-}
-
-impl<I: Iterator<Item = (End, Duration)>> Script<I> {
-    /// A host whose attempts end as `attempts` says, after that long. When they run out, the last
-    /// word is a fault.
-    pub fn new(attempts: I) -> Script<I> {
-        Script {
-            attempts,
-            now: Duration::ZERO,
-            waits: Vec::new(),
-            said: String::new(),
-        }
-    }
-}
-
-impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
-    fn elapsed(&self) -> Duration {
-        self.now
-    }
-
-    fn attempt(&mut self, _order: &AttemptSpec) -> Result<Attempt, RunError> {
-        let (end, ran) = self
-            .attempts
-            .next()
-            .ok_or_else(|| RunError::Fault("the script is over".into()))?;
-        self.now = self.now.saturating_add(ran);
-        Ok(Attempt {
-            outcome: Outcome::new(end, ran),
-            interrupted: None,
-        })
-    }
-
-    fn time_of_day(&self) -> Duration {
-        self.now
-    }
-
-    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), RunError> {
-        self.now = self.now.saturating_add(delay);
-        self.waits.push(delay);
-        Ok(())
-    }
-
-    fn ask(&mut self, _shell: &str, order: &AttemptSpec) -> Result<Attempt, RunError> {
-        self.attempt(order)
-    }
-
-    fn ask_budget(&mut self, _: &SharedBudget, _: Question) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let answer = Answer {
-            allowed: true,
-            counts: Counts::default(),
-            cool_off: Duration::ZERO,
-        };
-        Ok(Ok(BudgetAnswer { answer, warning: None }))
-    }
-
-    fn hook(&mut self, _shell: &str, _order: &AttemptSpec) -> Result<Attempt, RunError> {
-        Ok(Attempt {
-            outcome: Outcome::new(End::Exited(0), Duration::ZERO),
-            interrupted: None,
-        })
-    }
-
-    fn release(&mut self, _succeeded: bool) -> Result<(), RunError> {
-        Ok(())
-    }
-
-    fn say(&mut self, lines: &str) -> Result<(), RunError> {
-        self.said.push_str(lines);
-        Ok(())
-    }
-}

@@ -1,10 +1,8 @@
-//! The waits that output asks for, in the words of those who ask.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::time::{Duration, SystemTime};
 
-use backoff_cli::policy::retry_after::{RetryAfter, wait_asked_for};
 use proptest::prelude::*;
+
+use super::*;
 
 /// Wed, 21 Oct 2026 07:28:00 GMT
 const NOW: u64 = 1_792_567_680;
@@ -279,11 +277,11 @@ fn resets_of_a_quota() {
 }
 
 fn of_output(output: &str) -> Option<Duration> {
-    let mut hints = Hints::default();
+    let mut retry_after = RetryAfter::default();
     for line in output.split_inclusive('\n') {
-        hints.read(line.as_bytes(), now());
+        retry_after.read(line.as_bytes(), now());
     }
-    hints.wait()
+    retry_after.wait()
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! A host without processes, in which time is a number: a whole run takes microseconds, with the same loop, session and
+//! delays as a real one.
+
+use std::time::Duration;
+
+use super::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
+use super::plan::SharedBudget;
+use crate::policy::budget::{Answer, Counts, Question};
+use crate::policy::outcome::{End, Outcome};
+
+/// A host that plays a script.
+#[derive(Debug)]
+pub struct Script<I> {
+    attempts: I,
+    now: Duration,
+    /// The waits asked for, in spec.
+    pub waits: Vec<Duration>,
+    pub said: String,
+}
+
+impl<I: Iterator<Item = (End, Duration)>> Script<I> {
+    /// Attempts end as `attempts` says, after that long. When they run out, the next one is a fault.
+    pub fn new(attempts: I) -> Script<I> {
+        Script {
+            attempts,
+            now: Duration::ZERO,
+            waits: Vec::new(),
+            said: String::new(),
+        }
+    }
+}
+
+impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
+    fn elapsed(&self) -> Duration {
+        self.now
+    }
+
+    fn attempt(&mut self, _spec: &AttemptSpec) -> Result<Attempt, RunError> {
+        let (end, ran) = self
+            .attempts
+            .next()
+            .ok_or_else(|| RunError::Fault("the script is over".into()))?;
+        self.now = self.now.saturating_add(ran);
+        Ok(Attempt {
+            outcome: Outcome::new(end, ran),
+            interrupted: None,
+        })
+    }
+
+    fn time_of_day(&self) -> Duration {
+        self.now
+    }
+
+    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), RunError> {
+        self.now = self.now.saturating_add(delay);
+        self.waits.push(delay);
+        Ok(())
+    }
+
+    fn ask(&mut self, _shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
+        self.attempt(spec)
+    }
+
+    fn ask_budget(&mut self, _: &SharedBudget, _: Question) -> Result<Result<BudgetAnswer, String>, RunError> {
+        let answer = Answer {
+            allowed: true,
+            counts: Counts::default(),
+            cool_off: Duration::ZERO,
+        };
+        Ok(Ok(BudgetAnswer { answer, warning: None }))
+    }
+
+    fn hook(&mut self, _shell: &str, _spec: &AttemptSpec) -> Result<Attempt, RunError> {
+        Ok(Attempt {
+            outcome: Outcome::new(End::Exited(0), Duration::ZERO),
+            interrupted: None,
+        })
+    }
+
+    fn release(&mut self, _succeeded: bool) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn say(&mut self, lines: &str) -> Result<(), RunError> {
+        self.said.push_str(lines);
+        Ok(())
+    }
+}
