@@ -154,7 +154,7 @@ impl<'p> Session<'p> {
     }
 
     /// Decides what follows an attempt. `elapsed` is the time since the run began.
-    pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut impl Rng) -> Decision {
+    pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
         self.total += 1;
         match verdict {
             Verdict::Success => self.after_success(elapsed),
@@ -185,7 +185,7 @@ impl<'p> Session<'p> {
         outcome: &Outcome,
         verdict: &Verdict,
         elapsed: Duration,
-        rng: &mut impl Rng,
+        rng: &mut dyn Rng,
     ) -> Decision {
         self.successes_in_a_row = 0;
         self.has_failed = true;
@@ -239,7 +239,7 @@ impl<'p> Session<'p> {
 
     /// The wait that would come next, were the failed run to go on: what the other side asked for counts, but no
     /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever.
-    pub fn owed(&self, outcome: &Outcome, rng: &mut impl Rng) -> Duration {
+    pub fn next_wait(&self, outcome: &Outcome, rng: &mut dyn Rng) -> Duration {
         let drawn = self.draw(rng);
         self.as_asked(outcome, drawn, rng)
     }
@@ -250,7 +250,7 @@ impl<'p> Session<'p> {
     }
 
     /// The wait that was drawn, or the one that the output asked for, as far as it is granted.
-    fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut impl Rng) -> Duration {
+    fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         match self.asked(outcome) {
             Some((asked, most)) => self.delays().at_least(asked.min(most), drawn, rng),
             None => drawn,
@@ -265,7 +265,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    fn draw(&self, rng: &mut impl Rng) -> Duration {
+    fn draw(&self, rng: &mut dyn Rng) -> Duration {
         let Progress { retry, previous, .. } = self.progress[self.current];
         self.delays().draw(retry, previous, rng)
     }
