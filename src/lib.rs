@@ -78,7 +78,7 @@ fn run(Resolved { plan, store, .. }: &Resolved) -> Exit {
     };
     let result = run::engine::run(plan, &identity, &mut *host, &mut rng, &mut reporter);
     let ending = match &result {
-        Ok(_) => Ending::AsTold,
+        Ok(_) => Ending::Decided,
         Err(RunError::Interrupted(_)) => Ending::Interrupted,
         Err(RunError::Fault(_)) => Ending::Failed,
     };

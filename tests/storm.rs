@@ -96,7 +96,7 @@ fn calls_of(runs: u64, least: u64) -> u64 {
 /// Attempts and retries in a directory's file, which nobody is to be writing.
 fn counts_in(store: &Path) -> (u64, u64) {
     let bytes = std::fs::read(store.join("storm.budget")).unwrap();
-    let slots = record::read(&bytes).expect("a whole file").slots;
+    let slots = record::read(&bytes).unwrap().slots;
     slots.iter().fold((0, 0), |sum, slot| {
         (sum.0 + slot.counts.attempts, sum.1 + slot.counts.retries)
     })

@@ -24,7 +24,7 @@ fuzz_target!(|text: &str| {
     );
     check(switch(text), |_| text.len() <= 5, text);
     check(whole(text, 2, 90), |n| (2..=90).contains(&n), text);
-    check(Place::parse(text), |_| !text.is_empty(), text);
+    check(Store::parse(text), |_| !text.is_empty(), text);
 
     // What stands between the scheme and the last @ is secret.
     let shown = without_password(text);

@@ -11,6 +11,12 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
 }
 
+/// The wait that one line asks for. A reset counts here whatever is left of the quota.
+fn wait_asked_for(line: &[u8], now: SystemTime) -> Option<Duration> {
+    let found = read_line(line, now);
+    found.asked.max(found.reset)
+}
+
 fn asked(line: impl AsRef<[u8]>) -> Option<Duration> {
     wait_asked_for(line.as_ref(), now())
 }
