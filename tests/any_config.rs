@@ -4,21 +4,23 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use backoff_cli::cli::{self, Parsed, Typed};
+use backoff_cli::cli::parse::{self, CommandLine, Parsed};
+use backoff_cli::config::listing;
 use backoff_cli::config::load::Config;
 use backoff_cli::config::settings::Settings;
-use backoff_cli::generate;
 use backoff_cli::plan::resolve::resolve;
 use backoff_cli::run::plan::Plan;
 use proptest::prelude::*;
 
 /// A plan from this file, or what is wrong with it.
-fn planned(typed: &Typed) -> Result<Plan, String> {
+fn planned(typed: &CommandLine) -> Result<Plan, String> {
     let config = Config::load(&Settings::new(typed, &[])).map_err(|usage| usage.0)?;
-    for line in generate::policies(&config) {
+    for line in listing::policies(&config) {
         assert!(!line.contains(|c: char| c.is_control() && c != '\n'), "{line:?}");
     }
-    Plan::resolve(typed, &[], &config).map_err(|usage| usage.0)
+    resolve(typed, &[], &config)
+        .map(|resolved| resolved.plan)
+        .map_err(|usage| usage.0)
 }
 
 fn check(text: &[u8]) {
@@ -28,7 +30,7 @@ fn check(text: &[u8]) {
     for words in [&["--", "true"][..], &["--policy", "mine", "--", "true"]] {
         let args = [&["backoff", "--config", path], words].concat();
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-        let Parsed::Run(typed) = cli::parse(&args) else {
+        let Parsed::Run(typed) = parse::parse(&args) else {
             unreachable!("{args:?}");
         };
         if let Err(line) = planned(&typed) {

@@ -15,11 +15,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use backoff_cli::cli::{self, OPTIONS, Opt, Parsed, Takes};
+use backoff_cli::cli::parse::{self, Parsed};
+use backoff_cli::cli::table::{OPTIONS, Opt, Takes};
 use backoff_cli::config::load::Config;
 use backoff_cli::config::settings::Settings;
 use backoff_cli::plan::resolve::resolve;
-use backoff_cli::run::plan::Plan;
 use common::{Shown, backoff, run};
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
@@ -680,11 +680,11 @@ fn documented_defaults_are_those_in_effect() {
         all.extend(words.iter().map(OsString::from));
         all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
         all.extend(["--".into(), "cmd".into()]);
-        let Parsed::Run(typed) = cli::parse(&all) else {
+        let Parsed::Run(typed) = parse::parse(&all) else {
             panic!("{opt:?}")
         };
         let config = Config::load(&Settings::new(&typed, &[])).unwrap();
-        format!("{:?}", Plan::resolve(&typed, &[], &config).unwrap())
+        format!("{:?}", resolve(&typed, &[], &config).unwrap().plan)
     };
     for opt in OPTIONS {
         let Some(default) = opt.default() else { continue };
