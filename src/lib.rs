@@ -13,7 +13,6 @@ pub mod process;
 pub mod report;
 pub mod run;
 pub mod search;
-pub mod sim;
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
@@ -88,7 +87,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     };
     let result = run::engine::run(plan, &identity, &mut *host, &mut rng, &mut reporter);
     let ending = match &result {
-        Ok(_) => Ending::AsTold,
+        Ok(_) => Ending::Decided,
         Err(RunError::Interrupted(_)) => Ending::Interrupted,
         Err(RunError::Fault(_)) => Ending::Failed,
     };
@@ -151,7 +150,7 @@ fn complain(line: &str) -> Exit {
 /// What the fuzz targets reach into.
 #[cfg(fuzzing)]
 pub mod fuzzing {
-    pub use crate::budget::client::{Store, decode, encode};
+    pub use crate::budget::client::Store;
     pub use crate::budget::record;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
     pub use crate::config::values;

@@ -9,7 +9,6 @@
 mod common;
 
 use backoff_cli::cli::table::{OPTIONS, Takes};
-use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;

@@ -12,8 +12,7 @@ mod common;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use backoff_cli::budget::client::decode;
-use backoff_cli::budget::record::{self, Content};
+use backoff_cli::budget::record;
 #[cfg(feature = "redis")]
 use common::redis::Server;
 use common::storm::{DOWN, Service, Storm};
@@ -97,10 +96,7 @@ fn calls_of(runs: u64, least: u64) -> u64 {
 /// Attempts and retries in a directory's file, which nobody is to be writing.
 fn counts_in(store: &Path) -> (u64, u64) {
     let bytes = std::fs::read(store.join("storm.budget")).unwrap();
-    let Content::Record(record, ..) = page::read(&bytes) else {
-        panic!("the file is damaged");
-    };
-    let slots = decode(record).unwrap().slots;
+    let slots = record::read(&bytes).unwrap().slots;
     slots.iter().fold((0, 0), |sum, slot| {
         (sum.0 + slot.counts.attempts, sum.1 + slot.counts.retries)
     })

@@ -1,9 +1,9 @@
 //! A list of signals: no text panics, the set is what its parts say, and a name is read as it is shown.
 #![no_main]
 
+use backoff_cli::fuzzing::values::{signal, signals};
 use backoff_cli::policy::sets::SignalSet;
 use backoff_cli::policy::signal::Signal;
-use backoff_cli::fuzzing::values::{signal, signals};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
@@ -16,29 +16,20 @@ use rustix::fs::{AtFlags, Mode, OFlags, linkat, open, openat, statat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::lock::Locked;
-use super::record::{self, Content};
+use super::record;
+use crate::policy::budget::{Answer, Ledger};
+use crate::run::host::BudgetAnswer;
 use crate::run::text::describe_error;
 
 /// How often a file may be replaced by others while it is opened.
 const MOST_TRIES: u32 = 100;
 
-/// The answer, and what a person should know of how it came about.
-#[derive(Debug)]
-pub struct Done<T> {
-    /// The answer.
-    pub answer: T,
-    /// A file was set aside.
-    pub warning: Option<String>,
-}
-
-/// Changes the record of `name` in one step that no other process sees the middle of. `change` gets the
-/// record, empty at first, and gives the new one, at most [`record::MOST`] bytes long; None if the old one
-/// makes no sense to it.
-pub fn update<T>(
+/// Changes the ledger of `name` in one step that no other process sees the middle of.
+pub fn update(
     directory: &Path,
     name: &str,
-    mut change: impl FnMut(&[u8]) -> Option<(Vec<u8>, T)>,
-) -> Result<Done<T>, String> {
+    change: impl FnOnce(&mut Ledger) -> Answer,
+) -> Result<BudgetAnswer, String> {
     let home = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
     let file_name = file_name(name);
     let at = |why: String| format!("{}: {why}", directory.join(&file_name).display());
@@ -47,37 +38,29 @@ pub fn update<T>(
         let Some(file) = open_file(&home, &file_name).map_err(at)? else {
             continue;
         };
-        let mut bytes = vec![0; record::FILE];
-        let length = read(&file, &mut bytes).map_err(|error| at(describe_error(&error)))?;
-        let content = record::read(&bytes[..length]);
-        let old = match &content {
-            Content::Blank => Some(&[][..]),
-            Content::Record(record, ..) => Some(*record),
-            Content::Foreign => None,
-        };
-        let Some((new, answer)) = old.and_then(&mut change) else {
+        let old = read(&file).map_err(|error| at(describe_error(&error)))?;
+        let Some(mut ledger) = record::read(&old) else {
             let aside = set_aside(&home, &file_name).map_err(|errno| {
                 at(format!(
                     "does not hold what backoff wrote, and cannot be set aside: {}",
                     describe_error(&errno.into())
                 ))
             })?;
-            warning = Some(format!(
-                "{}: does not hold what backoff wrote; set aside as {}",
-                directory.join(&file_name).display(),
+            warning = Some(at(format!(
+                "does not hold what backoff wrote; set aside as {}",
                 aside.to_string_lossy()
-            ));
+            )));
             continue;
         };
-        let (copy, place) = record::next(&content, &new);
-        if let Err(error) = file.write_all_at(&copy, place) {
-            if content == Content::Blank {
+        let answer = change(&mut ledger);
+        if let Err(error) = file.write_all_at(&record::write(&ledger), 0) {
+            if old.is_empty() {
                 // Half a first record would look like a damaged file.
                 let _ = file.set_len(0);
             }
             return Err(at(describe_error(&error)));
         }
-        return Ok(Done { answer, warning });
+        return Ok(BudgetAnswer { answer, warning });
     }
     Err(at("is replaced all the time".into()))
 }
@@ -147,17 +130,11 @@ fn private(file: &File) -> Result<std::fs::Metadata, String> {
     Ok(facts)
 }
 
-fn read(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut length = 0;
-    while length < bytes.len() {
-        match file.read_at(&mut bytes[length..], length as u64) {
-            Ok(0) => break,
-            Ok(more) => length += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(length)
+/// As much as tells whether it is backoff's.
+fn read(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(record::FILE as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Gives the file a name that nothing has yet, and returns it.

@@ -110,7 +110,7 @@ pub(crate) const fn names<T, const N: usize>(words: &[(&'static str, T); N]) -> 
 }
 
 /// The word for a value, for help and messages.
-pub(crate) fn word<T: PartialEq>(words: &[(&'static str, T)], value: T) -> String {
+pub(crate) fn word<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> String {
     let found = words.iter().find(|(_, known)| *known == value);
     found.map_or_else(String::new, |(word, _)| (*word).to_owned())
 }

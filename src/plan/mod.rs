@@ -11,3 +11,6 @@ pub(crate) mod resolve;
 mod rules;
 mod streams;
 mod waits;
+
+#[cfg(test)]
+mod tests;

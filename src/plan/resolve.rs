@@ -102,4 +102,4 @@ fn check(config: &Config) -> Result<(), UsageError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -4,7 +4,6 @@ use super::sets::{CodeSet, SignalSet};
 use crate::policy::outcome::{End, Outcome, Seen};
 use crate::policy::signal::Signal;
 
-/// The rules of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Classifier {
     /// `--success-exit`: codes that are not a failure.
@@ -41,7 +40,6 @@ pub struct Rule {
 /// A rule of a policy: it also says which class of failures this is, as each class has waits of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassRule {
-    /// The rule itself.
     pub rule: Rule,
     /// Whether it is about time-outs only, or about all but time-outs; None is both.
     pub timed_out: Option<bool>,
@@ -49,10 +47,8 @@ pub struct ClassRule {
     pub class: usize,
 }
 
-/// What an outcome means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The attempt did what it should.
     Success,
     /// It failed, and may succeed if it is run again.
     Transient(Reason),
@@ -63,7 +59,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Why it is a failure, if it is one.
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Verdict::Success => None,
@@ -75,7 +70,6 @@ impl Verdict {
 /// Why a failure is one, and what decided about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// What decided.
     pub why: Why,
     /// The text that a pattern was found in, where that decided or made it a failure.
     pub matched: Option<String>,
@@ -106,72 +100,75 @@ impl Classifier {
     /// Judges one attempt: first whether it failed, then stop rules, then the rules of a policy, then retry
     /// rules, then what holds without any.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
-        let Outcome { end, seen, .. } = outcome;
-        let failed_by = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
+        let Some(failure) = self.failure(outcome) else {
+            return Verdict::Success;
+        };
+        match failure.end {
+            End::TimedOut(_) => self.judge_time_out(&failure),
+            _ => self.judge_failure(&failure),
+        }
+    }
+
+    fn failure<'a>(&self, Outcome { end, seen, .. }: &'a Outcome) -> Option<Failure<'a>> {
+        let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
         let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
         let has_good_code = matches!(end, End::Exited(code) if self.success_exit.contains(*code));
-        if has_good_code && failed_by.is_none() && is_proven {
-            return Verdict::Success;
-        }
-        let reason = |why, text: Option<&str>| Reason {
-            why,
-            matched: text.or(failed_by).map(str::to_owned),
-            unproven: has_good_code && failed_by.is_none(),
-            class: None,
-        };
-        let by_rule = |rule: &Rule| reason(Why::Rule(rule.name.clone()), rule.pattern.and_then(|p| seen.text(p)));
+        let succeeded = has_good_code && fail_match.is_none() && is_proven;
+        (!succeeded).then_some(Failure {
+            end,
+            seen,
+            fail_match,
+            unproven: has_good_code && fail_match.is_none(),
+        })
+    }
 
-        let by_class = || {
-            let first = self.classes.iter().find(|class| class.applies(end, seen))?;
-            let reason = Reason {
-                class: Some(first.class),
-                ..by_rule(&first.rule)
-            };
-            Some(if first.rule.stops {
-                Verdict::Permanent(reason)
-            } else {
-                Verdict::Transient(reason)
-            })
-        };
-
-        if let End::TimedOut(_) = end {
-            let by_output = self
-                .rules
-                .iter()
-                .find(|rule| rule.stops && rule.pattern.is_some() && rule.applies(end, seen));
-            return match by_output {
-                Some(rule) => Verdict::Permanent(by_rule(rule)),
-                None if self.stop_on_timeout => {
-                    Verdict::Permanent(reason(Why::Rule("--stop-on-timeout".to_owned()), None))
-                }
-                // A time-out is backoff's own doing; retry rules speak of what the command did.
-                None => by_class().unwrap_or_else(|| Verdict::Transient(reason(Why::ByDefault, None))),
-            };
+    /// A time-out is backoff's own doing; rules that are of no class speak of what the command did.
+    fn judge_time_out(&self, failure: &Failure<'_>) -> Verdict {
+        let mut stops = self.rules.iter().filter(|rule| rule.stops);
+        if let Some(rule) = stops.find(|rule| rule.pattern.is_some() && rule.applies(failure)) {
+            return failure.by_rule(rule);
         }
+        if self.stop_on_timeout {
+            return failure.permanent(Why::Rule("--stop-on-timeout".to_owned()));
+        }
+        self.by_class(failure)
+            .unwrap_or_else(|| failure.transient(Why::ByDefault))
+    }
+
+    fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let first = |stops: bool| {
             self.rules
                 .iter()
-                .find(|rule| rule.stops == stops && rule.applies(end, seen))
+                .find(|rule| rule.stops == stops && rule.applies(failure))
         };
         if let Some(rule) = first(true) {
-            return Verdict::Permanent(by_rule(rule));
+            return failure.by_rule(rule);
         }
-        if seen.reader_gone {
-            return Verdict::Permanent(reason(Why::ReaderGone, None));
+        if failure.seen.reader_gone {
+            return failure.permanent(Why::ReaderGone);
         }
-        if let Some(verdict) = by_class() {
+        if let Some(verdict) = self.by_class(failure) {
             return verdict;
         }
         if let Some(rule) = first(false) {
-            return Verdict::Transient(by_rule(rule));
+            return failure.by_rule(rule);
         }
-        match end {
-            End::NotStarted(_) => Verdict::Permanent(reason(Why::CannotStart, None)),
-            End::Signaled(Signal::PIPE) => Verdict::Permanent(reason(Why::ReaderGone, None)),
-            _ if self.asks => Verdict::Ask(reason(Why::ByDefault, None)),
-            _ if self.rules.iter().any(|rule| !rule.stops) => Verdict::Permanent(reason(Why::NoRuleMatched, None)),
-            _ => Verdict::Transient(reason(Why::ByDefault, None)),
+        match failure.end {
+            End::NotStarted(_) => failure.permanent(Why::CannotStart),
+            End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
+            _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
+            _ if self.rules.iter().any(|rule| !rule.stops) => failure.permanent(Why::NoRuleMatched),
+            _ => failure.transient(Why::ByDefault),
         }
+    }
+
+    fn by_class(&self, failure: &Failure<'_>) -> Option<Verdict> {
+        let first = self.classes.iter().find(|class| class.applies(failure))?;
+        let mut verdict = failure.by_rule(&first.rule);
+        if let Verdict::Transient(reason) | Verdict::Permanent(reason) = &mut verdict {
+            reason.class = Some(first.class);
+        }
+        Some(verdict)
     }
 
     /// For each of `patterns` patterns those that are of no interest once it was found, so that
@@ -210,232 +207,68 @@ impl Classifier {
     }
 }
 
+/// An attempt that is no success.
+struct Failure<'a> {
+    end: &'a End,
+    seen: &'a Seen,
+    /// The text that a `--fail-match` was found in.
+    fail_match: Option<&'a str>,
+    unproven: bool,
+}
+
+impl Failure<'_> {
+    fn reason(&self, why: Why) -> Reason {
+        Reason {
+            why,
+            matched: self.fail_match.map(str::to_owned),
+            unproven: self.unproven,
+            class: None,
+        }
+    }
+
+    fn transient(&self, why: Why) -> Verdict {
+        Verdict::Transient(self.reason(why))
+    }
+
+    fn permanent(&self, why: Why) -> Verdict {
+        Verdict::Permanent(self.reason(why))
+    }
+
+    fn by_rule(&self, rule: &Rule) -> Verdict {
+        let mut reason = self.reason(Why::Rule(rule.name.clone()));
+        if let Some(text) = rule.pattern.and_then(|pattern| self.seen.text(pattern)) {
+            reason.matched = Some(text.to_owned());
+        }
+        if rule.stops {
+            Verdict::Permanent(reason)
+        } else {
+            Verdict::Transient(reason)
+        }
+    }
+}
+
 impl Rule {
-    /// Whether a failure meets every condition.
-    fn applies(&self, end: &End, seen: &Seen) -> bool {
-        let code = match end {
+    fn applies(&self, failure: &Failure<'_>) -> bool {
+        let code = match failure.end {
             End::Exited(code) => Some(*code),
             End::NotStarted(failure) => Some(failure.code()),
             End::Signaled(_) | End::TimedOut(_) => None,
         };
-        self.codes
-            .is_none_or(|codes| code.is_some_and(|code| codes.contains(code)))
-            && self
-                .signals
-                .is_none_or(|set| matches!(end, End::Signaled(signal) if set.contains(*signal)))
-            && self.pattern.is_none_or(|pattern| seen.text(pattern).is_some())
+        let has_code = |codes: CodeSet| code.is_some_and(|code| codes.contains(code));
+        let has_signal = |set: SignalSet| matches!(failure.end, End::Signaled(signal) if set.contains(*signal));
+        let has_match = |pattern| failure.seen.text(pattern).is_some();
+        self.codes.is_none_or(has_code) && self.signals.is_none_or(has_signal) && self.pattern.is_none_or(has_match)
     }
 }
 
 impl ClassRule {
-    fn applies(&self, end: &End, seen: &Seen) -> bool {
-        let timed_out = matches!(end, End::TimedOut(_));
-        self.timed_out.is_none_or(|asked| asked == timed_out) && self.rule.applies(end, seen)
+    fn applies(&self, failure: &Failure<'_>) -> bool {
+        let timed_out = matches!(failure.end, End::TimedOut(_));
+        self.timed_out.is_none_or(|asked| asked == timed_out) && self.rule.applies(failure)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::config::values;
-    use crate::policy::outcome::{Bound, StartFailure};
-
-    fn rules(rules: &[Rule]) -> Classifier {
-        Classifier {
-            success_exit: values::codes("0").unwrap(),
-            rules: rules.to_vec(),
-            ..Classifier::default()
-        }
-    }
-
-    fn rule(stops: bool, codes: Option<&str>, signals: Option<&str>, pattern: Option<usize>) -> Rule {
-        let name = if stops { "stop" } else { "retry" }.to_owned();
-        let (codes, signals) = (
-            codes.map(|c| values::codes(c).unwrap()),
-            signals.map(|s| values::signals(s).unwrap()),
-        );
-        Rule {
-            stops,
-            codes,
-            signals,
-            pattern,
-            name,
-        }
-    }
-
-    fn not_found() -> End {
-        End::NotStarted(StartFailure {
-            not_found: true,
-            message: String::new(),
-        })
-    }
-
-    fn judge(classifier: &Classifier, end: End) -> (char, Option<Why>) {
-        shown(classifier.judge(&Outcome::new(end, Duration::ZERO)))
-    }
-
-    fn judge_output(classifier: &Classifier, code: u8, found: &[bool]) -> (char, Option<Why>) {
-        let matched = found.iter().map(|found| found.then(|| "text".to_owned())).collect();
-        let seen = Seen {
-            matched,
-            ..Seen::default()
-        };
-        shown(classifier.judge(&Outcome {
-            seen,
-            ..Outcome::new(End::Exited(code), Duration::ZERO)
-        }))
-    }
-
-    fn shown(verdict: Verdict) -> (char, Option<Why>) {
-        match verdict {
-            Verdict::Success => ('s', None),
-            Verdict::Transient(reason) => ('t', Some(reason.why)),
-            Verdict::Permanent(reason) => ('p', Some(reason.why)),
-            Verdict::Ask(reason) => ('a', Some(reason.why)),
-        }
-    }
-
-    fn by(name: &str) -> Option<Why> {
-        Some(Why::Rule(name.to_owned()))
-    }
-
-    #[test]
-    fn without_rules_every_failure_is_transient_but_three() {
-        let rules = rules(&[]);
-        assert_eq!(judge(&rules, End::Exited(0)), ('s', None));
-        for code in 1..=255 {
-            assert_eq!(judge(&rules, End::Exited(code)), ('t', Some(Why::ByDefault)), "{code}");
-        }
-        assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('t', Some(Why::ByDefault)));
-        assert_eq!(
-            judge(&rules, End::TimedOut(Bound::Timeout)),
-            ('t', Some(Why::ByDefault))
-        );
-        assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('p', Some(Why::ReaderGone)));
-        assert_eq!(judge(&rules, not_found()), ('p', Some(Why::CannotStart)));
-    }
-
-    #[test]
-    fn a_stop_rule_beats_a_retry_rule() {
-        let rules = rules(&[rule(false, Some("1-9"), None, None), rule(true, Some("7"), None, None)]);
-        assert_eq!(judge(&rules, End::Exited(6)), ('t', by("retry")));
-        assert_eq!(judge(&rules, End::Exited(7)), ('p', by("stop")));
-        assert_eq!(judge(&rules, End::Exited(10)), ('p', Some(Why::NoRuleMatched)));
-        assert_eq!(
-            judge(&rules, End::Signaled(Signal::TERM)),
-            ('p', Some(Why::NoRuleMatched))
-        );
-        assert_eq!(
-            judge(&rules, End::TimedOut(Bound::Timeout)),
-            ('t', Some(Why::ByDefault))
-        );
-    }
-
-    #[test]
-    fn what_cannot_start_is_transient_only_if_listed() {
-        let rules = rules(&[rule(false, Some("127"), None, None)]);
-        assert_eq!(judge(&rules, not_found()), ('t', by("retry")));
-        let not_executable = End::NotStarted(StartFailure {
-            not_found: false,
-            message: String::new(),
-        });
-        assert_eq!(judge(&rules, not_executable), ('p', Some(Why::CannotStart)));
-    }
-
-    #[test]
-    fn signals_and_time_outs_have_rules_of_their_own() {
-        let mut rules = rules(&[
-            rule(false, None, Some("PIPE"), None),
-            rule(true, None, Some("KILL"), None),
-        ]);
-        rules.stop_on_timeout = true;
-        assert_eq!(
-            judge(&rules, End::TimedOut(Bound::Deadline)),
-            ('p', by("--stop-on-timeout"))
-        );
-        assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('t', by("retry")));
-        assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('p', by("stop")));
-        assert_eq!(judge(&rules, End::Exited(1)), ('p', Some(Why::NoRuleMatched)));
-    }
-
-    #[test]
-    fn output_can_make_a_failure_and_prove_a_success() {
-        let mut rules = rules(&[]);
-        (rules.success_match, rules.fail_match) = (vec![0, 1], vec![2]);
-        assert_eq!(judge_output(&rules, 0, &[false, true, false]).0, 's');
-        assert_eq!(judge_output(&rules, 0, &[false, false, false]).0, 't');
-        assert_eq!(judge_output(&rules, 0, &[true, false, true]).0, 't');
-        assert_eq!(judge_output(&rules, 1, &[true, false, false]).0, 't');
-    }
-
-    #[test]
-    fn a_rule_takes_all_its_conditions() {
-        let rules = rules(&[rule(false, Some("22"), None, Some(0)), rule(true, None, None, Some(1))]);
-        assert_eq!(judge_output(&rules, 22, &[true, false]), ('t', by("retry")));
-        assert_eq!(
-            judge_output(&rules, 22, &[false, false]),
-            ('p', Some(Why::NoRuleMatched))
-        );
-        assert_eq!(judge_output(&rules, 1, &[true, false]), ('p', Some(Why::NoRuleMatched)));
-        assert_eq!(judge_output(&rules, 22, &[true, true]), ('p', by("stop")));
-        assert_eq!(judge_output(&rules, 0, &[true, true]).0, 's');
-    }
-
-    #[test]
-    fn the_predicate_is_asked_where_no_rule_decides() {
-        let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
-        rules.asks = true;
-        assert_eq!(judge(&rules, End::Exited(7)).0, 't');
-        assert_eq!(judge(&rules, End::Exited(8)).0, 'p');
-        assert_eq!(judge(&rules, End::Exited(9)).0, 'a');
-        assert_eq!(judge(&rules, End::Exited(0)).0, 's');
-        assert_eq!(judge(&rules, End::TimedOut(Bound::Timeout)).0, 't');
-    }
-
-    #[test]
-    fn every_failure_has_a_reason() {
-        let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
-        rules.asks = true;
-        for (code, why) in [(0, None), (7, by("retry")), (8, by("stop")), (9, Some(Why::ByDefault))] {
-            let verdict = rules.judge(&Outcome::new(End::Exited(code), Duration::ZERO));
-            assert_eq!(verdict.reason().map(|reason| reason.why.clone()), why, "{code}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_matter_any_more_is_moot() {
-        let mut rules = rules(&[
-            rule(true, None, None, Some(0)),
-            rule(false, None, None, Some(1)),
-            rule(false, None, None, Some(2)),
-            rule(false, Some("1"), None, Some(3)),
-        ]);
-        (rules.success_match, rules.fail_match) = (vec![4, 5], vec![6]);
-        let superseded = rules.superseded(7);
-        assert_eq!(superseded[0], [0, 1, 2, 3]);
-        assert_eq!(superseded[1], [1, 2, 3]);
-        assert!(superseded[3].is_empty());
-        assert_eq!(superseded[4], [4, 5]);
-        assert_eq!(superseded[6], [6, 4, 5]);
-    }
-
-    #[test]
-    fn what_a_class_makes_moot_comes_after_it() {
-        let class = |pattern: usize, timed_out: Option<bool>| ClassRule {
-            rule: rule(false, None, None, Some(pattern)),
-            timed_out,
-            class: pattern,
-        };
-        let mut rules = rules(&[rule(true, None, None, Some(0)), rule(false, None, None, Some(1))]);
-        rules.classes = vec![class(2, None), class(3, Some(true)), class(4, None)];
-        let superseded = rules.superseded(5);
-        assert_eq!(superseded[0], [0, 2, 3, 4, 1]);
-        assert_eq!(superseded[2], [2, 3, 4, 1]);
-        // The attempt may end in time.
-        assert!(superseded[3].is_empty());
-        assert_eq!(superseded[4], [4, 1]);
-        assert_eq!(superseded[1], [1]);
-    }
-}
+mod model_tests;
+#[cfg(test)]
+mod tests;

@@ -180,7 +180,7 @@ impl Delays {
     }
 
     /// Draws the wait before retry `retry`. Never longer than the cap.
-    pub fn draw(&self, retry: u64, previous: Option<Duration>, rng: &mut impl Rng) -> Duration {
+    pub fn draw(&self, retry: u64, previous: Option<Duration>, rng: &mut dyn Rng) -> Duration {
         match self.distribution(retry, previous) {
             Distribution::Uniform { low, high, cap } => {
                 let wait = if low < high {
@@ -200,7 +200,7 @@ impl Delays {
     /// The wait where the other side asked for one: never shorter than that, and random upwards only
     /// (up to a quarter more, but no more than the wait that was drawn), so that those who were told the
     /// same do not come back together. The cap does not apply: the other side knows better.
-    pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut impl Rng) -> Duration {
+    pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked || self.jitter == Jitter::None {
             return drawn.max(asked);
         }
@@ -270,3 +270,6 @@ impl Distribution {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

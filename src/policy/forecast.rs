@@ -1,10 +1,12 @@
 //! `--plan`: the least, mean and most of every wait, without running anything.
 //!
-//! Means are exact arithmetic over the very distribution that is drawn from. Decorrelated jitter
-//! has no closed form once the cap is reached: there the density of the previous wait is carried
-//! from retry to retry on a grid, which is numerical integration, not a simulation.
+//! Least and most are exact, and so is the mean, but for decorrelated jitter once the cap can be reached: that has no
+//! closed form, and its mean is that of 10,000 sampled runs. The seed is fixed, so the same options show the same plan.
 
 use std::time::Duration;
+
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 use super::delay::{Delays, Jitter, from_nanos, nanos};
 use super::session::Limits;
@@ -17,11 +19,9 @@ pub const SHOWN_WHEN_UNLIMITED: u64 = 20;
 pub struct Row {
     /// 1 for the first retry.
     pub retry: u64,
-    /// The shortest possible wait before it.
     pub least: Duration,
-    /// The mean wait before it.
     pub mean: Duration,
-    /// The least upper bound of the waits before it.
+    /// The least upper bound.
     pub most: Duration,
     /// The means up to and with this retry, added up.
     pub total: Duration,
@@ -61,134 +61,101 @@ pub fn rows(delays: &Delays, limits: &Limits, before: Duration) -> impl Iterator
     })
 }
 
-/// Cells of the grid between base and cap.
-const CELLS: usize = 4096;
+const SAMPLED_RUNS: usize = 10_000;
 
-/// The Markov chain of decorrelated jitter: next = uniform in [base, min(cap, previous * factor)].
-struct Decorrelated {
-    base: f64,
-    cap: f64,
-    /// The cap, unrounded.
-    longest: Duration,
+/// After so many sampled retries the mean no longer moves but by chance: the last one stands for all later ones, so
+/// that a plan of a million retries is not ten thousand million draws.
+const MOST_SAMPLED_RETRIES: u64 = 1_000;
+
+/// Decorrelated jitter, retry by retry: each wait is uniform in [base, min(cap, previous * factor)].
+struct Decorrelated<'a> {
+    delays: &'a Delays,
     factor: f64,
-    /// The upper end of the last draw if every draw so far was the longest; base before the first.
-    high: f64,
-    /// The mean of the last draw.
+    retry: u64,
+    /// The upper end of the next draw if every draw so far was the longest, in nanoseconds.
+    most: f64,
     mean: f64,
-    /// Probability that the last draw fell into each cell of [base, high]; empty before the first.
-    mass: Vec<f64>,
-    /// Whether another step would change nothing.
-    settled: bool,
+    /// From where the cap can be reached.
+    sample: Option<Sample>,
 }
 
-impl Decorrelated {
-    fn new(delays: &Delays) -> Option<Decorrelated> {
+impl<'a> Decorrelated<'a> {
+    fn new(delays: &'a Delays) -> Option<Decorrelated<'a>> {
         let Jitter::Decorrelated { factor } = delays.jitter else {
             return None;
         };
-        let (base, cap) = (nanos(delays.base), nanos(delays.cap));
         Some(Decorrelated {
-            base,
-            cap,
-            longest: delays.cap,
+            delays,
             factor,
-            high: base,
-            mean: base,
-            mass: Vec::new(),
-            settled: false,
+            retry: 0,
+            most: nanos(delays.base),
+            mean: nanos(delays.base),
+            sample: None,
         })
     }
 
     /// Least, mean and most of the next wait.
     fn step(&mut self) -> (Duration, Duration, Duration) {
-        if !self.settled {
-            self.advance();
-        }
-        [self.base, self.mean, self.high]
-            .map(|nanos| from_nanos(nanos).min(self.longest))
-            .into()
-    }
-
-    fn advance(&mut self) {
-        let old_high = self.high;
-        self.high = (old_high * self.factor).min(self.cap).max(self.base);
-        if self.high <= self.base {
-            self.settled = true;
-            return;
-        }
-        let next = if self.mass.is_empty() {
-            vec![1.0 / CELLS as f64; CELLS]
+        let (base, cap) = (nanos(self.delays.base), nanos(self.delays.cap));
+        let uncapped = self.most * self.factor;
+        self.most = uncapped.min(cap).max(base);
+        if uncapped <= cap {
+            self.mean = f64::midpoint(base, self.factor * self.mean);
         } else {
-            self.next_mass(old_high, self.high)
-        };
-        // Where no draw can have met the cap, m' = (base + factor * m) / 2 holds exactly.
-        self.mean = if old_high * self.factor <= self.cap {
-            f64::midpoint(self.base, self.factor * self.mean)
-        } else {
-            mean_of(&next, self.base, self.high - self.base)
-        };
-        let moved: f64 = next.iter().zip(&self.mass).map(|(new, old)| (new - old).abs()).sum();
-        self.settled = self.high == old_high && moved < 1e-12;
-        self.mass = next;
-    }
-
-    /// Carries the probability mass of the previous wait over to the next one. From x the next wait
-    /// is uniform in [base, u(x)], u = min(cap, factor * x): each source cell spreads its mass
-    /// evenly over the target cells below u(x). Adding up from the right makes that linear in cells.
-    fn next_mass(&self, old_top: f64, new_top: f64) -> Vec<f64> {
-        let old_cell = (old_top - self.base) / CELLS as f64;
-        let new_cell = (new_top - self.base) / CELLS as f64;
-        let mut next = vec![0.0; CELLS];
-        // density_ends[n]: what sources that cover the first n target cells bring per unit of length.
-        let mut density_ends = vec![0.0; CELLS + 1];
-        for (i, mass) in self.mass.iter().enumerate() {
-            let x = self.base + (i as f64 + 0.5) * old_cell;
-            // Above zero: x is not below base, and from base the first draw had somewhere to go.
-            let reach = (x * self.factor).min(self.cap) - self.base;
-            let density = mass / reach;
-            let cells = (reach / new_cell).min(CELLS as f64);
-            let whole = cells.floor() as usize;
-            density_ends[whole] += density;
-            if whole < CELLS {
-                next[whole] += density * (cells - whole as f64) * new_cell;
-            }
+            let sample = self.sample.get_or_insert_with(|| Sample::new(self.delays, self.retry));
+            self.mean = sample.next_mean(self.delays);
         }
-        let mut density = 0.0;
-        for cell in (0..CELLS).rev() {
-            density += density_ends[cell + 1];
-            next[cell] += density * new_cell;
-        }
-        next
+        self.retry += 1;
+        let [least, most] = [base, self.most].map(|wait| from_nanos(wait).min(self.delays.cap));
+        (least, from_nanos(self.mean).clamp(least, most), most)
     }
 }
 
-fn mean_of(mass: &[f64], base: f64, width: f64) -> f64 {
-    let cell = width / mass.len() as f64;
-    mass.iter()
-        .enumerate()
-        .map(|(i, mass)| mass * (base + (i as f64 + 0.5) * cell))
-        .sum()
+/// Many runs side by side.
+struct Sample {
+    rng: Xoshiro256PlusPlus,
+    /// The last wait of each run.
+    waits: Vec<Duration>,
+    retries: u64,
+    mean: f64,
+}
+
+impl Sample {
+    /// Runs that have waited before so many retries.
+    fn new(delays: &Delays, retries: u64) -> Sample {
+        let mut sample = Sample {
+            rng: Xoshiro256PlusPlus::seed_from_u64(0),
+            waits: vec![delays.base; SAMPLED_RUNS],
+            retries: 0,
+            mean: nanos(delays.base),
+        };
+        // Where the cap is so far away, the waits have long settled below it: what matters is how they end.
+        for _ in 0..retries.min(MOST_SAMPLED_RETRIES) {
+            sample.draw(delays);
+        }
+        sample
+    }
+
+    /// The mean of the next waits: not of what is drawn but of what it is drawn from, which varies less.
+    fn next_mean(&mut self, delays: &Delays) -> f64 {
+        if self.retries < MOST_SAMPLED_RETRIES {
+            let means = self.waits.iter().map(|previous| {
+                let next = delays.distribution(self.retries, Some(*previous));
+                nanos(next.mean())
+            });
+            self.mean = means.sum::<f64>() / SAMPLED_RUNS as f64;
+            self.draw(delays);
+        }
+        self.mean
+    }
+
+    fn draw(&mut self, delays: &Delays) {
+        for wait in &mut self.waits {
+            *wait = delays.draw(self.retries, Some(*wait), &mut self.rng);
+        }
+        self.retries += 1;
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::delay::Growth;
-    use super::*;
-
-    /// A plan of a million retries is not a million steps on the grid.
-    #[test]
-    fn a_chain_that_has_met_its_cap_settles() {
-        let delays = Delays {
-            base: Duration::from_millis(500),
-            cap: Duration::from_secs(30),
-            growth: Growth::Constant,
-            jitter: Jitter::Decorrelated { factor: 3.0 },
-        };
-        let mut chain = Decorrelated::new(&delays).unwrap();
-        let steps = (1..=1000).find(|_| {
-            chain.step();
-            chain.settled
-        });
-        assert!(steps.is_some_and(|steps| steps > 10), "{steps:?}");
-    }
-}
+mod tests;

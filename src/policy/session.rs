@@ -1,5 +1,7 @@
 //! Stop, or go on after this wait? The state of one run, moved by verdicts only.
 
+mod limits;
+
 use std::time::Duration;
 
 use rand::Rng;
@@ -7,47 +9,12 @@ use rand::Rng;
 use super::budget::Counts;
 use super::classifier::Verdict;
 use super::delay::Delays;
-use crate::policy::outcome::{Bound, End, Outcome};
-
-/// What bounds a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// Attempts in all, the first included, at least 1; None is unlimited.
-    pub attempts: Option<u64>,
-    /// Bound on the whole run.
-    pub deadline: Option<Duration>,
-    /// Give up once the next un-jittered wait would reach this.
-    pub stop_at_delay: Option<Duration>,
-    /// An attempt that ran this long before failing starts growth and count again.
-    pub reset_after: Option<Duration>,
-    /// How many successes in a row a success takes, at least 1.
-    pub consecutive: u64,
-    /// `--retry-after`: the longest wait that the output may ask for; None where it is not listened to.
-    pub max_asked: Option<Duration>,
-    /// `--nested once` under an outer run: leave retrying to that one.
-    pub leave_to_outer: bool,
-}
-
-impl Limits {
-    /// Whether the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
-    pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
-        self.stop_at_delay.is_some_and(|stop| delays.unjittered(retry) >= stop)
-    }
-}
-
-/// What holds for a class of failures in place of what holds for all.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Class {
-    /// Its waits, which grow with its own retries.
-    pub delays: Delays,
-    /// So many failures of the class end the run; None is unlimited.
-    pub attempts: Option<u64>,
-}
+use super::outcome::{Bound, End, Outcome};
+pub use limits::{Class, Limits};
 
 /// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The run is over.
     Stop(Stop),
     /// Wait this long and run the command again, because it failed.
     Retry(Duration),
@@ -100,7 +67,6 @@ struct Progress {
     previous: Option<Duration>,
 }
 
-/// The state of one run.
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
@@ -121,7 +87,6 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    /// A run that has not begun.
     pub fn new(limits: &'p Limits, delays: &'p Delays, classes: &'p [Class]) -> Session<'p> {
         Session {
             limits,
@@ -154,7 +119,7 @@ impl<'p> Session<'p> {
     }
 
     /// Decides what follows an attempt. `elapsed` is the time since the run began.
-    pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut impl Rng) -> Decision {
+    pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
         self.total += 1;
         match verdict {
             Verdict::Success => self.after_success(elapsed),
@@ -185,7 +150,7 @@ impl<'p> Session<'p> {
         outcome: &Outcome,
         verdict: &Verdict,
         elapsed: Duration,
-        rng: &mut impl Rng,
+        rng: &mut dyn Rng,
     ) -> Decision {
         self.successes_in_a_row = 0;
         self.has_failed = true;
@@ -193,36 +158,19 @@ impl<'p> Session<'p> {
             return give_up(GiveUp::Permanent);
         };
         self.current = reason.class.map_or(0, |class| class + 1);
-        if self.limits.leave_to_outer {
-            return give_up(GiveUp::Nested);
-        }
-        if outcome.end == End::TimedOut(Bound::Deadline) {
-            return give_up(GiveUp::Deadline);
-        }
-        if outcome.seen.input_lost {
-            return give_up(GiveUp::Stdin);
+        if let Some(why) = self.forbids_a_retry(outcome) {
+            return give_up(why);
         }
         if self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
             self.attempt = 1;
             self.progress.fill(Progress::default());
         }
         self.progress[self.current].failures += 1;
-        if self.is_last_attempt() {
-            return give_up(GiveUp::Attempts);
-        }
-        if self.is_last_of_class() {
-            return give_up(GiveUp::AttemptsOfClass);
-        }
-        if self
-            .limits
-            .reaches_stop_at_delay(self.delays(), self.progress[self.current].retry)
-        {
-            return give_up(GiveUp::Delay);
+        if let Some(why) = self.used_up() {
+            return give_up(why);
         }
         let drawn = self.draw(rng);
-        if let Some((asked, most)) = self.asked(outcome)
-            && asked > most
-        {
+        if self.asked(outcome).is_some_and(|(asked, most)| asked > most) {
             return give_up(GiveUp::AskedTooLong);
         }
         let wait = self.as_asked(outcome, drawn, rng);
@@ -237,20 +185,46 @@ impl<'p> Session<'p> {
         Decision::Retry(wait)
     }
 
+    /// What about this attempt forbids another one, however many are left.
+    fn forbids_a_retry(&self, outcome: &Outcome) -> Option<GiveUp> {
+        if self.limits.leave_to_outer {
+            Some(GiveUp::Nested)
+        } else if outcome.end == End::TimedOut(Bound::Deadline) {
+            Some(GiveUp::Deadline)
+        } else if outcome.seen.input_lost {
+            Some(GiveUp::Stdin)
+        } else {
+            None
+        }
+    }
+
+    fn used_up(&self) -> Option<GiveUp> {
+        let retry = self.progress[self.current].retry;
+        if self.is_last_attempt() {
+            Some(GiveUp::Attempts)
+        } else if self.is_last_of_class() {
+            Some(GiveUp::AttemptsOfClass)
+        } else if self.limits.reaches_stop_at_delay(self.delays(), retry) {
+            Some(GiveUp::Delay)
+        } else {
+            None
+        }
+    }
+
     /// The wait that would come next, were the failed run to go on: what the other side asked for counts, but no
     /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever.
-    pub fn owed(&self, outcome: &Outcome, rng: &mut impl Rng) -> Duration {
+    pub fn next_wait(&self, outcome: &Outcome, rng: &mut dyn Rng) -> Duration {
         let drawn = self.draw(rng);
         self.as_asked(outcome, drawn, rng)
     }
 
-    /// The wait that the output asked for, and the longest that is granted; None where nobody listens.
+    /// The wait that the output asked for, and the longest that is granted; None without `--retry-after`.
     fn asked(&self, outcome: &Outcome) -> Option<(Duration, Duration)> {
         outcome.seen.wait_asked.zip(self.limits.max_asked)
     }
 
     /// The wait that was drawn, or the one that the output asked for, as far as it is granted.
-    fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut impl Rng) -> Duration {
+    fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         match self.asked(outcome) {
             Some((asked, most)) => self.delays().at_least(asked.min(most), drawn, rng),
             None => drawn,
@@ -265,7 +239,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    fn draw(&self, rng: &mut impl Rng) -> Duration {
+    fn draw(&self, rng: &mut dyn Rng) -> Duration {
         let Progress { retry, previous, .. } = self.progress[self.current];
         self.delays().draw(retry, previous, rng)
     }
@@ -292,3 +266,6 @@ impl<'p> Session<'p> {
 fn give_up(why: GiveUp) -> Decision {
     Decision::Stop(Stop::GaveUp(why))
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use crate::policy::exit::Exit;
 
 /// The second argument of the C `main`. Only the C runtime can make one.
 #[repr(transparent)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Argv(*const *const c_char);
 
 /// Calls `main` with the arguments and ends the process as it says: for the C `main` to return.
@@ -25,10 +25,10 @@ pub fn enter(argv: Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
         stdio::complain(&format!("internal error, please report it: {info}"));
         leave::at_once(125);
     }));
-    leave::with(main(arguments(&argv)))
+    leave::with(main(arguments(argv)))
 }
 
-fn arguments(Argv(argv): &Argv) -> Vec<OsString> {
+fn arguments(Argv(argv): Argv) -> Vec<OsString> {
     // SAFETY: the C runtime made it: strings that live as long as the process, up to a null pointer.
     let strings = (0..)
         .map(|i| unsafe { *argv.add(i) })

@@ -11,25 +11,24 @@ use crate::policy::session::GiveUp;
 use crate::run::event::{Event, Moment};
 use crate::run::plan::Identity;
 
-/// The log of a run.
 #[derive(Debug)]
 pub struct Log<'a> {
     identity: &'a Identity,
     verbosity: i16,
     /// Lines that will be printed only if not all goes well.
     held: String,
-    /// All has gone well so far.
-    is_well: bool,
+    /// No attempt has failed so far, and nothing was to be warned of.
+    is_uneventful: bool,
 }
 
 impl<'a> Log<'a> {
-    /// Of a run that has not begun; `verbosity` is -1 for quiet, 1 and more for verbose.
+    /// `verbosity` is -1 for quiet, 1 and more for verbose.
     pub(super) fn new(identity: &'a Identity, verbosity: i16) -> Log<'a> {
         Log {
             identity,
             verbosity,
             held: String::new(),
-            is_well: true,
+            is_uneventful: true,
         }
     }
 
@@ -40,8 +39,8 @@ impl<'a> Log<'a> {
         if self.verbosity < 0 {
             return is_an_error(event).then_some(lines);
         }
-        self.is_well &= matches!(event, Event::Started | Event::Succeeded { flaky: false });
-        if self.is_well && self.verbosity == 0 {
+        self.is_uneventful &= matches!(event, Event::Started | Event::Succeeded { flaky: false });
+        if self.is_uneventful && self.verbosity == 0 {
             self.held.push_str(&lines);
             return None;
         }

@@ -1,4 +1,4 @@
-//! Observers of events: they may speak of a run and change nothing about it.
+//! The observer of a run: makes lines of events, and keeps what the report is made of.
 
 use std::time::Duration;
 
@@ -15,7 +15,6 @@ use super::summary::Report;
 use super::text::Text;
 use super::{github, words};
 
-/// All that backoff says of a run.
 #[derive(Debug)]
 pub struct Reporter<'a> {
     text: Text<'a>,
@@ -25,25 +24,24 @@ pub struct Reporter<'a> {
     report: Option<Report>,
 }
 
-/// Whether to colour.
 #[derive(Debug, Clone, Copy)]
 enum Colour {
     Known(bool),
-    /// This says it; asked before the first line.
+    /// Asked before the first line.
     Ask(fn() -> bool),
 }
 
 impl Observer for Reporter<'_> {
     fn line(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if let Some(report) = &mut self.report {
-            report.see(moment, event);
+            report.observe(moment, event);
         }
         match self.format {
             Format::Json => self.log.lines(moment, event),
             Format::GitHub => Some(github::line(event, &self.text.sentence(moment, event)?)),
             Format::Text => {
                 let sentence = self.text.sentence(moment, event)?;
-                Some(format!("backoff: {}\n", self.painted(event, &sentence)))
+                Some(format!("backoff: {}\n", self.coloured(event, &sentence)))
             }
         }
     }
@@ -54,39 +52,39 @@ impl Observer for Reporter<'_> {
 }
 
 impl<'a> Reporter<'a> {
-    /// As the plan has it; `takes_colour` says whether standard error does.
+    /// `takes_colour` says whether standard error does.
     pub fn new(plan: &'a Plan, identity: &'a Identity, takes_colour: fn() -> bool) -> Reporter<'a> {
-        let speech = &plan.output;
+        let output = &plan.output;
         Reporter {
             text: Text {
-                verbosity: speech.verbosity,
+                verbosity: output.verbosity,
                 attempts: plan.limits.attempts,
                 streams: &plan.streams,
                 command: &plan.command,
                 budget: plan.budget.as_ref(),
-                is_filed: speech.log_file.is_some(),
+                has_log_file: output.log_file.is_some(),
             },
-            log: Log::new(identity, speech.verbosity),
-            format: speech.format,
-            colour: match (speech.colour, &speech.log_file) {
+            log: Log::new(identity, output.verbosity),
+            format: output.format,
+            colour: match (output.colour, &output.log_file) {
                 (When::Always, _) => Colour::Known(true),
                 (When::Auto, None) => Colour::Ask(takes_colour),
                 (When::Auto, Some(_)) | (When::Never, _) => Colour::Known(false),
             },
-            report: speech.report.as_ref().map(|_| {
+            report: output.report.as_ref().map(|_| {
                 let name = plan.command.first().map(words::name).unwrap_or_default();
                 Report::new(&identity.run_id, &name)
             }),
         }
     }
 
-    /// What the report is made of, once the run is over.
+    /// None without `--report`.
     pub fn report(self) -> Option<Report> {
         self.report
     }
 
-    /// Green is well, yellow goes on, red has ended badly (ECMA-48, SGR).
-    fn painted(&mut self, event: &Event<'_>, sentence: &str) -> String {
+    /// Green is success, yellow goes on, red is failure (ECMA-48, SGR).
+    fn coloured(&mut self, event: &Event<'_>, sentence: &str) -> String {
         let colour = match event {
             Event::Succeeded { .. } => 32,
             Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => 33,

@@ -11,7 +11,6 @@ use crate::run::event::{Event, Moment};
 /// The most attempts that are kept, those of the end; a run may last for years.
 const MOST_ATTEMPTS: usize = 10_000;
 
-/// What is known so far.
 #[derive(Debug)]
 pub struct Report {
     run_id: String,
@@ -30,16 +29,16 @@ pub struct Report {
 /// How backoff ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// As the events told.
-    AsTold,
+    /// With what the last event said.
+    Decided,
     /// By a signal.
     Interrupted,
-    /// It failed itself.
+    /// backoff itself failed.
     Failed,
 }
 
 impl Report {
-    /// Of a run that has not begun. Only the command's own name is reported.
+    /// Only the command's own name is reported, no argument.
     pub fn new(run_id: &str, command: &str) -> Report {
         Report {
             run_id: run_id.to_owned(),
@@ -54,13 +53,12 @@ impl Report {
         }
     }
 
-    /// Takes an event in.
-    pub fn see(&mut self, moment: &Moment, event: &Event<'_>) {
+    pub fn observe(&mut self, moment: &Moment, event: &Event<'_>) {
         self.began
             .get_or_insert(moment.time_of_day.saturating_sub(moment.elapsed));
         match event {
             Event::Started => {
-                self.close(None);
+                self.end_entry(None);
                 self.started = moment.time_of_day;
             }
             Event::Ended { outcome, verdict } => {
@@ -70,7 +68,7 @@ impl Report {
                     .string("started", &timestamp(self.started));
                 self.last = Some(facts(entry, outcome, *verdict));
             }
-            Event::Retrying { delay, .. } | Event::Confirming { delay } => self.close(Some(*delay)),
+            Event::Retrying { delay, .. } | Event::Confirming { delay } => self.end_entry(Some(*delay)),
             Event::Succeeded { .. } => self.result = Some("succeeded"),
             Event::GaveUp { why, .. } => self.give_up(*why),
             Event::NoTime { .. } => self.give_up(GiveUp::Deadline),
@@ -88,7 +86,7 @@ impl Report {
         (self.result, self.gave_up) = (Some("gave_up"), Some(reason(why)));
     }
 
-    fn close(&mut self, delay: Option<Duration>) {
+    fn end_entry(&mut self, delay: Option<Duration>) {
         if let Some(entry) = self.last.take() {
             self.attempts
                 .push_back(entry.optional("delay_s", delay.map(super::json::seconds)).end());
@@ -101,11 +99,11 @@ impl Report {
     /// The report, once the status is known. `now` and `elapsed` are for a run that ended before anything
     /// happened.
     pub fn end(mut self, ending: Ending, exit_status: u8, now: Duration, elapsed: Duration) -> String {
-        self.close(None);
+        self.end_entry(None);
         let result = match (ending, self.result) {
             (Ending::Interrupted, _) => "interrupted",
-            (Ending::Failed, _) | (Ending::AsTold, None) => "failed",
-            (Ending::AsTold, Some(result)) => result,
+            (Ending::Failed, _) | (Ending::Decided, None) => "failed",
+            (Ending::Decided, Some(result)) => result,
         };
         let attempts: Vec<String> = self.attempts.into();
         let report = Object::new()

@@ -1,6 +1,6 @@
 //! Lines for a person at 3 a.m.: what happened, what backoff does now.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use super::words::{failure, quoted, seconds, span};
@@ -13,25 +13,23 @@ use crate::run::plan::SharedBudget;
 use crate::run::streams::StreamOptions;
 use crate::run::text::printable;
 
-/// Text lines, `backoff: ...`.
 #[derive(Debug)]
 pub struct Text<'a> {
     /// -1 quiet, 0, 1 or 2 verbose.
     pub verbosity: i16,
     /// The limit of attempts, for "of 5".
     pub attempts: Option<u64>,
-    /// What the command's streams are, for `-vv`.
+    /// For `-vv`.
     pub streams: &'a StreamOptions,
     /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
     pub command: &'a [OsString],
-    /// The budget that the run shares.
     pub budget: Option<&'a SharedBudget>,
     /// The lines go elsewhere than to standard error.
-    pub is_filed: bool,
+    pub has_log_file: bool,
 }
 
 /// What may be wrong with the name of a command that cannot be found.
-fn misuse(name: &OsString) -> &'static str {
+fn likely_mistake(name: &OsStr) -> &'static str {
     let name = name.as_encoded_bytes();
     let has = |bytes: &[u8]| name.iter().any(|byte| bytes.contains(byte));
     if name.starts_with(b"-") {
@@ -45,86 +43,96 @@ fn misuse(name: &OsString) -> &'static str {
     }
 }
 
-fn what(outcome: &Outcome, verdict: &Verdict) -> String {
+/// For a terminal.
+fn shown_failure(outcome: &Outcome, verdict: &Verdict) -> String {
     failure(outcome, verdict, printable)
 }
 
 impl Text<'_> {
     /// What to say about an event; None is nothing.
     pub fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
-        let attempt = self.attempt(moment);
-        let verbose = self.verbosity >= 1;
+        let attempt = || self.numbered(moment.attempt);
         match event {
-            // A command that cannot be started is an error of its own, said even when quiet.
-            Event::GaveUp {
-                outcome:
-                    Outcome {
-                        end: End::NotStarted(failure),
-                        ..
-                    },
-                ..
-            } if moment.total == 1 || self.verbosity < 0 => Some(self.cannot_run(failure)),
-            // The protection that was asked for is off: an error of backoff's own.
+            Event::GaveUp { why, outcome, verdict } => self.gave_up(moment, *why, outcome, verdict),
+            // Said even when quiet: the protection that was asked for is off.
             Event::Warning(text) => Some(format!("warning: {text}")),
-            Event::Failed(why) => self.is_filed.then(|| (*why).to_owned()),
-            _ if self.verbosity < 0 => None,
+            Event::Failed(why) => self.has_log_file.then(|| (*why).to_owned()),
+            _ if self.is_quiet() => None,
             Event::Settings(effective) => {
                 let lines: Vec<String> = effective.iter().map(|one| printable(&one.to_string())).collect();
                 Some(lines.join("\nbackoff: "))
             }
             Event::Remark(text) => Some(printable(text)),
-            Event::Started => verbose.then(|| format!("{attempt}: starting {}", self.shown_command())),
+            Event::Started => self
+                .is_verbose()
+                .then(|| format!("{}: starting {}", attempt(), self.shown_command())),
+            Event::Ended { .. } => None,
             Event::Retrying {
                 outcome,
                 verdict,
                 delay,
             } => Some(format!(
-                "{attempt} failed: {}; retrying in {}",
+                "{} failed: {}; retrying in {}",
+                attempt(),
                 self.how(outcome, verdict),
                 span(*delay)
             )),
-            Event::Ended { .. } => None,
-            Event::Confirming { delay } => {
-                verbose.then(|| format!("{attempt} succeeded; confirming in {}", span(*delay)))
-            }
+            Event::Confirming { delay } => self
+                .is_verbose()
+                .then(|| format!("{} succeeded; confirming in {}", attempt(), span(*delay))),
             Event::Nested(nesting) => Some(Self::nested(*nesting, self.attempts)),
-            Event::Succeeded { flaky } => {
-                (*flaky || verbose).then(|| format!("succeeded on {attempt} after {}", span(moment.elapsed)))
-            }
-            // Silent as in a shell: the reader of a pipeline has seen enough.
-            Event::GaveUp {
-                verdict: Verdict::Permanent(Reason {
-                    why: Why::ReaderGone, ..
-                }),
-                ..
-            } if !verbose => None,
-            Event::GaveUp { why, outcome, verdict } => {
-                let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
-                let mut line = format!(
-                    "gave up after {} {attempts} in {}: {}",
-                    moment.total,
-                    span(moment.elapsed),
-                    what(outcome, verdict)
-                );
-                line.push_str(&self.because(*why, verdict, outcome));
-                Some(line)
-            }
+            Event::Succeeded { flaky } => (*flaky || self.is_verbose())
+                .then(|| format!("succeeded on {} after {}", attempt(), span(moment.elapsed))),
             Event::CoolingOff(wait) => Some(format!(
                 "waiting {} before the first attempt: the last run of {} gave up",
                 span(*wait),
                 self.budget()
             )),
-            Event::NoTime { cool_off: Some(wait) } => Some(format!(
+            Event::NoTime { cool_off } => Some(self.no_time(*cool_off)),
+            Event::Interrupted(signal) => self
+                .is_verbose()
+                .then(|| format!("interrupted by {signal} at {}; no further attempt", attempt())),
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.verbosity < 0
+    }
+
+    fn is_verbose(&self) -> bool {
+        self.verbosity >= 1
+    }
+
+    fn gave_up(&self, moment: &Moment, why: GiveUp, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
+        if let End::NotStarted(failure) = &outcome.end
+            && (moment.total == 1 || self.is_quiet())
+        {
+            // An error of its own, said even when quiet.
+            return Some(self.cannot_run(failure));
+        }
+        let reader_is_gone = matches!(verdict, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
+        // Silent as in a shell: the reader of a pipeline has seen enough.
+        if self.is_quiet() || (reader_is_gone && !self.is_verbose()) {
+            return None;
+        }
+        let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
+        Some(format!(
+            "gave up after {} {attempts} in {}: {}{}",
+            moment.total,
+            span(moment.elapsed),
+            shown_failure(outcome, verdict),
+            self.explanation(why, verdict, outcome)
+        ))
+    }
+
+    fn no_time(&self, cool_off: Option<Duration>) -> String {
+        match cool_off {
+            Some(wait) => format!(
                 "gave up before the first attempt: the last run of {} gave up, and to wait {} would pass the deadline",
                 self.budget(),
-                span(*wait)
-            )),
-            Event::NoTime { cool_off: None } => {
-                Some("gave up before the first attempt: the deadline has passed".into())
-            }
-            Event::Interrupted(signal) => {
-                verbose.then(|| format!("interrupted by {signal} at {attempt}; no further attempt"))
-            }
+                span(wait)
+            ),
+            None => "gave up before the first attempt: the deadline has passed".to_owned(),
         }
     }
 
@@ -142,11 +150,11 @@ impl Text<'_> {
     /// What is waited for, on a terminal.
     pub fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
         let next = self.numbered(moment.attempt.saturating_add(1));
-        format!("backoff: {next} in {} ({})", seconds(left), what(outcome, verdict))
-    }
-
-    fn attempt(&self, moment: &Moment) -> String {
-        self.numbered(moment.attempt)
+        format!(
+            "backoff: {next} in {} ({})",
+            seconds(left),
+            shown_failure(outcome, verdict)
+        )
     }
 
     /// "attempt 2 of 5", or "attempt 2" without a limit.
@@ -167,20 +175,21 @@ impl Text<'_> {
         };
         match &outcome.end {
             End::NotStarted(failure) => format!("{}{rule}", self.cannot_run(failure)),
-            _ => format!("{}{rule} after {}", what(outcome, verdict), span(outcome.ran)),
+            _ => format!("{}{rule} after {}", shown_failure(outcome, verdict), span(outcome.ran)),
         }
     }
 
     fn cannot_run(&self, failure: &StartFailure) -> String {
         let hint = if failure.not_found {
-            self.command.first().map_or("", misuse)
+            self.command.first().map_or("", |name| likely_mistake(name))
         } else {
             ""
         };
         format!("cannot run {}: {}{hint}", self.name(), failure.message)
     }
 
-    fn because(&self, why: GiveUp, verdict: &Verdict, outcome: &Outcome) -> String {
+    /// Why that is the end, in brackets.
+    fn explanation(&self, why: GiveUp, verdict: &Verdict, outcome: &Outcome) -> String {
         match (why, verdict) {
             (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
                 Why::Rule(rule) => format!(" (permanent: {rule})"),

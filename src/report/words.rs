@@ -1,15 +1,17 @@
-//! The words that lines are made of.
+//! What lines are made of: failures, names, lengths of time.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use os_display::Quotable;
+
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
-use crate::run::text::is_printable;
+use crate::run::text::printable;
 
-/// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`. `shown` makes of what the command
-/// printed what can be shown.
+/// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`. `shown` makes what the command
+/// printed fit to be shown.
 pub fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
     let end = &outcome.end;
     match verdict.reason() {
@@ -23,36 +25,21 @@ pub fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) 
 }
 
 /// The command's own name as text: bytes that are not UTF-8 as `\xff`.
-pub fn name(word: &OsString) -> String {
+pub fn name(word: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();
-    spell(word, &mut shown, String::push);
-    shown
-}
-
-/// A word of the command line in single quotes, with nothing in it that a terminal would act on.
-pub fn quoted(word: &OsString) -> String {
-    let mut shown = String::from("'");
-    spell(word, &mut shown, |shown, c| {
-        if !is_printable(c) || c == '\\' || c == '\'' {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    });
-    shown.push('\'');
-    shown
-}
-
-/// Adds a word to what is `shown`: its characters as `push` has it, bytes that are not UTF-8 as `\xff`.
-fn spell(word: &OsString, shown: &mut String, push: impl Fn(&mut String, char)) {
-    for chunk in word.as_encoded_bytes().utf8_chunks() {
-        for c in chunk.valid().chars() {
-            push(shown, c);
-        }
+    for chunk in word.as_ref().as_encoded_bytes().utf8_chunks() {
+        shown.push_str(chunk.valid());
         for byte in chunk.invalid() {
             let _ = write!(shown, "\\x{byte:02x}");
         }
     }
+    shown
+}
+
+/// A word of the command line as a shell reads it. What a terminal would act on is escaped.
+pub fn quoted(word: impl AsRef<OsStr>) -> String {
+    // The crate leaves joiners and the like as they are.
+    printable(&word.as_ref().quote().to_string())
 }
 
 /// A length of time with the digits a person needs: `51us`, `20ms`, `0.21s`, `4.1s`, `2m05s`, `3h20m`.
@@ -88,6 +75,9 @@ pub fn seconds(length: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::text::is_printable;
+    use proptest::prelude::*;
+    use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
 
     #[test]
@@ -110,9 +100,42 @@ mod tests {
     }
 
     #[test]
+    fn words_are_quoted_as_a_shell_reads_them() {
+        for (word, shown) in [
+            ("false", "'false'"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", "\"it's\""),
+            ("it's $5", r"'it'\''s $5'"),
+            (r"a\b", r"'a\b'"),
+            ("größe", "'größe'"),
+        ] {
+            assert_eq!(quoted(OsStr::new(word)), shown);
+            let read = std::process::Command::new("sh")
+                .args(["-c", &format!("printf %s {shown}")])
+                .output()
+                .unwrap();
+            assert_eq!(read.stdout, word.as_bytes(), "{shown}");
+        }
+    }
+
+    #[test]
     fn a_name_cannot_write_to_the_terminal() {
         let name = OsString::from_vec(b"a\x1b[31m\n'\xff\\".to_vec());
-        assert_eq!(quoted(&name), r"'a\u{1b}[31m\n\'\xff\\'");
-        assert_eq!(quoted(&"a\u{202e}b\u{61c}é".into()), r"'a\u{202e}b\u{61c}é'");
+        assert_eq!(quoted(&name), r"$'a\x1B[31m\n\'\xFF\\'");
+        let unseen = OsStr::new("a\u{202e}b\u{61c}é");
+        assert_eq!(quoted(unseen), r"$'a\xE2\x80\xAE'$'b\u{61c}é'");
+        // In pairs they are no trick, but unseen all the same.
+        assert_eq!(quoted(OsStr::new("a\u{2067}b\u{2069}")), r"'a\u{2067}b\u{2069}'");
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_can_write_to_the_terminal(word in any::<String>(), odd in any::<Vec<u8>>()) {
+            let odd = OsString::from_vec([word.as_bytes(), &odd].concat());
+            for word in [OsStr::new(&word), &odd] {
+                prop_assert!(quoted(word).chars().all(is_printable));
+            }
+        }
     }
 }

@@ -1,19 +1,17 @@
-//! What a run has to do with the budget that it shares: a question now and then, and what to make of the answer.
+//! The budget that a run shares: asking it, and telling it how the run ended.
 
 use std::time::Duration;
 
 use super::event::Event;
-use super::host::{Host, RunError};
-use super::observer::Observer;
+use super::host::RunError;
 use super::state::Run;
 use super::text::printable;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
 use crate::policy::session::{GiveUp, Stop};
 
-impl<H: Host, R, O: Observer> Run<'_, H, R, O> {
-    /// Asks the budget. Where there is none, or it cannot be asked, there is no answer; the latter is told, once, and
-    /// the run goes on without it.
+impl Run<'_> {
+    /// None where there is no budget. One that cannot be asked is warned of once, and the run goes on without it.
     pub(super) fn ask_budget(&mut self, question: Question) -> Result<Option<Answer>, RunError> {
         let Some(budget) = self.budget else { return Ok(None) };
         let (answer, warning) = match self.host.ask_budget(budget, question)? {
@@ -31,14 +29,14 @@ impl<H: Host, R, O: Observer> Run<'_, H, R, O> {
     }
 }
 
-/// What to tell the others at the end; `owed` gives the wait that would have come next.
-pub(super) fn last_word(stop: Stop, verdict: &Verdict, owed: impl FnOnce() -> Duration) -> Option<Question> {
+/// What the runs of the same budget should know of the end of this one. `next_wait` is the wait that would have followed.
+pub(super) fn final_update(stop: Stop, verdict: &Verdict, next_wait: impl FnOnce() -> Duration) -> Option<Question> {
     match (stop, verdict) {
         (Stop::Succeeded { .. } | Stop::GaveUp(GiveUp::Permanent), _) => Some(Question::Recovered),
         // The outer run goes on and will say it.
         (Stop::GaveUp(GiveUp::Nested), _) => None,
-        (Stop::GaveUp(_), Verdict::Transient(_)) => Some(Question::GaveUp(owed())),
-        // Too few successes in a row: it neither failed nor is well.
+        (Stop::GaveUp(_), Verdict::Transient(_)) => Some(Question::GaveUp(next_wait())),
+        // Too few successes in a row: neither a failure nor a success.
         (Stop::GaveUp(_), _) => None,
     }
 }

@@ -2,41 +2,28 @@
 
 use std::time::Duration;
 
-use rand::Rng;
-
 use super::event::Event;
-use super::host::{Host, RunError};
-use super::observer::Observer;
-use super::state::Run;
+use super::host::RunError;
+use super::state::{Judged, Run};
 use super::variables;
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::End;
 use crate::policy::session::GiveUp;
 
-/// What the hook of giving up has at the least: that may be due to a deadline that has passed.
+/// What `--on-give-up` has at the least: the deadline that it is to tell of may have passed.
 const LEAST_TIME: Duration = Duration::from_secs(5);
 
-impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
-    pub(super) fn hook_on_retry(
-        &mut self,
-        delay: Duration,
-        outcome: &Outcome,
-        verdict: &Verdict,
-    ) -> Result<(), RunError> {
+impl Run<'_> {
+    pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
         match self.plan.on_retry.as_deref() {
-            Some(shell) => self.hook("--on-retry", shell, Some(delay), outcome, verdict),
+            Some(shell) => self.hook("--on-retry", shell, Some(delay), attempt),
             None => Ok(()),
         }
     }
 
-    pub(super) fn hook_on_give_up(
-        &mut self,
-        why: GiveUp,
-        outcome: &Outcome,
-        verdict: &Verdict,
-    ) -> Result<(), RunError> {
+    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &Judged) -> Result<(), RunError> {
         let reader_is_gone = matches!(
-            verdict,
+            &attempt.verdict,
             Verdict::Permanent(Reason {
                 why: Why::ReaderGone,
                 ..
@@ -45,7 +32,7 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         match self.plan.on_give_up.as_deref() {
             // Neither is a failure that a person is to hear of: the outer run goes on, or `head` has seen enough.
             Some(_) if why == GiveUp::Nested || reader_is_gone => Ok(()),
-            Some(shell) => self.hook("--on-give-up", shell, None, outcome, verdict),
+            Some(shell) => self.hook("--on-give-up", shell, None, attempt),
             None => Ok(()),
         }
     }
@@ -55,8 +42,7 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         option: &str,
         shell: &str,
         delay: Option<Duration>,
-        outcome: &Outcome,
-        verdict: &Verdict,
+        Judged { outcome, verdict }: &Judged,
     ) -> Result<(), RunError> {
         let mut spec = self.attempt_spec(self.plan.bounds.without_those_of_an_attempt());
         if delay.is_none() {
@@ -67,7 +53,7 @@ impl<H: Host, R: Rng, O: Observer> Run<'_, H, R, O> {
         spec.variables
             .push(("BACKOFF_DELAY", delay.map_or_else(String::new, variables::seconds)));
         let failure = match self.host.hook(shell, &spec) {
-            Ok(attempt) => match (attempt.interrupted, attempt.outcome.end) {
+            Ok(hook) => match (hook.interrupted, hook.outcome.end) {
                 (Some(signal), _) => return Err(RunError::Interrupted(signal)),
                 (None, End::Exited(0)) => return Ok(()),
                 (None, end) => end.to_string(),

@@ -9,6 +9,8 @@ pub mod host;
 pub mod observer;
 pub mod output;
 pub mod plan;
+#[cfg(test)]
+pub(crate) mod script;
 mod state;
 pub mod streams;
 pub mod text;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rand::Rng;
+
 use super::event::{Event, Moment};
 use super::host::{AttemptSpec, Host, RunError};
 use super::observer::Observer;
@@ -11,29 +13,61 @@ use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::Session;
 
-/// A run under way.
-pub(super) struct Run<'a, H, R, O> {
+pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) identity: &'a Identity,
-    pub(super) host: &'a mut H,
-    pub(super) rng: &'a mut R,
-    pub(super) observer: &'a mut O,
+    pub(super) host: &'a mut dyn Host,
+    pub(super) rng: &'a mut dyn Rng,
+    pub(super) observer: &'a mut dyn Observer,
     pub(super) session: Session<'a>,
-    /// As long as it can be asked.
+    /// None once it could not be asked.
     pub(super) budget: Option<&'a SharedBudget>,
-    /// When the first attempt was about to start.
-    pub(super) first_began: Duration,
+    /// The budget counted the next attempt when it granted the retry.
+    pub(super) is_counted: bool,
+    pub(super) first_attempt_at: Duration,
     /// The number of the attempt that events are about, and of all so far.
     pub(super) attempt: u64,
     pub(super) total: u64,
-    pub(super) last: Option<(Outcome, Verdict)>,
+    /// A wait that was decided on and has not begun.
+    pub(super) planned_wait: Option<Duration>,
+    pub(super) previous: Option<Judged>,
 }
 
-impl<H: Host, R, O: Observer> Run<'_, H, R, O> {
-    /// What is common to the command and to those who are asked about it.
+/// An attempt that is over, and what it means.
+pub(super) struct Judged {
+    pub(super) outcome: Outcome,
+    pub(super) verdict: Verdict,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        identity: &'a Identity,
+        host: &'a mut dyn Host,
+        rng: &'a mut dyn Rng,
+        observer: &'a mut dyn Observer,
+    ) -> Run<'a> {
+        Run {
+            plan,
+            identity,
+            host,
+            rng,
+            observer,
+            session: Session::new(&plan.limits, &plan.delays, &plan.classes),
+            budget: plan.budget.as_ref(),
+            is_counted: false,
+            first_attempt_at: Duration::ZERO,
+            attempt: 1,
+            total: 0,
+            planned_wait: None,
+            previous: None,
+        }
+    }
+
+    /// What the command has in common with the programs that are asked or told about it.
     pub(super) fn attempt_spec(&self, bounds: Bounds) -> AttemptSpec {
-        let elapsed = self.host.elapsed().saturating_sub(self.first_began);
-        let previous = self.last.as_ref().map(|(outcome, _)| outcome);
+        let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
+        let previous = self.previous.as_ref().map(|previous| &previous.outcome);
         AttemptSpec {
             bounds,
             deadline: self.plan.limits.deadline,

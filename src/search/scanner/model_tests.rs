@@ -1,13 +1,12 @@
 //! The scanner against the naive way of doing the same.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::Arc;
 
-use backoff_cli::search::pattern::{Pattern, Patterns};
-use backoff_cli::search::scanner::{LONGEST_LINE, OVERLAP, Scanner};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use super::*;
 
 /// What the first line that matches has to show, for each pattern.
 fn naive(patterns: &[String], stream: &[u8]) -> Vec<Option<Vec<u8>>> {

@@ -1,16 +1,20 @@
-//! The waits that output asks for, in the words of those who ask.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 use std::time::{Duration, SystemTime};
 
-use backoff_cli::policy::retry_after::{RetryAfter, wait_asked_for};
 use proptest::prelude::*;
+
+use super::*;
 
 /// Wed, 21 Oct 2026 07:28:00 GMT
 const NOW: u64 = 1_792_567_680;
 
 fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
+}
+
+/// The wait that one line asks for. A reset counts here whatever is left of the quota.
+fn wait_asked_for(line: &[u8], now: SystemTime) -> Option<Duration> {
+    let found = read_line(line, now);
+    found.asked.max(found.reset)
 }
 
 fn asked(line: impl AsRef<[u8]>) -> Option<Duration> {
@@ -279,11 +283,11 @@ fn resets_of_a_quota() {
 }
 
 fn of_output(output: &str) -> Option<Duration> {
-    let mut hints = Hints::default();
+    let mut retry_after = RetryAfter::default();
     for line in output.split_inclusive('\n') {
-        hints.read(line.as_bytes(), now());
+        retry_after.read(line.as_bytes(), now());
     }
-    hints.wait()
+    retry_after.wait()
 }
 
 #[test]

@@ -1,27 +1,25 @@
-//! A world without processes in which time is a number: whole runs in microseconds, with the same
-//! loop, session and delays as the real ones.
+//! A host without processes, in which time is a number: a whole run takes microseconds, with the same loop, session and
+//! delays as a real one.
 
 use std::time::Duration;
 
+use super::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
+use super::plan::SharedBudget;
 use crate::policy::budget::{Answer, Counts, Question};
 use crate::policy::outcome::{End, Outcome};
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
-use crate::run::plan::SharedBudget;
 
 /// A host that plays a script.
 #[derive(Debug)]
 pub struct Script<I> {
     attempts: I,
     now: Duration,
-    /// The waits asked for, in order.
+    /// The waits asked for, in spec.
     pub waits: Vec<Duration>,
-    /// What was said.
     pub said: String,
 }
 
 impl<I: Iterator<Item = (End, Duration)>> Script<I> {
-    /// A host whose attempts end as `attempts` says, after that long. When they run out, the last
-    /// word is a fault.
+    /// Attempts end as `attempts` says, after that long. When they run out, the next one is a fault.
     pub fn new(attempts: I) -> Script<I> {
         Script {
             attempts,
@@ -37,7 +35,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn attempt(&mut self, _order: &AttemptSpec) -> Result<Attempt, RunError> {
+    fn attempt(&mut self, _spec: &AttemptSpec) -> Result<Attempt, RunError> {
         let (end, ran) = self
             .attempts
             .next()
@@ -59,8 +57,8 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(())
     }
 
-    fn ask(&mut self, _shell: &str, order: &AttemptSpec) -> Result<Attempt, RunError> {
-        self.attempt(order)
+    fn ask(&mut self, _shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
+        self.attempt(spec)
     }
 
     fn ask_budget(&mut self, _: &SharedBudget, _: Question) -> Result<Result<BudgetAnswer, String>, RunError> {
@@ -72,7 +70,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(Ok(BudgetAnswer { answer, warning: None }))
     }
 
-    fn hook(&mut self, _shell: &str, _order: &AttemptSpec) -> Result<Attempt, RunError> {
+    fn hook(&mut self, _shell: &str, _spec: &AttemptSpec) -> Result<Attempt, RunError> {
         Ok(Attempt {
             outcome: Outcome::new(End::Exited(0), Duration::ZERO),
             interrupted: None,

@@ -1,23 +1,18 @@
-//! Rules by class of failure as mathematics: the classifier and the session against naive models.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
+//! The classifier against a naive model.
 
 use std::time::Duration;
 
-use backoff_cli::config::values;
-use backoff_cli::policy::classifier::{ClassRule, Classifier, Reason, Rule, Verdict, Why};
-use backoff_cli::policy::delay::{Delays, Growth, Jitter};
-use backoff_cli::policy::outcome::{Bound, End, Outcome, Seen};
-use backoff_cli::policy::session::{Class, Decision, GiveUp, Limits, Session, Stop};
-use backoff_cli::policy::sets::CodeSet;
 use proptest::prelude::*;
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::policy::outcome::Bound;
+use crate::policy::samples;
 
 /// Each rule has one of its own: the first four are for rules, the others for classes.
 const PATTERNS: usize = 8;
 
 fn codes() -> impl Strategy<Value = Option<CodeSet>> {
-    prop::option::of((0_u8..4).prop_map(|code| values::codes(&code.to_string()).unwrap()))
+    prop::option::of((0_u8..4).prop_map(|code| samples::codes(&code.to_string())))
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
@@ -48,7 +43,7 @@ fn classifier() -> impl Strategy<Value = Classifier> {
     });
     (prop::collection::vec(rule(), 0..=4), classes, any::<bool>()).prop_map(|(rules, classes, stop_on_timeout)| {
         Classifier {
-            success_exit: values::codes("0").unwrap(),
+            success_exit: samples::codes("0"),
             rules: numbered(rules, 0),
             classes,
             stop_on_timeout,
@@ -123,21 +118,21 @@ proptest! {
         prop_assert_eq!(shown(&verdict), naive(&classifier, code, &found));
     }
 
-    /// What is moot once another pattern was found may be looked for no longer.
+    /// What is superseded once another pattern was found may be looked for no longer.
     #[test]
-    fn nothing_that_is_moot_changes_a_verdict(
+    fn nothing_that_is_superseded_changes_a_verdict(
         classifier in classifier(),
         code in prop::option::of(0_u8..4),
         order in Just((0..PATTERNS).collect::<Vec<_>>()).prop_shuffle(),
         there in prop::collection::vec(any::<bool>(), PATTERNS),
     ) {
-        let moot = classifier.moot(PATTERNS);
+        let superseded = classifier.superseded(PATTERNS);
         let mut open = [true; PATTERNS];
         let mut found = vec![false; PATTERNS];
         for pattern in order {
             if open[pattern] && there[pattern] {
                 found[pattern] = true;
-                for other in &moot[pattern] {
+                for other in &superseded[pattern] {
                     open[*other] = false;
                 }
             }
@@ -145,56 +140,5 @@ proptest! {
         let all = classifier.judge(&outcome(code, &there));
         let some = classifier.judge(&outcome(code, &found));
         prop_assert_eq!(shown(&all), shown(&some));
-    }
-
-    /// Each class counts and grows by itself.
-    #[test]
-    fn each_class_has_waits_of_its_own(
-        terms in prop::collection::vec((1_u64..1000, 1_u32..4, prop::option::of(1_u64..5)), 1..4),
-        failures in prop::collection::vec(0_usize..4, 1..20),
-        attempts in prop::option::of(1_u64..15),
-    ) {
-        let delays = |base: u64, factor: u32| Delays {
-            base: Duration::from_millis(base),
-            cap: Duration::from_secs(30),
-            growth: Growth::Exponential { factor: f64::from(factor) },
-            jitter: Jitter::None,
-        };
-        let classes: Vec<Class> = terms
-            .iter()
-            .map(|(base, factor, attempts)| Class { delays: delays(*base, *factor), attempts: *attempts })
-            .collect();
-        let limits = Limits {
-            attempts,
-            deadline: None,
-            stop_at_delay: None,
-            reset_after: None,
-            consecutive: 1,
-            max_asked: None,
-            leave_to_outer: false,
-        };
-        let ordinary = delays(500, 2);
-        let mut session = Session::new(&limits, &ordinary, &classes);
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut counts = vec![0_u64; classes.len() + 1];
-        for (kind, total) in failures.into_iter().zip(1_u64..) {
-            let kind = kind % counts.len();
-            let class = kind.checked_sub(1);
-            let verdict = Verdict::Transient(Reason { why: Why::ByDefault, matched: None, unproven: false, class });
-            let decision = session.next(&outcome(Some(1), &[]), &verdict, Duration::ZERO, &mut rng);
-            let delays = class.map_or(&ordinary, |class| &classes[class].delays);
-            let expected = Decision::Retry(delays.unjittered(counts[kind]));
-            counts[kind] += 1;
-            let of_class = class.and_then(|class| classes[class].attempts);
-            let expected = match decision {
-                _ if attempts == Some(total) => Decision::Stop(Stop::GaveUp(GiveUp::Attempts)),
-                _ if of_class == Some(counts[kind]) => Decision::Stop(Stop::GaveUp(GiveUp::AttemptsOfClass)),
-                _ => expected,
-            };
-            prop_assert_eq!(decision, expected);
-            if let Decision::Stop(_) = decision {
-                break;
-            }
-        }
     }
 }

@@ -1,0 +1,27 @@
+//! Lines of output: nothing panics, and an attempt asks for no more than its longest line.
+#![no_main]
+
+use std::time::{Duration, SystemTime};
+
+use backoff_cli::policy::retry_after::RetryAfter;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|output: &[u8]| {
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_792_567_680);
+    let of_line = |line: &[u8]| {
+        let mut alone = RetryAfter::default();
+        // With this a reset counts, too.
+        alone.read(b"x-ratelimit-remaining: 0", now);
+        alone.read(line, now);
+        alone.wait()
+    };
+    let mut retry_after = RetryAfter::default();
+    let mut longest = None;
+    for line in output.split(|byte| *byte == b'\n') {
+        retry_after.read(line, now);
+        let wait = of_line(line);
+        assert_eq!(wait, of_line(&[line, b"\r\n"].concat()));
+        longest = longest.max(wait);
+    }
+    assert!(retry_after.wait() <= longest);
+});

@@ -1,0 +1,227 @@
+//! Whole runs in virtual time, from the command line to the exit status.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::resolve::tests::request;
+use crate::policy::exit::Exit;
+use crate::policy::outcome::{Bound, End, StartFailure};
+use crate::policy::samples::{expect_near, mean, ms, quietly, s, seeded};
+use crate::report::reporter::Reporter;
+use crate::run::engine;
+use crate::run::host::RunError;
+use crate::run::plan::{Identity, Plan};
+use crate::run::script::Script;
+
+/// What a whole run did.
+#[derive(Debug)]
+struct Played {
+    exit: Result<Exit, RunError>,
+    /// The waits between attempts.
+    waits: Vec<Duration>,
+    /// The wait before the first.
+    first: Duration,
+    said: String,
+    /// Attempts made.
+    calls: usize,
+}
+
+impl Played {
+    #[track_caller]
+    fn expect(&self, code: u8, calls: usize, said_last: &str) {
+        assert_eq!(self.exit, Ok(Exit::Code(code)), "{self:#?}");
+        assert_eq!(self.calls, calls, "{self:#?}");
+        let last = self.said.lines().last().unwrap_or_default();
+        assert!(last.contains(said_last), "no {said_last:?} in {self:#?}");
+    }
+}
+
+fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
+    let words: Vec<OsString> = ["backoff"]
+        .iter()
+        .chain(words)
+        .chain(&["--", "cmd"])
+        .map(OsString::from)
+        .collect();
+    let variables: Vec<_> = variables
+        .iter()
+        .chain(&[("BACKOFF_NO_CONFIG", "1")])
+        .map(|(name, value)| (OsString::from(name), OsString::from(value)))
+        .collect();
+    request(&words, &variables).unwrap().1.plan
+}
+
+fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
+    let mut calls = 0;
+    let mut host = Script::new(attempts.iter().cloned().inspect(|_| calls += 1));
+    let identity = Identity { run_id: "a run".into() };
+    let mut observer = Reporter::new(plan, &identity, || false);
+    let exit = engine::run(plan, &identity, &mut host, &mut seeded(seed), &mut observer);
+    let mut waits = std::mem::take(&mut host.waits);
+    let said = std::mem::take(&mut host.said);
+    drop(host);
+    let first = waits.remove(0);
+    Played {
+        exit,
+        waits,
+        first,
+        said,
+        calls,
+    }
+}
+
+fn play(words: &[&str], attempts: &[(End, Duration)]) -> Played {
+    play_plan(&plan(words, &[]), attempts, 12)
+}
+
+fn exits(codes: &[u8]) -> Vec<(End, Duration)> {
+    codes.iter().map(|code| (End::Exited(*code), Duration::ZERO)).collect()
+}
+
+#[test]
+fn a_permanent_failure_fails_fast() {
+    let played = play(&["-j", "none", "--stop-exit", "2"], &exits(&[1, 2, 0]));
+    played.expect(
+        2,
+        2,
+        "gave up after 2 attempts in 0.50s: exit 2 (permanent: --stop-exit)",
+    );
+    assert_eq!(played.waits, [ms(500)]);
+    play(&["-e", "75"], &exits(&[1, 0])).expect(1, 1, "(permanent: no retry rule matches)");
+    let missing = End::NotStarted(StartFailure {
+        not_found: true,
+        message: "command not found".into(),
+    });
+    play(&[], &[(missing, ms(0)), (End::Exited(0), ms(0))]).expect(127, 1, "cannot run 'cmd': command not found");
+}
+
+#[test]
+fn exhaustion_ends_with_the_last_code() {
+    let played = play(&["-j", "none"], &exits(&[1, 2, 3, 4, 5, 0]));
+    played.expect(5, 5, "gave up after 5 attempts in 7.5s: exit 5");
+    assert_eq!(played.waits, [ms(500), s(1), s(2), s(4)]);
+    assert_eq!(played.first, Duration::ZERO);
+}
+
+#[test]
+fn a_late_success_is_a_success() {
+    let played = play(&["-j", "none"], &exits(&[1, 1, 0, 1]));
+    played.expect(0, 3, "succeeded on attempt 3 of 5 after 1.5s");
+    assert_eq!(play(&[], &exits(&[0])).said, "");
+}
+
+#[test]
+fn a_wait_past_the_deadline_is_given_up_at_once() {
+    let tries = vec![(End::Exited(1), s(1)); 20];
+    let played = play(&["-j", "none", "-b", "1s", "-n", "20", "-d", "10s"], &tries);
+    // 1 +1 1 +2 1 +4 1 = 11 would be too late for a fourth; the third ends at 6.
+    played.expect(
+        1,
+        3,
+        "gave up after 3 attempts in 6.0s: exit 1 (the next wait would pass the deadline)",
+    );
+    assert_eq!(played.waits, [s(1), s(2)]);
+    let late = [(End::TimedOut(Bound::Deadline), s(10)), (End::Exited(0), s(1))];
+    play(&["-d", "10s"], &late).expect(124, 1, "gave up after 1 attempt in 10.0s: ended by the deadline");
+    let timed_out = [(End::TimedOut(Bound::Timeout), s(3)), (End::Exited(0), s(1))];
+    play(&["-t", "3s", "-j", "none"], &timed_out).expect(0, 2, "succeeded on attempt 2 of 5 after 4.5s");
+}
+
+#[test]
+fn the_clojure_function_whole() {
+    let played = play(&["-p", "clojure", "-n", "unlimited"], &exits(&[1; 20]));
+    played.expect(
+        1,
+        5,
+        "gave up after 5 attempts in 15.0s: exit 1 (the next wait would reach --stop-at-delay)",
+    );
+    assert_eq!(played.waits, [s(1), s(2), s(4), s(8)]);
+    // Only failures for which the predicate holds are retried.
+    play(&["-p", "clojure", "-e", "75"], &exits(&[75, 75, 1, 0])).expect(1, 3, "no retry rule matches");
+    play(&["-p", "clojure"], &exits(&[1, 1, 0])).expect(0, 3, "succeeded");
+}
+
+#[test]
+fn a_service_is_restarted_for_ever() {
+    let mut script = vec![(End::Exited(1), s(3600)); 1000];
+    script.push((End::Exited(0), s(1)));
+    let played = play(&["-n", "2", "--reset-after", "10m", "-j", "none"], &script);
+    assert_eq!(played.exit, Ok(Exit::Code(0)));
+    assert_eq!(played.waits, [ms(500); 1000]);
+    // Without it the second failure is the last.
+    play(&["-n", "2", "-j", "none"], &script).expect(1, 2, "gave up after 2 attempts");
+}
+
+#[test]
+fn confirmations_are_a_base_apart() {
+    let played = play(
+        &["--consecutive", "3", "-b", "2s", "-n", "9", "-j", "none"],
+        &exits(&[0, 0, 1, 0, 0, 0, 1]),
+    );
+    played.expect(0, 6, "succeeded on attempt 6 of 9 after 10.0s");
+    assert_eq!(played.waits, [s(2); 5]);
+}
+
+#[test]
+fn under_another_run_retries_multiply_or_are_left_to_it() {
+    let outer = [("BACKOFF_DEPTH", "1"), ("BACKOFF_ATTEMPT_LIMIT", "3")];
+    let script = exits(&[1; 9]);
+    let played = |words: &[&str]| play_plan(&plan(words, &outer), &script, 13);
+    let warned = played(&["-n", "3"]);
+    warned.expect(1, 3, "gave up after 3 attempts");
+    assert_eq!(warned.said.matches("3 x 3 = 9 calls").count(), 1, "{warned:?}");
+    let once = played(&["-n", "3", "--nested", "once"]);
+    once.expect(1, 1, "left to the outer backoff");
+    let allowed = played(&["-n", "3", "--nested", "allow"]);
+    allowed.expect(1, 3, "gave up after 3 attempts");
+    assert!(!allowed.said.contains("calls"), "{allowed:?}");
+}
+
+proptest! {
+    #![proptest_config(quietly(100))]
+
+    #[test]
+    fn the_wait_before_the_first_is_the_initial_delay_and_a_splay(
+        initial in 0..5000_u64, splay in 0..5000_u64, seed in any::<u64>(),
+    ) {
+        let (initial_text, splay_text) = (format!("{initial}ms"), format!("{splay}ms"));
+        let plan = plan(&["--initial-delay", &initial_text, "--splay", &splay_text], &[]);
+        let first = play_plan(&plan, &exits(&[0]), seed).first;
+        prop_assert!(ms(initial) <= first && first <= ms(initial + splay), "{:?}", first);
+    }
+
+    #[test]
+    fn a_run_keeps_its_limits(
+        attempts in 1..8_u64, deadline in 1..60_u64, jitter in prop::sample::select(vec!["none", "full", "equal", "decorrelated"]),
+        script in prop::collection::vec((prop::sample::select(vec![0_u8, 1, 1, 1, 1, 2]), 0..8000_u64), 8..12),
+        seed in any::<u64>(),
+    ) {
+        let script: Vec<_> = script.into_iter().map(|(code, ran)| (End::Exited(code), ms(ran))).collect();
+        let (n, d) = (attempts.to_string(), format!("{deadline}s"));
+        let plan = plan(&["-n", &n, "-d", &d, "-j", jitter, "--stop-exit", "2"], &[]);
+        let played = play_plan(&plan, &script, seed);
+        prop_assert!(played.calls as u64 <= attempts);
+        prop_assert_eq!(played.waits.len(), played.calls - 1);
+        let mut elapsed = Duration::ZERO;
+        for ((end, ran), wait) in script.iter().zip(&played.waits) {
+            prop_assert_eq!(end, &End::Exited(1));
+            elapsed += *ran + *wait;
+            prop_assert!(elapsed < s(deadline));
+            prop_assert!(*wait <= s(30));
+        }
+        let (last, _) = &script[played.calls - 1];
+        prop_assert_eq!(played.exit, Ok(Exit::Code(last.shell_status())));
+    }
+}
+
+#[test]
+fn a_splay_uses_all_of_its_width() {
+    let plan = plan(&["--splay", "10s"], &[]);
+    let firsts: Vec<Duration> = (0..2000)
+        .map(|seed| play_plan(&plan, &exits(&[0]), seed).first)
+        .collect();
+    expect_near(mean(firsts.iter().copied()), 5.0, 0.05);
+    assert!(*firsts.iter().min().unwrap() < ms(100) && *firsts.iter().max().unwrap() > ms(9900));
+}

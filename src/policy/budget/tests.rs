@@ -1,0 +1,188 @@
+use super::*;
+use proptest::prelude::*;
+
+const TERMS: Terms = Terms {
+    ratio: 100_000,
+    min: 10,
+    window: Duration::from_secs(600),
+};
+
+fn counts(attempts: u64, retries: u64) -> Counts {
+    Counts { attempts, retries }
+}
+
+#[test]
+fn the_rule() {
+    for (attempts, retries, allowed) in [
+        (0, 0, true),
+        (9, 9, true),
+        (10, 0, true),
+        (10, 1, false),
+        (11, 1, true),
+        (100, 9, true),
+        (100, 10, false),
+        (101, 10, true),
+        (u64::MAX, u64::MAX / 10, true),
+        (u64::MAX, u64::MAX / 10 + 1, false),
+    ] {
+        assert_eq!(
+            TERMS.allow(counts(attempts, retries)),
+            allowed,
+            "{retries} of {attempts}"
+        );
+    }
+    let none = Terms {
+        ratio: 0,
+        min: 0,
+        ..TERMS
+    };
+    assert!(!none.allow(counts(1_000_000, 0)));
+    let all = Terms {
+        ratio: 1_000_000,
+        ..none
+    };
+    // There is always an attempt that is no retry.
+    assert!(all.allow(counts(1_000_000, 999_999)));
+}
+
+#[test]
+fn a_cool_off_ends_and_outlasts_no_clock() {
+    let mut ledger = Ledger::default();
+    let at = Duration::from_secs;
+    let left = |ledger: &mut Ledger, now| ledger.answer(&TERMS, Question::CoolOff, now).cool_off;
+    assert_eq!(left(&mut ledger, at(1000)), at(0));
+    ledger.answer(&TERMS, Question::GaveUp(at(30)), at(1000));
+    assert_eq!(left(&mut ledger, at(1010)), at(20));
+    assert_eq!(left(&mut ledger, at(1030)), at(0));
+    // The clock was set back by an hour.
+    assert_eq!(left(&mut ledger, at(0)), at(30));
+    ledger.answer(&TERMS, Question::Recovered, at(1010));
+    assert_eq!(left(&mut ledger, at(1010)), at(0));
+    ledger.answer(&TERMS, Question::GaveUp(Duration::MAX), at(1000));
+    assert!(left(&mut ledger, at(1000)) > at(1 << 40));
+}
+
+#[test]
+fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
+    let window = |secs| Terms {
+        window: Duration::from_secs(secs),
+        ..TERMS
+    };
+    let counted = |ledger: &mut Ledger, terms, now| ledger.counts(&terms, Duration::from_millis(now)).attempts;
+    let at = Duration::from_secs(1000);
+    // A slot of a second.
+    let mut ledger = Ledger::default();
+    ledger.count_attempt(&window(60), at);
+    assert_eq!(counted(&mut ledger, window(60), 1_060_999), 1);
+    assert_eq!(counted(&mut ledger, window(60), 1_061_000), 0);
+    assert_eq!(ledger.slots, []);
+    // One of ten seconds, which a shorter window is asked about, too.
+    ledger.count_attempt(&window(600), at);
+    assert_eq!(counted(&mut ledger, window(60), 1_069_999), 1);
+    assert_eq!(counted(&mut ledger, window(60), 1_070_000), 0);
+    assert_eq!(counted(&mut ledger, window(600), 1_070_000), 1);
+}
+
+#[test]
+fn of_too_many_slots_the_oldest_joins_the_next() {
+    let slot = |until| Slot {
+        until,
+        counts: counts(1, 0),
+    };
+    // As of a run with a very short window.
+    let mut ledger = Ledger {
+        span: 600_000,
+        slots: (1..MOST_SLOTS as u64).map(slot).collect(),
+        cool_off: None,
+    };
+    ledger.count_attempt(&TERMS, Duration::from_millis(500));
+    assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, slot(1)));
+    ledger.count_attempt(&TERMS, Duration::from_secs(10));
+    let joined = Slot {
+        until: 2,
+        counts: counts(2, 0),
+    };
+    assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, joined));
+}
+
+/// What happened: the time since the one before, in milliseconds, and whether a retry was asked for.
+fn history() -> impl Strategy<Value = Vec<(u64, bool)>> {
+    let gap = prop_oneof![0..50_u64, 0..20_000_u64, Just(0), Just(700_000)];
+    prop::collection::vec((gap, any::<bool>()), 0..300)
+}
+
+proptest! {
+    /// Against a list of all that ever happened: nothing younger than the window is missing, and nothing
+    /// older than a window and a sixtieth is left.
+    #[test]
+    fn no_attempt_is_lost_or_counted_for_too_long(history in history(), window in 1_000..100_000_u64) {
+        let terms = Terms { window: Duration::from_millis(window), ..TERMS };
+        let mut ledger = Ledger::default();
+        let mut all: Vec<(u64, bool)> = Vec::new();
+        let mut now = 1_000_000_u64;
+        for (gap, retry) in history {
+            now += gap;
+            let counted = ledger.counts(&terms, Duration::from_millis(now));
+            let since = |age: u64| {
+                let young = all.iter().filter(|(at, _)| at + age > now);
+                young.fold(Counts::default(), |sum, (_, retry)| counts(sum.attempts + 1, sum.retries + u64::from(*retry)))
+            };
+            let (least, most) = (since(window), since(window + window / SLOTS_PER_WINDOW + 1));
+            prop_assert!(least.attempts <= counted.attempts && counted.attempts <= most.attempts);
+            prop_assert!(least.retries <= counted.retries && counted.retries <= most.retries);
+            let question = if retry { Question::Retry } else { Question::Attempt };
+            let answer = ledger.answer(&terms, question, Duration::from_millis(now));
+            prop_assert_eq!(answer.counts, counted);
+            prop_assert_eq!(answer.allowed, terms.allow(counted));
+            if !retry || answer.allowed {
+                all.push((now, retry));
+            }
+            prop_assert!(ledger.slots.len() <= MOST_SLOTS);
+            prop_assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));
+        }
+    }
+
+    /// However many runs ask, and in whatever order: once there are `min` attempts, a retry is granted
+    /// only below the ratio, so retries never exceed it by more than the one that was granted last, or
+    /// what was free.
+    #[test]
+    fn retries_stay_below_the_bound(asked in prop::collection::vec(any::<bool>(), 0..2000), min in 0..50_u64, ratio in 0..=1_000_000_u32) {
+        let terms = Terms { min, ratio, ..TERMS };
+        let mut ledger = Ledger::default();
+        let mut sum = Counts::default();
+        for retry in asked {
+            let retry = retry && sum.attempts > 0;
+            let question = if retry { Question::Retry } else { Question::Attempt };
+            let answer = ledger.answer(&terms, question, Duration::from_secs(1));
+            prop_assert_eq!(answer.counts, sum);
+            if !retry || answer.allowed {
+                sum = counts(sum.attempts + 1, sum.retries + u64::from(retry));
+            }
+            let share = f64::from(ratio) / 1e6 * sum.attempts as f64;
+            prop_assert!(sum.retries as f64 <= (share + 1.0).max(min as f64));
+        }
+    }
+
+    /// Clocks that jump and windows that differ: no panic, no slot in the future, order kept.
+    #[test]
+    fn any_clock_and_any_windows(
+        steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..5_u8), 0..300),
+    ) {
+        let mut ledger = Ledger::default();
+        for (now, window, question) in steps {
+            let terms = Terms { window: Duration::from_millis(window.max(1)), ..TERMS };
+            let question = match question {
+                0 => Question::Attempt,
+                1 => Question::Retry,
+                2 => Question::CoolOff,
+                3 => Question::GaveUp(Duration::from_millis(window)),
+                _ => Question::Recovered,
+            };
+            let answer = ledger.answer(&terms, question, Duration::from_millis(now));
+            prop_assert!(answer.counts.retries <= answer.counts.attempts);
+            prop_assert!(ledger.slots.len() <= MOST_SLOTS);
+            prop_assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));
+            prop_assert!(ledger.slots.iter().all(|slot| slot.until <= ledger.slot_end(now)));
+        }
+    }
+}

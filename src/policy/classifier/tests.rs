@@ -1,0 +1,205 @@
+use std::time::Duration;
+
+use super::*;
+use crate::policy::outcome::{Bound, StartFailure};
+use crate::policy::samples::codes;
+
+fn rules(rules: &[Rule]) -> Classifier {
+    Classifier {
+        success_exit: codes("0"),
+        rules: rules.to_vec(),
+        ..Classifier::default()
+    }
+}
+
+fn rule(stops: bool, codes: Option<&str>, signals: Option<&str>, pattern: Option<usize>) -> Rule {
+    let name = if stops { "stop" } else { "retry" }.to_owned();
+    let (codes, signals) = (codes.map(self::codes), signals.map(signal_set));
+    Rule {
+        stops,
+        codes,
+        signals,
+        pattern,
+        name,
+    }
+}
+
+fn signal_set(name: &str) -> SignalSet {
+    let mut set = SignalSet::default();
+    set.add(name.parse().unwrap());
+    set
+}
+
+fn not_found() -> End {
+    End::NotStarted(StartFailure {
+        not_found: true,
+        message: String::new(),
+    })
+}
+
+fn judge(classifier: &Classifier, end: End) -> (char, Option<Why>) {
+    shown(classifier.judge(&Outcome::new(end, Duration::ZERO)))
+}
+
+fn judge_output(classifier: &Classifier, code: u8, found: &[bool]) -> (char, Option<Why>) {
+    let matched = found.iter().map(|found| found.then(|| "text".to_owned())).collect();
+    let seen = Seen {
+        matched,
+        ..Seen::default()
+    };
+    shown(classifier.judge(&Outcome {
+        seen,
+        ..Outcome::new(End::Exited(code), Duration::ZERO)
+    }))
+}
+
+fn shown(verdict: Verdict) -> (char, Option<Why>) {
+    match verdict {
+        Verdict::Success => ('s', None),
+        Verdict::Transient(reason) => ('t', Some(reason.why)),
+        Verdict::Permanent(reason) => ('p', Some(reason.why)),
+        Verdict::Ask(reason) => ('a', Some(reason.why)),
+    }
+}
+
+fn by(name: &str) -> Option<Why> {
+    Some(Why::Rule(name.to_owned()))
+}
+
+#[test]
+fn without_rules_every_failure_is_transient_but_three() {
+    let rules = rules(&[]);
+    assert_eq!(judge(&rules, End::Exited(0)), ('s', None));
+    for code in 1..=255 {
+        assert_eq!(judge(&rules, End::Exited(code)), ('t', Some(Why::ByDefault)), "{code}");
+    }
+    assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('t', Some(Why::ByDefault)));
+    assert_eq!(
+        judge(&rules, End::TimedOut(Bound::Timeout)),
+        ('t', Some(Why::ByDefault))
+    );
+    assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('p', Some(Why::ReaderGone)));
+    assert_eq!(judge(&rules, not_found()), ('p', Some(Why::CannotStart)));
+}
+
+#[test]
+fn a_stop_rule_beats_a_retry_rule() {
+    let rules = rules(&[rule(false, Some("1-9"), None, None), rule(true, Some("7"), None, None)]);
+    assert_eq!(judge(&rules, End::Exited(6)), ('t', by("retry")));
+    assert_eq!(judge(&rules, End::Exited(7)), ('p', by("stop")));
+    assert_eq!(judge(&rules, End::Exited(10)), ('p', Some(Why::NoRuleMatched)));
+    assert_eq!(
+        judge(&rules, End::Signaled(Signal::TERM)),
+        ('p', Some(Why::NoRuleMatched))
+    );
+    assert_eq!(
+        judge(&rules, End::TimedOut(Bound::Timeout)),
+        ('t', Some(Why::ByDefault))
+    );
+}
+
+#[test]
+fn what_cannot_start_is_transient_only_if_listed() {
+    let rules = rules(&[rule(false, Some("127"), None, None)]);
+    assert_eq!(judge(&rules, not_found()), ('t', by("retry")));
+    let not_executable = End::NotStarted(StartFailure {
+        not_found: false,
+        message: String::new(),
+    });
+    assert_eq!(judge(&rules, not_executable), ('p', Some(Why::CannotStart)));
+}
+
+#[test]
+fn signals_and_time_outs_have_rules_of_their_own() {
+    let mut rules = rules(&[
+        rule(false, None, Some("PIPE"), None),
+        rule(true, None, Some("KILL"), None),
+    ]);
+    rules.stop_on_timeout = true;
+    assert_eq!(
+        judge(&rules, End::TimedOut(Bound::Deadline)),
+        ('p', by("--stop-on-timeout"))
+    );
+    assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('t', by("retry")));
+    assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('p', by("stop")));
+    assert_eq!(judge(&rules, End::Exited(1)), ('p', Some(Why::NoRuleMatched)));
+}
+
+#[test]
+fn output_can_make_a_failure_and_prove_a_success() {
+    let mut rules = rules(&[]);
+    (rules.success_match, rules.fail_match) = (vec![0, 1], vec![2]);
+    assert_eq!(judge_output(&rules, 0, &[false, true, false]).0, 's');
+    assert_eq!(judge_output(&rules, 0, &[false, false, false]).0, 't');
+    assert_eq!(judge_output(&rules, 0, &[true, false, true]).0, 't');
+    assert_eq!(judge_output(&rules, 1, &[true, false, false]).0, 't');
+}
+
+#[test]
+fn a_rule_takes_all_its_conditions() {
+    let rules = rules(&[rule(false, Some("22"), None, Some(0)), rule(true, None, None, Some(1))]);
+    assert_eq!(judge_output(&rules, 22, &[true, false]), ('t', by("retry")));
+    assert_eq!(
+        judge_output(&rules, 22, &[false, false]),
+        ('p', Some(Why::NoRuleMatched))
+    );
+    assert_eq!(judge_output(&rules, 1, &[true, false]), ('p', Some(Why::NoRuleMatched)));
+    assert_eq!(judge_output(&rules, 22, &[true, true]), ('p', by("stop")));
+    assert_eq!(judge_output(&rules, 0, &[true, true]).0, 's');
+}
+
+#[test]
+fn the_predicate_is_asked_where_no_rule_decides() {
+    let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
+    rules.asks = true;
+    assert_eq!(judge(&rules, End::Exited(7)).0, 't');
+    assert_eq!(judge(&rules, End::Exited(8)).0, 'p');
+    assert_eq!(judge(&rules, End::Exited(9)).0, 'a');
+    assert_eq!(judge(&rules, End::Exited(0)).0, 's');
+    assert_eq!(judge(&rules, End::TimedOut(Bound::Timeout)).0, 't');
+}
+
+#[test]
+fn every_failure_has_a_reason() {
+    let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
+    rules.asks = true;
+    for (code, why) in [(0, None), (7, by("retry")), (8, by("stop")), (9, Some(Why::ByDefault))] {
+        let verdict = rules.judge(&Outcome::new(End::Exited(code), Duration::ZERO));
+        assert_eq!(verdict.reason().map(|reason| reason.why.clone()), why, "{code}");
+    }
+}
+
+#[test]
+fn what_cannot_matter_any_more_is_superseded() {
+    let mut rules = rules(&[
+        rule(true, None, None, Some(0)),
+        rule(false, None, None, Some(1)),
+        rule(false, None, None, Some(2)),
+        rule(false, Some("1"), None, Some(3)),
+    ]);
+    (rules.success_match, rules.fail_match) = (vec![4, 5], vec![6]);
+    let superseded = rules.superseded(7);
+    assert_eq!(superseded[0], [0, 1, 2, 3]);
+    assert_eq!(superseded[1], [1, 2, 3]);
+    assert!(superseded[3].is_empty());
+    assert_eq!(superseded[4], [4, 5]);
+    assert_eq!(superseded[6], [6, 4, 5]);
+}
+
+#[test]
+fn what_a_class_supersedes_comes_after_it() {
+    let class = |pattern: usize, timed_out: Option<bool>| ClassRule {
+        rule: rule(false, None, None, Some(pattern)),
+        timed_out,
+        class: pattern,
+    };
+    let mut rules = rules(&[rule(true, None, None, Some(0)), rule(false, None, None, Some(1))]);
+    rules.classes = vec![class(2, None), class(3, Some(true)), class(4, None)];
+    let superseded = rules.superseded(5);
+    assert_eq!(superseded[0], [0, 2, 3, 4, 1]);
+    assert_eq!(superseded[2], [2, 3, 4, 1]);
+    // The attempt may end in time.
+    assert!(superseded[3].is_empty());
+    assert_eq!(superseded[4], [4, 1]);
+    assert_eq!(superseded[1], [1]);
+}

@@ -1,0 +1,300 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rand::RngExt;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::policy::samples::*;
+
+/// Waits in a row, each drawn with the one before it in mind.
+fn chain(delays: &Delays, count: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Duration> {
+    let mut previous = None;
+    (0..count)
+        .map(|retry| {
+            let wait = delays.draw(retry, previous, rng);
+            previous = Some(wait);
+            wait
+        })
+        .collect()
+}
+proptest! {
+    #![proptest_config(quietly(2000))]
+
+    #[test]
+    fn a_wait_lies_between_least_and_most_and_never_above_the_cap(
+        delays in delays(), retry in retry(), previous in prop::option::of(duration()), seed in any::<u64>(),
+    ) {
+        let distribution = delays.distribution(retry, previous);
+        let (least, most) = (distribution.least(), distribution.most());
+        prop_assert!(least <= most && most <= delays.cap, "{:?}", distribution);
+        let mut rng = seeded(seed);
+        for _ in 0..8 {
+            let wait = delays.draw(retry, previous, &mut rng);
+            prop_assert!(least <= wait && wait <= most, "{:?} from {:?}", wait, distribution);
+        }
+    }
+
+    #[test]
+    fn the_mean_lies_between_least_and_most(
+        delays in delays(), retry in retry(), previous in prop::option::of(duration()),
+    ) {
+        let distribution = delays.distribution(retry, previous);
+        prop_assert!(distribution.least() <= distribution.mean(), "{:?}", distribution);
+        prop_assert!(distribution.mean() <= distribution.most(), "{:?}", distribution);
+    }
+
+    #[test]
+    fn least_and_most_are_the_ends_of_what_is_drawn(
+        delays in delays(), retry in retry(), previous in prop::option::of(duration()),
+    ) {
+        let distribution = delays.distribution(retry, previous);
+        prop_assert_eq!(delays.draw(retry, previous, &mut Always(0)), distribution.least());
+        let longest = delays.draw(retry, previous, &mut Always(u64::MAX));
+        let short = distribution.most() - longest;
+        prop_assert!(short <= distribution.most() / 1_000_000_000 + Duration::from_nanos(1), "{:?}", distribution);
+    }
+
+    #[test]
+    fn the_un_jittered_wait_never_shrinks(
+        base in duration(), cap in duration(), growth in growth_by_formula(), jitter in jitter(),
+        one in retry(), other in retry(),
+    ) {
+        let delays = Delays { base, cap, growth, jitter };
+        let (early, late) = (one.min(other), one.max(other));
+        prop_assert!(delays.unjittered(early) <= delays.unjittered(late));
+        prop_assert!(delays.unjittered(early) <= delays.unjittered(early.saturating_add(1)));
+        prop_assert!(delays.unjittered(late) <= cap);
+    }
+
+    #[test]
+    fn decorrelated_never_falls_below_its_base(
+        base in duration(), cap in duration(), factor in factor(), seed in any::<u64>(),
+    ) {
+        let (base, cap) = (base.min(cap), base.max(cap));
+        let delays = exponential(base, 2.0, cap, Jitter::Decorrelated { factor });
+        // Beyond 2^53 ns a base is rounded to the nearest number that floating point has.
+        let least = if base.as_nanos() <= 1 << 53 { base } else { base - base / 1_000_000_000 };
+        for wait in chain(&delays, 12, &mut seeded(seed)) {
+            prop_assert!(wait >= least, "{:?}", wait);
+            prop_assert!(wait <= cap, "{:?}", wait);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_waits(delays in delays(), seed in any::<u64>()) {
+        let waits = chain(&delays, 12, &mut seeded(seed));
+        prop_assert_eq!(waits, chain(&delays, 12, &mut seeded(seed)));
+    }
+}
+
+proptest! {
+    #![proptest_config(quietly(500))]
+
+    // 256 places evenly spread over the distribution stand for all of it.
+    #[test]
+    fn the_mean_is_the_mean_of_what_is_drawn(
+        delays in delays(), retry in retry(), previous in prop::option::of(duration()),
+    ) {
+        let distribution = delays.distribution(retry, previous);
+        let places = (0..256_u64).map(|n| (n << 56) + (1 << 55));
+        let drawn = mean(places.map(|place| delays.draw(retry, previous, &mut Always(place))));
+        let (least, most) = (distribution.least().as_secs_f64(), distribution.most().as_secs_f64());
+        let tolerance = (most - least) / 256.0 + most * 1e-9 + 1e-9;
+        prop_assert!((distribution.mean().as_secs_f64() - drawn).abs() <= tolerance, "{} {:?}", drawn, distribution);
+    }
+
+    // Against integers, which know no rounding.
+    #[test]
+    fn the_un_jittered_wait_is_the_formula(base in 0..1_000_000_u64, factor in 1..=9_u32, cap in any::<u64>(), i in 0..10_u32) {
+        let e = |growth: Growth| {
+            let (base, cap) = (Duration::from_nanos(base), Duration::from_nanos(cap));
+            u64::try_from(Delays { base, cap, growth, jitter: Jitter::None }.unjittered(u64::from(i)).as_nanos()).unwrap()
+        };
+        let fibonacci = [1, 1, 2, 3, 5, 8, 13, 21, 34, 55];
+        let exponential = Growth::Exponential { factor: f64::from(factor) };
+        prop_assert_eq!(e(exponential), (base * u64::from(factor).pow(i)).min(cap));
+        prop_assert_eq!(e(Growth::Linear), (base * u64::from(i + 1)).min(cap));
+        prop_assert_eq!(e(Growth::Fibonacci), (base * fibonacci[i as usize]).min(cap));
+        prop_assert_eq!(e(Growth::Constant), base.min(cap));
+    }
+
+    #[test]
+    fn a_list_repeats_its_last_entry(list in prop::collection::vec(duration(), 1..6), cap in duration(), i in retry()) {
+        let delays = Delays { base: s(1), cap, growth: Growth::List(list.clone()), jitter: Jitter::None };
+        let entry = usize::try_from(i).ok().and_then(|i| list.get(i)).or(list.last()).unwrap();
+        prop_assert_eq!(delays.unjittered(i), (*entry).min(cap));
+    }
+}
+#[test]
+fn drawn_means_are_the_stated_means() {
+    // e(3) = 1s * 2^3 = 8s in all rows.
+    for (jitter, least, stated, most) in [
+        (Jitter::None, 8.0, 8.0, 8.0),
+        (Jitter::Full, 0.0, 4.0, 8.0),
+        (Jitter::Equal, 4.0, 6.0, 8.0),
+        (Jitter::Additive { spread: s(1) }, 8.0, 8.5, 9.0),
+        (Jitter::Proportional { spread: 0.25 }, 6.0, 8.0, 10.0),
+        (Jitter::Slotted { ceiling: 10 }, 0.0, 7.5, 15.0),
+    ] {
+        let delays = exponential(s(1), 2.0, s(64), jitter);
+        let distribution = delays.distribution(3, None);
+        let ends = [distribution.least(), distribution.mean(), distribution.most()].map(|d| d.as_secs_f64());
+        assert_eq!(ends, [least, stated, most], "{jitter:?}");
+        let mut rng = seeded(1);
+        let draws: Vec<Duration> = (0..20_000).map(|_| delays.draw(3, None, &mut rng)).collect();
+        expect_near(mean(draws.iter().copied()), stated, 0.02);
+        // All of the interval is used, down to its ends.
+        let edge = (most - least) / 100.0;
+        assert!(draws.iter().min().unwrap().as_secs_f64() <= least + edge, "{jitter:?}");
+        assert!(draws.iter().max().unwrap().as_secs_f64() >= most - edge, "{jitter:?}");
+    }
+    // Decorrelated: uniform in [base, 3 * previous].
+    let mut rng = seeded(2);
+    let draws = (0..20_000).map(|_| decorrelated().draw(1, Some(s(2)), &mut rng));
+    expect_near(mean(draws), f64::midpoint(0.5, 6.0), 0.02);
+    assert_eq!(decorrelated().distribution(1, Some(s(2))).mean(), ms(3250));
+}
+
+#[test]
+fn uniform_draws_are_spread_evenly() {
+    for jitter in [
+        Jitter::Full,
+        Jitter::Equal,
+        Jitter::Additive { spread: s(3) },
+        Jitter::Proportional { spread: 0.5 },
+    ] {
+        let delays = exponential(s(1), 2.0, s(64), jitter);
+        let distribution = delays.distribution(2, None);
+        let (least, most) = (distribution.least().as_secs_f64(), distribution.most().as_secs_f64());
+        let mut tenths = [0; 10];
+        let mut rng = seeded(3);
+        for _ in 0..20_000 {
+            let place = (delays.draw(2, None, &mut rng).as_secs_f64() - least) / (most - least);
+            tenths[((place * 10.0) as usize).min(9)] += 1;
+        }
+        assert!(
+            tenths.iter().all(|count| (1800..2200).contains(count)),
+            "{jitter:?}: {tenths:?}"
+        );
+    }
+}
+
+#[test]
+fn slots_are_whole_and_equally_likely() {
+    let slot = Duration::from_nanos(51_200);
+    let delays = exponential(slot, 2.0, Duration::MAX, Jitter::Slotted { ceiling: 10 });
+    let mut rng = seeded(4);
+    for (failures, slots) in [(1, 2_usize), (2, 4), (3, 8)] {
+        let mut seen = vec![0_usize; slots];
+        for _ in 0..16_000 {
+            let wait = delays.draw(failures - 1, None, &mut rng).as_nanos();
+            assert_eq!(wait % slot.as_nanos(), 0);
+            seen[(wait / slot.as_nanos()) as usize] += 1;
+        }
+        let fair = 16_000 / slots;
+        assert!(
+            seen.iter().all(|count| count.abs_diff(fair) < fair / 8),
+            "after {failures}: {seen:?}"
+        );
+    }
+}
+
+#[test]
+fn slots_have_the_expected_backoff_and_a_truncated_exponent() {
+    let slot = Duration::from_nanos(51_200);
+    let delays = exponential(slot, 2.0, Duration::MAX, Jitter::Slotted { ceiling: 10 });
+    let of_mean = |failures: u64| delays.distribution(failures - 1, None).mean();
+    assert_eq!(of_mean(3), slot * 7 / 2);
+    assert_eq!(of_mean(10), slot * 1023 / 2);
+    for failures in 1..=10 {
+        let most = (1 << failures) - 1;
+        assert_eq!(delays.distribution(failures - 1, None).most(), slot * most);
+        assert_eq!(of_mean(failures), slot * most / 2);
+    }
+    for failures in [10, 11, 12, 16, 1000, u64::MAX] {
+        assert_eq!(
+            delays.distribution(failures - 1, None).most(),
+            slot * 1023,
+            "{failures}"
+        );
+        assert_eq!(of_mean(failures), slot * 1023 / 2, "{failures}");
+    }
+    let mut rng = seeded(5);
+    let drawn = |failures: u64, rng: &mut Xoshiro256PlusPlus| {
+        mean((0..20_000).map(|_| delays.draw(failures - 1, None, rng))) / slot.as_secs_f64()
+    };
+    expect_near(drawn(3, &mut rng), 3.5, 0.02);
+    expect_near(drawn(10, &mut rng), 511.5, 0.02);
+    expect_near(drawn(16, &mut rng), 511.5, 0.02);
+}
+
+#[test]
+fn a_cap_inside_the_interval_counts_in_the_mean() {
+    let additive = exponential(s(1), 2.0, ms(1500), Jitter::Additive { spread: s(1) });
+    assert_eq!(additive.distribution(0, None).mean(), ms(1375));
+    let proportional = exponential(s(1), 2.0, s(1), Jitter::Proportional { spread: 0.25 });
+    assert_eq!(
+        proportional.distribution(0, None).mean(),
+        Duration::from_micros(937_500)
+    );
+    // 0 1 2 3 4 4 4 4
+    let slotted = exponential(s(1), 2.0, s(4), Jitter::Slotted { ceiling: 10 });
+    assert_eq!(slotted.distribution(2, None).mean(), ms(2750));
+    let mut rng = seeded(6);
+    for delays in [additive, proportional, slotted] {
+        let drawn = mean((0..20_000).map(|_| delays.draw(2, None, &mut rng)));
+        expect_near(drawn, delays.distribution(2, None).mean().as_secs_f64(), 0.02);
+    }
+}
+
+#[test]
+fn a_wait_that_was_asked_for_is_random_upwards_only() {
+    let full = exponential(s(1), 2.0, s(30), Jitter::Full);
+    for (drawn, shortest, longest) in [
+        // As much more as was drawn, a quarter of what was asked for at the most.
+        (0, 8, 8),
+        (1, 8, 9),
+        (3, 8, 10),
+        // As long as that anyway.
+        (8, 8, 8),
+        (9, 9, 9),
+    ] {
+        let wait = |place: u64| full.at_least(s(8), s(drawn), &mut Always(place));
+        assert_eq!([wait(0), wait(u64::MAX)], [s(shortest), s(longest)], "{drawn} s");
+        let exact = plain_doubling().at_least(s(8), s(drawn), &mut Always(u64::MAX));
+        assert_eq!(exact, s(shortest), "{drawn} s");
+    }
+}
+/// The tempting mistake: the cap after the draw.
+fn decorrelated_wrongly(base: f64, cap: f64, factor: f64, previous: f64, rng: &mut Xoshiro256PlusPlus) -> f64 {
+    (base + (previous * factor - base) * rng.random::<f64>()).min(cap)
+}
+/// The share of 100,000 waits in a row that lie within a hundredth of the cap.
+fn share_at_the_cap(mut next: impl FnMut(f64) -> f64) -> f64 {
+    let mut previous = 0.5;
+    let mut at_the_cap = 0.0;
+    for _ in 0..100_000 {
+        previous = next(previous);
+        if previous >= 30.0 * 0.99 {
+            at_the_cap += 1.0;
+        }
+    }
+    at_the_cap / 100_000.0
+}
+
+#[test]
+fn decorrelated_waits_do_not_pile_up_at_the_cap() {
+    let delays = decorrelated();
+    let mut rng = seeded(9);
+    let drawn = share_at_the_cap(|previous| {
+        let previous = Duration::from_nanos((previous * 1e9) as u64);
+        delays.draw(5, Some(previous), &mut rng).as_secs_f64()
+    });
+    // Uniform up to the cap: the last hundredth holds a hundredth.
+    assert!(drawn < 0.015, "{drawn}");
+    let rightly = share_at_the_cap(|previous| decorrelated_rightly(0.5, 30.0, 3.0, previous, &mut rng));
+    assert!(rightly < 0.015, "{rightly}");
+    let wrongly = share_at_the_cap(|previous| decorrelated_wrongly(0.5, 30.0, 3.0, previous, &mut rng));
+    assert!(wrongly > 0.3, "{wrongly}");
+}

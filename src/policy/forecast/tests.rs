@@ -1,0 +1,160 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::policy::samples::*;
+use crate::policy::session::{Decision, Session};
+
+proptest! {
+    #![proptest_config(quietly(60))]
+
+    #[test]
+    fn a_forecast_is_in_order_for_any_input(
+        delays in delays_base_within_cap(), attempts in prop::option::of(1..30_u64),
+        deadline in prop::option::of(duration()), stop_at_delay in prop::option::of(duration()),
+    ) {
+        let limits = Limits { attempts, deadline, stop_at_delay, ..UNBOUNDED };
+        let rows: Vec<Row> = rows(&delays, &limits, Duration::ZERO).collect();
+        let most_rows = attempts.map_or(SHOWN_WHEN_UNLIMITED, |attempts| attempts - 1);
+        prop_assert!(rows.len() as u64 <= most_rows);
+        if deadline.is_none() && stop_at_delay.is_none() {
+            prop_assert_eq!(rows.len() as u64, most_rows);
+        }
+        let (mut total, mut least_total) = (Duration::ZERO, Duration::ZERO);
+        for (i, row) in rows.iter().enumerate() {
+            total = total.saturating_add(row.mean);
+            least_total = least_total.saturating_add(row.least);
+            prop_assert_eq!(row.retry, i as u64 + 1);
+            prop_assert_eq!(row.total, total);
+            prop_assert!(row.least <= row.most && row.most <= delays.cap, "{:?}", row);
+            // The numbers of floating point are a few parts in 2^53 off.
+            let slack = row.most / 1_000_000_000;
+            prop_assert!(row.least <= row.mean.saturating_add(slack) && row.mean <= row.most.saturating_add(slack), "{:?}", row);
+            prop_assert!(deadline.is_none_or(|deadline| least_total < deadline));
+            prop_assert!(stop_at_delay.is_none_or(|stop| delays.unjittered(row.retry - 1) < stop));
+        }
+    }
+}
+#[test]
+fn the_forecast_agrees_with_a_simulation() {
+    for (base, cap, factor) in [
+        (500, 30_000, 3.0),
+        (100, 20_000, 2.0),
+        (1000, 1500, 3.0),
+        (10, 60_000, 10.0),
+    ] {
+        let delays = exponential(ms(base), 2.0, ms(cap), Jitter::Decorrelated { factor });
+        let limits = Limits {
+            attempts: Some(9),
+            ..UNBOUNDED
+        };
+        let rows: Vec<Row> = rows(&delays, &limits, Duration::ZERO).collect();
+        assert_eq!(rows.len(), 8);
+        let (base, cap) = (ms(base).as_secs_f64(), ms(cap).as_secs_f64());
+        let (mut sums, mut shortest, mut longest) = ([0.0; 8], [cap; 8], [0.0_f64; 8]);
+        let mut rng = seeded(7);
+        for _ in 0..100_000 {
+            let mut previous = base;
+            for i in 0..8 {
+                previous = decorrelated_rightly(base, cap, factor, previous, &mut rng);
+                sums[i] += previous;
+                shortest[i] = previous.min(shortest[i]);
+                longest[i] = previous.max(longest[i]);
+            }
+        }
+        for (i, row) in rows.iter().enumerate() {
+            expect_near(row.mean.as_secs_f64(), sums[i] / 100_000.0, 0.03);
+            assert!(row.least.as_secs_f64() <= shortest[i] + 1e-9, "{row:?}");
+            assert!(row.most.as_secs_f64() >= longest[i] - 1e-9, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_forecast_agrees_with_the_integral() {
+    for (base, cap, factor) in [(1.0, 6.0, 3.0), (2.0, 5.0, 2.0), (0.1, 7.0, 10.0), (1.0, 2.5, 2.25)] {
+        let delays = exponential(
+            Duration::from_nanos((base * 1e9) as u64),
+            2.0,
+            Duration::from_nanos((cap * 1e9) as u64),
+            Jitter::Decorrelated { factor },
+        );
+        let second = rows(&delays, &UNBOUNDED, Duration::ZERO).nth(1).unwrap();
+        // The first wait x is uniform in [base, factor * base], the second in [base, min(cap, factor * x)].
+        let (bend, top) = (cap / factor, factor * base);
+        let below = factor * (bend * bend - base * base) / 2.0;
+        let mean_of_ends = (below + cap * (top - bend)) / (top - base);
+        expect_near(second.mean.as_secs_f64(), f64::midpoint(base, mean_of_ends), 0.01);
+    }
+}
+
+#[test]
+fn the_forecast_agrees_with_what_sessions_wait() {
+    let delays = decorrelated();
+    let limits = Limits {
+        attempts: Some(9),
+        ..UNBOUNDED
+    };
+    let mut rng = seeded(8);
+    let mut sums = [Duration::ZERO; 8];
+    for _ in 0..20_000 {
+        let mut session = Session::new(&limits, &delays, &[]);
+        for sum in &mut sums {
+            let decision = session.next(&failed(ms(1)), &TRANSIENT, ms(1), &mut rng);
+            let Decision::Retry(wait) = decision else {
+                panic!("{decision:?}")
+            };
+            *sum += wait;
+        }
+    }
+    for (sum, row) in sums.iter().zip(rows(&delays, &limits, Duration::ZERO)) {
+        expect_near(sum.as_secs_f64() / 20_000.0, row.mean.as_secs_f64(), 0.03);
+    }
+}
+
+/// A plan of a million retries is not a million times ten thousand draws.
+#[test]
+fn a_sample_that_has_met_its_cap_settles() {
+    let delays = decorrelated();
+    let limits = Limits {
+        attempts: Some(1_000_001),
+        ..UNBOUNDED
+    };
+    let means: Vec<Duration> = rows(&delays, &limits, Duration::ZERO).map(|row| row.mean).collect();
+    assert_eq!(means.len(), 1_000_000);
+    let settled = means[MOST_SAMPLED_RETRIES as usize];
+    assert!(
+        means[MOST_SAMPLED_RETRIES as usize..]
+            .iter()
+            .all(|mean| *mean == settled)
+    );
+    // It is no chance hit: the rows before it say the same.
+    for mean in &means[20..] {
+        expect_near(mean.as_secs_f64(), settled.as_secs_f64(), 0.03);
+    }
+}
+
+#[test]
+fn below_the_cap_the_mean_is_exact() {
+    let delays = exponential(ms(1), 2.0, s(3600), Jitter::Decorrelated { factor: 3.0 });
+    let mut mean = 1e6;
+    for row in rows(&delays, &UNBOUNDED, Duration::ZERO).take(13) {
+        mean = f64::midpoint(1e6, 3.0 * mean);
+        assert_eq!(row.mean, from_nanos(mean), "{row:?}");
+    }
+}
+
+/// The draws that the cap's distance would take are not made.
+#[test]
+fn a_cap_that_is_met_late_takes_no_longer() {
+    let delays = exponential(ms(1), 2.0, s(3600), Jitter::Decorrelated { factor: 1.001 });
+    let limits = Limits {
+        attempts: Some(20_000),
+        ..UNBOUNDED
+    };
+    let last = rows(&delays, &limits, Duration::ZERO).last().unwrap();
+    assert_eq!(last.most, s(3600));
+    // m = (base + factor * m) / 2
+    expect_near(last.mean.as_secs_f64(), 0.001 / (2.0 - 1.001), 0.001);
+}

@@ -1,0 +1,39 @@
+//! What bounds a run.
+
+use std::time::Duration;
+
+use crate::policy::delay::Delays;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Attempts in all, the first included, at least 1; None is unlimited.
+    pub attempts: Option<u64>,
+    /// Bound on the whole run.
+    pub deadline: Option<Duration>,
+    /// Give up once the next un-jittered wait would reach this.
+    pub stop_at_delay: Option<Duration>,
+    /// An attempt that ran this long before failing starts growth and count again.
+    pub reset_after: Option<Duration>,
+    /// How many successes in a row a success takes, at least 1.
+    pub consecutive: u64,
+    /// `--retry-after`: the longest wait that the output may ask for; None without it.
+    pub max_asked: Option<Duration>,
+    /// `--nested once` under an outer run: leave retrying to that one.
+    pub leave_to_outer: bool,
+}
+
+impl Limits {
+    /// Whether the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
+    pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
+        self.stop_at_delay.is_some_and(|stop| delays.unjittered(retry) >= stop)
+    }
+}
+
+/// What holds for a class of failures in place of what holds for all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// Its waits, which grow with its own retries.
+    pub delays: Delays,
+    /// So many failures of the class end the run; None is unlimited.
+    pub attempts: Option<u64>,
+}

@@ -1,0 +1,372 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rand::RngExt;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::policy::classifier::{Reason, Why};
+use crate::policy::delay::{Growth, Jitter};
+use crate::policy::samples::*;
+
+/// What a session decides on these verdicts, each attempt having run this long.
+fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)]) -> Vec<Decision> {
+    let mut session = Session::new(limits, delays, &[]);
+    let mut elapsed = Duration::ZERO;
+    let mut rng = seeded(10);
+    let mut decisions = Vec::new();
+    for (verdict, ran) in attempts {
+        elapsed += *ran;
+        let decision = session.next(&failed(*ran), verdict, elapsed, &mut rng);
+        decisions.push(decision);
+        match decision {
+            Decision::Stop(_) => break,
+            Decision::Retry(wait) | Decision::Confirm(wait) => elapsed += wait,
+        }
+    }
+    decisions
+}
+const fn gave_up(why: GiveUp) -> Decision {
+    Decision::Stop(Stop::GaveUp(why))
+}
+
+#[test]
+fn the_flow_chart_branch_by_branch() {
+    let limits = Limits {
+        attempts: Some(3),
+        ..UNBOUNDED
+    };
+    let all = |verdict: Verdict| vec![(verdict, ms(1)); 5];
+    let retry = |n| Decision::Retry(s(n));
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &all(PERMANENT)),
+        [gave_up(GiveUp::Permanent)]
+    );
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
+        [retry(1), retry(2), gave_up(GiveUp::Attempts)]
+    );
+    let limits = Limits {
+        leave_to_outer: true,
+        ..UNBOUNDED
+    };
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
+        [gave_up(GiveUp::Nested)]
+    );
+    let limits = Limits {
+        stop_at_delay: Some(s(4)),
+        ..UNBOUNDED
+    };
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
+        [retry(1), retry(2), gave_up(GiveUp::Delay)]
+    );
+    let limits = Limits {
+        deadline: Some(s(4)),
+        ..UNBOUNDED
+    };
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
+        [retry(1), retry(2), gave_up(GiveUp::Deadline)]
+    );
+    let succeeded = |flaky| Decision::Stop(Stop::Succeeded { flaky });
+    assert_eq!(
+        decisions(&UNBOUNDED, &plain_doubling(), &all(Verdict::Success)),
+        [succeeded(false)]
+    );
+    let late = [(TRANSIENT, ms(1)), (Verdict::Success, ms(1))];
+    assert_eq!(
+        decisions(&UNBOUNDED, &plain_doubling(), &late),
+        [retry(1), succeeded(true)]
+    );
+}
+
+#[test]
+fn a_long_attempt_starts_growth_and_count_again() {
+    let limits = Limits {
+        attempts: Some(3),
+        reset_after: Some(s(60)),
+        ..UNBOUNDED
+    };
+    let attempts = [ms(1), ms(1), s(60), ms(1), ms(59_999), ms(1)].map(|ran| (TRANSIENT, ran));
+    let waits = [1, 2, 1, 2].map(|n| Decision::Retry(s(n)));
+    let [w1, w2, w3, w4] = waits;
+    // The third would be the last, but it ran long enough; the next two do not.
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &attempts),
+        [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]
+    );
+
+    // A service that is restarted: it never runs out, and each wait is a first one.
+    let limits = Limits {
+        attempts: Some(2),
+        ..limits
+    };
+    let healthy = vec![(TRANSIENT, s(61)); 100];
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &healthy),
+        [Decision::Retry(s(1)); 100]
+    );
+
+    // Decorrelated jitter forgets the wait before it, too.
+    let delays = decorrelated();
+    let limits = Limits {
+        attempts: None,
+        ..limits
+    };
+    for decision in decisions(&limits, &delays, &healthy) {
+        let Decision::Retry(wait) = decision else {
+            panic!("{decision:?}")
+        };
+        assert!((ms(500)..=ms(1500)).contains(&wait), "{wait:?}");
+    }
+}
+
+#[test]
+fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
+    let asks = |wait| {
+        let mut outcome = failed(ms(1));
+        outcome.seen.wait_asked = Some(wait);
+        outcome
+    };
+    let delays = plain_doubling();
+    let mut rng = seeded(14);
+    let limits = Limits {
+        max_asked: Some(s(60)),
+        ..UNBOUNDED
+    };
+    let mut session = Session::new(&limits, &delays, &[]);
+    let mut next = |outcome: &Outcome| {
+        let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
+        (decision, session.retries(), session.next_wait(outcome, &mut rng))
+    };
+    assert_eq!(next(&failed(ms(1))), (Decision::Retry(s(1)), 1, s(2)));
+    assert_eq!(next(&asks(s(60))), (Decision::Retry(s(60)), 2, s(60)));
+    // The waits have grown beneath.
+    assert_eq!(next(&asks(ms(1))), (Decision::Retry(s(4)), 3, s(8)));
+    let too_long = asks(s(60) + Duration::from_nanos(1));
+    assert_eq!(next(&too_long), (gave_up(GiveUp::AskedTooLong), 3, s(60)));
+
+    let mut deaf = Session::new(&UNBOUNDED, &delays, &[]);
+    let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
+    assert_eq!(decision, Decision::Retry(s(1)));
+}
+
+#[test]
+fn a_success_must_be_confirmed_in_a_row() {
+    let limits = Limits {
+        attempts: Some(6),
+        consecutive: 2,
+        ..UNBOUNDED
+    };
+    let verdicts = |row: &[Verdict]| row.iter().map(|verdict| (verdict.clone(), ms(1))).collect::<Vec<_>>();
+    let confirm = Decision::Confirm(s(1));
+    let retry = |n| Decision::Retry(s(n));
+    const GOOD: Verdict = Verdict::Success;
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &verdicts(&[GOOD, TRANSIENT, GOOD, GOOD])),
+        [
+            confirm,
+            retry(1),
+            confirm,
+            Decision::Stop(Stop::Succeeded { flaky: true })
+        ]
+    );
+    assert_eq!(
+        decisions(&limits, &plain_doubling(), &verdicts(&[GOOD, GOOD])),
+        [confirm, Decision::Stop(Stop::Succeeded { flaky: false })]
+    );
+    assert_eq!(
+        decisions(
+            &limits,
+            &plain_doubling(),
+            &verdicts(&[GOOD, TRANSIENT, GOOD, TRANSIENT, GOOD, TRANSIENT])
+        ),
+        [confirm, retry(1), confirm, retry(2), confirm, gave_up(GiveUp::Attempts)]
+    );
+    assert_eq!(
+        decisions(
+            &limits,
+            &plain_doubling(),
+            &verdicts(&[TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, GOOD])
+        ),
+        [
+            retry(1),
+            retry(2),
+            retry(4),
+            retry(8),
+            retry(16),
+            gave_up(GiveUp::Attempts)
+        ]
+    );
+}
+
+/// Thousands of runs of random verdicts: each decision is allowed, and each kind is seen.
+#[test]
+fn a_session_keeps_its_limits_whatever_happens() {
+    let mut rng = seeded(11);
+    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+    for _ in 0..5000 {
+        let maybe =
+            |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
+        let limits = Limits {
+            max_asked: None,
+            attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
+            deadline: maybe(&mut rng, 60_000),
+            stop_at_delay: maybe(&mut rng, 60_000),
+            reset_after: maybe(&mut rng, 4000),
+            consecutive: rng.random_range(1..=3),
+            leave_to_outer: rng.random_bool(0.1),
+        };
+        let jitter = [Jitter::None, Jitter::Full, Jitter::Decorrelated { factor: 3.0 }][rng.random_range(0..3)];
+        let delays = exponential(ms(rng.random_range(0..2000)), 2.0, s(30), jitter);
+        let mut session = Session::new(&limits, &delays, &[]);
+        // Kept here apart from the session.
+        let (mut attempt, mut retry, mut in_a_row, mut has_failed) = (1, 0, 0, false);
+        let (mut elapsed, mut previous) = (Duration::ZERO, None);
+        for total in 1..=12 {
+            assert_eq!(session.attempt(), attempt);
+            let verdict = match rng.random_range(0..10) {
+                0..=2 => Verdict::Success,
+                3 => PERMANENT,
+                _ => TRANSIENT,
+            };
+            let out_of_time = verdict == TRANSIENT && limits.deadline.is_some() && rng.random_bool(0.05);
+            let ran = ms(rng.random_range(0..5000));
+            let outcome = if out_of_time {
+                Outcome::new(End::TimedOut(Bound::Deadline), ran)
+            } else {
+                failed(ran)
+            };
+            elapsed += ran;
+            let decision = session.next(&outcome, &verdict, elapsed, &mut rng);
+            assert_eq!(session.total(), total);
+
+            let succeeded = verdict == Verdict::Success;
+            in_a_row = if succeeded { in_a_row + 1 } else { 0 };
+            has_failed |= !succeeded;
+            if verdict == TRANSIENT
+                && !limits.leave_to_outer
+                && limits.reset_after.is_some_and(|healthy| ran >= healthy)
+            {
+                (attempt, retry, previous) = (1, 0, None);
+            }
+            let is_last = limits.attempts == Some(attempt);
+            let too_late = |wait: Duration| limits.deadline.is_some_and(|deadline| elapsed + wait >= deadline);
+            let stops = limits
+                .stop_at_delay
+                .is_some_and(|stop| delays.unjittered(retry) >= stop);
+            let next = delays.distribution(retry, previous);
+            let may_go_on = verdict == TRANSIENT && !limits.leave_to_outer && !out_of_time;
+            let kind = match decision {
+                Decision::Retry(wait) => {
+                    assert!(may_go_on && !is_last && !stops && !too_late(wait));
+                    assert!(next.least() <= wait && wait <= next.most());
+                    (attempt, retry, previous) = (attempt + 1, retry + 1, Some(wait));
+                    elapsed += wait;
+                    "retry"
+                }
+                Decision::Confirm(wait) => {
+                    assert!(succeeded && in_a_row < limits.consecutive && !is_last && !too_late(wait));
+                    assert!(!limits.leave_to_outer);
+                    assert_eq!(wait, delays.base);
+                    attempt += 1;
+                    elapsed += wait;
+                    "confirm"
+                }
+                Decision::Stop(Stop::Succeeded { flaky }) => {
+                    assert!(succeeded && flaky == has_failed);
+                    assert!(in_a_row == limits.consecutive || limits.leave_to_outer);
+                    "succeeded"
+                }
+                Decision::Stop(Stop::GaveUp(GiveUp::Permanent)) => {
+                    assert_eq!(verdict, PERMANENT);
+                    "permanent"
+                }
+                Decision::Stop(Stop::GaveUp(GiveUp::Nested)) => {
+                    assert!(verdict == TRANSIENT && limits.leave_to_outer);
+                    "nested"
+                }
+                Decision::Stop(Stop::GaveUp(GiveUp::Attempts)) => {
+                    assert!(is_last && (succeeded || may_go_on));
+                    "attempts"
+                }
+                // These attempts printed and read nothing, and no rule speaks of them.
+                Decision::Stop(Stop::GaveUp(
+                    why @ (GiveUp::AskedTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin),
+                )) => unreachable!("{why:?}"),
+                Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
+                    assert!(may_go_on && !is_last && stops);
+                    "delay"
+                }
+                Decision::Stop(Stop::GaveUp(GiveUp::Deadline)) => {
+                    let longest = if succeeded { delays.base } else { next.most() };
+                    assert!(out_of_time || too_late(longest));
+                    "deadline"
+                }
+            };
+            *seen.entry(kind).or_default() += 1;
+            if matches!(decision, Decision::Stop(_)) {
+                break;
+            }
+        }
+    }
+    assert!(seen.len() == 8 && seen.values().all(|count| *count > 100), "{seen:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(5000) })]
+
+    /// Each class counts and grows by itself.
+    #[test]
+    fn each_class_has_waits_of_its_own(
+        terms in prop::collection::vec((1_u64..1000, 1_u32..4, prop::option::of(1_u64..5)), 1..4),
+        failures in prop::collection::vec(0_usize..4, 1..20),
+        attempts in prop::option::of(1_u64..15),
+    ) {
+        let delays = |base: u64, factor: u32| Delays {
+            base: Duration::from_millis(base),
+            cap: Duration::from_secs(30),
+            growth: Growth::Exponential { factor: f64::from(factor) },
+            jitter: Jitter::None,
+        };
+        let classes: Vec<Class> = terms
+            .iter()
+            .map(|(base, factor, attempts)| Class { delays: delays(*base, *factor), attempts: *attempts })
+            .collect();
+        let limits = Limits {
+            attempts,
+            deadline: None,
+            stop_at_delay: None,
+            reset_after: None,
+            consecutive: 1,
+            max_asked: None,
+            leave_to_outer: false,
+        };
+        let ordinary = delays(500, 2);
+        let mut session = Session::new(&limits, &ordinary, &classes);
+        let mut rng = seeded(1);
+        let mut counts = vec![0_u64; classes.len() + 1];
+        for (kind, total) in failures.into_iter().zip(1_u64..) {
+            let kind = kind % counts.len();
+            let class = kind.checked_sub(1);
+            let verdict = Verdict::Transient(Reason { why: Why::ByDefault, matched: None, unproven: false, class });
+            let decision = session.next(&failed(Duration::ZERO), &verdict, Duration::ZERO, &mut rng);
+            let delays = class.map_or(&ordinary, |class| &classes[class].delays);
+            let expected = Decision::Retry(delays.unjittered(counts[kind]));
+            counts[kind] += 1;
+            let of_class = class.and_then(|class| classes[class].attempts);
+            let expected = match decision {
+                _ if attempts == Some(total) => Decision::Stop(Stop::GaveUp(GiveUp::Attempts)),
+                _ if of_class == Some(counts[kind]) => Decision::Stop(Stop::GaveUp(GiveUp::AttemptsOfClass)),
+                _ => expected,
+            };
+            prop_assert_eq!(decision, expected);
+            if let Decision::Stop(_) = decision {
+                break;
+            }
+        }
+    }
+}
