@@ -7,6 +7,7 @@
     reason = "tests look at clocks and environments from outside"
 )]
 
+pub mod library;
 pub mod process;
 pub mod pty;
 #[cfg(feature = "redis")]
@@ -233,6 +234,15 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Makes a file that can be executed. Another process writes it: whatever this one has open for writing, a process that
+/// another test starts just then has open too, until it has executed its program, and meanwhile the file is busy.
+#[track_caller]
+pub fn executable(path: &str, text: &str) {
+    let script = r#"printf %s "$1" >"$0" && chmod 755 "$0""#;
+    let written = run(clean("sh").args(["-c", script, path, text]));
+    assert!(written.status.success(), "{written:?}");
 }
 
 /// A file's path inside a temporary directory, as text.

@@ -1,20 +1,13 @@
 //! Signals without a controlling terminal: CI, cron, containers.
-#![allow(
-    clippy::panic,
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use common::process::{children_of, hears_signals, is_alive, is_named, state};
-use common::{Live, clean, detached, eventually, probe, run, shell, within};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::process::{children_of, hears_signals, is_alive, is_named, state};
+use crate::common::{Live, clean, detached, eventually, probe, run, shell, within};
 
 const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
@@ -410,10 +403,10 @@ fn what_nobody_reads_does_not_hold_up_what_a_signal_has_ended() {
 #[test]
 fn an_alarm_that_the_caller_set_ends_the_run() {
     let script = "exec perl -e 'alarm 1; exec @ARGV' backoff -n 9 -b 10ms -- sleep 30";
-    let shown = common::run(&mut shell(script));
+    let shown = run(&mut shell(script));
     assert_eq!((shown.signal(), shown.stderr.as_str()), (Some(14), ""));
     let script = "exec perl -e 'alarm 1; exec @ARGV' backoff -q -b 30s -m 30s -- false";
-    assert_eq!(common::run(&mut shell(script)).signal(), Some(14));
+    assert_eq!(run(&mut shell(script)).signal(), Some(14));
 }
 
 #[test]

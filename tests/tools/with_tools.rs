@@ -1,8 +1,5 @@
 //! Tests that need a program the machine may lack. Where it does, the test is listed as ignored with
 //! the program's name; with REQUIRE_TEST_TOOLS set (as in CI) that is a failure.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::process::{children_of, is_alive, sleeps_below};
-use common::pty::Terminal;
-use common::tools::Test;
-use common::{Live, PATIENCE, Shown, backoff, clean, eventually, ran, run, run_within, shell, within};
+use crate::common::process::{children_of, is_alive, sleeps_below};
+use crate::common::pty::Terminal;
+use crate::common::tools::Test;
+use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, ran, run, run_within, shell, within};
 
 /// What a slow disk may take to keep gigabytes.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
 
-const TESTS: &[Test] = &[
+pub const TESTS: &[Test] = &[
     (
         "curl_gets_503_twice_and_then_200",
         &["curl"],
@@ -116,10 +113,6 @@ const TESTS: &[Test] = &[
         start_up_makes_few_system_calls,
     ),
 ];
-
-fn main() {
-    common::tools::main(TESTS);
-}
 
 // --- HTTP ---
 
@@ -324,7 +317,7 @@ fn unshared(args: &[&str]) -> std::process::Command {
 }
 
 fn as_process_1(args: &[&str]) -> Live {
-    let mut all = vec![common::BIN];
+    let mut all = vec![BIN];
     all.extend(args);
     Live::start(&mut unshared(&all))
 }
@@ -450,8 +443,7 @@ fn a_full_disk_is_named_and_what_was_kept_is_printed() {
 fn in_a_new_process_namespace_it_runs() {
     // Without --fork backoff stays outside of the namespace that its child is process 1 of.
     let mut command = clean("unshare");
-    let shown =
-        run(command.args(["--pid", "--map-root-user", common::BIN, "-n", "1", "--", "echo", "hi"])).expect_code(0);
+    let shown = run(command.args(["--pid", "--map-root-user", BIN, "-n", "1", "--", "echo", "hi"])).expect_code(0);
     assert_eq!(shown.stdout, "hi\n");
 }
 
@@ -462,7 +454,7 @@ fn a_group_gets_its_time_without_proc() {
         "--pid",
         "--fork",
         "--map-root-user",
-        common::BIN,
+        BIN,
         "-q",
         "-n",
         "1",
@@ -486,7 +478,7 @@ fn members_end_where_pidfds_do_not_work() {
             "/dev/null",
             "-e",
             &format!("inject={call}:error=ENOSYS"),
-            common::BIN,
+            BIN,
             "-q",
         ]);
         let script = "setsid sleep 50 >/dev/null 2>&1 & echo $!; sleep 50";
@@ -504,7 +496,7 @@ fn without_proc_the_group_still_ends() {
     command.args(["--pid", "--fork", "--map-root-user", "sh", "-c"]);
     command.args([
         "\"$0\" \"$@\"; exit $?",
-        common::BIN,
+        BIN,
         "-q",
         "-n",
         "1",
@@ -734,10 +726,7 @@ fn logs_and_reports_are_as_described() {
 fn start_up_makes_few_system_calls() {
     let dir = tempfile::tempdir().unwrap();
     let log = within(&dir, "log");
-    let shown = run(&mut shell(&format!(
-        "strace -o {log} -- {} -- true </dev/null",
-        common::BIN
-    )));
+    let shown = run(&mut shell(&format!("strace -o {log} -- {} -- true </dev/null", BIN)));
     assert!(shown.status.success(), "{shown:?}");
     let text = std::fs::read_to_string(&log).unwrap();
     // From the first call of our own, which blocks all signals, to the end.

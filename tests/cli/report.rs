@@ -1,16 +1,14 @@
 //! The JSON report of a run.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use common::process::{is_alive, state};
-use common::{Live, backoff, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::process::{is_alive, state};
+use crate::common::{Live, backoff, eventually, ran, run, shell, within};
 
 fn report(dir: &TempDir) -> String {
     within(dir, "report.json")

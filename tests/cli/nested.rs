@@ -1,9 +1,7 @@
 //! A backoff under a backoff: retries multiply, unless told otherwise.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{Shown, run, shell, within};
+use crate::common::process::is_alive;
+use crate::common::{BIN, Live, Shown, backoff, detached, run, shell, within};
 
 /// The number of calls and what was said, of a run in whose script `log` is to be called.
 fn calls(script: &str) -> (usize, Shown) {
@@ -83,7 +81,7 @@ fn the_depth_is_counted_across_shells_and_make() {
 #[test]
 fn an_outermost_run_is_never_nested() {
     for odd in ["", "x", "-1"] {
-        let shown = run(common::backoff(&[
+        let shown = run(backoff(&[
             "-n",
             "2",
             "-b",
@@ -102,14 +100,7 @@ fn an_outermost_run_is_never_nested() {
 
 #[test]
 fn a_signal_ends_both() {
-    let mut live = common::Live::start(&mut common::detached(&[
-        "--",
-        common::BIN,
-        "--",
-        "sh",
-        "-c",
-        "echo ready; sleep 60",
-    ]));
+    let mut live = Live::start(&mut detached(&["--", BIN, "--", "sh", "-c", "echo ready; sleep 60"]));
     live.expect_line("ready");
     live.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
@@ -117,14 +108,14 @@ fn a_signal_ends_both() {
 
 #[test]
 fn an_outer_time_out_ends_the_inner_tree() {
-    let mut live = common::Live::start(&mut common::detached(&[
+    let mut live = Live::start(&mut detached(&[
         "-q",
         "-n",
         "1",
         "-t",
         "400ms",
         "--",
-        common::BIN,
+        BIN,
         "-q",
         "--",
         "sh",
@@ -133,5 +124,5 @@ fn an_outer_time_out_ends_the_inner_tree() {
     ]));
     let sleep: i32 = live.line().parse().unwrap();
     live.finish().expect_code(124);
-    assert!(!common::process::is_alive(sleep));
+    assert!(!is_alive(sleep));
 }

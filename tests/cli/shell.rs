@@ -1,9 +1,6 @@
 //! In front of real work: scripts, pipes, loops, make, cron.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{clean, path_with_backoff, run, shell};
+use crate::common::{Live, Shown, clean, path_with_backoff, run, shell};
 
 #[test]
 fn lists_and_options_of_the_shell() {
@@ -61,7 +58,7 @@ fn exec_and_background_jobs() {
 
 #[test]
 fn the_output_arrives_as_it_is_written() {
-    let mut live = common::Live::start(&mut shell(
+    let mut live = Live::start(&mut shell(
         "backoff -- sh -c 'echo first; read x; echo $x' < <(sleep 0.3; echo second)",
     ));
     live.expect_line("first");
@@ -113,7 +110,7 @@ fn under_nohup() {
 }
 
 /// Runs make in a directory with this Makefile. make is there wherever C is.
-fn make(text: &str, args: &[&str]) -> common::Shown {
+fn make(text: &str, args: &[&str]) -> Shown {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("Makefile"), text).unwrap();
     run(clean("make")

@@ -1,16 +1,14 @@
 //! `--pty`: the command on a terminal of its own, and ours as it was before.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-use common::process::{is_alive, parent_of, state};
-use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
-use common::{Live, backoff, clean, detached, eventually, probe, ran, run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::process::{is_alive, parent_of, state};
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::{BIN, Live, backoff, clean, detached, eventually, probe, ran, run, shell};
 
 const WHAT_IS_A_TERMINAL: &str =
     "for fd in 0 1 2; do test -t $fd && echo terminal-$fd; done; stty size </dev/tty; exit 0";
@@ -142,9 +140,7 @@ fn what_is_kept_is_printed_at_the_end() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_command() {
-    let shown = run(&mut common::shell(
-        "backoff --pty -- yes | head -n 1; echo ${PIPESTATUS[0]}",
-    ));
+    let shown = run(&mut shell("backoff --pty -- yes | head -n 1; echo ${PIPESTATUS[0]}"));
     assert_eq!(shown.stdout, "y\r\n141\n");
 }
 
@@ -175,9 +171,7 @@ fn what_cannot_be_started_is_told() {
 
 #[test]
 fn a_closed_standard_descriptor_does_not_matter() {
-    let shown = run(&mut common::shell(
-        "backoff --pty -- sh -c 'echo shown; tty <&1 >&2' <&- 2>&-",
-    ));
+    let shown = run(&mut shell("backoff --pty -- sh -c 'echo shown; tty <&1 >&2' <&- 2>&-"));
     assert!(shown.stdout.starts_with("shown\r\n/dev/"), "{shown:?}");
 }
 
@@ -472,7 +466,7 @@ fn a_closed_terminal_leaves_nothing_behind() {
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
-    let mut terminal = Terminal::start(common::BIN, &["--pty", "--", &probe(), "sleep"]);
+    let mut terminal = Terminal::start(BIN, &["--pty", "--", &probe(), "sleep"]);
     let pid = terminal.pid_of_probe();
     wait_until_raw(&mut terminal);
     terminal.send(CTRL_Z);

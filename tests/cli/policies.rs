@@ -1,12 +1,10 @@
 //! The waits that the binary shows and keeps: growth, jitter, policies, caps.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{Shown, backoff, probe, ran, run, within};
 use nix::time::{ClockId, clock_gettime};
+
+use crate::common::{Shown, backoff, probe, ran, run, within};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)

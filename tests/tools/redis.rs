@@ -1,8 +1,5 @@
 //! Budgets on real Redis servers: what is counted, who may ask, and what a run does when the server is
 //! wrong, slow or gone.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,20 +9,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use backoff_cli::budget::SCRIPT;
-use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, Terms};
-use common::process::state;
-use common::redis::{Server, counts, free_port, numbers};
-use common::tools::Test;
-use common::{Live, PATIENCE, Shown, backoff, clean, eventually, run, shell, within};
 use nix::sys::signal::Signal;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis::Commands;
 
+use crate::common::library::{Ledger, MOST_SLOTS, Question, SCRIPT, Terms};
+use crate::common::process::state;
+use crate::common::redis::{Server, counts, free_port, numbers};
+use crate::common::tools::Test;
+use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, run, shell, within};
+
 const SERVER: &[&str] = &["redis-server"];
 
-const TESTS: &[Test] = &[
+pub const TESTS: &[Test] = &[
     (
         "a_budget_is_counted_exactly_and_shared",
         SERVER,
@@ -96,10 +93,6 @@ const TESTS: &[Test] = &[
     ("the_script_is_the_ledger", SERVER, the_script_is_the_ledger),
     ("the_script_has_as_many_slots", SERVER, the_script_has_as_many_slots),
 ];
-
-fn main() {
-    common::tools::main(TESTS);
-}
 
 const FAILING: [&str; 2] = ["--", "false"];
 
@@ -847,7 +840,7 @@ fn tasks(pid: i32) -> Vec<i32> {
 fn nothing_is_held_during_a_wait() {
     let server = Server::start(&["--requirepass", "word"]);
     let store = format!("redis://:word@127.0.0.1:{}", server.port);
-    let bin = common::BIN;
+    let bin = BIN;
     for paused in [false, true] {
         if paused {
             // Here the connection outlives the answer's time, but not by much.

@@ -1,15 +1,13 @@
 //! `--on-retry` and `--on-give-up`.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::process::{is_alive, state};
-use common::pty::Terminal;
-use common::{Live, backoff, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
+
+use crate::common::process::{is_alive, state};
+use crate::common::pty::Terminal;
+use crate::common::{BIN, Live, backoff, eventually, ran, run, shell, within};
 
 #[test]
 fn they_see_what_happened() {
@@ -210,7 +208,7 @@ fn they_have_no_input() {
 fn they_have_no_terminal() {
     let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
     let terminal = Terminal::start(
-        common::BIN,
+        BIN,
         &[
             "-q",
             "-n",

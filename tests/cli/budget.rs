@@ -1,12 +1,4 @@
 //! Retry budgets and cool-off, kept in a directory.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::fs;
 #[cfg(feature = "redis")]
@@ -16,13 +8,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use backoff_cli::budget::decode;
-use backoff_cli::policy::budget::{Counts, Ledger};
-use backoff_cli::store::page::{self, Content};
-use common::{Live, Shown, backoff, eventually, run, shell, within};
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
+
+use crate::common::library::{self, encode, ledger, page};
+use crate::common::process::state;
+use crate::common::{Live, Shown, backoff, eventually, ran, run, shell, within};
 
 /// A directory for stores.
 fn dir() -> TempDir {
@@ -42,21 +34,8 @@ fn file(dir: &TempDir) -> String {
     within(dir, "store/api.budget")
 }
 
-fn ledger(path: impl AsRef<Path>) -> Ledger {
-    let bytes = fs::read(path).unwrap();
-    match page::read(&bytes) {
-        Content::Record(record, ..) => decode(record).unwrap(),
-        other => panic!("{other:?}"),
-    }
-}
-
 fn counted(dir: &TempDir) -> (u64, u64) {
-    let mut all = Counts::default();
-    for slot in ledger(file(dir)).slots {
-        all.attempts += slot.counts.attempts;
-        all.retries += slot.counts.retries;
-    }
-    (all.attempts, all.retries)
+    library::counted(&ledger(file(dir)))
 }
 
 #[test]
@@ -179,7 +158,7 @@ fn other_names_are_other_budgets() {
 
 #[test]
 fn a_name_must_not_be_empty() {
-    common::ran(&["--budget", "", "--", "true"])
+    ran(&["--budget", "", "--", "true"])
         .expect_code(125)
         .expect_stderr("--budget: \"\" is empty");
 }
@@ -347,7 +326,7 @@ fn a_clock_that_was_set_back_does_not_spend_a_budget_for_ever() {
         slot.until += year;
     }
     let bytes = fs::read(file(&dir)).unwrap();
-    let (copy, at) = page::next(&page::read(&bytes), &backoff_cli::budget::encode(&ahead));
+    let (copy, at) = page::next(&page::read(&bytes), &encode(&ahead));
     let mut bytes = bytes;
     bytes.resize(page::FILE, 0);
     bytes[at as usize..at as usize + page::COPY].copy_from_slice(&copy);
@@ -615,7 +594,7 @@ fn a_signal_ends_a_cool_off() {
     let mut command = backoff(&["--store", &store(&dir), "--budget", "api", "--cool-off", "--", "true"]);
     let waiting = Live::start(command.stderr(Stdio::null()));
     eventually("it has asked", || {
-        threads(waiting.pid()) == 1 && common::process::state(waiting.pid()) == Some('S')
+        threads(waiting.pid()) == 1 && state(waiting.pid()) == Some('S')
     });
     waiting.signal(Signal::SIGTERM);
     assert_eq!(waiting.finish().signal(), Some(15));
@@ -624,7 +603,7 @@ fn a_signal_ends_a_cool_off() {
 
 #[test]
 fn a_cool_off_needs_a_name() {
-    common::ran(&["--cool-off", "--", "true"])
+    ran(&["--cool-off", "--", "true"])
         .expect_code(125)
         .expect_stderr("--budget NAME");
     // A variable may be set for all runs.
@@ -647,7 +626,7 @@ fn bad_values_are_named() {
             "is no store; try a directory",
         ),
     ] {
-        let shown = common::ran(&[args, &["--", "true"]].concat());
+        let shown = ran(&[args, &["--", "true"]].concat());
         let shown = shown.expect_code(125).expect_stderr(part).expect_stderr(args[0]);
         assert!(!shown.stderr.contains("secret"), "{shown:?}");
     }

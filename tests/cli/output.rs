@@ -1,18 +1,15 @@
 //! The command's output: passed on as it comes, looked at by rules, and what follows from what they see.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
-
-mod common;
 
 use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::process::{is_alive, until_it_is_stuck};
-use common::pty::Terminal;
-use common::{BIN, Live, Shown, backoff, detached, eventually, ran, run, shell, within};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::process::{is_alive, until_it_is_stuck};
+use crate::common::pty::Terminal;
+use crate::common::{BIN, Live, PATIENCE, Shown, backoff, detached, eventually, ran, run, shell, within};
 
 /// One attempt of a shell script, quietly.
 fn once(rules: &[&str], script: &str) -> Shown {
@@ -255,7 +252,7 @@ fn a_long_line_takes_little_memory() {
         Shown::from(child.wait_with_output().unwrap())
             .expect_code(1)
             .expect_stderr("matched \"needle in a haystack\" (exit 0)");
-        assert!(began.elapsed() < common::PATIENCE);
+        assert!(began.elapsed() < PATIENCE);
     }
 }
 

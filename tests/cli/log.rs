@@ -1,21 +1,15 @@
 //! Log formats, the log file, colour, and what must not get into any of them.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use common::pty::Terminal;
-use common::{Live, Shown, backoff, clean, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
 use serde_json::Value;
+
+use crate::common::process::state;
+use crate::common::pty::Terminal;
+use crate::common::{BIN, Live, Shown, backoff, clean, eventually, ran, run, shell, within};
 
 /// The objects of a log in JSON.
 fn objects(text: &str) -> Vec<Value> {
@@ -192,9 +186,7 @@ fn json_tells_of_an_interruption() {
     ]);
     let mut live = Live::start(&mut command);
     live.expect_line("ready");
-    eventually("it waits", || {
-        common::process::state(live.pid()) == Some('S') && !has_child(live.pid())
-    });
+    eventually("it waits", || state(live.pid()) == Some('S') && !has_child(live.pid()));
     live.signal(Signal::SIGTERM);
     let shown = live.finish();
     assert_eq!(shown.signal(), Some(15));
@@ -428,7 +420,7 @@ fn many_runs_may_share_a_log() {
 /// What a terminal shows of a run.
 fn on_a_terminal(args: &[&str], variables: &[&str]) -> String {
     let env = ["-u", "NO_COLOR", "-u", "CLICOLOR_FORCE", "TERM=xterm"];
-    Terminal::start("env", &[&env, variables, &[common::BIN], args].concat()).rest()
+    Terminal::start("env", &[&env, variables, &[BIN], args].concat()).rest()
 }
 
 #[test]
@@ -498,10 +490,7 @@ fn paths_are_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let dir = tempfile::tempdir().unwrap();
     let odd = dir.path().join(OsStr::from_bytes(b"l\xffg"));
-    let shown: Shown = run(clean(common::BIN)
-        .arg("--log-file")
-        .arg(&odd)
-        .args(["-n", "1", "--", "false"]));
+    let shown: Shown = run(clean(BIN).arg("--log-file").arg(&odd).args(["-n", "1", "--", "false"]));
     shown.expect_code(1).expect_silence();
     assert!(fs::read_to_string(&odd).unwrap().contains("gave up"));
 }

@@ -1,12 +1,4 @@
 //! The configuration file: where it is found, who may write it, what it may say, and what wins.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -15,14 +7,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use backoff_cli::cli::{self, OPTIONS, Opt, Parsed, Takes};
-use backoff_cli::config::Config;
-use backoff_cli::plan::Plan;
-use backoff_cli::settings::Settings;
-use common::{Shown, backoff, run};
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
 use tempfile::TempDir;
+
+use crate::common::library::{self, OPTIONS, Opt, Takes};
+use crate::common::{Shown, backoff, run};
 
 /// A home directory with a configuration file.
 struct Home {
@@ -679,11 +669,7 @@ fn documented_defaults_are_those_in_effect() {
         all.extend(words.iter().map(OsString::from));
         all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
         all.extend(["--".into(), "cmd".into()]);
-        let Parsed::Run(typed) = cli::parse(&all) else {
-            panic!("{opt:?}")
-        };
-        let config = Config::load(&Settings::new(&typed, &[])).unwrap();
-        format!("{:?}", Plan::resolve(&typed, &[], &config).unwrap())
+        library::plan(&all)
     };
     for opt in OPTIONS {
         let Some(default) = opt.default() else { continue };

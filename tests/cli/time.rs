@@ -1,13 +1,11 @@
 //! Time-outs and deadlines: the whole tree ends, in time, and not before its time.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::time::{Duration, Instant};
 
-use common::process::is_alive;
-use common::{Live, detached, ran};
 use nix::sys::signal::Signal;
+
+use crate::common::process::is_alive;
+use crate::common::{Live, detached, eventually, ran, run, shell};
 
 /// A script that starts `sleep` in several ways, prints their process numbers on a line, and stays.
 const TREE: &str = "sleep 60 & a=$!; (sleep 60 & echo $! >&3; wait) 3>&1 | cat >/tmp/pid.$$ & sleep 0.1; \
@@ -45,7 +43,7 @@ fn what_ignores_term_gets_kill_even_when_its_parent_is_gone() {
 #[test]
 fn the_tree_is_gone_before_the_next_attempt_starts() {
     let script = "pgrep -f 'sleep 61.7' | wc -l; sleep 61.7 & sleep 61.7";
-    let shown = common::run(&mut detached(&[
+    let shown = run(&mut detached(&[
         "-q", "-n", "3", "-b", "0", "-m", "0", "-t", "150ms", "--", "bash", "-c", script,
     ]));
     // The script itself is found by its own text.
@@ -164,9 +162,9 @@ fn a_signal_while_a_tree_is_being_ended_is_heard() {
 #[test]
 fn few_descriptors_do_not_hide_the_tree() {
     let script = "ulimit -n 5; exec backoff -q -n 1 -t 200ms -k 500ms -- /bin/sh -c 'setsid /bin/sleep 50 >/dev/null 2>&1 & echo $!; /bin/sleep 50'";
-    let shown = common::run(&mut common::shell(script)).expect_code(124);
+    let shown = run(&mut shell(script)).expect_code(124);
     let member: i32 = shown.stdout.trim().parse().unwrap();
-    common::eventually("it ends", || !is_alive(member));
+    eventually("it ends", || !is_alive(member));
 }
 
 #[test]

@@ -1,19 +1,17 @@
 //! `--for` with the real tools: what each says of a dead port or a broken server is retried, what it
 //! says of a mistake is not. Where a tool is missing, the test is listed as ignored with the tool's
 //! name; with REQUIRE_TEST_TOOLS set (as in CI) that is a failure.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
-use common::tools::{Test, is_there};
-use common::{Shown, backoff, clean, run, within};
 use tempfile::TempDir;
 
-const TESTS: &[Test] = &[
+use crate::common::tools::{Test, is_there};
+use crate::common::{Shown, backoff, clean, run, within};
+
+pub const TESTS: &[Test] = &[
     ("curl", &["curl"], curl),
     ("wget", &["wget"], wget),
     ("ssh", &["ssh"], ssh),
@@ -32,10 +30,6 @@ const TESTS: &[Test] = &[
     ("rclone", &["rclone"], rclone),
     ("flock", &["flock"], flock),
 ];
-
-fn main() {
-    common::tools::main(TESTS);
-}
 
 // --- running a tool ---
 

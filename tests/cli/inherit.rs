@@ -1,12 +1,10 @@
 //! What the command inherits: it cannot tell that it is wrapped.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use common::{Shown, backoff, clean, run, shell, within};
+use crate::common::process::{children_of, is_alive};
+use crate::common::{BIN, Live, Shown, backoff, clean, detached, eventually, executable, ran, run, shell, within};
 
 /// Runs a script of bash with W empty and with W being backoff: both must show the same.
 #[track_caller]
@@ -122,7 +120,7 @@ fn timer_slack_is_the_callers_after_a_wait_too() {
     assert_eq!(shown.stdout, bare.repeat(3));
     // One that the caller set (PR_SET_TIMERSLACK is 29), too.
     let script = "cat /proc/self/timerslack_ns; exit 1";
-    let set = ["-e", "syscall(157, 29, 77777, 0, 0, 0); exec @ARGV", common::BIN];
+    let set = ["-e", "syscall(157, 29, 77777, 0, 0, 0); exec @ARGV", BIN];
     let mut perl = clean("perl");
     perl.args(set)
         .args(["-q", "-n", "2", "-b", "5ms", "-j", "none", "--", "sh", "-c", script]);
@@ -167,7 +165,7 @@ fn entries_without_an_equals_sign_survive() {
                   my $v = pack('p' x @a . 'Q', @a, 0); syscall(59, $a[0], $v, $e);";
     let bare = run(clean("perl").args(["-e", source, "/bin/cat", "/proc/self/environ"]));
     assert_eq!(bare.stdout, "NOEQUALS\0=odd\0A=1\0");
-    let wrapped = run(clean("perl").args(["-e", source, common::BIN, "/bin/cat", "/proc/self/environ"]));
+    let wrapped = run(clean("perl").args(["-e", source, BIN, "/bin/cat", "/proc/self/environ"]));
     assert!(wrapped.stdout.starts_with(&bare.stdout), "{wrapped:?}");
 }
 
@@ -175,7 +173,7 @@ fn entries_without_an_equals_sign_survive() {
 fn the_variables_of_an_attempt() {
     let script = "echo \"$BACKOFF_ATTEMPT/$BACKOFF_ATTEMPT_LIMIT [$BACKOFF_PREVIOUS_EXIT] $BACKOFF_DEPTH $BACKOFF_RUN_ID $BACKOFF_ELAPSED\"; \
                   case $BACKOFF_ATTEMPT in 1) exit 7;; 2) kill -KILL $$;; 3) sleep 9;; esac";
-    let shown = common::ran(&["-b", "1ms", "-t", "300ms", "--", "sh", "-c", script]).expect_code(0);
+    let shown = ran(&["-b", "1ms", "-t", "300ms", "--", "sh", "-c", script]).expect_code(0);
     let lines: Vec<Vec<&str>> = shown.stdout.lines().map(|line| line.split(' ').collect()).collect();
     let column = |i: usize| lines.iter().map(|line| line[i]).collect::<Vec<_>>();
     assert_eq!(column(0), ["1/5", "2/5", "3/5", "4/5"]);
@@ -192,7 +190,7 @@ fn the_variables_of_an_attempt() {
         elapsed[0] == 0.0 && elapsed.is_sorted() && elapsed[3] >= 0.3,
         "{elapsed:?}"
     );
-    let other = common::ran(&[
+    let other = ran(&[
         "-n",
         "unlimited",
         "--",
@@ -205,7 +203,7 @@ fn the_variables_of_an_attempt() {
         "{other:?}"
     );
     // The same seed makes the same waits, not the same run.
-    let with_seed = || common::ran(&["--seed", "1", "--", "sh", "-c", "echo $BACKOFF_RUN_ID"]).stdout;
+    let with_seed = || ran(&["--seed", "1", "--", "sh", "-c", "echo $BACKOFF_RUN_ID"]).stdout;
     assert_ne!(with_seed(), with_seed());
 }
 
@@ -256,7 +254,7 @@ fn path_is_searched_as_the_shell_does() {
     for (folder, mode) in [(&denied, 0o644), (&good, 0o755)] {
         std::fs::create_dir(folder).unwrap();
         let tool = folder.join("tool");
-        std::fs::write(&tool, "#!/bin/sh\necho good\n").unwrap();
+        executable(tool.to_str().unwrap(), "#!/bin/sh\necho good\n");
         std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(mode)).unwrap();
     }
     let at = |path: String| run(backoff(&["-q", "--", "tool"]).env("PATH", path).current_dir(&good));
@@ -282,7 +280,7 @@ fn session_and_parent() {
     let shown = run(&mut shell("backoff -- sh -c 'cat /proc/$PPID/comm'"));
     assert_eq!(shown.stdout, "backoff\n");
     // Without a terminal it leads a group of its own.
-    let shown = run(&mut common::detached(&[
+    let shown = run(&mut detached(&[
         "--",
         "sh",
         "-c",
@@ -317,15 +315,15 @@ fn flags_of_shared_descriptions_are_left_alone() {
 fn a_daemon_or_background_child_is_left_alone_and_not_waited_for() {
     let script = "backoff -- sh -c 'sleep 60 >/dev/null 2>&1 & echo $!'; backoff -- sh -c 'setsid sleep 60 & echo $!' | head -n 1";
     let began = std::time::Instant::now();
-    let mut live = common::Live::start(&mut shell(script));
+    let mut live = Live::start(&mut shell(script));
     let daemons: Vec<i32> = [live.line(), live.line()]
         .iter()
         .map(|line| line.parse().unwrap())
         .collect();
-    common::eventually("backoff ends", || live.child.try_wait().unwrap().is_some());
+    eventually("backoff ends", || live.child.try_wait().unwrap().is_some());
     assert!(began.elapsed() < std::time::Duration::from_secs(20));
     for daemon in daemons {
-        assert!(common::process::is_alive(daemon));
+        assert!(is_alive(daemon));
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon), nix::sys::signal::Signal::SIGKILL).unwrap();
     }
 }
@@ -349,7 +347,7 @@ fn no_zombie_is_left_between_attempts() {
 
 #[test]
 fn nothing_is_held_during_a_wait() {
-    let mut live = common::Live::start(&mut backoff(&[
+    let mut live = Live::start(&mut backoff(&[
         "-q",
         "-b",
         "30s",
@@ -364,7 +362,7 @@ fn nothing_is_held_during_a_wait() {
     ]));
     let of_the_command: usize = live.line().parse().unwrap();
     let proc = format!("/proc/{}", live.pid());
-    common::eventually("no child", || common::process::children_of(live.pid()).is_empty());
+    eventually("no child", || children_of(live.pid()).is_empty());
     assert_eq!(std::fs::read_dir(format!("{proc}/task")).unwrap().count(), 1);
     // What the caller gave it, and the one that signals come through; the command counted the
     // directory that it read.

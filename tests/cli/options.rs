@@ -1,13 +1,10 @@
 //! The command line: grammars, sources and their order, bad input.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use backoff_cli::cli::{OPTIONS, Takes};
-use common::{backoff, ran, run, shell};
+use crate::common::library::{OPTIONS, Takes};
+use crate::common::{backoff, ran, run, shell};
 
 /// Refused before anything was started, in one line that says all of this.
 #[track_caller]
@@ -251,7 +248,7 @@ fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
         "none",
     ]);
     assert_eq!(shown.expect_code(0).stdout.lines().count(), 1);
-    let shown = run(&mut common::shell(
+    let shown = run(&mut shell(
         "backoff --plan -n 99999999999 -j none | sed -n '10000{p;q}'; echo ${PIPESTATUS[0]}",
     ));
     let words: Vec<&str> = shown.stdout.split_whitespace().collect();

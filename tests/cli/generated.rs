@@ -1,10 +1,7 @@
 //! What is committed is what the binary generates. `BLESS=1 cargo test` rewrites it.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
 
-mod common;
-
-use backoff_cli::cli::OPTIONS;
-use common::ran;
+use crate::common::library::OPTIONS;
+use crate::common::ran;
 
 const GENERATED: [(&str, &str); 4] = [
     ("man", "man/backoff.1"),

@@ -1,27 +1,18 @@
 //! Storms: many real runs at once against a service that is down, under one budget. What the service sees
 //! obeys the rule to the call, and what is counted is what it saw.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use backoff_cli::budget::decode;
-use backoff_cli::store::page::{self, Content};
-#[cfg(feature = "redis")]
-use common::redis::Server;
-use common::storm::{DOWN, Service, Storm};
-use common::tools::Test;
-use common::{eventually, ran};
 use tempfile::TempDir;
 
-const TESTS: &[Test] = &[
+#[cfg(feature = "redis")]
+use crate::common::redis::Server;
+use crate::common::storm::{DOWN, Service, Storm};
+use crate::common::tools::Test;
+use crate::common::{eventually, library, ran};
+
+pub const TESTS: &[Test] = &[
     (
         "two_hundred_runs_and_a_directory",
         &[],
@@ -42,10 +33,6 @@ const TESTS: &[Test] = &[
     ),
     ("runs_that_are_killed", &[], runs_that_are_killed),
 ];
-
-fn main() {
-    common::tools::main(TESTS);
-}
 
 /// A storm of runs that retry until the budget says no; the calls that the service saw.
 fn storm(store: &str, runs: usize, least: u64) -> u64 {
@@ -96,14 +83,7 @@ fn calls_of(runs: u64, least: u64) -> u64 {
 
 /// Attempts and retries in a directory's file, which nobody is to be writing.
 fn counts_in(store: &Path) -> (u64, u64) {
-    let bytes = std::fs::read(store.join("storm.budget")).unwrap();
-    let Content::Record(record, ..) = page::read(&bytes) else {
-        panic!("the file is damaged");
-    };
-    let slots = decode(record).unwrap().slots;
-    slots.iter().fold((0, 0), |sum, slot| {
-        (sum.0 + slot.counts.attempts, sum.1 + slot.counts.retries)
-    })
+    library::counted(&library::ledger(store.join("storm.budget")))
 }
 
 fn names_in(store: &TempDir) -> Vec<String> {

@@ -1,11 +1,8 @@
 //! The countdown of a wait, on a real terminal.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
 
-mod common;
-
-use common::process::state;
-use common::pty::Terminal;
-use common::{clean, eventually, ran, run};
+use crate::common::process::state;
+use crate::common::pty::Terminal;
+use crate::common::{BIN, clean, eventually, ran, run};
 
 const ERASE: &str = "\r\x1b[K";
 const WAITS: [&str; 6] = ["-n", "2", "--delays", "1.5s", "-j", "none"];
@@ -14,7 +11,7 @@ const FAILS: [&str; 3] = ["sh", "-c", "echo attempt $BACKOFF_ATTEMPT; exit 7"];
 /// What a terminal shows of a run.
 fn shown(variables: &[&str], options: &[&str]) -> String {
     let env = ["-u", "NO_COLOR", "TERM=xterm"];
-    let backoff = [common::BIN, "--color", "never"];
+    let backoff = [BIN, "--color", "never"];
     Terminal::start(
         "env",
         &[&env, variables, &backoff, &WAITS, options, &["--"], &FAILS].concat(),
@@ -69,7 +66,7 @@ fn it_is_not_there_where_nobody_wants_it() {
 fn waiting() -> (Terminal, i32) {
     let args = [
         "TERM=xterm",
-        common::BIN,
+        BIN,
         "--delays",
         "1h",
         "-j",
@@ -101,7 +98,7 @@ fn a_signal_that_stops_it_takes_it_away() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!(
         "TERM=xterm {} --delays 1h -j none -- sh -c 'echo pid $PPID; exit 7'",
-        common::BIN
+        BIN
     ));
     terminal.expect("pid ");
     let pid: i32 = terminal.expect("\r\n").trim().parse().unwrap();
@@ -121,8 +118,8 @@ fn in_the_background_it_does_not_write_over_others() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!(
         "TERM=xterm {} -q --progress always --delays 2s -j none -n 2 -- true; TERM=xterm {} --delays 1500ms -j none -n 2 -- sh -c 'echo run $BACKOFF_ATTEMPT; exit 7' &",
-        common::BIN,
-        common::BIN
+        BIN,
+        BIN
     ));
     let before = terminal.expect("gave up after 2 attempts");
     assert!(before.contains("run 2") && !before.contains(ERASE), "{before:?}");

@@ -1,16 +1,13 @@
 //! The command's standard input: what each attempt reads, and what is left for those who come after.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
-
-mod common;
 
 use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::process::{children_of, is_alive};
-use common::{Live, Shown, backoff, detached, eventually, run, shell, within};
 use nix::sys::signal::Signal;
+
+use crate::common::process::{children_of, is_alive};
+use crate::common::{Live, Shown, backoff, clean, detached, eventually, path_with_backoff, run, shell, within};
 
 /// Runs a shell script in which `b` is backoff with short waits and few words.
 #[track_caller]
@@ -271,7 +268,7 @@ fn replay_reads_to_the_end_before_the_command_starts() {
         let info = std::fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
         info != "pipe_read" && children_of(pid).is_empty()
     });
-    assert_eq!(children_of(pid), []);
+    assert_eq!(children_of(pid), [0; 0]);
     stdin.write_all(b"two\n").unwrap();
     drop(stdin);
     for line in ["started", "one", "two"] {
@@ -406,10 +403,10 @@ fn nothing_is_left_in_the_temporary_directory() {
         let args = ["--stdin", mode, "-b", "1ms", "--", "sh", "-c"];
         for last in ["cat >/dev/null; exit 1", "cat >/dev/null"] {
             let text = format!("head -c 3000000 /dev/zero | backoff -q {} \"$0\"", args.join(" "));
-            let mut command = common::clean("bash");
+            let mut command = clean("bash");
             command
                 .args(["-c", &text, last])
-                .env("PATH", common::path_with_backoff())
+                .env("PATH", path_with_backoff())
                 .env("TMPDIR", dir.path());
             run(&mut command);
         }

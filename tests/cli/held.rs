@@ -1,17 +1,14 @@
 //! Output that is kept, and printed when it is known whether it is the last attempt's.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
-
-mod common;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::process::{state, until_it_is_stuck};
-use common::{Live, Shown, backoff, detached, eventually, ran, run, shell};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::process::{state, until_it_is_stuck};
+use crate::common::{Live, Shown, backoff, detached, eventually, ran, run, shell};
 
 /// Each attempt prints its number on both streams; the third succeeds.
 const THIRD: &str = "echo out $BACKOFF_ATTEMPT; echo err $BACKOFF_ATTEMPT >&2; test $BACKOFF_ATTEMPT = 3";

@@ -1,9 +1,6 @@
 //! The exit table, row by row.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{backoff, ran, run, shell, within};
+use crate::common::{BIN, backoff, clean, executable, probe, ran, run, shell, within};
 
 #[test]
 fn every_code_passes_through() {
@@ -69,7 +66,7 @@ fn dies_by_the_commands_signal() {
     for signal in (1..=64).filter(|s| ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].contains(s)) {
         let shown = run(&mut shell(&format!(
             "ulimit -c 0; exec backoff -q -n 1 -- {} die {signal}",
-            common::probe()
+            probe()
         )));
         assert_eq!(shown.signal(), Some(signal), "{shown:?}");
     }
@@ -182,7 +179,7 @@ fn a_symbolic_link_to_nothing_is_told() {
 #[test]
 fn a_missing_interpreter_is_named() {
     let dir = tempfile::tempdir().unwrap();
-    let script = executable(&dir, "script", "#!/no/such/interpreter\n");
+    let script = script(&dir, "#!/no/such/interpreter\n");
     ran(&["--", &script])
         .expect_code(127)
         .expect_stderr("its interpreter is missing");
@@ -191,7 +188,7 @@ fn a_missing_interpreter_is_named() {
 #[test]
 fn a_script_without_an_interpreter_line_runs_in_sh() {
     let dir = tempfile::tempdir().unwrap();
-    let script = executable(&dir, "script", "echo \"ran $0 $1 $#\"; exit 3\n");
+    let script = script(&dir, "echo \"ran $0 $1 $#\"; exit 3\n");
     let shown = ran(&["-q", "-n", "1", "--", &script, "a b"]).expect_code(3);
     assert_eq!(shown.stdout, format!("ran {script} a b 1\n"));
     let path = format!("{}:/bin", dir.path().display());
@@ -212,12 +209,13 @@ fn what_cannot_start_is_retried_if_listed() {
 #[test]
 fn a_busy_program_file_is_126() {
     let dir = tempfile::tempdir().unwrap();
-    let script = executable(&dir, "busy", "");
-    std::fs::copy("/bin/true", &script).unwrap();
-    let held = std::fs::OpenOptions::new().append(true).open(&script).unwrap();
-    ran(&["--", &script]).expect_code(126).expect_stderr("Text file busy");
-    drop(held);
-    ran(&["--", &script]).expect_code(0).expect_silence();
+    let copy = within(&dir, "busy");
+    // Other processes copy it and hold it open, as in `executable`.
+    run(clean("cp").args(["/bin/true", &copy])).expect_code(0);
+    run(&mut shell(&format!("exec 3>>'{copy}'; backoff -- '{copy}'")))
+        .expect_code(126)
+        .expect_stderr("Text file busy");
+    ran(&["--", &copy]).expect_code(0).expect_silence();
 }
 
 #[test]
@@ -325,7 +323,7 @@ fn a_reader_that_is_gone_is_final_and_silent() {
 fn no_process_to_be_had_is_our_own_failure() {
     let dir = tempfile::tempdir().unwrap();
     let copy = within(&dir, "backoff");
-    std::fs::copy(common::BIN, &copy).unwrap();
+    run(clean("cp").args([BIN, &copy])).expect_code(0);
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(dir.path(), open).unwrap();
     // The limit of processes does not bind root.
@@ -351,10 +349,8 @@ fn arguments_too_long_are_126() {
     assert!(shown.stdout == "0\n" || shown.stdout == "126\n", "{shown:?}");
 }
 
-fn executable(dir: &tempfile::TempDir, name: &str, text: &str) -> String {
-    use std::os::unix::fs::PermissionsExt;
-    let path = within(dir, name);
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+fn script(dir: &tempfile::TempDir, text: &str) -> String {
+    let path = within(dir, "script");
+    executable(&path, text);
     path
 }
