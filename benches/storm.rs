@@ -29,7 +29,7 @@ fn main() {
     let dir = tempfile::tempdir().unwrap();
     let mut stores = vec![("directory", dir.path().to_str().unwrap().to_owned())];
     let _server = common::tools::is_there("redis-server").then(|| {
-        let server = Server::start(&["--tcp-backlog", "1024"]);
+        let server = Server::start("--tcp-backlog 1024");
         stores.push(("Redis, TCP", server.url()));
         stores.push(("Redis, socket", format!("redis+unix://{}", server.socket())));
         server

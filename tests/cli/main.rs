@@ -8,6 +8,7 @@
     reason = "these are tests"
 )]
 
+#[macro_use]
 #[path = "../common/mod.rs"]
 mod common;
 

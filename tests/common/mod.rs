@@ -1,11 +1,17 @@
 //! What all black-box tests share: the binary, the probe child, processes that are waited for by
 //! what they print.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unused_macros, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at clocks and environments from outside"
 )]
+
+// First, for their macros.
+#[macro_use]
+pub mod diff;
+#[macro_use]
+pub mod words;
 
 pub mod library;
 pub mod process;
@@ -23,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use words::Words;
 
 /// Nothing in the tests may take longer.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -65,16 +72,16 @@ pub fn clean(program: &str) -> Command {
 }
 
 /// `backoff` with these words, whatever terminal the tests run on.
-pub fn backoff(args: &[&str]) -> Command {
+pub fn backoff(args: impl Words) -> Command {
     let mut command = clean(BIN);
-    command.args(args);
+    command.args(args.words());
     command
 }
 
 /// `backoff` in a session of its own: without a controlling terminal, as under cron.
-pub fn detached(args: &[&str]) -> Command {
+pub fn detached(args: impl Words) -> Command {
     let mut command = clean("setsid");
-    command.arg(BIN).args(args);
+    command.arg(BIN).args(args.words());
     command
 }
 
@@ -152,7 +159,7 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
 
 /// `backoff` with these words, run to the end.
 #[track_caller]
-pub fn ran(args: &[&str]) -> Shown {
+pub fn ran(args: impl Words) -> Shown {
     run(&mut backoff(args))
 }
 
