@@ -2,26 +2,21 @@
 
 use crate::common::process::state;
 use crate::common::pty::Terminal;
-use crate::common::{BIN, clean, eventually, ran, run};
+use crate::common::{BIN, clean, eventually, run};
 
 const ERASE: &str = "\r\x1b[K";
-const WAITS: [&str; 6] = ["-n", "2", "--delays", "1.5s", "-j", "none"];
-const FAILS: [&str; 3] = ["sh", "-c", "echo attempt $BACKOFF_ATTEMPT; exit 7"];
+const WAITS: &str = "-n 2 --delays 1.5s -j none";
+const FAILS: &str = "sh -c 'echo attempt $BACKOFF_ATTEMPT; exit 7'";
 
 /// What a terminal shows of a run.
-fn shown(variables: &[&str], options: &[&str]) -> String {
-    let env = ["-u", "NO_COLOR", "TERM=xterm"];
-    let backoff = [BIN, "--color", "never"];
-    Terminal::start(
-        "env",
-        &[&env, variables, &backoff, &WAITS, options, &["--"], &FAILS].concat(),
-    )
-    .rest()
+fn shown(variables: &str, options: &str) -> String {
+    let line = "-u NO_COLOR TERM=xterm {..} {} --color never {..} {..} -- {..}";
+    Terminal::start("env", words!(line, variables, BIN, WAITS, options, FAILS)).rest()
 }
 
 #[test]
 fn it_counts_and_is_gone_before_the_next_attempt() {
-    let shown = shown(&[], &[]);
+    let shown = shown("", "");
     let rest = shown.split("; retrying in 1.5s\r\n").nth(1).unwrap();
     let frames: Vec<&str> = rest.split(ERASE).collect();
     assert_eq!(
@@ -40,15 +35,15 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
 #[test]
 fn it_is_not_there_where_nobody_wants_it() {
     for (variables, options) in [
-        (&[][..], &["-q"][..]),
-        (&[], &["--progress", "never"]),
-        (&["TERM=dumb"], &[]),
-        (&["TERM="], &[]),
-        (&["BACKOFF_PROGRESS=never"], &[]),
-        (&[], &["-q", "--progress", "always"]),
-        (&[], &["--log-format", "json", "--progress", "always"]),
+        ("", "-q"),
+        ("", "--progress never"),
+        ("TERM=dumb", ""),
+        ("TERM=", ""),
+        ("BACKOFF_PROGRESS=never", ""),
+        ("", "-q --progress always"),
+        ("", "--log-format json --progress always"),
         // Short waits would only flicker.
-        (&[], &["--delays", "900ms"]),
+        ("", "--delays 900ms"),
     ] {
         let shown = shown(variables, options);
         assert!(shown.contains("attempt 2\r\n"), "{shown:?}");
@@ -57,25 +52,14 @@ fn it_is_not_there_where_nobody_wants_it() {
             "{variables:?} {options:?}: {shown:?}"
         );
     }
-    assert!(shown(&["TERM=dumb"], &["--progress", "always"]).contains(ERASE));
-    let piped = ran(&[&WAITS[..], &["--progress", "always", "--"], &FAILS].concat());
+    assert!(shown("TERM=dumb", "--progress always").contains(ERASE));
+    let piped = run!("{..} --progress always -- {..}", WAITS, FAILS);
     assert!(!piped.stderr.contains('\r'), "{piped:?}");
 }
 
 /// A run that waits for an hour, with its countdown shown.
 fn waiting() -> (Terminal, i32) {
-    let args = [
-        "TERM=xterm",
-        BIN,
-        "--delays",
-        "1h",
-        "-j",
-        "none",
-        "--",
-        "sh",
-        "-c",
-        "echo $PPID; exit 7",
-    ];
+    let args = words!("TERM=xterm {} --delays 1h -j none -- sh -c 'echo $PPID; exit 7'", BIN);
     let mut terminal = Terminal::start("env", &args);
     let pid = terminal.expect("\r\n").trim().parse().unwrap();
     terminal.expect("attempt 2 of 5 in 1h00m (exit 7)");

@@ -1,7 +1,6 @@
 //! What is committed is what the binary generates. `BLESS=1 cargo test` rewrites it.
 
 use crate::common::library::OPTIONS;
-use crate::common::ran;
 
 const GENERATED: [(&str, &str); 4] = [
     ("man", "man/backoff.1"),
@@ -14,7 +13,7 @@ const GENERATED: [(&str, &str); 4] = [
 fn nothing_has_drifted() {
     for (kind, file) in GENERATED {
         let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
-        let generated = ran(&["--generate", kind]).expect_code(0).expect_silence().stdout;
+        let generated = run!("--generate {}", kind).expect_code(0).expect_silence().stdout;
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&path, &generated).unwrap();
         }
@@ -28,7 +27,7 @@ fn nothing_has_drifted() {
 #[test]
 fn every_option_is_in_each_of_them() {
     for (kind, _) in GENERATED {
-        let text = ran(&["--generate", kind]).stdout.replace("\\-", "-");
+        let text = run!("--generate {}", kind).stdout.replace("\\-", "-");
         for opt in OPTIONS {
             // fish writes names without the dashes.
             assert!(text.contains(opt.long), "{kind} lacks --{}", opt.long);
@@ -38,7 +37,7 @@ fn every_option_is_in_each_of_them() {
 
 #[test]
 fn the_man_page_has_its_sections() {
-    let page = ran(&["--generate", "man"]).stdout;
+    let page = run!("--generate man").stdout;
     for section in [
         "NAME",
         "SYNOPSIS",

@@ -273,7 +273,7 @@ fn a_plan_ends_at_the_deadline() {
 fn a_plan_runs_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "ran");
-    rows(ran(&["--plan", "--", "touch", &file]));
+    rows(run!("--plan -- touch {}", file));
     assert!(!std::path::Path::new(&file).exists());
 }
 
@@ -365,7 +365,7 @@ fn a_policy_from_the_environment() {
     let base = [("BACKOFF_BASE", "1s")];
     expect_exactly(&plan_with(&base, "-p sip -n 4"), &[1000, 2000, 4000]);
     expect_exactly(&plan_with(&base, "-p sip -n 4 -b 2s"), &[2000, 4000, 4000]);
-    let shown = run(backoff(&["--plan"]).env("BACKOFF_POLICY", "sipp")).expect_code(125);
+    let shown = run(backoff("--plan").env("BACKOFF_POLICY", "sipp")).expect_code(125);
     shown.expect_stderr("BACKOFF_POLICY").expect_stderr("sipp");
     expect_usage_error("-p nothing", &["--policy", "nothing"]);
 }
@@ -534,7 +534,7 @@ fn a_seed_makes_waits_reproducible() {
 
 #[test]
 fn announced_waits_are_those_of_the_plan() {
-    let shown = ran(&["-p", "sip", "-b", "1ms", "-n", "8", "-m", "16ms", "--", "false"]);
+    let shown = run!("-p sip -b 1ms -n 8 -m 16ms -- false");
     let planned: Vec<String> = plan("-p sip -b 1ms -n 8 -m 16ms")
         .iter()
         .map(|row| format!("{:?}", row.mean))
@@ -569,13 +569,10 @@ fn a_long_attempt_starts_the_growth_and_the_count_again() {
     let calls = within(&dir, "calls");
     // The second call runs for long.
     let script = "echo $BACKOFF_ATTEMPT; echo >>\"$0\"; test $(wc -l <\"$0\") != 2 || sleep 0.6; exit 7";
-    let options = ["-n", "3", "-b", "10ms", "-j", "none", "--reset-after", "500ms"];
-    let words: Vec<&str> = options
-        .iter()
-        .copied()
-        .chain(["--", "sh", "-c", script, &calls])
-        .collect();
-    let shown = ran(&words).expect_code(7).expect_stderr("gave up after 4 attempts in ");
+    let options = "-n 3 -b 10ms -j none --reset-after 500ms";
+    let shown = run!("{..} -- sh -c {} {}", options, script, calls)
+        .expect_code(7)
+        .expect_stderr("gave up after 4 attempts in ");
     assert_eq!(shown.stdout, "1\n2\n2\n3\n");
     assert_eq!(announced(&shown), ["10ms", "10ms", "20ms"]);
 }
@@ -587,35 +584,10 @@ fn consecutive_successes_a_base_apart() {
     stamped.shown.expect_code(0).expect_silence();
     // Good, bad, good, good.
     let script = "echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT != 2";
-    let shown = ran(&[
-        "--consecutive",
-        "2",
-        "-b",
-        "1ms",
-        "-j",
-        "none",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ])
-    .expect_code(0);
+    let shown = run!("--consecutive 2 -b 1ms -j none -- sh -c {}", script).expect_code(0);
     assert_eq!(shown.stdout, "1\n2\n3\n4\n");
     shown.expect_stderr("succeeded on attempt 4 of 5");
     // Good, bad, good: too few.
-    let shown = ran(&[
-        "--consecutive",
-        "2",
-        "-n",
-        "3",
-        "-b",
-        "1ms",
-        "-j",
-        "none",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ]);
+    let shown = run!("--consecutive 2 -n 3 -b 1ms -j none -- sh -c {}", script);
     shown.expect_code(1).expect_stderr("too few successes in a row");
 }

@@ -1,5 +1,6 @@
 //! In front of real work: scripts, pipes, loops, make, cron.
 
+use crate::common::words::Words;
 use crate::common::{Live, Shown, clean, path_with_backoff, run, shell};
 
 #[test]
@@ -110,11 +111,11 @@ fn under_nohup() {
 }
 
 /// Runs make in a directory with this Makefile. make is there wherever C is.
-fn make(text: &str, args: &[&str]) -> Shown {
+fn make(text: &str, args: impl Words) -> Shown {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("Makefile"), text).unwrap();
     run(clean("make")
-        .args(args)
+        .args(args.words())
         .current_dir(dir.path())
         .env("PATH", path_with_backoff())
         .env_remove("MAKEFLAGS")
@@ -125,7 +126,7 @@ fn make(text: &str, args: &[&str]) -> Shown {
 #[test]
 fn a_failing_recipe_fails_the_target_with_its_status() {
     let text = "all: a b\na:\n\tbackoff -q -b 1ms -n 2 -- sh -c 'exit 7'\nb:\n\tbackoff -b 1ms -- sh -c 'test $$BACKOFF_ATTEMPT = 2'\n";
-    let shown = make(text, &["-j2", "-k"]).expect_code(2);
+    let shown = make(text, "-j2 -k").expect_code(2);
     assert!(shown.stderr.contains("[Makefile:3: a] Error 7"), "{shown:?}");
     assert!(shown.stderr.contains("succeeded on attempt 2"), "{shown:?}");
 }
@@ -134,7 +135,7 @@ fn a_failing_recipe_fails_the_target_with_its_status() {
 fn the_jobserver_survives() {
     let text = "all:\n\t+backoff -q -b 1ms -n 3 -- $(MAKE) inner FAIL=$$BACKOFF_ATTEMPT\ninner: x y\n\
                 x y:\n\t@echo start $@; sleep 0.2; echo end $@\n";
-    let shown = make(text, &["-j2"]).expect_code(0);
+    let shown = make(text, "-j2").expect_code(0);
     assert!(!shown.stderr.contains("jobserver"), "{shown:?}");
     let order: Vec<&str> = shown
         .stdout

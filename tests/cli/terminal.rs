@@ -255,7 +255,7 @@ fn a_resized_window_is_one_winch() {
 
 #[test]
 fn a_closed_terminal_leaves_nothing_behind() {
-    closing_leaves_nothing_behind(&[]);
+    closing_leaves_nothing_behind("");
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c() {
-    let mut terminal = Terminal::start(BIN, &["--", &probe(), "sleep"]);
+    let mut terminal = Terminal::start(BIN, words!("-- {} sleep", probe()));
     terminal.expect("ready ");
     terminal.send(CTRL_C);
     assert_eq!(terminal.finish().signal(), Some(2));

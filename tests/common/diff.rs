@@ -20,7 +20,7 @@ macro_rules! assert_eq {
     ($actual:expr, $expected:expr, $($message:tt)+) => {
         match (&$actual, &$expected) {
             (actual, expected) => if !(*actual == *expected) {
-                panic!("{}\n{}", format_args!($($message)+), $crate::common::diff::of(expected, actual));
+                panic!("{}\n{}", format_args!($($message)+), $crate::common::diff::of(&expected, &actual));
             }
         }
     };

@@ -18,6 +18,8 @@ use backoff_cli::config::Config;
 use backoff_cli::plan::Plan;
 use backoff_cli::settings::Settings;
 
+use super::words::Words;
+
 /// What is counted in a directory's file, which nobody is to be writing.
 #[track_caller]
 pub fn ledger(path: impl AsRef<Path>) -> Ledger {
@@ -36,8 +38,9 @@ pub fn counted(ledger: &Ledger) -> (u64, u64) {
 
 /// What a run with these arguments would do, without an environment, as text that differs where plans do.
 #[track_caller]
-pub fn plan(args: &[OsString]) -> String {
-    let Parsed::Run(typed) = cli::parse(args) else {
+pub fn plan(args: impl Words) -> String {
+    let args: Vec<OsString> = args.words().into_iter().map(OsString::from).collect();
+    let Parsed::Run(typed) = cli::parse(&args) else {
         panic!("{args:?}")
     };
     let config = Config::load(&Settings::new(&typed, &[])).unwrap();

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::common::redis::Server;
 use crate::common::storm::{DOWN, Service, Storm};
 use crate::common::tools::Test;
-use crate::common::{eventually, library, ran};
+use crate::common::{eventually, library};
 
 pub const TESTS: &[Test] = &[
     (
@@ -58,7 +58,7 @@ fn storm(store: &str, runs: usize, least: u64) -> u64 {
         "--store",
         store,
     ];
-    let (ends, said) = Storm::start(runs, &service, &options).finish();
+    let (ends, said) = Storm::start(runs, &service, options).finish();
     assert_eq!(said, "");
     assert!(ends.iter().all(|end| end.code() == Some(75)), "{ends:?}");
     service.calls()
@@ -103,7 +103,7 @@ fn with_a_directory(runs: usize, least: u64) {
 
 #[cfg(feature = "redis")]
 fn with_a_server(runs: usize, least: u64) {
-    let server = Server::start(&["--tcp-backlog", "1024"]);
+    let server = Server::start("--tcp-backlog 1024");
     let calls = storm(&server.url(), runs, least);
     assert_eq!(calls, calls_of(runs as u64, least));
     assert_eq!(server.counts("storm"), (calls, calls - runs as u64));
@@ -135,9 +135,9 @@ fn runs_that_are_killed() {
     let service = Service::start();
     let attempts = ATTEMPTS.to_string();
     // A budget that all may use.
-    let budget = ["--budget", "storm", "--budget-min", "1000000", "--store", path];
-    let options = ["-q", "-n", &attempts, "-b", "1ms", "-m", "5ms", "--store-timeout", "2m"];
-    let mut storm = Storm::start(RUNS, &service, &[&options[..], &budget].concat());
+    let budget = words!("--budget storm --budget-min 1000000 --store {}", path);
+    let options = words!("-q -n {} -b 1ms -m 5ms --store-timeout 2m", attempts);
+    let mut storm = Storm::start(RUNS, &service, [&options[..], &budget].concat());
     // One after the other, wherever it may be just then.
     let mut killed = 0;
     for i in (0..RUNS).step_by(3) {
@@ -163,8 +163,6 @@ fn runs_that_are_killed() {
         "{attempts} attempts, {calls} calls"
     );
     assert_eq!(names_in(&store), ["storm.budget"]);
-    ran(&[&budget[..], &["--", "true"]].concat())
-        .expect_code(0)
-        .expect_silence();
+    run!("{..} -- true", budget).expect_code(0).expect_silence();
     assert_eq!(counts_in(store.path()).0, attempts + 1);
 }
