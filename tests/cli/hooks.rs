@@ -65,8 +65,10 @@ fn one_that_runs_is_stopped_with_backoff() {
     let path = within(&dir, "pid");
     // A shell that waits for its child to execute a program cannot stop.
     let hook = format!("echo $$ >{path}.new; mv {path}.new {path}; exec sleep 3");
-    let args = words!("-n 2 -b 1ms --on-retry {} -- sh -c 'exit 5'", hook);
-    let live = Live::start(&mut backoff(&args));
+    let live = Live::start(&mut backoff(words!(
+        "-n 2 -b 1ms --on-retry {} -- sh -c 'exit 5'",
+        hook
+    )));
     eventually("the hook runs", || fs::metadata(&path).is_ok());
     let pid: i32 = fs::read_to_string(&path).unwrap().trim().parse().unwrap();
     for _ in 0..2 {

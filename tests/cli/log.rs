@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::common::process::state;
 use crate::common::pty::Terminal;
 use crate::common::words::Words;
-use crate::common::{BIN, Live, Shown, backoff, clean, eventually, ran, run, shell, within};
+use crate::common::{BIN, Live, Shown, backoff, clean, eventually, run, shell, within};
 
 /// The objects of a log in JSON.
 fn objects(text: &str) -> Vec<Value> {
@@ -234,12 +234,11 @@ fn arguments_are_shown_only_with_vv() {
     for format in ["text", "json", "github"] {
         let dir = tempfile::tempdir().unwrap();
         let report = within(&dir, "report");
-        let args = words!(
+        let shown = run!(
             "--log-format {} --report {} -v -n 2 -b 1ms -- sh -c 'exit 1 # secret'",
             format,
             report
         );
-        let shown = ran(&args);
         assert!(!shown.stderr.contains("secret"), "{shown:?}");
         assert!(!fs::read_to_string(&report).unwrap().contains("secret"));
     }

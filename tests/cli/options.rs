@@ -126,7 +126,7 @@ fn every_value_must_be_there_and_be_text() {
                     // A path is bytes.
                     continue;
                 }
-                let shown = run(backoff(words!("{}", flag))
+                let shown = run(backoff([&flag])
                     .arg(OsStr::from_bytes(b"\xff\xfe"))
                     .args(["echo", "started"]))
                 .expect_code(125);

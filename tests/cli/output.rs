@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use crate::common::process::{is_alive, until_it_is_stuck};
 use crate::common::pty::Terminal;
 use crate::common::words::Words;
-use crate::common::{BIN, PATIENCE, Shown, backoff, eventually, ran, run, shell, within};
+use crate::common::{BIN, PATIENCE, Shown, backoff, eventually, run, shell, within};
 
 /// One attempt of a shell script, quietly.
 fn once(rules: impl Words, script: &str) -> Shown {
@@ -174,8 +174,7 @@ fn lines_are_matched_as_bytes() {
         (r"a foo b\n", r"\bfoo\b", true),
         (r"progress 1%%\rprogress 2%%\rdone\n", "progress 2%", true),
     ] {
-        let args = words!("-q -n 1 --fail-match {} -- printf {}", regex, printed);
-        let shown = ran(&args);
+        let shown = run!("-q -n 1 --fail-match {} -- printf {}", regex, printed);
         assert_eq!(
             shown.code(),
             Some(i32::from(matches)),
@@ -240,7 +239,7 @@ fn a_long_line_takes_little_memory() {
 
 #[test]
 fn a_pattern_sees_only_its_streams() {
-    let rule = |on| ["--fail-match", "bad", "--match-on", on];
+    let rule = |on| format!("--fail-match bad --match-on {on}");
     for (on, code) in [("stdout", 0), ("stderr", 1), ("both", 1)] {
         once(rule(on), "echo good; echo bad >&2").expect_code(code);
     }
@@ -249,10 +248,10 @@ fn a_pattern_sees_only_its_streams() {
     }
     // What is dropped or kept is looked at all the same.
     for keep in [["--stdout", "null"], ["--stdout", "final"], ["--stdout", "success"]] {
-        once([&rule("both")[..], &keep].concat(), "echo bad").expect_code(1);
+        once(words!("{..} {..}", rule("both"), keep), "echo bad").expect_code(1);
     }
     for keep in [["--stderr", "null"], ["--stderr", "final"], ["--stderr", "failure"]] {
-        once([&rule("both")[..], &keep].concat(), "echo bad >&2").expect_code(1);
+        once(words!("{..} {..}", rule("both"), keep), "echo bad >&2").expect_code(1);
     }
 }
 
@@ -626,11 +625,11 @@ fn the_wait_that_output_asks_for() {
 #[test]
 fn jitter_is_added_to_what_was_asked() {
     for jitter in ["full", "equal", "decorrelated", "additive", "proportional"] {
-        let args = words!(
+        let shown = run!(
             "-n 4 -b 20ms -j {} --retry-after -- sh -c 'echo retry after 25ms; exit 1'",
             jitter
-        );
-        let shown = ran(&args).expect_code(1);
+        )
+        .expect_code(1);
         let waits = waits(&shown);
         assert_eq!(waits.len(), 3);
         assert!(

@@ -66,14 +66,13 @@ fn rows(shown: Shown) -> Vec<Row> {
 /// The plan of these options, which stand in one string.
 #[track_caller]
 fn plan(options: &str) -> Vec<Row> {
-    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
-    rows(ran(&words))
+    rows(run!("{..} --plan", options))
 }
 
 #[track_caller]
 fn plan_with(variables: &[(&str, &str)], options: &str) -> Vec<Row> {
-    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
-    rows(run(backoff(&words).envs(variables.iter().copied())))
+    let mut command = backoff(words!("{..} --plan", options));
+    rows(run(command.envs(variables.iter().copied())))
 }
 
 /// Waits without randomness, in milliseconds.
@@ -97,8 +96,7 @@ fn expect_ranges(rows: &[Row], ranges: &[(u64, u64, u64)]) {
 
 #[track_caller]
 fn expect_usage_error(options: &str, parts: &[&str]) {
-    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
-    let shown = ran(&words).expect_code(125);
+    let shown = run!("{..} --plan", options).expect_code(125);
     assert_eq!(shown.stdout, "");
     assert!(
         parts.iter().all(|part| shown.stderr.contains(part)),
@@ -391,13 +389,9 @@ struct Stamped {
 fn stamp(options: &str, code: &str) -> Stamped {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "stamps");
-    let probe = probe();
-    let words: Vec<&str> = options
-        .split_whitespace()
-        .chain(["--", &probe, "stamp", &file, code])
-        .collect();
+    let line = words!("{..} -- {} stamp {} {}", options, probe(), file, code);
     let began = now();
-    let shown = ran(&words);
+    let shown = ran(line);
     let stamps: Vec<Duration> = std::fs::read_to_string(&file)
         .unwrap()
         .lines()
@@ -500,8 +494,7 @@ fn no_wait_is_fifty_attempts_at_once() {
 #[test]
 fn a_seed_makes_waits_reproducible() {
     let waits = |options: &str| {
-        let words: Vec<&str> = options.split_whitespace().chain(["-n", "5", "--", "false"]).collect();
-        let waits = announced(&ran(&words));
+        let waits = announced(&run!("{..} -n 5 -- false", options));
         assert_eq!(waits.len(), 4, "{options}");
         waits
     };

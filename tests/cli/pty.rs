@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use crate::common::process::{is_alive, parent_of, state};
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
 use crate::common::words::Words;
-use crate::common::{BIN, Live, backoff, clean, detached, eventually, probe, ran, run, shell};
+use crate::common::{BIN, Live, backoff, clean, detached, eventually, probe, run, shell};
 
 const WHAT_IS_A_TERMINAL: &str =
     "for fd in 0 1 2; do test -t $fd && echo terminal-$fd; done; stty size </dev/tty; exit 0";
@@ -79,19 +79,26 @@ fn lines_are_not_held_back() {
 #[test]
 fn what_is_shown_is_matched_without_carriage_returns() {
     let script = "echo temporary failure >&2; exit 4";
-    let words = words!("-n 2 -b 1ms -r '^temporary failure$' --pty -- sh -c {}", script);
-    let shown = ran(&words).expect_code(4);
+    let shown = run!("-n 2 -b 1ms -r '^temporary failure$' --pty -- sh -c {}", script).expect_code(4);
     assert_eq!(shown.stdout, "temporary failure\r\n".repeat(2));
-    let words = words!("-n 2 -b 1ms -r another --pty -- sh -c {}", script);
-    assert_eq!(ran(&words).expect_code(4).stdout, "temporary failure\r\n");
+    assert_eq!(
+        run!("-n 2 -b 1ms -r another --pty -- sh -c {}", script)
+            .expect_code(4)
+            .stdout,
+        "temporary failure\r\n"
+    );
     // Both are one output, so that it does not matter which one is named.
     for stream in ["stdout", "stderr"] {
-        let words = words!(
-            "-n 2 -b 1ms --match-on {} -r temporary --pty -- sh -c {}",
-            stream,
-            script
+        assert_eq!(
+            run!(
+                "-n 2 -b 1ms --match-on {} -r temporary --pty -- sh -c {}",
+                stream,
+                script
+            )
+            .expect_code(4)
+            .stdout,
+            "temporary failure\r\n".repeat(2)
         );
-        assert_eq!(ran(&words).expect_code(4).stdout, "temporary failure\r\n".repeat(2));
     }
 }
 

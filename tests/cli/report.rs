@@ -87,12 +87,11 @@ fn each_way_to_end() {
 fn an_interrupted_attempt_is_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = report(&dir);
-    let args = words!(
+    let mut live = Live::start(&mut backoff(words!(
         "--report {} -b 1ms -- sh -c {}",
         path,
         "trap 'exit 4' TERM; echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 2 || exit 1; while :; do sleep 0.01; done"
-    );
-    let mut live = Live::start(&mut backoff(&args));
+    )));
     live.expect_line("1");
     live.expect_line("2");
     live.signal(Signal::SIGTERM);

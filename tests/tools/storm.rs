@@ -37,27 +37,13 @@ pub const TESTS: &[Test] = &[
 /// A storm of runs that retry until the budget says no; the calls that the service saw.
 fn storm(store: &str, runs: usize, least: u64) -> u64 {
     let service = Service::start();
-    let least = least.to_string();
-    let options = [
-        "-q",
-        "-n",
-        "unlimited",
-        "-b",
-        "5ms",
-        "-m",
-        "20ms",
-        "--budget",
-        "storm",
-        "--budget-min",
-        &least,
-        "--exhausted-exit",
-        "75",
-        // Nobody falls back for want of time.
-        "--store-timeout",
-        "2m",
-        "--store",
-        store,
-    ];
+    let budget = format!("--budget storm --budget-min {least} --exhausted-exit 75");
+    // Nobody falls back for want of time.
+    let options = words!(
+        "-q -n unlimited -b 5ms -m 20ms {..} --store-timeout 2m --store {}",
+        budget,
+        store
+    );
     let (ends, said) = Storm::start(runs, &service, options).finish();
     assert_eq!(said, "");
     assert!(ends.iter().all(|end| end.code() == Some(75)), "{ends:?}");
@@ -133,11 +119,10 @@ fn runs_that_are_killed() {
     let store = tempfile::tempdir().unwrap();
     let path = store.path().to_str().unwrap();
     let service = Service::start();
-    let attempts = ATTEMPTS.to_string();
     // A budget that all may use.
     let budget = words!("--budget storm --budget-min 1000000 --store {}", path);
-    let options = words!("-q -n {} -b 1ms -m 5ms --store-timeout 2m", attempts);
-    let mut storm = Storm::start(RUNS, &service, [&options[..], &budget].concat());
+    let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms --store-timeout 2m");
+    let mut storm = Storm::start(RUNS, &service, words!("{..} {..}", options, budget));
     // One after the other, wherever it may be just then.
     let mut killed = 0;
     for i in (0..RUNS).step_by(3) {

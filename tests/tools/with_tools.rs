@@ -11,7 +11,7 @@ use crate::common::process::{children_of, is_alive, sleeps_below};
 use crate::common::pty::Terminal;
 use crate::common::tools::Test;
 use crate::common::words::Words;
-use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, ran, run, run_within, shell, within};
+use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, within};
 
 /// What a slow disk may take to keep gigabytes.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
@@ -211,8 +211,7 @@ fn curl_against_nginx() {
     // 503 for ever: the last status passes.
     curl("-q -n 2 -b 10ms", &url).expect_code(22);
     // 503 until the file is there.
-    let args = words!("-b 50ms -n 99 -g constant -- {..} {}", CURL, url);
-    let live = Live::start(&mut backoff(args));
+    let live = Live::start(&mut backoff(words!("-b 50ms -n 99 -g constant -- {..} {}", CURL, url)));
     let access = within(&dir, "access");
     eventually("two more requests", || {
         std::fs::read_to_string(&access).is_ok_and(|log| log.lines().count() >= 4)
@@ -234,8 +233,11 @@ fn a_server_that_starts_later() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     let url = format!("http://{address}/");
-    let args = words!("-b 50ms -n unlimited -d 30s -g constant -e 7 -- {..} {}", CURL, url);
-    let mut live = Live::start(&mut backoff(args));
+    let mut live = Live::start(&mut backoff(words!(
+        "-b 50ms -n unlimited -d 30s -g constant -e 7 -- {..} {}",
+        CURL,
+        url
+    )));
     let mut said = BufReader::new(live.child.stderr.take().unwrap())
         .lines()
         .map_while(Result::ok);
@@ -266,8 +268,7 @@ fn a_download_is_whole_after_a_retry() {
         _ => Some(answer("200 OK", "0123456789")),
     });
     let file = within(&dir, "file");
-    let args = words!("-b 10ms -e 18,52 -- curl -sSf --noproxy '*' -o {} {}", file, server.url);
-    ran(&args)
+    run!("-b 10ms -e 18,52 -- curl -sSf --noproxy '*' -o {} {}", file, server.url)
         .expect_code(0)
         .expect_stderr("attempt 1 of 5 failed: exit 18")
         .expect_stderr("attempt 2 of 5 failed: exit 52");
@@ -410,40 +411,18 @@ fn in_a_new_process_namespace_it_runs() {
 fn a_group_gets_its_time_without_proc() {
     let script = "sh -c 'trap \"sleep 0.3; echo cleaned; exit\" TERM; sleep 50 & wait' & sleep 50";
     let mut command = clean("unshare");
-    command.args([
-        "--pid",
-        "--fork",
-        "--map-root-user",
-        BIN,
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "300ms",
-        "-k",
-        "2s",
-    ]);
-    assert_eq!(
-        run(command.args(["--", "sh", "-c", script])).expect_code(124).stdout,
-        "cleaned\n"
-    );
+    let line = "--pid --fork --map-root-user {} -q -n 1 -t 300ms -k 2s -- sh -c {}";
+    let shown = run(command.args(words!(line, BIN, script))).expect_code(124);
+    assert_eq!(shown.stdout, "cleaned\n");
 }
 
 fn members_end_where_pidfds_do_not_work() {
     for call in ["pidfd_open", "pidfd_send_signal"] {
         let mut command = clean("strace");
-        command.args([
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            &format!("inject={call}:error=ENOSYS"),
-            BIN,
-            "-q",
-        ]);
+        let inject = format!("inject={call}:error=ENOSYS");
+        command.args(words!("-qq -o /dev/null -e {} {} -q", inject, BIN));
         let script = "setsid sleep 50 >/dev/null 2>&1 & echo $!; sleep 50";
-        let shown =
-            run(command.args(["-n", "1", "-t", "300ms", "-k", "300ms", "--", "sh", "-c", script])).expect_code(124);
+        let shown = run(command.args(words!("-n 1 -t 300ms -k 300ms -- sh -c {}", script))).expect_code(124);
         let member: i32 = shown.stdout.trim().parse().unwrap();
         eventually("it ends", || !is_alive(member));
     }
@@ -453,21 +432,8 @@ fn without_proc_the_group_still_ends() {
     // A /proc of another process namespace shows numbers that are not ours.
     let script = "(trap \"\" TERM; echo $$; exec sleep 60.3) & wait";
     let mut command = clean("unshare");
-    command.args(["--pid", "--fork", "--map-root-user", "sh", "-c"]);
-    command.args([
-        "\"$0\" \"$@\"; exit $?",
-        BIN,
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "200ms",
-        "--",
-        "bash",
-        "-c",
-        script,
-    ]);
-    run(&mut command).expect_code(124);
+    let line = r#"--pid --fork --map-root-user sh -c '"$0" "$@"; exit $?' {} -q -n 1 -t 200ms -- bash -c {}"#;
+    run(command.args(words!(line, BIN, script))).expect_code(124);
     eventually("sleep ends", || {
         !run(&mut shell("pgrep -f 'sleep 60[.]3'")).status.success()
     });
