@@ -17,10 +17,8 @@ fn nothing_has_drifted() {
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&path, &generated).unwrap();
         }
-        assert!(
-            std::fs::read_to_string(&path).unwrap() == generated,
-            "{file} has drifted: run BLESS=1 cargo test"
-        );
+        let committed = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(committed, generated, "{file} has drifted: run BLESS=1 cargo test");
     }
 }
 

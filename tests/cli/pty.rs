@@ -51,7 +51,7 @@ fn output_comes_in_order_and_whole() {
     shown.expect_silence();
     let shown = run!("--pty -- seq 100000").expect_code(0);
     let expected: String = (1..=100_000).map(|i| format!("{i}\r\n")).collect();
-    assert!(shown.stdout == expected);
+    assert_eq!(shown.stdout, expected);
 }
 
 #[test]

@@ -38,7 +38,9 @@ fn what_ignores_term_gets_kill_even_when_its_parent_is_gone() {
 
 #[test]
 fn the_tree_is_gone_before_the_next_attempt_starts() {
-    let script = "pgrep -f 'sleep 61.7' | wc -l; sleep 61.7 & sleep 61.7";
+    // All processes of the machine are looked at, and others may run these tests too.
+    let nap = format!("sleep 61.{}", std::process::id());
+    let script = format!("pgrep -f '{nap}' | wc -l; {nap} & {nap}");
     let shown = run(&mut detached(words!(
         "-q -n 3 -b 0 -m 0 -t 150ms -- bash -c {}",
         script

@@ -1,6 +1,7 @@
 //! What differs is shown as a diff.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use similar::TextDiff;
 
@@ -8,7 +9,10 @@ use similar::TextDiff;
 /// escaped.
 pub fn of(from: &dyn Debug, to: &dyn Debug) -> String {
     let [from, to] = [from, to].map(|value| format!("{value:#?}\n").replace("\\n", "\\n\n"));
-    let diff = TextDiff::from_lines(&from, &to);
+    // A longer look would only make it smaller.
+    let diff = TextDiff::configure()
+        .timeout(Duration::from_secs(1))
+        .diff_lines(&from, &to);
     diff.unified_diff().header("expected", "actual").to_string()
 }
 
