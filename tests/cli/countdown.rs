@@ -34,7 +34,7 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
 
 #[test]
 fn it_is_not_there_where_nobody_wants_it() {
-    for (variables, options) in [
+    let cases = [
         ("", "-q"),
         ("", "--progress never"),
         ("TERM=dumb", ""),
@@ -44,14 +44,21 @@ fn it_is_not_there_where_nobody_wants_it() {
         ("", "--log-format json --progress always"),
         // Short waits would only flicker.
         ("", "--delays 900ms"),
-    ] {
+    ];
+    let is_not_there = |(variables, options)| {
         let shown = shown(variables, options);
         assert!(shown.contains("attempt 2\r\n"), "{shown:?}");
         assert!(
             !shown.contains(ERASE) && !shown.contains(" in 1s ("),
             "{variables:?} {options:?}: {shown:?}"
         );
-    }
+    };
+    // Each takes the time of its wait.
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(move || is_not_there(case));
+        }
+    });
     assert!(shown("TERM=dumb", "--progress always").contains(ERASE));
     let piped = run!("{..} --progress always -- {..}", WAITS, FAILS);
     assert!(!piped.stderr.contains('\r'), "{piped:?}");
