@@ -1,9 +1,9 @@
 //! What the system can refuse, and ends at any moment: whatever happens, backoff does not panic, does not hang,
 //! leaves nothing behind, and exits with 0 only if the command has done what it was to do.
 //!
-//! What takes long is done in part. `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` does all of it: 500 times KILL
-//! and 500 times TERM at a random moment (60 otherwise), a soak of 20,000 attempts (40 for each round), and a failure
-//! of every single call where otherwise the first and the last of each name fail.
+//! What takes long is done in part. `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` does all of it: 500
+//! times KILL and 500 times TERM at a random moment (60 otherwise), a soak of 20,000 attempts (40 for each round), and a
+//! failure of every single call where otherwise the first and the last of each name fail.
 #![allow(clippy::print_stdout, reason = "what the long runs have found is wanted as figures")]
 
 use std::collections::BTreeMap;
