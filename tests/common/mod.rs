@@ -1,12 +1,20 @@
 //! What all black-box tests share: the binary, the probe child, processes that are waited for by
 //! what they print.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unused_macros, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at clocks and environments from outside"
 )]
 
+// First, for their macros.
+#[macro_use]
+pub mod diff;
+#[macro_use]
+pub mod words;
+
+pub mod ledger;
+pub mod options;
 pub mod process;
 pub mod pty;
 #[cfg(feature = "redis")]
@@ -22,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use words::Words;
 
 /// Nothing in the tests may take longer.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,16 +73,16 @@ pub fn clean(program: &str) -> Command {
 }
 
 /// `backoff` with these words, whatever terminal the tests run on.
-pub fn backoff(args: &[&str]) -> Command {
+pub fn backoff(args: impl Words) -> Command {
     let mut command = clean(BIN);
-    command.args(args);
+    command.args(args.words());
     command
 }
 
 /// `backoff` in a session of its own: without a controlling terminal, as under cron.
-pub fn detached(args: &[&str]) -> Command {
+pub fn detached(args: impl Words) -> Command {
     let mut command = clean("setsid");
-    command.arg(BIN).args(args);
+    command.arg(BIN).args(args.words());
     command
 }
 
@@ -151,7 +160,7 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
 
 /// `backoff` with these words, run to the end.
 #[track_caller]
-pub fn ran(args: &[&str]) -> Shown {
+pub fn ran(args: impl Words) -> Shown {
     run(&mut backoff(args))
 }
 
@@ -233,6 +242,15 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Makes a file that can be executed. Another process writes it: whatever this one has open for writing, a process that
+/// another test starts just then has open too, until it has executed its program, and meanwhile the file is busy.
+#[track_caller]
+pub fn executable(path: &str, text: &str) {
+    let script = r#"printf %s "$1" >"$0" && chmod 755 "$0""#;
+    let written = run(clean("sh").args(["-c", script, path, text]));
+    assert!(written.status.success(), "{written:?}");
 }
 
 /// A file's path inside a temporary directory, as text.

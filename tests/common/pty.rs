@@ -12,6 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
 use super::process::{is_alive, parent_of};
+use super::words::Words;
 use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
 
 pub const CTRL_C: &str = "\x03";
@@ -28,7 +29,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Runs a program as the leader of a session on a new terminal.
-    pub fn start(program: &str, args: &[&str]) -> Terminal {
+    pub fn start(program: &str, args: impl Words) -> Terminal {
         // Close-on-exec from the start: a terminal is closed only when nobody holds its master.
         let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -40,7 +41,7 @@ impl Terminal {
             .open(ptsname_r(&master).unwrap())
             .unwrap();
         let mut command = clean("setsid");
-        command.arg("--ctty").arg(program).args(args);
+        command.arg("--ctty").arg(program).args(args.words());
         command
             .env("PATH", path_with_backoff())
             .env("PS1", "prompt> ")
@@ -59,7 +60,7 @@ impl Terminal {
 
     /// An interactive shell with job control.
     pub fn bash() -> Terminal {
-        let mut terminal = Terminal::start("bash", &["--norc", "--noprofile", "-i"]);
+        let mut terminal = Terminal::start("bash", "--norc --noprofile -i");
         terminal.expect("prompt> ");
         terminal
     }
@@ -146,10 +147,10 @@ impl Terminal {
 /// Closes the terminal of a running command, under a shell and as the leader of the session, which the kernel tells
 /// alone.
 #[track_caller]
-pub fn closing_leaves_nothing_behind(options: &[&str]) {
+pub fn closing_leaves_nothing_behind(options: &str) {
     for leader in [false, true] {
         let probe = probe();
-        let args = [options, &["--", &probe, "sleep"]].concat();
+        let args = words!("{..} -- {} sleep", options, probe);
         let mut terminal = if leader {
             Terminal::start(BIN, &args)
         } else {

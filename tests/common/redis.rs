@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use super::process::state;
+use super::words::Words;
 use super::{PATIENCE, clean, eventually, within};
 
 /// A server on a port of the loopback, and on a socket for the test's own questions.
@@ -24,12 +25,12 @@ pub struct Server {
 
 impl Server {
     /// A server with these options besides; `{dir}` and `{port}` stand for its own.
-    pub fn start(options: &[&str]) -> Server {
+    pub fn start(options: impl Words) -> Server {
         Server::start_in(tempfile::tempdir().unwrap(), options)
     }
 
-    pub fn start_in(dir: TempDir, options: &[&str]) -> Server {
-        let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+    pub fn start_in(dir: TempDir, options: impl Words) -> Server {
+        let options = options.words();
         // Somebody may take a port between our look and the server's: another one then.
         for _ in 0..10 {
             let port = free_port();
@@ -95,9 +96,8 @@ impl Server {
     }
 
     /// Starts again on the same port, after a kill.
-    pub fn start_again(&mut self, more: &[&str]) {
-        let more = more.iter().map(|option| (*option).to_owned());
-        let options: Vec<String> = self.options.iter().cloned().chain(more).collect();
+    pub fn start_again(&mut self, more: impl Words) {
+        let options = [self.options.clone(), more.words()].concat();
         self.child = launch(&self.dir, self.port, &options).expect("the port is still free");
     }
 }

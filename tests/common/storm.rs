@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::words::Words;
 use super::{BIN, clean, probe};
 
 /// What the service answers: `probe call` exits with it.
@@ -47,10 +48,11 @@ pub struct Storm {
 
 impl Storm {
     /// So many runs with these options, each of which calls the service.
-    pub fn start(count: usize, service: &Service, options: &[&str]) -> Storm {
+    pub fn start(count: usize, service: &Service, options: impl Words) -> Storm {
         let log = tempfile::NamedTempFile::new().unwrap();
         let probe = probe();
-        let runs = (0..count).map(|_| one_run(&probe, service, options, log.as_file()).spawn().unwrap());
+        let options = options.words();
+        let runs = (0..count).map(|_| one_run(&probe, service, &options, log.as_file()).spawn().unwrap());
         Storm {
             runs: runs.collect(),
             log,
@@ -83,7 +85,7 @@ impl Drop for Storm {
     }
 }
 
-fn one_run(probe: &str, service: &Service, options: &[&str], log: &File) -> Command {
+fn one_run(probe: &str, service: &Service, options: &[String], log: &File) -> Command {
     let mut command = clean(BIN);
     command.args(options).args(["--", probe, "call"]);
     // Of one file description, so that nobody writes over the others.

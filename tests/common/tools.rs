@@ -8,16 +8,19 @@ use super::{clean, run};
 /// A test's name, the programs that it needs, and what it does.
 pub type Test = (&'static str, &'static [&'static str], fn());
 
-/// The `main` of such tests.
-pub fn main(tests: &'static [Test]) {
+/// The `main` of such tests, module by module.
+pub fn main(modules: &[(&str, &'static [Test])]) {
     let required = std::env::var_os("REQUIRE_TEST_TOOLS").is_some();
-    let trials = tests.iter().map(|(name, tools, test)| {
+    let tests = modules
+        .iter()
+        .flat_map(|(module, tests)| tests.iter().map(move |test| (module, test)));
+    let trials = tests.map(|(module, (name, tools, test))| {
         let missing: Vec<&str> = tools.iter().copied().filter(|tool| !is_there(tool)).collect();
         let test = *test;
         let shown = if missing.is_empty() {
-            (*name).to_owned()
+            format!("{module}::{name}")
         } else {
-            format!("{name} (needs {})", missing.join(", "))
+            format!("{module}::{name} (needs {})", missing.join(", "))
         };
         let lacks = !missing.is_empty();
         Trial::test(shown, move || {

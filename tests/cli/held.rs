@@ -1,24 +1,22 @@
 //! Output that is kept, and printed when it is known whether it is the last attempt's.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
-
-mod common;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::process::{state, until_it_is_stuck};
-use common::{Live, Shown, backoff, detached, eventually, ran, run, shell};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::process::{state, until_it_is_stuck};
+use crate::common::words::Words;
+use crate::common::{Shown, backoff, detached, eventually, run, shell};
 
 /// Each attempt prints its number on both streams; the third succeeds.
 const THIRD: &str = "echo out $BACKOFF_ATTEMPT; echo err $BACKOFF_ATTEMPT >&2; test $BACKOFF_ATTEMPT = 3";
 
 /// Some attempts of a shell script, with short waits and few words.
-fn held(attempts: &str, rules: &[&str], script: &str) -> Shown {
-    ran(&[&["-q", "-b", "1ms", "-n", attempts], rules, &["--", "sh", "-c", script]].concat())
+fn held(attempts: &str, rules: impl Words, script: &str) -> Shown {
+    run!("-q -b 1ms -n {} {..} -- sh -c {}", attempts, rules, script)
 }
 
 /// Starts it, and waits until the first line on standard error says this.
@@ -35,9 +33,9 @@ fn until_it_says(what: &str, command: &mut Command) -> Child {
 
 /// A run that waits, having kept the line "part"; how long, and by when it is to end, say the options.
 #[track_caller]
-fn waiting(options: &[&str]) -> Child {
-    let kept = ["-j", "none", "--stdout", "final", "--", "sh", "-c", "echo part; exit 3"];
-    until_it_says("; retrying in ", &mut detached(&[options, &kept].concat()))
+fn waiting(options: impl Words) -> Child {
+    let kept = "-j none --stdout final -- sh -c 'echo part; exit 3'";
+    until_it_says("; retrying in ", &mut detached(words!("{..} {..}", options, kept)))
 }
 
 fn send(child: &Child, signal: Signal) {
@@ -64,7 +62,7 @@ fn what_is_printed_and_when() {
         (e, "final", false, "2"),
         (e, "null", false, ""),
     ] {
-        let shown = held(if succeeds { "3" } else { "2" }, &[option, keep], THIRD);
+        let shown = held(if succeeds { "3" } else { "2" }, words!("{} {}", option, keep), THIRD);
         assert_eq!(shown.code(), Some(i32::from(!succeeds)));
         let (stream, other) = if option == o {
             (&shown.stdout, &shown.stderr)
@@ -80,25 +78,18 @@ fn what_is_printed_and_when() {
         assert_eq!(other.lines().count(), if succeeds { 3 } else { 2 }, "{shown:?}");
     }
     // For cron: all that was wrong, if it was wrong in the end.
-    let shown = held("2", &[e, "failure"], THIRD).expect_code(1);
+    let shown = held("2", words!("{} failure", e), THIRD).expect_code(1);
     assert!(shown.stderr.ends_with("err 2\n"), "{shown:?}");
     for (word, option) in [("failure", o), ("success", e), ("Final", o), ("", e)] {
-        let shown = ran(&[option, word, "--", "echo", "ran"]).expect_code(125);
+        let shown = run!("{} {} -- echo ran", option, word).expect_code(125);
         assert!(shown.stdout.is_empty() && shown.stderr.contains(option), "{shown:?}");
     }
 }
 
 #[test]
 fn it_is_held_until_the_end_and_no_longer() {
-    let args = [
-        "--stdout",
-        "final",
-        "--",
-        "sh",
-        "-c",
-        "echo early; echo ready >&2; read x; echo late",
-    ];
-    let mut child = until_it_says("ready", backoff(&args).stdin(Stdio::piped()));
+    let args = "--stdout final -- sh -c 'echo early; echo ready >&2; read x; echo late'";
+    let mut child = until_it_says("ready", backoff(args).stdin(Stdio::piped()));
     let stdout = child.stdout.as_ref().unwrap();
     let mut fds = [nix::poll::PollFd::new(
         std::os::fd::AsFd::as_fd(stdout),
@@ -111,57 +102,32 @@ fn it_is_held_until_the_end_and_no_longer() {
 
 #[test]
 fn what_judges_success_by_output_decides_what_is_printed() {
-    let keep = ["--stdout", "success", "--stderr", "failure"];
+    let keep = "--stdout success --stderr failure";
     let both = "echo bad; echo err >&2";
-    let shown = held("1", &[&keep[..], &["--fail-match", "bad"]].concat(), both).expect_code(1);
+    let shown = held("1", words!("{..} --fail-match bad", keep), both).expect_code(1);
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("", "err\n"));
     let shown = held(
         "1",
-        &[&keep[..], &["--success-exit", "3"]].concat(),
+        words!("{..} --success-exit 3", keep),
         "echo good; echo err >&2; exit 3",
     )
     .expect_code(3);
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("good\n", ""));
-    let shown = held("2", &[&keep[..], &["--success-match", "good"]].concat(), both).expect_code(1);
+    let shown = held("2", words!("{..} --success-match good", keep), both).expect_code(1);
     assert_eq!(shown.stdout, "");
     assert!(shown.stderr.ends_with("err\n"));
     // Permanent failures, and what cannot start after it has printed something.
-    let shown = held("5", &["--stdout", "final", "--stop-exit", "9"], "echo last; exit 9").expect_code(9);
+    let shown = held("5", "--stdout final --stop-exit 9", "echo last; exit 9").expect_code(9);
     assert_eq!(shown.stdout, "last\n");
-    let shown = ran(&[
-        "-q",
-        "--stdout",
-        "final",
-        "--stderr",
-        "failure",
-        "--",
-        "no-such-command-here",
-    ])
-    .expect_code(127);
+    let shown = run!("-q --stdout final --stderr failure -- no-such-command-here").expect_code(127);
     assert_eq!(shown.stdout, "");
-    let shown = held(
-        "9",
-        &["--stdout", "final", "--consecutive", "2"],
-        "echo $BACKOFF_ATTEMPT",
-    )
-    .expect_code(0);
+    let shown = held("9", "--stdout final --consecutive 2", "echo $BACKOFF_ATTEMPT").expect_code(0);
     assert_eq!(shown.stdout, "2\n");
 }
 
 #[test]
 fn messages_and_held_errors_come_one_after_the_other() {
-    let shown = ran(&[
-        "-b",
-        "1ms",
-        "-n",
-        "2",
-        "--stderr",
-        "final",
-        "--",
-        "sh",
-        "-c",
-        "echo err >&2; exit 3",
-    ]);
+    let shown = run!("-b 1ms -n 2 --stderr final -- sh -c 'echo err >&2; exit 3'");
     let lines: Vec<&str> = shown.stderr.lines().collect();
     assert_eq!(lines.len(), 3, "{shown:?}");
     assert!(lines[0].starts_with("backoff: attempt 1 of 2 failed"), "{shown:?}");
@@ -205,21 +171,7 @@ fn nothing_is_left_in_the_temporary_directory() {
         format!("{much}; kill -KILL $$"),
         format!("{much}; ls -A \"$TMPDIR\" >&2"),
     ] {
-        let args = [
-            "-q",
-            "-n",
-            "2",
-            "-b",
-            "1ms",
-            "--stdout",
-            "final",
-            "--retry-if",
-            "exit 0",
-            "--",
-            "sh",
-            "-c",
-            &script,
-        ];
+        let args = words!("-q -n 2 -b 1ms --stdout final --retry-if 'exit 0' -- sh -c {}", script);
         let shown = run(backoff(&args).env("TMPDIR", dir.path()));
         assert_eq!(shown.stdout.len(), 3_000_000);
         assert!(shown.stderr.lines().all(|line| line == "ready"), "{shown:?}");
@@ -227,7 +179,7 @@ fn nothing_is_left_in_the_temporary_directory() {
     }
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGKILL] {
         let script = format!("{much}; exec sleep 60");
-        let args = ["--stdout", "final", "--", "sh", "-c", &script];
+        let args = words!("--stdout final -- sh -c {}", script);
         let child = until_it_says("ready", detached(&args).env("TMPDIR", dir.path()));
         send(&child, signal);
         let output = child.wait_with_output().unwrap();
@@ -239,18 +191,14 @@ fn nothing_is_left_in_the_temporary_directory() {
 
 #[test]
 fn a_temporary_directory_that_is_missing_matters_only_if_it_is_needed() {
-    for rules in [
-        &["--stdout", "final"][..],
-        &["--stderr", "final"],
-        &["--retry-if", "exit 1"],
-    ] {
-        let args = [&["-q"], rules, &["--", "sh", "-c", "echo little; exit 6"]].concat();
-        let args = [&["-n", "1"], &args[..]].concat();
+    for rules in ["--stdout final", "--stderr final", "--retry-if 'exit 1'"] {
+        let args = words!("-q {..} -- sh -c 'echo little; exit 6'", rules);
+        let args = words!("-n 1 {..}", args);
         let shown = run(backoff(&args).env("TMPDIR", "/nonexistent")).expect_code(6);
         assert_eq!(shown.stdout, "little\n", "{shown:?}");
     }
-    let args = ["--stdout", "final", "--", "head", "-c", "3000000", "/dev/zero"];
-    let shown = run(backoff(&args).env("TMPDIR", "/nonexistent")).expect_code(125);
+    let args = "--stdout final -- head -c 3000000 /dev/zero";
+    let shown = run(backoff(args).env("TMPDIR", "/nonexistent")).expect_code(125);
     assert!(
         shown.stderr.contains("/nonexistent") && shown.stderr.lines().count() == 1,
         "{shown:?}"
@@ -260,16 +208,10 @@ fn a_temporary_directory_that_is_missing_matters_only_if_it_is_needed() {
 #[test]
 fn an_answer_that_cannot_be_had_loses_no_held_output() {
     // What --retry-if would read cannot be kept: our own failure, but what was held is there.
-    let args = [
-        "--stdout",
-        "final",
-        "--retry-if",
-        "exit 0",
-        "--",
-        "sh",
-        "-c",
-        "head -c 900000 /dev/zero; head -c 900000 /dev/zero >&2; exit 6",
-    ];
+    let args = words!(
+        "--stdout final --retry-if 'exit 0' -- sh -c {}",
+        "head -c 900000 /dev/zero; head -c 900000 /dev/zero >&2; exit 6"
+    );
     let shown = run(backoff(&args).env("TMPDIR", "/nonexistent"));
     assert!(
         shown.stdout.len() == 900_000,
@@ -351,17 +293,17 @@ fn a_slow_reader_gets_all_of_it() {
 fn a_timed_out_attempt_prints_what_it_had_said() {
     let began = Instant::now();
     for (rules, stubborn) in [
-        (&["-t", "150ms"][..], ""),
-        (&["-d", "150ms"], ""),
-        (&["-i", "150ms"], ""),
-        (&["-t", "150ms", "-k", "50ms"], "trap \"\" TERM;"),
+        ("-t 150ms", ""),
+        ("-d 150ms", ""),
+        ("-i 150ms", ""),
+        ("-t 150ms -k 50ms", "trap \"\" TERM;"),
     ] {
         let script = format!("{stubborn} echo part; sleep 60 & wait; wait");
-        let rules = [rules, &["--stdout", "final", "--stderr", "failure"]].concat();
+        let rules = words!("{..} --stdout final --stderr failure", rules);
         let shown = held("1", &rules, &script).expect_code(124);
         assert_eq!(shown.stdout, "part\n", "{rules:?}");
         // A success only.
-        let rules = [&rules[..], &["--stdout", "success"]].concat();
+        let rules = words!("{..} --stdout success", rules);
         assert_eq!(held("1", &rules, &script).expect_code(124).stdout, "");
     }
     assert!(began.elapsed() < Duration::from_secs(12));
@@ -371,7 +313,7 @@ fn a_timed_out_attempt_prints_what_it_had_said() {
 fn a_signal_prints_what_was_kept_of_the_last_attempt() {
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
         // During the wait.
-        let child = waiting(&["-b", "25s"]);
+        let child = waiting("-b 25s");
         send(&child, signal);
         let shown = Shown::from(child.wait_with_output().unwrap());
         assert_eq!((shown.signal(), shown.stdout.as_str()), (Some(signal as i32), "part\n"));
@@ -379,7 +321,10 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
     // During an attempt; whatever it adds is part of it.
     let script = "trap 'echo last; exit 6' TERM; echo part; echo ready >&2; while :; do sleep 0.01; done";
     for (keep, prints) in [("final", "part\nlast\n"), ("success", ""), ("null", "")] {
-        let child = until_it_says("ready", &mut detached(&["--stdout", keep, "--", "bash", "-c", script]));
+        let child = until_it_says(
+            "ready",
+            &mut detached(words!("--stdout {} -- bash -c {}", keep, script)),
+        );
         send(&child, Signal::SIGTERM);
         let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(6);
         assert_eq!(shown.stdout, prints, "{keep}");
@@ -388,7 +333,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
 
 #[test]
 fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
-    let mut live = Live::start(&mut detached(&["--stdout", "final", "--", "seq", "1000000"]));
+    let mut live = live!("--stdout final -- seq 1000000");
     live.expect_line("1");
     until_it_is_stuck(live.pid());
     live.signal(Signal::SIGTERM);
@@ -397,7 +342,7 @@ fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
 
 #[test]
 fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
-    let child = waiting(&["-b", "300ms", "-d", "400ms"]);
+    let child = waiting("-b 300ms -d 400ms");
     send(&child, Signal::SIGSTOP);
     let stopped = Instant::now();
     let pid = child.id() as i32;
@@ -412,7 +357,7 @@ fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
 #[test]
 fn what_is_held_is_printed_once() {
     // A signal comes when the reader has taken some of it: what follows is the rest, or a part of that.
-    let mut live = Live::start(&mut detached(&["--stdout", "final", "--", "seq", "1000000"]));
+    let mut live = live!("--stdout final -- seq 1000000");
     live.expect_line("1");
     until_it_is_stuck(live.pid());
     live.signal(Signal::SIGTERM);

@@ -1,27 +1,25 @@
 //! The command's output: passed on as it comes, looked at by rules, and what follows from what they see.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
-
-mod common;
 
 use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::process::{is_alive, until_it_is_stuck};
-use common::pty::Terminal;
-use common::{BIN, Live, Shown, backoff, detached, eventually, ran, run, shell, within};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::common::process::{is_alive, until_it_is_stuck};
+use crate::common::pty::Terminal;
+use crate::common::words::Words;
+use crate::common::{BIN, PATIENCE, Shown, backoff, eventually, run, shell, within};
+
 /// One attempt of a shell script, quietly.
-fn once(rules: &[&str], script: &str) -> Shown {
-    ran(&[&["-q", "-n", "1"], rules, &["--", "sh", "-c", script]].concat())
+fn once(rules: impl Words, script: &str) -> Shown {
+    run!("-q -n 1 {..} -- sh -c {}", rules, script)
 }
 
 /// Up to three attempts of a shell script.
-fn thrice(rules: &[&str], script: &str) -> Shown {
-    ran(&[&["-n", "3", "-b", "1ms"], rules, &["--", "sh", "-c", script]].concat())
+fn thrice(rules: impl Words, script: &str) -> Shown {
+    run!("-n 3 -b 1ms {..} -- sh -c {}", rules, script)
 }
 
 // ---------------------------------------------------------------- streams
@@ -35,26 +33,26 @@ fn only_a_stream_that_somebody_looks_at_is_not_the_callers_own() {
         names[2]
     );
     for (rules, observed) in [
-        (&[][..], [false, false]),
-        (&["-e", "7", "-t", "9s", "--stop-signal", "TERM"], [false, false]),
-        (&["--match-on", "stderr"], [false, false]),
-        (&["--stdin", "replay"], [false, false]),
-        (&["-r", "x"], [true, true]),
-        (&["--stop-match", "x"], [true, true]),
-        (&["--fail-match", "x", "--match-on", "stdout"], [true, false]),
-        (&["--success-match", "x", "--match-on", "stderr"], [false, true]),
-        (&["--retry-if", "exit 1"], [true, true]),
-        (&["--retry-if", "exit 1", "--match-on", "stderr"], [false, true]),
-        (&["--retry-after", "--match-on", "stdout"], [true, false]),
-        (&["--idle-timeout", "9s"], [true, true]),
-        (&["--idle-timeout", "0"], [false, false]),
-        (&["--stdout", "final"], [true, false]),
-        (&["--stdout", "success"], [true, false]),
-        (&["--stderr", "failure"], [false, true]),
-        (&["--stderr", "final", "-r", "x", "--match-on", "stdout"], [true, true]),
+        ("", [false, false]),
+        ("-e 7 -t 9s --stop-signal TERM", [false, false]),
+        ("--match-on stderr", [false, false]),
+        ("--stdin replay", [false, false]),
+        ("-r x", [true, true]),
+        ("--stop-match x", [true, true]),
+        ("--fail-match x --match-on stdout", [true, false]),
+        ("--success-match x --match-on stderr", [false, true]),
+        ("--retry-if 'exit 1'", [true, true]),
+        ("--retry-if 'exit 1' --match-on stderr", [false, true]),
+        ("--retry-after --match-on stdout", [true, false]),
+        ("--idle-timeout 9s", [true, true]),
+        ("--idle-timeout 0", [false, false]),
+        ("--stdout final", [true, false]),
+        ("--stdout success", [true, false]),
+        ("--stderr failure", [false, true]),
+        ("--stderr final -r x --match-on stdout", [true, true]),
     ] {
         let [out, err] = [&names[0], &names[1]].map(|name| std::fs::File::create(name).unwrap());
-        let args = [&["-q", "-n", "1"], rules, &["--", "sh", "-c", &script]].concat();
+        let args = words!("-q -n 1 {..} -- sh -c {}", rules, script);
         let status = backoff(&args).stdout(out).stderr(err).status().unwrap();
         assert!(!status.success());
         let links = std::fs::read_to_string(&names[2]).unwrap();
@@ -69,12 +67,12 @@ fn only_a_stream_that_somebody_looks_at_is_not_the_callers_own() {
 fn a_terminal_stays_one_where_nobody_looks() {
     let script = "test -t 0; a=$?; test -t 1; b=$?; test -t 2; echo [$a $b $?] >/dev/tty; exit 1";
     for (rules, shown) in [
-        (&["-e", "7"][..], "[0 0 0]"),
-        (&["--fail-match", "x", "--match-on", "stderr"], "[0 0 1]"),
-        (&["--fail-match", "x", "--match-on", "stdout"], "[0 1 0]"),
-        (&["-r", "x"], "[0 1 1]"),
+        ("-e 7", "[0 0 0]"),
+        ("--fail-match x --match-on stderr", "[0 0 1]"),
+        ("--fail-match x --match-on stdout", "[0 1 0]"),
+        ("-r x", "[0 1 1]"),
     ] {
-        let args = [&["-q", "-n", "1"], rules, &["--", "sh", "-c", script]].concat();
+        let args = words!("-q -n 1 {..} -- sh -c {}", rules, script);
         let mut terminal = Terminal::start(BIN, &args);
         terminal.expect(shown);
         terminal.child.wait().unwrap();
@@ -111,17 +109,11 @@ fn both_streams_are_byte_exact_and_large_at_once() {
 
 #[test]
 fn a_piece_of_output_arrives_at_once() {
-    for rules in [&["-r", "x"][..], &["-i", "20s"], &["--retry-if", "exit 1"]] {
-        let args = [
-            rules,
-            &[
-                "--",
-                "sh",
-                "-c",
-                "printf one; read x; printf two >&2; read x; echo three",
-            ],
-        ]
-        .concat();
+    for rules in ["-r x", "-i 20s", "--retry-if 'exit 1'"] {
+        let args = words!(
+            "{..} -- sh -c 'printf one; read x; printf two >&2; read x; echo three'",
+            rules
+        );
         let mut child = backoff(&args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -182,8 +174,7 @@ fn lines_are_matched_as_bytes() {
         (r"a foo b\n", r"\bfoo\b", true),
         (r"progress 1%%\rprogress 2%%\rdone\n", "progress 2%", true),
     ] {
-        let args = ["-q", "-n", "1", "--fail-match", regex, "--", "printf", printed];
-        let shown = ran(&args);
+        let shown = run!("-q -n 1 --fail-match {} -- printf {}", regex, printed);
         assert_eq!(
             shown.code(),
             Some(i32::from(matches)),
@@ -195,30 +186,17 @@ fn lines_are_matched_as_bytes() {
 #[test]
 fn a_match_split_over_writes_is_seen() {
     let script = "printf 'conn'; sleep 0.01; printf 'ection re'; sleep 0.01; printf 'fused'; exit 3";
-    let shown = thrice(&["--stop-match", "^connection refused$"], script);
+    let shown = thrice("--stop-match '^connection refused$'", script);
     shown.expect_code(3).expect_stderr("gave up after 1 attempt in ");
     // Two streams are two texts.
-    once(&["--fail-match", "ab|ba"], "printf a; printf b >&2").expect_code(0);
+    once("--fail-match 'ab|ba'", "printf a; printf b >&2").expect_code(0);
     // The last line of what had to be ended counts, too: a prompt.
     let prompt = "printf password:; exec sleep 60";
-    thrice(&["-t", "100ms", "--stop-match", "password:$"], prompt)
+    thrice("-t 100ms --stop-match 'password:$'", prompt)
         .expect_code(124)
         .expect_stderr("gave up after 1 attempt");
     // What one attempt left unfinished is no part of the next one's.
-    ran(&[
-        "-q",
-        "-n",
-        "2",
-        "-b",
-        "1ms",
-        "--stop-match",
-        "aa|^bb$",
-        "--",
-        "sh",
-        "-c",
-        "printf a; exit $BACKOFF_ATTEMPT",
-    ])
-    .expect_code(2);
+    run!("-q -n 2 -b 1ms --stop-match 'aa|^bb$' -- sh -c 'printf a; exit $BACKOFF_ATTEMPT'").expect_code(2);
 }
 
 #[test]
@@ -229,19 +207,19 @@ fn a_match_at_the_border_of_a_read_is_seen() {
                 "{}; echo needle; echo more",
                 fill.replace("BEFORE", &before.to_string())
             );
-            once(&["--fail-match", "needle$"], &script).expect_code(1);
+            once("--fail-match 'needle$'", &script).expect_code(1);
         }
     }
 }
 
 #[test]
 fn a_long_line_takes_little_memory() {
-    for (size, rules) in [(12 << 20, &["--retry-after", "-r", "^needle$"][..]), (200 << 20, &[])] {
+    for (size, rules) in [(12 << 20, "--retry-after -r '^needle$'"), (200 << 20, "")] {
         // Half of a needle lies on each side of a border.
         let script = format!(
             "ulimit -v 65536; exec backoff -n 1 --fail-match 'needle in a haystack$' {} -- \
              sh -c 'head -c {size} /dev/zero; printf \"a needle in a haystack\"'",
-            rules.join(" ")
+            rules
         );
         let began = Instant::now();
         let mut child = shell(&script)
@@ -255,25 +233,25 @@ fn a_long_line_takes_little_memory() {
         Shown::from(child.wait_with_output().unwrap())
             .expect_code(1)
             .expect_stderr("matched \"needle in a haystack\" (exit 0)");
-        assert!(began.elapsed() < common::PATIENCE);
+        assert!(began.elapsed() < PATIENCE);
     }
 }
 
 #[test]
 fn a_pattern_sees_only_its_streams() {
-    let rule = |on| ["--fail-match", "bad", "--match-on", on];
+    let rule = |on| format!("--fail-match bad --match-on {on}");
     for (on, code) in [("stdout", 0), ("stderr", 1), ("both", 1)] {
-        once(&rule(on), "echo good; echo bad >&2").expect_code(code);
+        once(rule(on), "echo good; echo bad >&2").expect_code(code);
     }
     for (on, code) in [("stdout", 1), ("stderr", 0), ("both", 1)] {
-        once(&rule(on), "echo good >&2; echo bad").expect_code(code);
+        once(rule(on), "echo good >&2; echo bad").expect_code(code);
     }
     // What is dropped or kept is looked at all the same.
     for keep in [["--stdout", "null"], ["--stdout", "final"], ["--stdout", "success"]] {
-        once(&[&rule("both")[..], &keep].concat(), "echo bad").expect_code(1);
+        once(words!("{..} {..}", rule("both"), keep), "echo bad").expect_code(1);
     }
     for keep in [["--stderr", "null"], ["--stderr", "final"], ["--stderr", "failure"]] {
-        once(&[&rule("both")[..], &keep].concat(), "echo bad >&2").expect_code(1);
+        once(words!("{..} {..}", rule("both"), keep), "echo bad >&2").expect_code(1);
     }
 }
 
@@ -291,7 +269,7 @@ fn a_bad_pattern_is_a_usage_error() {
             r"\p{Nope}",
             &deep,
         ] {
-            let shown = ran(&[option, bad, "--", "echo", "ran"])
+            let shown = run!("{} {} -- echo ran", option, bad)
                 .expect_code(125)
                 .expect_stderr(option);
             assert_eq!(
@@ -303,13 +281,13 @@ fn a_bad_pattern_is_a_usage_error() {
             assert!(shown.stderr.contains(&quoted[..quoted.len().min(20)]), "{shown:?}");
         }
     }
-    let shown = run(backoff(&["--", "echo", "ran"]).env("BACKOFF_STOP_MATCH", "a(")).expect_code(125);
+    let shown = run(backoff("-- echo ran").env("BACKOFF_STOP_MATCH", "a(")).expect_code(125);
     assert!(
         shown.stdout.is_empty() && shown.stderr.contains("BACKOFF_STOP_MATCH"),
         "{shown:?}"
     );
     // Control characters of a bad pattern do not reach the terminal.
-    let shown = ran(&["-r", "\u{1b}[31m(\n", "--", "echo"]).expect_code(125);
+    let shown = run!("-r {} -- echo", "\u{1b}[31m(\n").expect_code(125);
     assert!(
         !shown.stderr.contains('\u{1b}') && shown.stderr.lines().count() == 1,
         "{shown:?}"
@@ -328,7 +306,7 @@ fn no_pattern_takes_for_ever() {
         "a{0,500}b",
     ] {
         once(
-            &["--fail-match", regex, "-r", regex],
+            words!("--fail-match {} -r {}", regex, regex),
             "head -c 300000 /dev/zero | tr '\\0' a; echo !",
         );
     }
@@ -338,7 +316,7 @@ fn no_pattern_takes_for_ever() {
 #[test]
 fn bytes_of_a_pattern_that_are_not_utf8_are_refused_or_matched() {
     use std::os::unix::ffi::OsStrExt;
-    let mut command = backoff(&["--fail-match"]);
+    let mut command = backoff("--fail-match");
     command
         .arg(std::ffi::OsStr::from_bytes(b"a\xff"))
         .args(["--", "printf", r"a\377"]);
@@ -350,118 +328,113 @@ fn bytes_of_a_pattern_that_are_not_utf8_are_refused_or_matched() {
 
 #[test]
 fn output_decides_about_success() {
-    let bad = ["--fail-match", "bad"];
-    let shown = ran(&[&["-n", "1"], &bad[..], &["--", "echo", "too bad"]].concat()).expect_code(1);
+    let bad = "--fail-match bad";
+    let shown = run!("-n 1 {..} -- echo 'too bad'", bad).expect_code(1);
     assert!(shown.stderr.ends_with(": matched \"bad\" (exit 0)\n"), "{shown:?}");
-    once(&bad, "echo bad; exit 3").expect_code(3);
-    once(&["--success-exit", "0,3", "--fail-match", "bad"], "echo bad; exit 3").expect_code(3);
-    once(&["--success-exit", "0,3"], "exit 3").expect_code(3);
-    once(&bad, "echo good").expect_code(0).expect_silence();
+    once(bad, "echo bad; exit 3").expect_code(3);
+    once("--success-exit 0,3 --fail-match bad", "echo bad; exit 3").expect_code(3);
+    once("--success-exit 0,3", "exit 3").expect_code(3);
+    once(bad, "echo good").expect_code(0).expect_silence();
 
-    let ok = ["--success-match", "^ok$"];
-    once(&ok, "echo ok").expect_code(0);
-    once(&ok, "echo ok; exit 4").expect_code(4);
-    ran(&[&["-n", "1"], &ok[..], &["--", "echo", "okay"]].concat())
+    let ok = "--success-match '^ok$'";
+    once(ok, "echo ok").expect_code(0);
+    once(ok, "echo ok; exit 4").expect_code(4);
+    run!("-n 1 {..} -- echo okay", ok)
         .expect_code(1)
         .expect_stderr("no line matches --success-match (exit 0)");
-    once(&ok, ":").expect_code(1);
+    once(ok, ":").expect_code(1);
     // One of several is enough; a failure is one all the same.
-    once(&["--success-match", "a", "--success-match", "b"], "echo b").expect_code(0);
-    once(&["--success-match", "a", "--fail-match", "b"], "echo a; echo b").expect_code(1);
-    once(&["--success-match", "a", "--fail-match", "b"], "echo b; echo a").expect_code(1);
+    once("--success-match a --success-match b", "echo b").expect_code(0);
+    once("--success-match a --fail-match b", "echo a; echo b").expect_code(1);
+    once("--success-match a --fail-match b", "echo b; echo a").expect_code(1);
 }
 
 #[test]
 fn each_attempt_is_judged_by_its_own_output() {
     let script = "test $BACKOFF_ATTEMPT = 1 && { echo ok; exit 9; }; :";
-    thrice(&["--success-match", "ok"], script)
+    thrice("--success-match ok", script)
         .expect_code(1)
         .expect_stderr("gave up after 3 attempts");
     let script = "test $BACKOFF_ATTEMPT = 3 || echo bad";
-    thrice(&["--fail-match", "bad"], script)
+    thrice("--fail-match bad", script)
         .expect_code(0)
         .expect_stderr("attempt 2 of 3 failed: matched \"bad\" (exit 0) after ");
 }
 
 #[test]
 fn output_decides_about_retries() {
-    let tries = |rules: &[&str], script: &str| {
+    let tries = |rules: &str, script: &str| {
         let shown = thrice(rules, &format!("echo try >&2; {script}; exit 7")).expect_code(7);
         shown.stderr.lines().filter(|line| *line == "try").count()
     };
-    assert_eq!(tries(&["-r", "busy"], "echo busy"), 3);
-    assert_eq!(tries(&["-r", "busy"], "echo other"), 1);
-    assert_eq!(tries(&["-r", "busy", "-r", "other"], "echo other"), 3);
-    assert_eq!(tries(&["-r", "busy", "-e", "7"], "echo neither"), 3);
-    assert_eq!(tries(&["-r", "busy", "-e", "8"], "echo neither"), 1);
-    assert_eq!(tries(&["--stop-match", "denied"], "echo denied"), 1);
-    assert_eq!(tries(&["--stop-match", "denied"], "echo other"), 3);
-    assert_eq!(tries(&["--stop-match", "a", "--stop-match", "b"], "echo b"), 1);
+    assert_eq!(tries("-r busy", "echo busy"), 3);
+    assert_eq!(tries("-r busy", "echo other"), 1);
+    assert_eq!(tries("-r busy -r other", "echo other"), 3);
+    assert_eq!(tries("-r busy -e 7", "echo neither"), 3);
+    assert_eq!(tries("-r busy -e 8", "echo neither"), 1);
+    assert_eq!(tries("--stop-match denied", "echo denied"), 1);
+    assert_eq!(tries("--stop-match denied", "echo other"), 3);
+    assert_eq!(tries("--stop-match a --stop-match b", "echo b"), 1);
     for script in [
         "echo busy; echo denied",
         "echo denied; echo busy",
         "echo denied busy >&2",
     ] {
-        assert_eq!(tries(&["-r", "busy", "--stop-match", "denied"], script), 1, "{script}");
-        assert_eq!(tries(&["-e", "7", "--stop-match", "denied"], script), 1, "{script}");
+        assert_eq!(tries("-r busy --stop-match denied", script), 1, "{script}");
+        assert_eq!(tries("-e 7 --stop-match denied", script), 1, "{script}");
     }
-    assert_eq!(tries(&["-r", "busy", "--stop-exit", "7"], "echo busy"), 1);
+    assert_eq!(tries("-r busy --stop-exit 7", "echo busy"), 1);
     // A stop rule makes no failure of a success.
-    once(&["--stop-match", "denied"], "echo denied").expect_code(0);
+    once("--stop-match denied", "echo denied").expect_code(0);
 }
 
 #[test]
 fn a_message_names_what_matched() {
-    let shown = thrice(&["-r", "queue capacity"], "echo error: queue capacity reached; exit 1").expect_code(1);
+    let shown = thrice("-r 'queue capacity'", "echo error: queue capacity reached; exit 1").expect_code(1);
     let lines: Vec<&str> = shown.stderr.lines().collect();
     assert!(
         lines[0].starts_with("backoff: attempt 1 of 3 failed: matched \"queue capacity\" (exit 1) after "),
         "{shown:?}"
     );
     assert!(lines[2].ends_with(": matched \"queue capacity\" (exit 1)"), "{shown:?}");
-    thrice(&["--stop-match", "no such.*"], "echo no such host; exit 1")
+    thrice("--stop-match 'no such.*'", "echo no such host; exit 1")
         .expect_stderr("matched \"no such host\" (exit 1) (");
 }
 
 #[test]
 fn matched_text_cannot_write_to_the_terminal() {
-    let args = ["-n", "1", "--fail-match", "(?s-u)bad.*", "--"];
+    let args = "-n 1 --fail-match '(?s-u)bad.*' --";
     let text = r"bad \033]0;title\007\033[31m\0\b\r\t\177\302\233\377 end\n";
-    let shown = ran(&[&args[..], &["printf", text]].concat())
-        .expect_code(1)
-        .expect_stderr("end\"");
+    let shown = run!("{..} printf {}", args, text).expect_code(1).expect_stderr("end\"");
     let harmless = |c: char| c == '\n' || !c.is_control();
     assert!(
         shown.stderr.chars().all(harmless) && shown.stderr.lines().count() == 1,
         "{shown:?}"
     );
     // Nor fill the screen.
-    let shown = ran(&[&args[..], &["sh", "-c", "echo bad; printf bad; head -c 5000 /dev/zero"]].concat());
+    let shown = run!("{..} sh -c 'echo bad; printf bad; head -c 5000 /dev/zero'", args);
     assert!(shown.expect_code(1).stderr.len() < 600);
-    let shown = ran(&[&args[..], &["sh", "-c", "printf bad; head -c 5000 /dev/zero"]].concat());
+    let shown = run!("{..} sh -c 'printf bad; head -c 5000 /dev/zero'", args);
     assert!(shown.expect_code(1).stderr.len() < 600);
 }
 
 #[test]
 fn rules_come_from_variables_too() {
     let script = "echo try; echo busy >&2; exit 7";
-    let with = |name: &str, value: &str, args: &[&str]| {
-        let args = [&["-q", "-n", "3", "-b", "1ms"], args, &["--", "sh", "-c", script]].concat();
+    let with = |name: &str, value: &str, args: &str| {
+        let args = words!("-q -n 3 -b 1ms {..} -- sh -c {}", args, script);
         run(backoff(&args).env(name, value)).stdout.lines().count()
     };
-    assert_eq!(with("BACKOFF_RETRY_MATCH", "idle", &[]), 1);
-    assert_eq!(with("BACKOFF_RETRY_MATCH", "busy", &[]), 3);
-    assert_eq!(with("BACKOFF_RETRY_MATCH", "", &[]), 3);
-    assert_eq!(with("BACKOFF_STOP_MATCH", "busy", &[]), 1);
-    assert_eq!(with("BACKOFF_MATCH_ON", "stdout", &["-r", "busy"]), 1);
-    assert_eq!(
-        with("BACKOFF_MATCH_ON", "stdout", &["-r", "busy", "--match-on", "stderr"]),
-        3
-    );
-    assert_eq!(with("BACKOFF_RETRY_IF", "exit 1", &[]), 1);
-    let shown = run(backoff(&["-q", "-n", "1", "--", "echo", "bad"]).env("BACKOFF_FAIL_MATCH", "bad"));
+    assert_eq!(with("BACKOFF_RETRY_MATCH", "idle", ""), 1);
+    assert_eq!(with("BACKOFF_RETRY_MATCH", "busy", ""), 3);
+    assert_eq!(with("BACKOFF_RETRY_MATCH", "", ""), 3);
+    assert_eq!(with("BACKOFF_STOP_MATCH", "busy", ""), 1);
+    assert_eq!(with("BACKOFF_MATCH_ON", "stdout", "-r busy"), 1);
+    assert_eq!(with("BACKOFF_MATCH_ON", "stdout", "-r busy --match-on stderr"), 3);
+    assert_eq!(with("BACKOFF_RETRY_IF", "exit 1", ""), 1);
+    let shown = run(backoff("-q -n 1 -- echo bad").env("BACKOFF_FAIL_MATCH", "bad"));
     shown.expect_code(1);
-    let shown = run(backoff(&["-q", "-n", "1", "--", "echo", "bad"]).env("BACKOFF_SUCCESS_MATCH", "good"));
+    let shown = run(backoff("-q -n 1 -- echo bad").env("BACKOFF_SUCCESS_MATCH", "good"));
     shown.expect_code(1);
 }
 
@@ -476,52 +449,49 @@ fn the_predicate_decides() {
         ("kill $$", 1),
         ("no-such-command-here", 1),
     ] {
-        let shown = thrice(&["--retry-if", answer], "echo try; exit 7").expect_code(7);
+        let shown = thrice(words!("--retry-if {}", answer), "echo try; exit 7").expect_code(7);
         assert_eq!(shown.stdout, "try\n".repeat(tries), "{answer}");
         let is_error = shown.stderr.contains("--retry-if failed");
         assert_eq!(is_error, !matches!(answer, "exit 0" | "exit 1"), "{answer}: {shown:?}");
     }
-    thrice(&["--retry-if", "exit 255"], "exit 7").expect_stderr("exit 255");
-    thrice(&["--retry-if", "kill -KILL $$"], "exit 7").expect_stderr("KILL");
+    thrice("--retry-if 'exit 255'", "exit 7").expect_stderr("exit 255");
+    thrice("--retry-if 'kill -KILL $$'", "exit 7").expect_stderr("KILL");
 }
 
 #[test]
 fn the_predicate_is_asked_only_where_it_has_a_say() {
-    let asks = |rules: &[&str], script: &str| {
-        let shown = thrice(&[&["--retry-if", "echo asked >&2; exit 0"], rules].concat(), script);
+    let asks = |rules: &str, script: &str| {
+        let shown = thrice(words!("--retry-if 'echo asked >&2; exit 0' {..}", rules), script);
         shown.stderr.lines().filter(|line| *line == "asked").count()
     };
-    assert_eq!(asks(&[], ":"), 0);
-    assert_eq!(asks(&["--stop-match", "denied"], "echo denied; exit 1"), 0);
-    assert_eq!(asks(&["--stop-exit", "3"], "exit 3"), 0);
-    assert_eq!(
-        asks(&["--fail-match", "bad"], "test $BACKOFF_ATTEMPT = 2 || echo bad"),
-        1
-    );
-    assert_eq!(asks(&[], "test $BACKOFF_ATTEMPT = 3"), 2);
+    assert_eq!(asks("", ":"), 0);
+    assert_eq!(asks("--stop-match denied", "echo denied; exit 1"), 0);
+    assert_eq!(asks("--stop-exit 3", "exit 3"), 0);
+    assert_eq!(asks("--fail-match bad", "test $BACKOFF_ATTEMPT = 2 || echo bad"), 1);
+    assert_eq!(asks("", "test $BACKOFF_ATTEMPT = 3"), 2);
 }
 
 #[test]
 fn the_predicate_reads_the_output() {
-    let pass = ["--retry-if", "grep -q busy"];
-    let tries = |rules: &[&str], script: &str| thrice(rules, script).expect_code(7).stdout.matches("try").count();
-    assert_eq!(tries(&pass, "echo try busy; exit 7"), 3);
-    assert_eq!(tries(&pass, "echo try; echo busy >&2; exit 7"), 3);
-    assert_eq!(tries(&pass, "echo try; exit 7"), 1);
-    let on = |on| [pass[0], pass[1], "--match-on", on];
+    let pass = "--retry-if 'grep -q busy'";
+    let tries = |rules: &str, script: &str| thrice(rules, script).expect_code(7).stdout.matches("try").count();
+    assert_eq!(tries(pass, "echo try busy; exit 7"), 3);
+    assert_eq!(tries(pass, "echo try; echo busy >&2; exit 7"), 3);
+    assert_eq!(tries(pass, "echo try; exit 7"), 1);
+    let on = |on: &str| format!("{pass} --match-on {on}");
     assert_eq!(tries(&on("stdout"), "echo try; echo busy >&2; exit 7"), 1);
     assert_eq!(tries(&on("stderr"), "echo try busy; exit 7"), 1);
     assert_eq!(tries(&on("stderr"), "echo try; echo busy >&2; exit 7"), 3);
     // Of each attempt its own, whole and byte-exact, spilled or not; nothing at all is a file's end.
     let script = "head -c 3000000 /dev/zero; printf '\\377'; exit 7";
-    for keep in [&[][..], &["--stdout", "null"], &["--stdout", "final"]] {
-        let args = [keep, &["--retry-if", "echo $(wc -c) bytes >&2"]].concat();
+    for keep in ["", "--stdout null", "--stdout final"] {
+        let args = words!("{..} --retry-if 'echo $(wc -c) bytes >&2'", keep);
         let shown = thrice(&args, script).expect_code(7);
         assert_eq!(shown.stderr.matches("3000001 bytes").count(), 3, "{keep:?}");
     }
-    thrice(&["--retry-if", "test $(wc -c) = 0"], "exit 7").expect_stderr("gave up after 3");
+    thrice("--retry-if 'test $(wc -c) = 0'", "exit 7").expect_stderr("gave up after 3");
     // It need not read.
-    thrice(&["--retry-if", "exit 0"], script).expect_stderr("gave up after 3");
+    thrice("--retry-if 'exit 0'", script).expect_stderr("gave up after 3");
 }
 
 #[test]
@@ -533,7 +503,7 @@ fn the_predicates_variables() {
          [$BACKOFF_SIGNAL] $BACKOFF_REASON $BACKOFF_RUN_ID ${{BACKOFF_ELAPSED:+elapsed}}\" >>'{file}'"
     );
     let script = "echo $BACKOFF_RUN_ID; case $BACKOFF_ATTEMPT in 1) exit 7;; 2) kill -KILL $$;; 3) echo worse; esac";
-    let shown = thrice(&["--retry-if", &note, "--fail-match", "wors."], script).expect_code(1);
+    let shown = thrice(words!("--retry-if {} --fail-match wors.", note), script).expect_code(1);
     let id = shown.stdout.lines().next().unwrap();
     let seen = std::fs::read_to_string(&file).unwrap();
     let seen: Vec<String> = seen.lines().map(|line| line.replace(id, "ID")).collect();
@@ -550,18 +520,11 @@ fn the_predicates_variables() {
 fn the_predicate_has_a_reason_whatever_matched() {
     let ask = "echo \"reason: ${BACKOFF_REASON-unset}\" >&2; exit 1";
     for text in [r"bad \0 bytes\n", r"bad \377 bytes\n", r"bad \033[31m bytes\n"] {
-        let shown = ran(&[
-            "-q",
-            "-n",
-            "2",
-            "--fail-match",
-            "(?-u)bad.*",
-            "--retry-if",
+        let shown = run!(
+            "-q -n 2 --fail-match '(?-u)bad.*' --retry-if {} -- printf {}",
             ask,
-            "--",
-            "printf",
-            text,
-        ]);
+            text
+        );
         assert!(
             shown.stderr.contains("reason: ") && shown.stderr.contains("bad "),
             "{text}: {shown:?}"
@@ -572,7 +535,7 @@ fn the_predicate_has_a_reason_whatever_matched() {
 #[test]
 fn the_predicates_own_output_is_for_people() {
     let shown = thrice(
-        &["--retry-if", "echo said; echo complained >&2; exit 1"],
+        "--retry-if 'echo said; echo complained >&2; exit 1'",
         "echo out; exit 7",
     );
     assert_eq!(shown.stdout, "out\n");
@@ -590,21 +553,14 @@ fn the_predicates_own_output_is_for_people() {
 #[test]
 fn the_predicate_cannot_hang_the_run() {
     let began = Instant::now();
-    let hang = ["-d", "300ms", "-k", "100ms", "--retry-if", "sleep 60; :"];
-    let shown = thrice(&hang, "exit 7");
+    let hang = "-d 300ms -k 100ms --retry-if 'sleep 60; :'";
+    let shown = thrice(hang, "exit 7");
     assert_eq!(shown.stdout, "");
     assert!(matches!(shown.code(), Some(7 | 124)), "{shown:?}");
     shown.expect_stderr("deadline");
     assert!(began.elapsed() < Duration::from_secs(10));
 
-    let mut live = Live::start(&mut detached(&[
-        "--retry-if",
-        "echo $$; exec sleep 60",
-        "--",
-        "sh",
-        "-c",
-        "exec 2>&1; exit 7",
-    ]));
+    let mut live = live!("--retry-if 'echo $$; exec sleep 60' -- sh -c 'exec 2>&1; exit 7'");
     let mut asked = String::new();
     let mut stderr = std::io::BufReader::new(live.child.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut stderr, &mut asked).unwrap();
@@ -613,7 +569,7 @@ fn the_predicate_cannot_hang_the_run() {
     assert!(!is_alive(asked.trim().parse().unwrap()));
 
     // What it leaves behind is not waited for.
-    let shown = thrice(&["--retry-if", "sleep 3 >/dev/null 2>&1 & exit 1"], "exit 7").expect_code(7);
+    let shown = thrice("--retry-if 'sleep 3 >/dev/null 2>&1 & exit 1'", "exit 7").expect_code(7);
     assert!(began.elapsed() < Duration::from_secs(15), "{shown:?}");
 }
 
@@ -649,17 +605,17 @@ fn the_wait_that_output_asks_for() {
     ] {
         let script = format!("printf '{text}' >&2; test $BACKOFF_ATTEMPT = 2");
         let began = Instant::now();
-        let shown = thrice(&["-j", "none", "--retry-after"], &script).expect_code(0);
+        let shown = thrice("-j none --retry-after", &script).expect_code(0);
         assert!(began.elapsed() >= Duration::from_millis(200), "{text}: {shown:?}");
         assert_eq!(waits(&shown), [Duration::from_millis(200)], "{text}: {shown:?}");
     }
     // The longest of both streams; only on those that are looked at; off by default.
     let script = "echo retry after 0.1s; echo retry after 0.2s >&2; test $BACKOFF_ATTEMPT = 2";
     for (rules, wait) in [
-        (&["-j", "none", "--retry-after"][..], 200),
-        (&["-j", "none", "--retry-after", "--match-on", "stdout"], 100),
-        (&["-j", "none", "-r", "x|retry"], 1),
-        (&["-j", "none", "--retry-after", "-b", "300ms"], 300),
+        ("-j none --retry-after", 200),
+        ("-j none --retry-after --match-on stdout", 100),
+        ("-j none -r 'x|retry'", 1),
+        ("-j none --retry-after -b 300ms", 300),
     ] {
         let shown = thrice(rules, script).expect_code(0);
         assert_eq!(waits(&shown), [Duration::from_millis(wait)], "{rules:?}");
@@ -669,20 +625,11 @@ fn the_wait_that_output_asks_for() {
 #[test]
 fn jitter_is_added_to_what_was_asked() {
     for jitter in ["full", "equal", "decorrelated", "additive", "proportional"] {
-        let args = [
-            "-n",
-            "4",
-            "-b",
-            "20ms",
-            "-j",
-            jitter,
-            "--retry-after",
-            "--",
-            "sh",
-            "-c",
-            "echo retry after 25ms; exit 1",
-        ];
-        let shown = ran(&args).expect_code(1);
+        let shown = run!(
+            "-n 4 -b 20ms -j {} --retry-after -- sh -c 'echo retry after 25ms; exit 1'",
+            jitter
+        )
+        .expect_code(1);
         let waits = waits(&shown);
         assert_eq!(waits.len(), 3);
         assert!(
@@ -694,34 +641,34 @@ fn jitter_is_added_to_what_was_asked() {
 
 #[test]
 fn a_wait_too_long_is_not_waited_for() {
-    let ask = |rules: &[&str], text: &str| {
+    let ask = |rules: &str, text: &str| {
         let began = Instant::now();
-        let shown = thrice(&[&["--retry-after"], rules].concat(), &format!("echo '{text}'; exit 7"));
+        let shown = thrice(words!("--retry-after {..}", rules), &format!("echo '{text}'; exit 7"));
         assert!(began.elapsed() < Duration::from_secs(5), "{shown:?}");
         assert_eq!(shown.stdout.lines().count(), 1, "{shown:?}");
         shown
     };
-    ask(&[], "Retry-After: 301")
+    ask("", "Retry-After: 301")
         .expect_code(7)
         .expect_stderr("--max-retry-after");
-    ask(&["--max-retry-after", "10s"], "Retry-After: 11")
+    ask("--max-retry-after 10s", "Retry-After: 11")
         .expect_code(7)
         .expect_stderr("asked to wait 11.0s, longer than --max-retry-after");
-    ask(&["--exhausted-exit", "75"], "Retry-After: 99999999999999999999").expect_code(75);
-    ask(&["-d", "10s"], "Retry-After: 30")
+    ask("--exhausted-exit 75", "Retry-After: 99999999999999999999").expect_code(75);
+    ask("-d 10s", "Retry-After: 30")
         .expect_code(7)
         .expect_stderr("deadline");
     let date = run(&mut shell("date -u -d '+1 hour' '+%a, %d %b %Y %H:%M:%S GMT'"));
-    ask(&[], &format!("Retry-After: {}", date.stdout.trim()))
+    ask("", &format!("Retry-After: {}", date.stdout.trim()))
         .expect_code(7)
         .expect_stderr("asked to wait ");
     // The past asks for nothing, and success for no wait.
     let shown = thrice(
-        &["--retry-after"],
+        "--retry-after",
         "echo 'Retry-After: Fri, 31 Dec 1999 23:59:59 GMT'; exit 7",
     );
     shown.expect_code(7).expect_stderr("gave up after 3 attempts");
-    thrice(&["--retry-after"], "echo Retry-After: 9999")
+    thrice("--retry-after", "echo Retry-After: 9999")
         .expect_code(0)
         .expect_silence();
 }
@@ -731,19 +678,15 @@ fn a_wait_too_long_is_not_waited_for() {
 #[test]
 fn silence_ends_an_attempt() {
     let began = Instant::now();
-    let shown = ran(&["-n", "1", "-i", "150ms", "--", "sh", "-c", "echo out; exec sleep 60"]).expect_code(124);
+    let shown = run!("-n 1 -i 150ms -- sh -c 'echo out; exec sleep 60'").expect_code(124);
     assert_eq!(shown.stdout, "out\n");
     shown.expect_stderr("silent");
     for redirect in ["", ">&2"] {
         let script = format!("for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; echo $i {redirect}; done; exec sleep 60");
-        for keep in [
-            &[][..],
-            &["--stdout", "final", "--stderr", "final"],
-            &["--stdout", "null", "--stderr", "null"],
-        ] {
-            let shown = once(&[&["-i", "700ms"], keep].concat(), &script).expect_code(124);
+        for keep in ["", "--stdout final --stderr final", "--stdout null --stderr null"] {
+            let shown = once(words!("-i 700ms {..}", keep), &script).expect_code(124);
             let all = [shown.stdout, shown.stderr].concat();
-            let expected = if keep.contains(&"null") {
+            let expected = if keep.contains("null") {
                 ""
             } else {
                 "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
@@ -752,20 +695,16 @@ fn silence_ends_an_attempt() {
         }
     }
     assert!(began.elapsed() < Duration::from_secs(40));
-    ran(&["-n", "2", "-b", "1ms", "-i", "50ms", "--", "sleep", "60"])
+    run!("-n 2 -b 1ms -i 50ms -- sleep 60")
         .expect_code(124)
         .expect_stderr("attempt 1 of 2 failed: silent");
-    ran(&["-n", "2", "-i", "50ms", "--stop-on-timeout", "--", "sleep", "60"])
+    run!("-n 2 -i 50ms --stop-on-timeout -- sleep 60")
         .expect_code(124)
         .expect_stderr("gave up after 1 attempt");
-    ran(&["-i", "0", "--", "sleep", "0.1"]).expect_code(0);
+    run!("-i 0 -- sleep 0.1").expect_code(0);
     let stubborn = "trap '' TERM; while :; do sleep 0.01; done";
-    once(&["-i", "50ms", "-k", "50ms"], stubborn).expect_code(124);
-    once(
-        &["-i", "50ms"],
-        "trap 'echo; exit 0' TERM; while :; do sleep 0.01; done",
-    )
-    .expect_code(124);
+    once("-i 50ms -k 50ms", stubborn).expect_code(124);
+    once("-i 50ms", "trap 'echo; exit 0' TERM; while :; do sleep 0.01; done").expect_code(124);
 }
 
 #[test]
@@ -836,11 +775,9 @@ fn output_that_cannot_be_written_is_our_own_failure() {
 
 #[test]
 fn a_daemon_that_keeps_the_pipe_is_not_waited_for() {
-    for rules in [&["-r", "x"][..], &["--stdout", "final"], &["-i", "9s"]] {
+    for rules in ["-r x", "--stdout final", "-i 9s"] {
         let began = Instant::now();
-        let mut live = Live::start(&mut detached(
-            &[rules, &["--", "sh", "-c", "sleep 20 2>/dev/null & echo $!; exit 0"]].concat(),
-        ));
+        let mut live = live!("{..} -- sh -c 'sleep 20 2>/dev/null & echo $!; exit 0'", rules);
         let daemon: i32 = live.line().parse().unwrap();
         live.finish().expect_code(0);
         assert!(began.elapsed() < Duration::from_secs(3), "{rules:?}");
@@ -852,30 +789,26 @@ fn a_daemon_that_keeps_the_pipe_is_not_waited_for() {
 #[test]
 fn a_pipelines_last_words_are_heard() {
     let script = "exec > >(sleep 0.1; echo last; sleep 0.1; echo words); exit 3";
-    for rules in [&["-r", "x"][..], &["--stdout", "final"], &["--retry-if", "exit 1"]] {
-        let shown = ran(&[rules, &["-q", "-n", "1", "--", "bash", "-c", script]].concat()).expect_code(3);
+    for rules in ["-r x", "--stdout final", "--retry-if 'exit 1'"] {
+        let shown = run!("{..} -q -n 1 -- bash -c {}", rules, script).expect_code(3);
         assert_eq!(shown.stdout, "last\nwords\n", "{rules:?}");
     }
     let script = "exec > >(sleep 0.1; printf 'bad end'); exit 0";
-    ran(&["-q", "-n", "1", "--fail-match", "bad end$", "--", "bash", "-c", script]).expect_code(1);
+    run!("-q -n 1 --fail-match 'bad end$' -- bash -c {}", script).expect_code(1);
 }
 
 #[test]
 fn signals_pass_while_output_is_observed() {
-    let mut live = Live::start(&mut detached(&[
-        "-r",
-        "x",
-        "--",
-        "bash",
-        "-c",
-        "trap 'echo last; exit 6' TERM; echo ready; while :; do sleep 0.01; done",
-    ]));
+    let mut live = live!(
+        "-r x -- bash -c {}",
+        "trap 'echo last; exit 6' TERM; echo ready; while :; do sleep 0.01; done"
+    );
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     let shown = live.finish().expect_code(6);
     assert_eq!(shown.stdout, "last\n");
     // Also while nobody empties our own pipe.
-    let mut stuck = Live::start(&mut detached(&["-r", "x", "--", "yes"]));
+    let mut stuck = live!("-r x -- yes");
     stuck.expect_line("y");
     until_it_is_stuck(stuck.pid());
     stuck.signal(Signal::SIGTERM);
@@ -885,9 +818,7 @@ fn signals_pass_while_output_is_observed() {
 #[test]
 fn a_bound_holds_though_nobody_reads_the_output() {
     for bound in ["-d 200ms", "-t 200ms -n 1"] {
-        let mut stuck = Live::start(&mut detached(
-            &[&bound.split(' ').collect::<Vec<_>>()[..], &["-r", "x", "--", "yes"]].concat(),
-        ));
+        let mut stuck = live!("{..} -r x -- yes", bound);
         stuck.expect_line("y");
         let status = stuck.ends_unread();
         assert_eq!(status.and_then(|status| status.code()), Some(124), "{bound}");

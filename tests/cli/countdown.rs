@@ -1,30 +1,22 @@
 //! The countdown of a wait, on a real terminal.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
 
-mod common;
-
-use common::process::state;
-use common::pty::Terminal;
-use common::{clean, eventually, ran, run};
+use crate::common::process::state;
+use crate::common::pty::Terminal;
+use crate::common::{BIN, clean, eventually, run};
 
 const ERASE: &str = "\r\x1b[K";
-const WAITS: [&str; 6] = ["-n", "2", "--delays", "1.5s", "-j", "none"];
-const FAILS: [&str; 3] = ["sh", "-c", "echo attempt $BACKOFF_ATTEMPT; exit 7"];
+const WAITS: &str = "-n 2 --delays 1.5s -j none";
+const FAILS: &str = "sh -c 'echo attempt $BACKOFF_ATTEMPT; exit 7'";
 
 /// What a terminal shows of a run.
-fn shown(variables: &[&str], options: &[&str]) -> String {
-    let env = ["-u", "NO_COLOR", "TERM=xterm"];
-    let backoff = [common::BIN, "--color", "never"];
-    Terminal::start(
-        "env",
-        &[&env, variables, &backoff, &WAITS, options, &["--"], &FAILS].concat(),
-    )
-    .rest()
+fn shown(variables: &str, options: &str) -> String {
+    let line = "-u NO_COLOR TERM=xterm {..} {} --color never {..} {..} -- {..}";
+    Terminal::start("env", words!(line, variables, BIN, WAITS, options, FAILS)).rest()
 }
 
 #[test]
 fn it_counts_and_is_gone_before_the_next_attempt() {
-    let shown = shown(&[], &[]);
+    let shown = shown("", "");
     let rest = shown.split("; retrying in 1.5s\r\n").nth(1).unwrap();
     let frames: Vec<&str> = rest.split(ERASE).collect();
     assert_eq!(
@@ -42,43 +34,39 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
 
 #[test]
 fn it_is_not_there_where_nobody_wants_it() {
-    for (variables, options) in [
-        (&[][..], &["-q"][..]),
-        (&[], &["--progress", "never"]),
-        (&["TERM=dumb"], &[]),
-        (&["TERM="], &[]),
-        (&["BACKOFF_PROGRESS=never"], &[]),
-        (&[], &["-q", "--progress", "always"]),
-        (&[], &["--log-format", "json", "--progress", "always"]),
+    let cases = [
+        ("", "-q"),
+        ("", "--progress never"),
+        ("TERM=dumb", ""),
+        ("TERM=", ""),
+        ("BACKOFF_PROGRESS=never", ""),
+        ("", "-q --progress always"),
+        ("", "--log-format json --progress always"),
         // Short waits would only flicker.
-        (&[], &["--delays", "900ms"]),
-    ] {
+        ("", "--delays 900ms"),
+    ];
+    let is_not_there = |(variables, options)| {
         let shown = shown(variables, options);
         assert!(shown.contains("attempt 2\r\n"), "{shown:?}");
         assert!(
             !shown.contains(ERASE) && !shown.contains(" in 1s ("),
             "{variables:?} {options:?}: {shown:?}"
         );
-    }
-    assert!(shown(&["TERM=dumb"], &["--progress", "always"]).contains(ERASE));
-    let piped = ran(&[&WAITS[..], &["--progress", "always", "--"], &FAILS].concat());
+    };
+    // Each takes the time of its wait.
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(move || is_not_there(case));
+        }
+    });
+    assert!(shown("TERM=dumb", "--progress always").contains(ERASE));
+    let piped = run!("{..} --progress always -- {..}", WAITS, FAILS);
     assert!(!piped.stderr.contains('\r'), "{piped:?}");
 }
 
 /// A run that waits for an hour, with its countdown shown.
 fn waiting() -> (Terminal, i32) {
-    let args = [
-        "TERM=xterm",
-        common::BIN,
-        "--delays",
-        "1h",
-        "-j",
-        "none",
-        "--",
-        "sh",
-        "-c",
-        "echo $PPID; exit 7",
-    ];
+    let args = words!("TERM=xterm {} --delays 1h -j none -- sh -c 'echo $PPID; exit 7'", BIN);
     let mut terminal = Terminal::start("env", &args);
     let pid = terminal.expect("\r\n").trim().parse().unwrap();
     terminal.expect("attempt 2 of 5 in 1h00m (exit 7)");
@@ -101,7 +89,7 @@ fn a_signal_that_stops_it_takes_it_away() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!(
         "TERM=xterm {} --delays 1h -j none -- sh -c 'echo pid $PPID; exit 7'",
-        common::BIN
+        BIN
     ));
     terminal.expect("pid ");
     let pid: i32 = terminal.expect("\r\n").trim().parse().unwrap();
@@ -121,8 +109,8 @@ fn in_the_background_it_does_not_write_over_others() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!(
         "TERM=xterm {} -q --progress always --delays 2s -j none -n 2 -- true; TERM=xterm {} --delays 1500ms -j none -n 2 -- sh -c 'echo run $BACKOFF_ATTEMPT; exit 7' &",
-        common::BIN,
-        common::BIN
+        BIN,
+        BIN
     ));
     let before = terminal.expect("gave up after 2 attempts");
     assert!(before.contains("run 2") && !before.contains(ERASE), "{before:?}");

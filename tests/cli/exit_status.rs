@@ -1,26 +1,23 @@
 //! The exit table, row by row.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{backoff, ran, run, shell, within};
+use crate::common::{BIN, backoff, clean, executable, probe, ran, run, shell, within};
 
 #[test]
 fn every_code_passes_through() {
     for code in 0..=255 {
-        ran(&["-q", "-n", "1", "--", "sh", "-c", &format!("exit {code}")]).expect_code(code);
+        run!("-q -n 1 -- sh -c {}", format!("exit {code}")).expect_code(code);
     }
 }
 
 #[test]
 fn the_last_attempts_code_counts() {
     let script = "exit $((BACKOFF_ATTEMPT + 10))";
-    ran(&["-n", "3", "-b", "1ms", "--", "sh", "-c", script]).expect_code(13);
+    run!("-n 3 -b 1ms -- sh -c {}", script).expect_code(13);
 }
 
 #[test]
 fn exhaustion_is_never_success() {
-    let shown = ran(&["-n", "3", "-b", "1ms", "--", "false"]).expect_code(1);
+    let shown = run!("-n 3 -b 1ms -- false").expect_code(1);
     assert_eq!(shown.stderr.lines().count(), 3, "{shown:?}");
     assert!(
         shown
@@ -35,15 +32,7 @@ fn exhaustion_is_never_success() {
 
 #[test]
 fn fails_fails_succeeds() {
-    let shown = ran(&[
-        "-b",
-        "1ms",
-        "--",
-        "sh",
-        "-c",
-        "echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 3",
-    ])
-    .expect_code(0);
+    let shown = run!("-b 1ms -- sh -c 'echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 3'").expect_code(0);
     assert_eq!(shown.stdout, "1\n2\n3\n");
     let lines: Vec<_> = shown.stderr.lines().collect();
     assert!(
@@ -60,7 +49,7 @@ fn fails_fails_succeeds() {
 
 #[test]
 fn a_first_success_is_silent() {
-    ran(&["--", "true"]).expect_code(0).expect_silence();
+    run!("-- true").expect_code(0).expect_silence();
 }
 
 #[test]
@@ -69,7 +58,7 @@ fn dies_by_the_commands_signal() {
     for signal in (1..=64).filter(|s| ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].contains(s)) {
         let shown = run(&mut shell(&format!(
             "ulimit -c 0; exec backoff -q -n 1 -- {} die {signal}",
-            common::probe()
+            probe()
         )));
         assert_eq!(shown.signal(), Some(signal), "{shown:?}");
     }
@@ -95,39 +84,15 @@ fn no_second_core_file() {
 
 #[test]
 fn a_time_out_is_124_however_the_command_takes_it() {
-    ran(&["-q", "-n", "1", "-t", "50ms", "--", "sleep", "30"]).expect_code(124);
-    ran(&[
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "50ms",
-        "--",
-        "bash",
-        "-c",
-        "trap 'exit 0' TERM; while :; do sleep 0.01; done",
-    ])
-    .expect_code(124);
-    ran(&[
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "50ms",
-        "-k",
-        "50ms",
-        "--",
-        "bash",
-        "-c",
-        "trap '' TERM; while :; do sleep 0.01; done",
-    ])
-    .expect_code(124);
-    ran(&["-q", "-d", "50ms", "--", "sleep", "30"]).expect_code(124);
+    run!("-q -n 1 -t 50ms -- sleep 30").expect_code(124);
+    run!(r#"-q -n 1 -t 50ms -- bash -c "trap 'exit 0' TERM; while :; do sleep 0.01; done""#).expect_code(124);
+    run!(r#"-q -n 1 -t 50ms -k 50ms -- bash -c "trap '' TERM; while :; do sleep 0.01; done""#).expect_code(124);
+    run!("-q -d 50ms -- sleep 30").expect_code(124);
 }
 
 #[test]
 fn a_timed_out_attempt_is_retried() {
-    ran(&["-n", "2", "-t", "50ms", "-b", "1ms", "--", "sleep", "30"])
+    run!("-n 2 -t 50ms -b 1ms -- sleep 30")
         .expect_code(124)
         .expect_stderr("attempt 1 of 2 failed: timed out after ");
 }
@@ -146,7 +111,7 @@ fn not_found_and_not_executable_are_final() {
         ("/", 126),
         (".", 126),
     ] {
-        let shown = ran(&["-b", "1ms", "--", command, "secret"])
+        let shown = run!("-b 1ms -- {} secret", command)
             .expect_code(code)
             .expect_stderr("backoff: cannot run '");
         assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");
@@ -174,7 +139,7 @@ fn a_command_that_cannot_start_leaves_no_zombie() {
 fn a_symbolic_link_to_nothing_is_told() {
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/nonexistent", dir.path().join("link")).unwrap();
-    ran(&["--", &within(&dir, "link")])
+    run!("-- {}", within(&dir, "link"))
         .expect_code(127)
         .expect_stderr("it is a symbolic link to nothing");
 }
@@ -182,8 +147,8 @@ fn a_symbolic_link_to_nothing_is_told() {
 #[test]
 fn a_missing_interpreter_is_named() {
     let dir = tempfile::tempdir().unwrap();
-    let script = executable(&dir, "script", "#!/no/such/interpreter\n");
-    ran(&["--", &script])
+    let script = script(&dir, "#!/no/such/interpreter\n");
+    run!("-- {}", script)
         .expect_code(127)
         .expect_stderr("its interpreter is missing");
 }
@@ -191,20 +156,20 @@ fn a_missing_interpreter_is_named() {
 #[test]
 fn a_script_without_an_interpreter_line_runs_in_sh() {
     let dir = tempfile::tempdir().unwrap();
-    let script = executable(&dir, "script", "echo \"ran $0 $1 $#\"; exit 3\n");
-    let shown = ran(&["-q", "-n", "1", "--", &script, "a b"]).expect_code(3);
+    let script = script(&dir, "echo \"ran $0 $1 $#\"; exit 3\n");
+    let shown = run!("-q -n 1 -- {} 'a b'", script).expect_code(3);
     assert_eq!(shown.stdout, format!("ran {script} a b 1\n"));
     let path = format!("{}:/bin", dir.path().display());
-    let shown = run(backoff(&["-q", "-n", "1", "--", "script", "x"]).env("PATH", path)).expect_code(3);
+    let shown = run(backoff("-q -n 1 -- script x").env("PATH", path)).expect_code(3);
     assert_eq!(shown.stdout, format!("ran {script} x 1\n"));
 }
 
 #[test]
 fn what_cannot_start_is_retried_if_listed() {
-    ran(&["-n", "2", "-b", "1ms", "-e", "127", "--", "no-such-command-here"])
+    run!("-n 2 -b 1ms -e 127 -- no-such-command-here")
         .expect_code(127)
         .expect_stderr("attempt 1 of 2 failed: cannot run 'no-such-command-here': command not found; retrying");
-    ran(&["-n", "2", "-b", "1ms", "-e", "126", "--", "/"])
+    run!("-n 2 -b 1ms -e 126 -- /")
         .expect_code(126)
         .expect_stderr("attempt 1 of 2 failed");
 }
@@ -212,91 +177,46 @@ fn what_cannot_start_is_retried_if_listed() {
 #[test]
 fn a_busy_program_file_is_126() {
     let dir = tempfile::tempdir().unwrap();
-    let script = executable(&dir, "busy", "");
-    std::fs::copy("/bin/true", &script).unwrap();
-    let held = std::fs::OpenOptions::new().append(true).open(&script).unwrap();
-    ran(&["--", &script]).expect_code(126).expect_stderr("Text file busy");
-    drop(held);
-    ran(&["--", &script]).expect_code(0).expect_silence();
+    let copy = within(&dir, "busy");
+    // Other processes copy it and hold it open, as in `executable`.
+    run(clean("cp").args(["/bin/true", &copy])).expect_code(0);
+    run(&mut shell(&format!("exec 3>>'{copy}'; backoff -- '{copy}'")))
+        .expect_code(126)
+        .expect_stderr("Text file busy");
+    run!("-- {}", copy).expect_code(0).expect_silence();
 }
 
 #[test]
 fn zero_that_counts_as_failure_is_not_zero() {
-    ran(&["-q", "-n", "1", "--success-exit", "3", "--", "true"]).expect_code(1);
-    ran(&["-q", "-n", "1", "--success-exit", "3", "--", "sh", "-c", "exit 3"]).expect_code(3);
+    run!("-q -n 1 --success-exit 3 -- true").expect_code(1);
+    run!("-q -n 1 --success-exit 3 -- sh -c 'exit 3'").expect_code(3);
 }
 
 #[test]
 fn a_chosen_status_on_exhaustion_only() {
-    ran(&["-q", "-n", "2", "-b", "1ms", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
-    ran(&[
-        "-q",
-        "-n",
-        "2",
-        "-b",
-        "1ms",
-        "--exhausted-exit",
-        "tempfail",
-        "--",
-        "sh",
-        "-c",
-        "kill $$",
-    ])
-    .expect_code(75);
-    ran(&[
-        "-q",
-        "-t",
-        "20ms",
-        "-n",
-        "1",
-        "--exhausted-exit",
-        "75",
-        "--",
-        "sleep",
-        "9",
-    ])
-    .expect_code(75);
-    ran(&["-q", "-d", "20ms", "--exhausted-exit", "75", "--", "sleep", "9"]).expect_code(75);
-    ran(&["-q", "-b", "1s", "-d", "200ms", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
-    ran(&["-q", "--stop-at-delay", "0", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
-    ran(&["-q", "--stop-exit", "1", "--exhausted-exit", "75", "--", "false"]).expect_code(1);
-    ran(&["-q", "--exhausted-exit", "75", "--", "no-such-command-here"]).expect_code(127);
-    ran(&["-q", "--exhausted-exit", "75", "--", "true"]).expect_code(0);
+    run!("-q -n 2 -b 1ms --exhausted-exit 75 -- false").expect_code(75);
+    run!("-q -n 2 -b 1ms --exhausted-exit tempfail -- sh -c 'kill $$'").expect_code(75);
+    run!("-q -t 20ms -n 1 --exhausted-exit 75 -- sleep 9").expect_code(75);
+    run!("-q -d 20ms --exhausted-exit 75 -- sleep 9").expect_code(75);
+    run!("-q -b 1s -d 200ms --exhausted-exit 75 -- false").expect_code(75);
+    run!("-q --stop-at-delay 0 --exhausted-exit 75 -- false").expect_code(75);
+    run!("-q --stop-exit 1 --exhausted-exit 75 -- false").expect_code(1);
+    run!("-q --exhausted-exit 75 -- no-such-command-here").expect_code(127);
+    run!("-q --exhausted-exit 75 -- true").expect_code(0);
 }
 
 #[test]
 fn a_chosen_status_for_late_success() {
-    let flaky = [
-        "-q",
-        "-b",
-        "1ms",
-        "--flaky-exit",
-        "9",
-        "--",
-        "sh",
-        "-c",
-        "test $BACKOFF_ATTEMPT = 2",
-    ];
-    ran(&flaky).expect_code(9);
-    ran(&["-q", "--flaky-exit", "9", "--", "true"]).expect_code(0);
-    ran(&[
-        "-q",
-        "-b",
-        "1ms",
-        "--flaky-exit",
-        "9",
-        "--consecutive",
-        "2",
-        "--",
-        "true",
-    ])
-    .expect_code(0);
+    let flaky = "-q -b 1ms --flaky-exit 9 -- sh -c 'test $BACKOFF_ATTEMPT = 2'";
+    ran(flaky).expect_code(9);
+    run!("-q --flaky-exit 9 -- true").expect_code(0);
+    run!("-q -b 1ms --flaky-exit 9 --consecutive 2 -- true").expect_code(0);
 }
 
 #[test]
 fn help_and_version_go_to_standard_output() {
     for word in ["--help", "-h", "--version", "-V"] {
-        let shown = ran(&[word]).expect_code(0).expect_silence();
+        let shown = run!("{}", word).expect_code(0).expect_silence();
         assert!(shown.stdout.contains("backoff"), "{shown:?}");
     }
 }
@@ -325,7 +245,7 @@ fn a_reader_that_is_gone_is_final_and_silent() {
 fn no_process_to_be_had_is_our_own_failure() {
     let dir = tempfile::tempdir().unwrap();
     let copy = within(&dir, "backoff");
-    std::fs::copy(common::BIN, &copy).unwrap();
+    run(clean("cp").args([BIN, &copy])).expect_code(0);
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(dir.path(), open).unwrap();
     // The limit of processes does not bind root.
@@ -346,15 +266,13 @@ fn no_process_to_be_had_is_our_own_failure() {
 fn arguments_too_long_are_126() {
     // 128 KiB is the kernel's limit for one argument; backoff's own is a little below it.
     let long = "x".repeat(131_000);
-    ran(&["--", "true", &long]).expect_code(0);
+    run!("-- true {}", long).expect_code(0);
     let shown = run(&mut shell("ulimit -s 256; backoff -- true $(seq 1 14000); echo $?"));
     assert!(shown.stdout == "0\n" || shown.stdout == "126\n", "{shown:?}");
 }
 
-fn executable(dir: &tempfile::TempDir, name: &str, text: &str) -> String {
-    use std::os::unix::fs::PermissionsExt;
-    let path = within(dir, name);
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+fn script(dir: &tempfile::TempDir, text: &str) -> String {
+    let path = within(dir, "script");
+    executable(&path, text);
     path
 }

@@ -1,13 +1,10 @@
 //! On a real pseudo-terminal, under an interactive shell and without one.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::os::unix::process::ExitStatusExt;
 
-use common::process::{descendants_named, parent_of, state, stopped_below};
-use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
-use common::{eventually, probe};
+use crate::common::process::{descendants_named, parent_of, state, stopped_below};
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::{BIN, clean, eventually, probe, run};
 
 #[test]
 fn the_command_sees_the_terminal_itself() {
@@ -250,11 +247,7 @@ fn a_resized_window_is_one_winch() {
     let pid = terminal.pid_of_probe();
     let tty = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let tty = tty.to_str().unwrap();
-    assert!(
-        common::run(common::clean("stty").args(["-F", tty, "cols", "50"]))
-            .status
-            .success()
-    );
+    assert!(run(clean("stty").args(["-F", tty, "cols", "50"])).status.success());
     terminal.expect("28\r\n");
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
     assert_eq!(terminal.expect("15\r\n"), "");
@@ -262,7 +255,7 @@ fn a_resized_window_is_one_winch() {
 
 #[test]
 fn a_closed_terminal_leaves_nothing_behind() {
-    closing_leaves_nothing_behind(&[]);
+    closing_leaves_nothing_behind("");
 }
 
 #[test]
@@ -358,7 +351,7 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c() {
-    let mut terminal = Terminal::start(common::BIN, &["--", &probe(), "sleep"]);
+    let mut terminal = Terminal::start(BIN, words!("-- {} sleep", probe()));
     terminal.expect("ready ");
     terminal.send(CTRL_C);
     assert_eq!(terminal.finish().signal(), Some(2));

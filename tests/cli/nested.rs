@@ -1,9 +1,7 @@
 //! A backoff under a backoff: retries multiply, unless told otherwise.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{Shown, run, shell, within};
+use crate::common::process::is_alive;
+use crate::common::{BIN, Shown, backoff, run, shell, within};
 
 /// The number of calls and what was said, of a run in whose script `log` is to be called.
 fn calls(script: &str) -> (usize, Shown) {
@@ -83,33 +81,15 @@ fn the_depth_is_counted_across_shells_and_make() {
 #[test]
 fn an_outermost_run_is_never_nested() {
     for odd in ["", "x", "-1"] {
-        let shown = run(common::backoff(&[
-            "-n",
-            "2",
-            "-b",
-            "1ms",
-            "--nested",
-            "once",
-            "--",
-            "sh",
-            "-c",
-            "echo $BACKOFF_DEPTH; false",
-        ])
-        .env("BACKOFF_DEPTH", odd));
+        let shown =
+            run(backoff("-n 2 -b 1ms --nested once -- sh -c 'echo $BACKOFF_DEPTH; false'").env("BACKOFF_DEPTH", odd));
         assert_eq!(shown.stdout, "1\n1\n", "{odd:?}");
     }
 }
 
 #[test]
 fn a_signal_ends_both() {
-    let mut live = common::Live::start(&mut common::detached(&[
-        "--",
-        common::BIN,
-        "--",
-        "sh",
-        "-c",
-        "echo ready; sleep 60",
-    ]));
+    let mut live = live!("-- {} -- sh -c 'echo ready; sleep 60'", BIN);
     live.expect_line("ready");
     live.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
@@ -117,21 +97,8 @@ fn a_signal_ends_both() {
 
 #[test]
 fn an_outer_time_out_ends_the_inner_tree() {
-    let mut live = common::Live::start(&mut common::detached(&[
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "400ms",
-        "--",
-        common::BIN,
-        "-q",
-        "--",
-        "sh",
-        "-c",
-        "sleep 60 & echo $!; wait",
-    ]));
+    let mut live = live!("-q -n 1 -t 400ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'", BIN);
     let sleep: i32 = live.line().parse().unwrap();
     live.finish().expect_code(124);
-    assert!(!common::process::is_alive(sleep));
+    assert!(!is_alive(sleep));
 }

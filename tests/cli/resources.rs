@@ -1,14 +1,12 @@
 //! What a run holds while it waits.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::process::{children_of, code_in_memory, context_switches, descriptors, threads};
-use common::{BIN, Live, eventually, shell};
 use nix::sys::signal::Signal;
+
+use crate::common::process::{children_of, code_in_memory, context_switches, descriptors, threads};
+use crate::common::{BIN, Live, eventually, shell};
 
 /// Of its code, in KiB: a start maps in twice as much, also in a build without optimization.
 const LITTLE: u64 = 2500;

@@ -1,12 +1,4 @@
 //! Retry budgets and cool-off, kept in a directory.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::fs;
 #[cfg(feature = "redis")]
@@ -16,12 +8,14 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use backoff_cli::budget::record;
-use backoff_cli::policy::budget::{Counts, Ledger};
-use common::{Live, Shown, backoff, eventually, run, shell, within};
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
+
+use crate::common::ledger::{PAGE, counted as total, file_of, ledger};
+use crate::common::process::state;
+use crate::common::words::Words;
+use crate::common::{Live, Shown, backoff, eventually, run, shell, within};
 
 /// A directory for stores.
 fn dir() -> TempDir {
@@ -29,8 +23,8 @@ fn dir() -> TempDir {
 }
 
 /// A run that shares the budget "api" in this directory and waits next to nothing between attempts.
-fn sharing(dir: &TempDir, args: &[&str]) -> Shown {
-    run(backoff(&["--store", &store(dir), "--budget", "api", "-b", "1ms", "-m", "1ms"]).args(args))
+fn sharing(dir: &TempDir, args: impl Words) -> Shown {
+    run!("--store {} --budget api -b 1ms -m 1ms {..}", store(dir), args)
 }
 
 fn store(dir: &TempDir) -> String {
@@ -41,90 +35,71 @@ fn file(dir: &TempDir) -> String {
     within(dir, "store/api.budget")
 }
 
-fn ledger(path: impl AsRef<Path>) -> Ledger {
-    record::read(&fs::read(path).unwrap()).unwrap()
-}
-
 fn counted(dir: &TempDir) -> (u64, u64) {
-    let mut all = Counts::default();
-    for slot in ledger(file(dir)).slots {
-        all.attempts += slot.counts.attempts;
-        all.retries += slot.counts.retries;
-    }
-    (all.attempts, all.retries)
+    total(&ledger(file(dir)))
 }
 
 #[test]
 fn a_spent_budget_makes_a_transient_failure_final() {
     let dir = dir();
     // Ten attempts are always allowed, and nine retries are more than a tenth of them.
-    sharing(&dir, &["-n", "50", "--", "sh", "-c", "exit 7"])
+    sharing(&dir, "-n 50 -- sh -c 'exit 7'")
         .expect_code(7)
         .expect_stderr("gave up after 10 attempts in ")
         .expect_stderr("exit 7 (budget \"api\" is spent: 9 of 10 attempts in 10m00s were retries)\n");
-    sharing(&dir, &["-n", "50", "--", "false"])
+    sharing(&dir, "-n 50 -- false")
         .expect_code(1)
         .expect_stderr("gave up after 1 attempt in ");
-    sharing(&dir, &["-n", "50", "--exhausted-exit", "75", "--", "false"]).expect_code(75);
+    sharing(&dir, "-n 50 --exhausted-exit 75 -- false").expect_code(75);
     assert_eq!(counted(&dir), (12, 9));
 }
 
 #[test]
 fn the_ratio_is_of_all_attempts() {
     let dir = dir();
-    let options = ["--budget-min", "0", "--budget-ratio", "50%", "-n", "9", "--"];
-    let with = |command: &[&str]| sharing(&dir, &[&options, command].concat());
+    let with = |command: &str| sharing(&dir, words!("--budget-min 0 --budget-ratio 50% -n 9 -- {}", command));
     for _ in 0..4 {
-        with(&["true"]).expect_code(0).expect_silence();
+        with("true").expect_code(0).expect_silence();
     }
     // 0 of 5, 1 of 6, 2 of 7, 3 of 8, 4 of 9 are less than a half; 5 of 10 are not.
-    with(&["false"])
+    with("false")
         .expect_stderr("gave up after 6 attempts")
         .expect_stderr("5 of 10 attempts");
     assert_eq!(counted(&dir), (10, 5));
-    with(&["true"]).expect_silence();
+    with("true").expect_silence();
     // 5 of 11 and the one that begins.
-    with(&["false"]).expect_stderr("gave up after 3 attempts");
+    with("false").expect_stderr("gave up after 3 attempts");
 }
 
 #[test]
 fn a_minimum_is_always_allowed() {
     for (min, attempts) in [("0", 2), ("1", 2), ("3", 3), ("20", 20)] {
-        sharing(&dir(), &["--budget-min", min, "-n", "50", "--", "false"])
+        sharing(&dir(), words!("--budget-min {} -n 50 -- false", min))
             .expect_stderr(&format!("gave up after {attempts} attempt"));
     }
-    let none = ["--budget-min", "0", "--budget-ratio", "0", "-n", "50", "--", "false"];
-    sharing(&dir(), &none).expect_stderr("gave up after 1 attempt");
-    let all = ["--budget-min", "0", "--budget-ratio", "100%", "-n", "50", "--", "false"];
-    sharing(&dir(), &all).expect_stderr("gave up after 50 attempts");
+    let none = "--budget-min 0 --budget-ratio 0 -n 50 -- false";
+    sharing(&dir(), none).expect_stderr("gave up after 1 attempt");
+    let all = "--budget-min 0 --budget-ratio 100% -n 50 -- false";
+    sharing(&dir(), all).expect_stderr("gave up after 50 attempts");
 }
 
 #[test]
 fn attempts_leave_the_window() {
     let dir = dir();
-    let options = [
-        "--budget-min",
-        "2",
-        "--budget-window",
-        "500ms",
-        "-n",
-        "50",
-        "--",
-        "false",
-    ];
-    sharing(&dir, &options).expect_stderr("gave up after 2 attempts");
+    let options = "--budget-min 2 --budget-window 500ms -n 50 -- false";
+    sharing(&dir, options).expect_stderr("gave up after 2 attempts");
     eventually("a retry is allowed again", || {
-        sharing(&dir, &options).stderr.contains("gave up after 2 attempts")
+        sharing(&dir, options).stderr.contains("gave up after 2 attempts")
     });
 }
 
 #[test]
 fn a_longer_window_sees_what_a_shorter_one_has_counted() {
     let dir = dir();
-    sharing(&dir, &["--budget-window", "1h", "--", "true"]);
-    sharing(&dir, &["--budget-window", "30s", "--", "true"]);
+    sharing(&dir, "--budget-window 1h -- true");
+    sharing(&dir, "--budget-window 30s -- true");
     assert_eq!(counted(&dir), (2, 0));
-    sharing(&dir, &["--budget-min", "3", "-n", "5", "--", "false"]).expect_stderr("1 of 4");
+    sharing(&dir, "--budget-min 3 -n 5 -- false").expect_stderr("1 of 4");
 }
 
 #[test]
@@ -142,39 +117,19 @@ fn other_names_are_other_budgets() {
         "%",
         &"long".repeat(200),
     ] {
-        run(&mut backoff(&[
-            "--store",
-            &store(&dir),
-            "--budget",
-            name,
-            "-n",
-            "50",
-            "-b",
-            "1ms",
-            "-m",
-            "1ms",
-            "--",
-            "false",
-        ]))
-        .expect_code(1)
-        .expect_stderr("gave up after 10 attempts");
+        run!("--store {} --budget {} -n 50 -b 1ms -m 1ms -- false", store(&dir), name)
+            .expect_code(1)
+            .expect_stderr("gave up after 10 attempts");
     }
     assert_eq!(fs::read_dir(store(&dir)).unwrap().count(), 10);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing beside the store");
-    let shown = run(&mut backoff(&[
-        "--store",
-        &store(&dir),
-        "--budget",
-        "b\n\x1b[2J",
-        "--",
-        "false",
-    ]));
+    let shown = run!("--store {} --budget {} -- false", store(&dir), "b\n\x1b[2J");
     assert!(!shown.stderr.contains('\x1b'), "{shown:?}");
 }
 
 #[test]
 fn a_name_must_not_be_empty() {
-    common::ran(&["--budget", "", "--", "true"])
+    run!("--budget '' -- true")
         .expect_code(125)
         .expect_stderr("--budget: \"\" is empty");
 }
@@ -191,14 +146,14 @@ fn it_is_kept_where_state_is_kept() {
             "home/.local/state/backoff",
         ),
     ] {
-        let mut command = backoff(&["--budget", "api", "--", "true"]);
+        let mut command = backoff("--budget api -- true");
         command.env_remove("XDG_STATE_HOME").env_remove("HOME").envs(variables);
         run(&mut command).expect_code(0).expect_silence();
         let made = dir.path().join(place);
         assert_eq!(fs::metadata(&made).unwrap().mode() & 0o7777, 0o700);
         assert_eq!(fs::metadata(made.join("api.budget")).unwrap().mode() & 0o7777, 0o600);
     }
-    let mut command = backoff(&["--budget", "api", "--", "true"]);
+    let mut command = backoff("--budget api -- true");
     command.env_remove("XDG_STATE_HOME").env_remove("HOME");
     run(&mut command)
         .expect_code(0)
@@ -208,26 +163,26 @@ fn it_is_kept_where_state_is_kept() {
 #[test]
 fn without_a_budget_nothing_is_kept() {
     let dir = dir();
-    run(backoff(&["-n", "2", "-b", "1ms", "--", "false"]).env("XDG_STATE_HOME", dir.path()));
+    run(backoff("-n 2 -b 1ms -- false").env("XDG_STATE_HOME", dir.path()));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 /// What is wrong with the store is said once, and the run goes on as without a budget.
 #[track_caller]
 fn goes_on_without(dir: &TempDir, why: &str) {
-    let shown = sharing(dir, &["-n", "20", "--", "false"])
+    let shown = sharing(dir, "-n 20 -- false")
         .expect_code(1)
         .expect_stderr(why)
         .expect_stderr("; going on without the budget \"api\"\n")
         .expect_stderr("gave up after 20 attempts");
     assert_eq!(shown.stderr.matches("warning").count(), 1, "{shown:?}");
-    sharing(dir, &["-q", "--", "true"]).expect_code(0).expect_stderr(why);
+    sharing(dir, "-q -- true").expect_code(0).expect_stderr(why);
 }
 
 #[test]
 fn a_store_that_others_could_write_is_not_trusted() {
     let dir = dir();
-    sharing(&dir, &["--", "true"]).expect_silence();
+    sharing(&dir, "-- true").expect_silence();
     let permit = |path: &str, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     permit(&store(&dir), 0o770);
     goes_on_without(&dir, "can be written by others (mode 0770)");
@@ -235,7 +190,7 @@ fn a_store_that_others_could_write_is_not_trusted() {
     permit(&file(&dir), 0o602);
     goes_on_without(&dir, "can be written by others (mode 0602)");
     permit(&file(&dir), 0o600);
-    sharing(&dir, &["--", "true"]).expect_silence();
+    sharing(&dir, "-- true").expect_silence();
     assert_eq!(counted(&dir), (2, 0));
 }
 
@@ -276,46 +231,39 @@ fn what_is_no_file_is_no_store() {
 
 #[test]
 fn a_store_that_cannot_be_made_is_no_store() {
-    run(&mut backoff(&[
-        "--store",
-        "/proc/none",
-        "--budget",
-        "api",
-        "--",
-        "true",
-    ]))
-    .expect_code(0)
-    .expect_stderr("backoff: warning: /proc/none: cannot make this directory: ");
+    run!("--store /proc/none --budget api -- true")
+        .expect_code(0)
+        .expect_stderr("backoff: warning: /proc/none: cannot make this directory: ");
 }
 
 #[test]
 fn a_damaged_or_foreign_file_is_set_aside() {
     let dir = dir();
-    sharing(&dir, &["--", "true"]);
+    sharing(&dir, "-- true");
     // What a machine that lost its power may have left of an update.
     let mut torn = fs::read(file(&dir)).unwrap();
     torn.truncate(60);
     // Before there was a release, there were two copies of a record.
     let mut first_version = b"backoff state 1\n".to_vec();
-    first_version.resize(2 * record::FILE, 0);
+    first_version.resize(2 * PAGE, 0);
     let foreign = [
         &b"my precious notes\n"[..],
         b"backoff state 2\n",
-        &[255; 3 * record::FILE],
+        &[255; 3 * PAGE],
         &torn,
         &first_version,
     ];
     for (n, bytes) in foreign.iter().enumerate() {
-        sharing(&dir, &["--", "true"]);
+        sharing(&dir, "-- true");
         fs::write(file(&dir), bytes).unwrap();
         let aside = format!("api.budget.bad-{}", n + 1);
-        sharing(&dir, &["--", "true"]).expect_code(0).expect_stderr(&format!(
+        sharing(&dir, "-- true").expect_code(0).expect_stderr(&format!(
             "backoff: warning: {}: does not hold what backoff wrote; set aside as {aside}\n",
             file(&dir)
         ));
         assert_eq!(fs::read(within(&dir, &format!("store/{aside}"))).unwrap(), *bytes);
         assert_eq!(counted(&dir), (1, 0));
-        sharing(&dir, &["--", "true"]).expect_silence();
+        sharing(&dir, "-- true").expect_silence();
     }
 }
 
@@ -323,33 +271,33 @@ fn a_damaged_or_foreign_file_is_set_aside() {
 fn a_torn_update_starts_anew_and_says_so() {
     let dir = dir();
     for _ in 0..3 {
-        sharing(&dir, &["--", "true"]);
+        sharing(&dir, "-- true");
     }
     assert_eq!(counted(&dir), (3, 0));
     let mut torn = fs::read(file(&dir)).unwrap();
-    assert_eq!(torn.len(), record::FILE);
+    assert_eq!(torn.len(), PAGE);
     torn[60..160].copy_from_slice(&[0xaa; 100]);
     fs::write(file(&dir), torn).unwrap();
-    sharing(&dir, &["--", "true"])
+    sharing(&dir, "-- true")
         .expect_code(0)
         .expect_stderr("does not hold what backoff wrote; set aside as api.budget.bad-1\n");
     assert_eq!(counted(&dir), (1, 0));
-    sharing(&dir, &["--", "true"]).expect_silence();
+    sharing(&dir, "-- true").expect_silence();
 }
 
 #[test]
 fn a_clock_that_was_set_back_does_not_spend_a_budget_for_ever() {
     let dir = dir();
-    sharing(&dir, &["-n", "50", "--", "false"]).expect_stderr("gave up after 10");
+    sharing(&dir, "-n 50 -- false").expect_stderr("gave up after 10");
     // As if these attempts had been made a year from now.
     let year = 365 * 24 * 3600 * 1000;
     let mut ahead = ledger(file(&dir));
     for slot in &mut ahead.slots {
         slot.until += year;
     }
-    fs::write(file(&dir), record::write(&ahead)).unwrap();
+    fs::write(file(&dir), file_of(&ahead)).unwrap();
     // They count as of now.
-    sharing(&dir, &["--", "false"]).expect_stderr("9 of 11 attempts");
+    sharing(&dir, "-- false").expect_stderr("9 of 11 attempts");
     let latest = ledger(file(&dir)).slots.last().unwrap().until;
     assert!(latest < ahead.slots[0].until - year + 120_000, "{latest}");
 }
@@ -357,26 +305,20 @@ fn a_clock_that_was_set_back_does_not_spend_a_budget_for_ever() {
 #[test]
 fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
     let dir = dir();
-    sharing(&dir, &["--", "true"]);
+    sharing(&dir, "-- true");
     let locked = fs::File::open(file(&dir)).unwrap();
     let locked = Flock::lock(locked, FlockArg::LockExclusive).unwrap();
     let began = Instant::now();
-    sharing(&dir, &["--", "echo", "done"])
+    sharing(&dir, "-- echo done")
         .expect_code(0)
         .expect_stderr("gives no answer within 250 ms; going on without the budget \"api\"");
     assert!(began.elapsed() < Duration::from_secs(5));
 
     // A signal is heard meanwhile.
-    let mut command = backoff(&[
-        "--store",
-        &store(&dir),
-        "--budget",
-        "api",
-        "--store-timeout",
-        "1h",
-        "--",
-        "true",
-    ]);
+    let mut command = backoff(words!(
+        "--store {} --budget api --store-timeout 1h -- true",
+        store(&dir)
+    ));
     let waiting = Live::start(&mut command);
     eventually("it waits for the lock", || threads(waiting.pid()) == 2);
     waiting.signal(Signal::SIGTERM);
@@ -414,21 +356,10 @@ fn threads(pid: i32) -> usize {
 #[test]
 fn while_it_waits_it_holds_nothing_of_the_store() {
     let dir = dir();
-    let mut command = backoff(&[
-        "--store",
-        &store(&dir),
-        "--budget",
-        "api",
-        "-v",
-        "-j",
-        "none",
-        "-b",
-        "1h",
-        "-m",
-        "1h",
-        "--",
-        "false",
-    ]);
+    let mut command = backoff(words!(
+        "--store {} --budget api -v -j none -b 1h -m 1h -- false",
+        store(&dir)
+    ));
     command.stderr(Stdio::piped());
     let waiting = Live::start(&mut command);
     eventually("it waits", || {
@@ -467,7 +398,7 @@ fn killed_runs_leave_a_whole_file_and_no_lock() {
                   --budget-ratio 100% -n unlimited -q -b 10us -m 10us -- false & p=$!; sleep 0.0$((RANDOM % 9)); kill -9 $p; done; \
                   wait 2>/dev/null";
     run(shell(script).env("STORE", store(&dir)));
-    sharing(&dir, &["--", "true"]).expect_code(0).expect_silence();
+    sharing(&dir, "-- true").expect_code(0).expect_silence();
     let left: Vec<_> = fs::read_dir(store(&dir)).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(counted(&dir).0 > 60);
@@ -476,12 +407,12 @@ fn killed_runs_leave_a_whole_file_and_no_lock() {
 #[test]
 fn after_giving_up_the_next_run_waits() {
     let dir = dir();
-    let give_up = ["-j", "none", "-b", "300ms", "-m", "1h", "-n", "1", "--", "false"];
-    let next = ["--cool-off", "--", "sh", "-c", "echo run"];
-    sharing(&dir, &next).expect_silence();
-    sharing(&dir, &give_up).expect_code(1);
+    let give_up = "-j none -b 300ms -m 1h -n 1 -- false";
+    let next = "--cool-off -- sh -c 'echo run'";
+    sharing(&dir, next).expect_silence();
+    sharing(&dir, give_up).expect_code(1);
     let began = Instant::now();
-    let shown = sharing(&dir, &next).expect_code(0);
+    let shown = sharing(&dir, next).expect_code(0);
     assert!(shown.stderr.starts_with("backoff: waiting "), "{shown:?}");
     assert!(
         shown
@@ -491,17 +422,17 @@ fn after_giving_up_the_next_run_waits() {
     );
     assert!(began.elapsed() > Duration::from_millis(100));
     // It succeeded.
-    sharing(&dir, &next).expect_silence();
+    sharing(&dir, next).expect_silence();
 }
 
 /// A run that leaves an hour to wait.
-fn give_up(dir: &TempDir, args: &[&str]) -> Shown {
-    sharing(dir, &[&["-j", "none", "-b", "1h", "-m", "1h"], args].concat())
+fn give_up(dir: &TempDir, args: impl Words) -> Shown {
+    sharing(dir, words!("-j none -b 1h -m 1h {..}", args))
 }
 
 /// Whether the next run would wait.
 fn is_cooling(dir: &TempDir) -> bool {
-    let shown = sharing(dir, &["--cool-off", "-d", "1m", "--", "echo", "run"]);
+    let shown = sharing(dir, "--cool-off -d 1m -- echo run");
     if shown.stdout == "run\n" {
         return false;
     }
@@ -516,19 +447,19 @@ fn is_cooling(dir: &TempDir) -> bool {
 #[test]
 fn only_a_transient_failure_cools_off() {
     for (args, cools) in [
-        (&["-n", "1", "--", "false"][..], true),
-        (&["-d", "1s", "--", "false"], true),
-        (&["--stop-at-delay", "1s", "--", "false"], true),
-        (&["--budget-min", "0", "--budget-ratio", "0", "--", "false"], true),
-        (&["-n", "1", "--stop-exit", "1", "--", "false"], false),
-        (&["-n", "1", "--nested", "once", "--", "true"], false),
-        (&["-n", "1", "--", "true"], false),
+        ("-n 1 -- false", true),
+        ("-d 1s -- false", true),
+        ("--stop-at-delay 1s -- false", true),
+        ("--budget-min 0 --budget-ratio 0 -- false", true),
+        ("-n 1 --stop-exit 1 -- false", false),
+        ("-n 1 --nested once -- true", false),
+        ("-n 1 -- true", false),
     ] {
         let dir = dir();
         give_up(&dir, args);
         assert_eq!(is_cooling(&dir), cools, "{args:?}");
         // Each run that is no transient failure clears it.
-        give_up(&dir, &["-n", "1", "--", "false"]);
+        give_up(&dir, "-n 1 -- false");
         give_up(&dir, args);
         assert_eq!(is_cooling(&dir), cools, "{args:?}");
     }
@@ -549,27 +480,15 @@ fn a_run_whose_output_cannot_be_printed_leaves_a_wait_all_the_same() {
 #[test]
 fn a_wait_that_was_asked_for_is_owed() {
     let dir = dir();
-    sharing(
-        &dir,
-        &[
-            "--retry-after",
-            "-n",
-            "1",
-            "--",
-            "sh",
-            "-c",
-            "echo Retry-After: 60; exit 1",
-        ],
-    )
-    .expect_code(1);
+    sharing(&dir, "--retry-after -n 1 -- sh -c 'echo Retry-After: 60; exit 1'").expect_code(1);
     assert!(is_cooling(&dir));
 }
 
 #[test]
 fn what_was_asked_for_keeps_nobody_waiting_for_ever() {
     let dir = dir();
-    let asks = ["--retry-after", "--", "sh", "-c", "echo Retry-After: 99999999; exit 1"];
-    sharing(&dir, &asks)
+    let asks = "--retry-after -- sh -c 'echo Retry-After: 99999999; exit 1'";
+    sharing(&dir, asks)
         .expect_code(1)
         .expect_stderr("longer than --max-retry-after");
     // Five minutes, and a quarter more for the random part of each of the two.
@@ -580,26 +499,15 @@ fn what_was_asked_for_keeps_nobody_waiting_for_ever() {
 #[test]
 fn without_the_option_nobody_waits() {
     let dir = dir();
-    give_up(&dir, &["-n", "1", "--", "false"]);
-    sharing(&dir, &["-n", "1", "--", "echo", "run"])
-        .expect_code(0)
-        .expect_silence();
+    give_up(&dir, "-n 1 -- false");
+    sharing(&dir, "-n 1 -- echo run").expect_code(0).expect_silence();
 }
 
 #[test]
 fn a_run_under_an_outer_one_leaves_the_cool_off_to_it() {
     let dir = dir();
-    give_up(&dir, &["-n", "1", "--", "false"]);
-    let mut inner = backoff(&[
-        "--store",
-        &store(&dir),
-        "--budget",
-        "api",
-        "--nested",
-        "once",
-        "--",
-        "false",
-    ]);
+    give_up(&dir, "-n 1 -- false");
+    let mut inner = backoff(words!("--store {} --budget api --nested once -- false", store(&dir)));
     run(inner.env("BACKOFF_DEPTH", "1")).expect_code(1);
     assert!(is_cooling(&dir));
 }
@@ -607,11 +515,11 @@ fn a_run_under_an_outer_one_leaves_the_cool_off_to_it() {
 #[test]
 fn a_signal_ends_a_cool_off() {
     let dir = dir();
-    give_up(&dir, &["-n", "1", "--", "false"]);
-    let mut command = backoff(&["--store", &store(&dir), "--budget", "api", "--cool-off", "--", "true"]);
+    give_up(&dir, "-n 1 -- false");
+    let mut command = backoff(words!("--store {} --budget api --cool-off -- true", store(&dir)));
     let waiting = Live::start(command.stderr(Stdio::null()));
     eventually("it has asked", || {
-        threads(waiting.pid()) == 1 && common::process::state(waiting.pid()) == Some('S')
+        threads(waiting.pid()) == 1 && state(waiting.pid()) == Some('S')
     });
     waiting.signal(Signal::SIGTERM);
     assert_eq!(waiting.finish().signal(), Some(15));
@@ -620,11 +528,11 @@ fn a_signal_ends_a_cool_off() {
 
 #[test]
 fn a_cool_off_needs_a_name() {
-    common::ran(&["--cool-off", "--", "true"])
+    run!("--cool-off -- true")
         .expect_code(125)
         .expect_stderr("--budget NAME");
     // A variable may be set for all runs.
-    run(backoff(&["--", "true"]).env("BACKOFF_COOL_OFF", "1"))
+    run(backoff("-- true").env("BACKOFF_COOL_OFF", "1"))
         .expect_code(0)
         .expect_silence();
 }
@@ -632,19 +540,19 @@ fn a_cool_off_needs_a_name() {
 #[test]
 fn bad_values_are_named() {
     for (args, part) in [
-        (&["--budget-ratio", "110%"][..], "is not between 0% and 100%"),
-        (&["--budget-ratio", "10"], "is not between 0% and 100%"),
-        (&["--budget-min", "ten"], "is not a whole number"),
-        (&["--budget-window", "0"], "is too short; try 10m"),
-        (&["--store-timeout", "0"], "is too short; try 250ms"),
-        (&["--store", ""], "is empty"),
-        (
-            &["--store", "https://user:secret@host/"],
-            "is no store; try a directory",
-        ),
+        ("--budget-ratio 110%", "is not between 0% and 100%"),
+        ("--budget-ratio 10", "is not between 0% and 100%"),
+        ("--budget-min ten", "is not a whole number"),
+        ("--budget-window 0", "is too short; try 10m"),
+        ("--store-timeout 0", "is too short; try 250ms"),
+        ("--store ''", "is empty"),
+        ("--store https://user:secret@host/", "is no store; try a directory"),
     ] {
-        let shown = common::ran(&[args, &["--", "true"]].concat());
-        let shown = shown.expect_code(125).expect_stderr(part).expect_stderr(args[0]);
+        let shown = run!("{..} -- true", args);
+        let shown = shown
+            .expect_code(125)
+            .expect_stderr(part)
+            .expect_stderr(args.split(' ').next().unwrap());
         assert!(!shown.stderr.contains("secret"), "{shown:?}");
     }
 }

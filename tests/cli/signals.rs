@@ -1,37 +1,27 @@
 //! Signals without a controlling terminal: CI, cron, containers.
-#![allow(
-    clippy::panic,
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use common::process::{children_of, hears_signals, is_alive, is_named, state};
-use common::{Live, clean, detached, eventually, probe, run, shell, within};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::process::{children_of, hears_signals, is_alive, is_named, state};
+use crate::common::words::Words;
+use crate::common::{Live, clean, eventually, probe, run, shell, within};
 
 const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
 /// `backoff -- probe signals`, running; the probe's process number.
-fn probe_under_backoff(options: &[&str], rest: &[&str]) -> (Live, i32) {
-    let probe = probe();
-    let mut args = options.to_vec();
-    args.extend(["--", probe.as_str()]);
-    args.extend(rest);
-    let mut live = Live::start(&mut detached(&args));
+fn probe_under_backoff(options: impl Words, rest: impl Words) -> (Live, i32) {
+    let mut live = live!("{..} -- {} {..}", options, probe(), rest);
     let pid = live.pid_of_probe();
     (live, pid)
 }
 
 #[test]
 fn each_signal_is_passed_on_once() {
-    let (mut live, pid) = probe_under_backoff(&[], &["signals"]);
+    let (mut live, pid) = probe_under_backoff("", "signals");
     // All that can be caught, but CHLD, which is backoff's own business, and what stops jobs.
     let passed = (1..=64).filter(|s| ![9, 17, 18, 19, 20, 21, 22, 32, 33].contains(s));
     for signal in passed {
@@ -45,7 +35,7 @@ fn each_signal_is_passed_on_once() {
 
 #[test]
 fn a_burst_of_signals_is_survived() {
-    let (live, _) = probe_under_backoff(&[], &["signals", "5"]);
+    let (live, _) = probe_under_backoff("", "signals 5");
     for _ in 0..100 {
         live.signal(Signal::SIGUSR1);
         live.signal(Signal::SIGUSR2);
@@ -58,7 +48,7 @@ fn a_burst_of_signals_is_survived() {
 #[test]
 fn an_ordinary_command_ends_and_so_does_backoff() {
     for signal in ENDING {
-        let (live, pid) = probe_under_backoff(&["-b", "1ms"], &["sleep"]);
+        let (live, pid) = probe_under_backoff("-b 1ms", "sleep");
         live.signal(signal);
         let shown = live.finish().expect_silence();
         assert_eq!(shown.signal(), Some(signal as i32));
@@ -68,7 +58,7 @@ fn an_ordinary_command_ends_and_so_does_backoff() {
 
 #[test]
 fn no_attempt_follows_a_signal_even_if_the_command_fails_by_itself() {
-    let (live, _) = probe_under_backoff(&["-n", "9", "-b", "1ms"], &["signals", "7"]);
+    let (live, _) = probe_under_backoff("-n 9 -b 1ms", "signals 7");
     live.signal(Signal::SIGTERM);
     let shown = live.finish().expect_code(7).expect_silence();
     assert_eq!(shown.stdout, "15\n");
@@ -77,7 +67,7 @@ fn no_attempt_follows_a_signal_even_if_the_command_fails_by_itself() {
 #[test]
 fn backoff_outlives_the_commands_cleaning_up() {
     let script = "trap 'sleep 0.3; echo cleaned; exit 4' TERM; echo ready; while :; do sleep 0.01; done";
-    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    let mut live = live!("-- bash -c {}", script);
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     let shown = live.finish().expect_code(4);
@@ -87,7 +77,7 @@ fn backoff_outlives_the_commands_cleaning_up() {
 #[test]
 fn a_command_that_ignores_term_is_waited_for() {
     let script = "trap '' TERM; echo ready; sleep 0.5; exit 3";
-    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    let mut live = live!("-- bash -c {}", script);
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     live.finish().expect_code(3);
@@ -96,7 +86,7 @@ fn a_command_that_ignores_term_is_waited_for() {
 #[test]
 fn kill_follows_only_where_kill_after_was_given() {
     let script = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
-    let mut live = Live::start(&mut detached(&["-k", "100ms", "--", "bash", "-c", script]));
+    let mut live = live!("-k 100ms -- bash -c {}", script);
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(9));
@@ -105,7 +95,7 @@ fn kill_follows_only_where_kill_after_was_given() {
 #[test]
 fn the_whole_group_gets_it() {
     let script = "sleep 60 & echo $!; wait";
-    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    let mut live = live!("-- bash -c {}", script);
     let grandchild: i32 = live.line().parse().unwrap();
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
@@ -114,7 +104,7 @@ fn the_whole_group_gets_it() {
 
 #[test]
 fn a_signal_to_backoffs_own_group_reaches_the_command_once() {
-    let (mut live, _) = probe_under_backoff(&[], &["signals", "0"]);
+    let (mut live, _) = probe_under_backoff("", "signals 0");
     kill(Pid::from_raw(-live.pid()), Signal::SIGUSR1).unwrap();
     live.expect_line("10");
     kill(Pid::from_raw(-live.pid()), Signal::SIGTERM).unwrap();
@@ -123,7 +113,7 @@ fn a_signal_to_backoffs_own_group_reaches_the_command_once() {
 
 #[test]
 fn a_stopped_command_is_not_a_finished_one() {
-    let (live, pid) = probe_under_backoff(&[], &["signals", "6"]);
+    let (live, pid) = probe_under_backoff("", "signals 6");
     kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
     eventually("the command stops", || state(pid) == Some('T'));
     kill(Pid::from_raw(pid), Signal::SIGCONT).unwrap();
@@ -133,7 +123,7 @@ fn a_stopped_command_is_not_a_finished_one() {
 
 #[test]
 fn a_stopped_command_is_continued_to_hear_its_end() {
-    let (live, pid) = probe_under_backoff(&[], &["sleep"]);
+    let (live, pid) = probe_under_backoff("", "sleep");
     kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
     eventually("the command stops", || state(pid) == Some('T'));
     live.signal(Signal::SIGTERM);
@@ -142,7 +132,7 @@ fn a_stopped_command_is_continued_to_hear_its_end() {
 
 #[test]
 fn tstp_stops_both_and_cont_resumes_both() {
-    let (live, pid) = probe_under_backoff(&[], &["sleep"]);
+    let (live, pid) = probe_under_backoff("", "sleep");
     for _ in 0..2 {
         live.signal(Signal::SIGTSTP);
         eventually("both stop", || {
@@ -160,16 +150,7 @@ fn tstp_stops_both_and_cont_resumes_both() {
 #[test]
 fn during_a_wait_a_signal_ends_backoff_at_once() {
     for signal in ENDING {
-        let mut live = Live::start(&mut detached(&[
-            "-b",
-            "60s",
-            "-m",
-            "60s",
-            "--",
-            "sh",
-            "-c",
-            "echo $BACKOFF_ATTEMPT; exit 1",
-        ]));
+        let mut live = live!("-b 60s -m 60s -- sh -c 'echo $BACKOFF_ATTEMPT; exit 1'");
         live.expect_line("1");
         wait_until_waiting(&live);
         live.signal(signal);
@@ -185,7 +166,7 @@ fn during_a_wait_a_signal_ends_backoff_at_once() {
 #[test]
 fn the_first_wait_hears_signals_too() {
     for option in ["--initial-delay", "--splay"] {
-        let live = Live::start(&mut detached(&[option, "1h", "--", "echo", "no"]));
+        let live = live!("{} 1h -- echo no", option);
         wait_until_waiting(&live);
         live.signal(Signal::SIGTERM);
         let shown = live.finish();
@@ -196,20 +177,7 @@ fn the_first_wait_hears_signals_too() {
 #[test]
 fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
     let began = Instant::now();
-    let mut live = Live::start(&mut detached(&[
-        "-g",
-        "constant",
-        "-j",
-        "none",
-        "-b",
-        "600ms",
-        "-n",
-        "2",
-        "--",
-        "sh",
-        "-c",
-        "echo $BACKOFF_ATTEMPT; exit 1",
-    ]));
+    let mut live = live!("-g constant -j none -b 600ms -n 2 -- sh -c 'echo $BACKOFF_ATTEMPT; exit 1'");
     live.expect_line("1");
     wait_until_waiting(&live);
     for _ in 0..20 {
@@ -234,20 +202,7 @@ fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
 
 #[test]
 fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
-    let mut live = Live::start(&mut detached(&[
-        "-g",
-        "constant",
-        "-j",
-        "none",
-        "-b",
-        "400ms",
-        "-n",
-        "2",
-        "--",
-        "sh",
-        "-c",
-        "echo $BACKOFF_ATTEMPT; exit 1",
-    ]));
+    let mut live = live!("-g constant -j none -b 400ms -n 2 -- sh -c 'echo $BACKOFF_ATTEMPT; exit 1'");
     live.expect_line("1");
     wait_until_waiting(&live);
     live.signal(Signal::SIGTSTP);
@@ -323,7 +278,7 @@ fn ignored_child_signals_do_not_lose_the_status() {
 
 #[test]
 fn a_killed_backoff_leaves_no_command_behind() {
-    let (live, pid) = probe_under_backoff(&[], &["sleep"]);
+    let (live, pid) = probe_under_backoff("", "sleep");
     live.signal(Signal::SIGKILL);
     eventually("the command ends", || !is_alive(pid));
 }
@@ -334,19 +289,7 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
     let log = within(&dir, "log");
     let script = format!("echo $$ >>{log}; exit 1");
     for round in 0..60 {
-        let mut live = Live::start(&mut detached(&[
-            "-q",
-            "-n",
-            "unlimited",
-            "-b",
-            "0",
-            "-m",
-            "0",
-            "--",
-            "sh",
-            "-c",
-            &script,
-        ]));
+        let mut live = live!("-q -n unlimited -b 0 -m 0 -- sh -c {}", script);
         std::thread::sleep(Duration::from_micros(300 * round));
         live.signal(Signal::SIGTERM);
         let pid = live.pid();
@@ -410,15 +353,15 @@ fn what_nobody_reads_does_not_hold_up_what_a_signal_has_ended() {
 #[test]
 fn an_alarm_that_the_caller_set_ends_the_run() {
     let script = "exec perl -e 'alarm 1; exec @ARGV' backoff -n 9 -b 10ms -- sleep 30";
-    let shown = common::run(&mut shell(script));
+    let shown = run(&mut shell(script));
     assert_eq!((shown.signal(), shown.stderr.as_str()), (Some(14), ""));
     let script = "exec perl -e 'alarm 1; exec @ARGV' backoff -q -b 30s -m 30s -- false";
-    assert_eq!(common::run(&mut shell(script)).signal(), Some(14));
+    assert_eq!(run(&mut shell(script)).signal(), Some(14));
 }
 
 #[test]
 fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
-    let (live, _) = probe_under_backoff(&[], &["signals", "5"]);
+    let (live, _) = probe_under_backoff("", "signals 5");
     let pid = live.pid().to_string();
     assert!(
         run(clean("prlimit").args(["--pid", &pid, "--nofile=0"]))
@@ -433,7 +376,7 @@ fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
 fn the_ci_way_of_cancelling_ends_everything() {
     // INT, then TERM, then KILL, to backoff alone.
     let script = "trap '' INT; echo ready; while :; do sleep 0.01; done";
-    let mut live = Live::start(&mut detached(&["--", "bash", "-c", script]));
+    let mut live = live!("-- bash -c {}", script);
     live.expect_line("ready");
     live.signal(Signal::SIGINT);
     std::thread::sleep(Duration::from_millis(100));

@@ -1,24 +1,18 @@
 //! The configuration file: where it is found, who may write it, what it may say, and what wins.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
 
-mod common;
-
-use backoff_cli::cli::table::{OPTIONS, Takes};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Shown, backoff, run};
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
 use tempfile::TempDir;
+
+use crate::common::options::{OPTIONS, Takes};
+use crate::common::words::Words;
+use crate::common::{Shown, backoff, run};
 
 /// A home directory with a configuration file.
 struct Home {
@@ -55,7 +49,7 @@ impl Home {
         path
     }
 
-    fn backoff(&self, args: &[&str]) -> Command {
+    fn backoff(&self, args: impl Words) -> Command {
         let mut command = backoff(args);
         command
             .env_remove("BACKOFF_NO_CONFIG")
@@ -66,7 +60,7 @@ impl Home {
     }
 
     #[track_caller]
-    fn ran(&self, args: &[&str]) -> Shown {
+    fn ran(&self, args: impl Words) -> Shown {
         run(&mut self.backoff(args))
     }
 }
@@ -76,18 +70,18 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// What the limit of attempts is, which stands for any setting.
-const LIMIT: [&str; 4] = ["--", "sh", "-c", "echo $BACKOFF_ATTEMPT_LIMIT"];
+const LIMIT: &str = "-- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT'";
 
 #[track_caller]
 fn limit(command: &mut Command) -> String {
-    run(command.args(LIMIT)).expect_code(0).stdout.trim().to_owned()
+    run(command.args(LIMIT.words())).expect_code(0).stdout.trim().to_owned()
 }
 
 /// This file is refused, nothing is started, and one line says where and what.
 #[track_caller]
 fn refused(text: impl AsRef<[u8]>, place: &str, says: &[&str]) {
     let home = Home::with(text);
-    let shown = home.ran(&["--", "echo", "started"]).expect_code(125);
+    let shown = home.ran("-- echo started").expect_code(125);
     assert_eq!(
         (shown.stdout.as_str(), shown.stderr.lines().count()),
         ("", 1),
@@ -105,30 +99,30 @@ fn refused(text: impl AsRef<[u8]>, place: &str, says: &[&str]) {
 #[test]
 fn the_file_is_where_xdg_says_or_below_home() {
     let home = Home::with("[defaults]\nattempts = 7\n");
-    assert_eq!(limit(&mut home.backoff(&[])), "7");
+    assert_eq!(limit(&mut home.backoff("")), "7");
     home.write("xdg/backoff/config.toml", "[defaults]\nattempts = 8\n");
-    assert_eq!(limit(home.backoff(&[]).env("XDG_CONFIG_HOME", home.path("xdg"))), "8");
+    assert_eq!(limit(home.backoff("").env("XDG_CONFIG_HOME", home.path("xdg"))), "8");
     for counts_as_unset in ["xdg", "", "./xdg"] {
-        let mut command = home.backoff(&[]);
+        let mut command = home.backoff("");
         assert_eq!(limit(command.env("XDG_CONFIG_HOME", counts_as_unset)), "7");
     }
     // Set, and nothing there: not a reason to look elsewhere.
-    assert_eq!(limit(home.backoff(&[]).env("XDG_CONFIG_HOME", "/no/such")), "5");
-    assert_eq!(limit(home.backoff(&[]).env_remove("HOME")), "5");
-    assert_eq!(limit(home.backoff(&[]).env("HOME", "relative")), "5");
+    assert_eq!(limit(home.backoff("").env("XDG_CONFIG_HOME", "/no/such")), "5");
+    assert_eq!(limit(home.backoff("").env_remove("HOME")), "5");
+    assert_eq!(limit(home.backoff("").env("HOME", "relative")), "5");
 }
 
 #[test]
 fn a_missing_default_file_is_no_error_and_a_missing_named_one_is() {
     let home = Home::empty();
-    home.ran(&["--", "true"]).expect_code(0).expect_silence();
+    home.ran("-- true").expect_code(0).expect_silence();
     // What should be a directory is a file: there is no configuration either.
     home.write(".config", "");
-    home.ran(&["--", "true"]).expect_code(0).expect_silence();
-    home.ran(&["--config", "none.toml", "--", "true"])
+    home.ran("-- true").expect_code(0).expect_silence();
+    home.ran("--config none.toml -- true")
         .expect_code(125)
         .expect_stderr("backoff: --config: \"none.toml\" cannot be opened: No such file or directory\n");
-    run(home.backoff(&["--", "true"]).env("BACKOFF_CONFIG", "none.toml"))
+    run(home.backoff("-- true").env("BACKOFF_CONFIG", "none.toml"))
         .expect_code(125)
         .expect_stderr("backoff: BACKOFF_CONFIG: \"none.toml\" cannot be opened");
 }
@@ -138,25 +132,25 @@ fn the_file_can_be_named_or_left_unread() {
     let home = Home::with("[defaults]\nattempts = 7\n");
     home.write("own.toml", "[defaults]\nattempts = 8\n");
     home.write("broken.toml", "what");
-    assert_eq!(limit(&mut home.backoff(&["--config", "own.toml"])), "8");
-    assert_eq!(limit(home.backoff(&[]).env("BACKOFF_CONFIG", "own.toml")), "8");
-    assert_eq!(limit(&mut home.backoff(&["--no-config"])), "5");
-    assert_eq!(limit(home.backoff(&[]).env("BACKOFF_NO_CONFIG", "1")), "5");
-    assert_eq!(limit(home.backoff(&[]).env("BACKOFF_NO_CONFIG", "0")), "7");
+    assert_eq!(limit(&mut home.backoff("--config own.toml")), "8");
+    assert_eq!(limit(home.backoff("").env("BACKOFF_CONFIG", "own.toml")), "8");
+    assert_eq!(limit(&mut home.backoff("--no-config")), "5");
+    assert_eq!(limit(home.backoff("").env("BACKOFF_NO_CONFIG", "1")), "5");
+    assert_eq!(limit(home.backoff("").env("BACKOFF_NO_CONFIG", "0")), "7");
     // A flag beats the other's variable.
     assert_eq!(
-        limit(home.backoff(&["--config", "own.toml"]).env("BACKOFF_NO_CONFIG", "1")),
+        limit(home.backoff("--config own.toml").env("BACKOFF_NO_CONFIG", "1")),
         "8"
     );
     assert_eq!(
-        limit(home.backoff(&["--no-config"]).env("BACKOFF_CONFIG", "broken.toml")),
+        limit(home.backoff("--no-config").env("BACKOFF_CONFIG", "broken.toml")),
         "5"
     );
-    home.ran(&["--config", "own.toml", "--no-config", "--", "true"])
+    home.ran("--config own.toml --no-config -- true")
         .expect_code(125)
         .expect_stderr("--config own.toml cannot go with --no-config: ");
     run(home
-        .backoff(&["--", "true"])
+        .backoff("-- true")
         .env("BACKOFF_CONFIG", "own.toml")
         .env("BACKOFF_NO_CONFIG", "1"))
     .expect_code(125)
@@ -175,7 +169,7 @@ fn the_working_directory_is_never_searched() {
     ] {
         home.write(name, "what");
     }
-    let mut command = home.backoff(&["--", "true"]);
+    let mut command = home.backoff("-- true");
     command.env("HOME", "/no/such").env("XDG_CONFIG_HOME", ".");
     run(&mut command).expect_code(0).expect_silence();
 }
@@ -188,16 +182,16 @@ fn a_file_that_others_can_write_is_refused() {
     let file = home.path(".config/backoff/config.toml");
     for (mode, shown) in [(0o664, "0664"), (0o646, "0646"), (0o666, "0666")] {
         set_mode(&file, mode);
-        home.ran(&["--", "echo", "started"])
+        home.ran("-- echo started")
             .expect_code(125)
             .expect_stderr(&format!("can be written by others (mode {shown}); try chmod go-w\n"));
-        home.ran(&["--config", &home.file(), "--", "true"])
+        home.ran(words!("--config {} -- true", home.file()))
             .expect_code(125)
             .expect_stderr("can be written by others");
     }
     for mode in [0o600, 0o400, 0o644, 0o755] {
         set_mode(&file, mode);
-        assert_eq!(limit(&mut home.backoff(&[])), "7");
+        assert_eq!(limit(&mut home.backoff("")), "7");
     }
 }
 
@@ -208,13 +202,13 @@ fn a_link_is_followed_and_its_target_judged() {
     let link = home.path(".config/backoff/config.toml");
     fs::create_dir_all(link.parent().unwrap()).unwrap();
     symlink(&target, &link).unwrap();
-    assert_eq!(limit(&mut home.backoff(&[])), "7");
+    assert_eq!(limit(&mut home.backoff("")), "7");
     set_mode(&target, 0o666);
-    home.ran(&["--", "true"])
+    home.ran("-- true")
         .expect_code(125)
         .expect_stderr("can be written by others");
     fs::remove_file(&target).unwrap();
-    home.ran(&["--", "true"]).expect_code(0).expect_silence();
+    home.ran("-- true").expect_code(0).expect_silence();
 }
 
 #[test]
@@ -222,7 +216,7 @@ fn only_a_regular_file_of_some_size_is_read() {
     let home = Home::empty();
     mkfifo(&home.path("fifo"), Mode::from_bits_truncate(0o600)).unwrap();
     for name in ["fifo", ".", "/dev/null", "/dev/tty0"] {
-        let shown = home.ran(&["--config", name, "--", "echo", "started"]).expect_code(125);
+        let shown = home.ran(words!("--config {} -- echo started", name)).expect_code(125);
         assert!(shown.stdout.is_empty(), "{shown:?}");
         if name != "/dev/tty0" {
             shown.expect_stderr("is not a regular file");
@@ -230,13 +224,13 @@ fn only_a_regular_file_of_some_size_is_read() {
     }
     let mut large = "#".repeat(1 << 20);
     home.write("large.toml", &large);
-    home.ran(&["--config", "large.toml", "--", "true"]).expect_code(0);
+    home.ran("--config large.toml -- true").expect_code(0);
     large.push('#');
     home.write("large.toml", &large);
-    home.ran(&["--config", "large.toml", "--", "true"])
+    home.ran("--config large.toml -- true")
         .expect_code(125)
         .expect_stderr("is larger than 1 MiB");
-    home.ran(&["--config", "/proc/self/mem", "--", "true"]).expect_code(125);
+    home.ran("--config /proc/self/mem -- true").expect_code(125);
 }
 
 /// Needs root, as which the suite runs in containers.
@@ -248,28 +242,28 @@ fn a_file_of_another_user_is_refused_and_one_of_roots_is_not() {
     }
     let home = Home::with("[defaults]\nattempts = 7\n");
     set_mode(home.dir.path(), 0o755);
-    let as_nobody = |args: &[&str]| {
+    let as_nobody = |args: &str| {
         let mut command = home.backoff(args);
         command.uid(NOBODY).gid(NOBODY).current_dir("/");
         command
     };
-    if as_nobody(&["--version"]).output().is_err() {
+    if as_nobody("--version").output().is_err() {
         // The binary lies where nobody may go.
         return;
     }
-    assert_eq!(limit(&mut as_nobody(&[])), "7");
+    assert_eq!(limit(&mut as_nobody("")), "7");
     // A home that one may not look into, as a service has it that inherited HOME, is not one's own.
     set_mode(home.dir.path(), 0o700);
-    assert_eq!(limit(&mut as_nobody(&[])), "5");
+    assert_eq!(limit(&mut as_nobody("")), "5");
     set_mode(home.dir.path(), 0o755);
     // A file that is there and cannot be read is another matter.
     set_mode(&home.path(".config/backoff/config.toml"), 0o600);
-    run(&mut as_nobody(&["--", "true"]))
+    run(&mut as_nobody("-- true"))
         .expect_code(125)
         .expect_stderr("config.toml: the configuration file cannot be opened: Permission denied");
     std::os::unix::fs::chown(home.path(".config/backoff/config.toml"), Some(NOBODY), None).unwrap();
-    assert_eq!(limit(&mut as_nobody(&[])), "7");
-    home.ran(&["--", "true"])
+    assert_eq!(limit(&mut as_nobody("")), "7");
+    home.ran("-- true")
         .expect_code(125)
         .expect_stderr("belongs to user 65534, not to user 0 or root");
 }
@@ -296,7 +290,7 @@ fn what_is_not_toml() {
         "[policy]\n",
         "[defaults]",
     ] {
-        Home::with(good).ran(&["--", "true"]).expect_code(0).expect_silence();
+        Home::with(good).ran("-- true").expect_code(0).expect_silence();
     }
 }
 
@@ -409,7 +403,7 @@ fn values_that_the_option_refuses_too() {
         "2:10: \"mine\" is none of ours, sip",
         &[],
     );
-    let secret = Home::with("[defaults]\nstore = 'foo://user:hunter2@host'\n").ran(&["--", "true"]);
+    let secret = Home::with("[defaults]\nstore = 'foo://user:hunter2@host'\n").ran("-- true");
     assert!(
         !secret.expect_code(125).stderr.contains("hunter2"),
         "a password is shown"
@@ -419,7 +413,7 @@ fn values_that_the_option_refuses_too() {
 #[test]
 fn what_cannot_go_together_is_found_in_a_policy_that_nobody_chose() {
     let says = |text: &str, parts: &[&str]| {
-        let shown = Home::with(text).ran(&["--", "echo", "started"]).expect_code(125);
+        let shown = Home::with(text).ran("-- echo started").expect_code(125);
         assert!(shown.stdout.is_empty(), "{shown:?}");
         assert!(
             parts.iter().all(|part| shown.stderr.contains(part)),
@@ -449,20 +443,18 @@ fn what_cannot_go_together_is_found_in_a_policy_that_nobody_chose() {
     says("[defaults]\nquiet = true\nverbose = true\n", &["cannot go with"]);
     // From two sources the stronger one wins.
     let home = Home::with("[defaults]\nquiet = true\ngrowth = 'linear'\n[policy.x]\nverbose = 1\ndelays = [3]\n");
-    home.ran(&["-p", "x", "--", "true"])
-        .expect_code(0)
-        .expect_stderr("succeeded");
-    assert!(home.ran(&["-p", "x", "--plan", "-j", "none"]).stdout.contains(" 3s"));
+    home.ran("-p x -- true").expect_code(0).expect_stderr("succeeded");
+    assert!(home.ran("-p x --plan -j none").stdout.contains(" 3s"));
     // A cap from the command line lowers a policy's base, as it does a built-in one's.
     let home = Home::with("[policy.x]\nbase = '10s'\n");
-    home.ran(&["-p", "x", "-m", "1s", "--plan"]).expect_code(0);
+    home.ran("-p x -m 1s --plan").expect_code(0);
 }
 
 #[test]
 fn every_way_to_write_a_value() {
     let plan = |line: &str| {
         Home::with(format!("[defaults]\njitter = 'none'\nattempts = 3\n{line}\n"))
-            .ran(&["--plan"])
+            .ran("--plan")
             .expect_code(0)
             .stdout
             .split_whitespace()
@@ -494,7 +486,7 @@ fn every_way_to_write_a_value() {
     );
     let attempts = |script: &str| {
         let script = format!("echo; {script}");
-        home.ran(&["--", "sh", "-c", &script]).stdout.matches('\n').count()
+        home.ran(words!("-- sh -c {}", script)).stdout.matches('\n').count()
     };
     for (script, expected) in [
         ("exit 7", 5),
@@ -508,8 +500,7 @@ fn every_way_to_write_a_value() {
         assert_eq!(attempts(script), expected, "{script}");
     }
     let home = Home::with("[defaults]\nc-locale = true\nquiet = false\nverbose = 2\npty = false\n");
-    home.ran(&["--", "sh", "-c", "echo $LC_ALL"])
-        .expect_stderr("'echo $LC_ALL'");
+    home.ran("-- sh -c 'echo $LC_ALL'").expect_stderr("'echo $LC_ALL'");
 }
 
 /// Every option that a file may set, by its own name, with a value that the option itself takes.
@@ -523,22 +514,24 @@ fn every_option_can_be_set_in_a_file() {
         "config",
         "no-config",
     ];
-    for opt in OPTIONS.iter().filter(|opt| !not_in_a_file.contains(&opt.long)) {
-        let value = match opt.takes {
-            Takes::Nothing | Takes::Count => "true".to_owned(),
-            Takes::Word(_, words) => format!("{:?}", words[0]),
-            Takes::Value("SIGNAL" | "SIGNALS") => "'TERM'".to_owned(),
-            Takes::Value("PRESET,...") => "'curl'".to_owned(),
-            Takes::Value("URL") => "'/tmp/store'".to_owned(),
-            Takes::Value("SHELL" | "NAME" | "PATH") | Takes::Values(_) => "'true'".to_owned(),
-            Takes::Value(_) => "1".to_owned(),
+    for opt in OPTIONS.iter().filter(|opt| !not_in_a_file.contains(&&*opt.long)) {
+        let value = match &opt.takes {
+            Takes::Nothing => "true".to_owned(),
+            Takes::Word(words) => format!("{:?}", words[0]),
+            Takes::Value(name) => match &**name {
+                "SIGNAL" | "SIGNALS" => "'TERM'".to_owned(),
+                "PRESET,..." => "'curl'".to_owned(),
+                "URL" => "'/tmp/store'".to_owned(),
+                "SHELL" | "NAME" | "PATH" | "REGEX" => "'true'".to_owned(),
+                _ => "1".to_owned(),
+            },
         };
         let home = Home::with(format!("[defaults]\n{} = {value}\n", opt.long));
-        let shown = home.ran(&["--plan"]).expect_code(0);
+        let shown = home.ran("--plan").expect_code(0);
         assert!(shown.stdout.contains("retry"), "{}: {shown:?}", opt.long);
         let underscored = opt.long.replace('-', "_");
         Home::with(format!("[defaults]\n{underscored} = {value}\n"))
-            .ran(&["--plan"])
+            .ran("--plan")
             .expect_code(0);
     }
 }
@@ -548,41 +541,40 @@ fn every_option_can_be_set_in_a_file() {
 #[test]
 fn flag_variable_policy_defaults_built_in() {
     let home = Home::with("[defaults]\nattempts = 11\n[policy.mine]\nattempts = 12\n[policy.silent]\nbase = 1\n");
-    assert_eq!(limit(&mut home.backoff(&["--no-config"])), "5");
-    assert_eq!(limit(&mut home.backoff(&[])), "11");
-    assert_eq!(limit(&mut home.backoff(&["-p", "silent"])), "11");
-    assert_eq!(limit(&mut home.backoff(&["-p", "mine"])), "12");
-    assert_eq!(limit(&mut home.backoff(&["-p", "aws"])), "3");
-    assert_eq!(limit(home.backoff(&["-p", "mine"]).env("BACKOFF_ATTEMPTS", "13")), "13");
-    let mut all = home.backoff(&["-p", "mine", "-n", "14"]);
+    assert_eq!(limit(&mut home.backoff("--no-config")), "5");
+    assert_eq!(limit(&mut home.backoff("")), "11");
+    assert_eq!(limit(&mut home.backoff("-p silent")), "11");
+    assert_eq!(limit(&mut home.backoff("-p mine")), "12");
+    assert_eq!(limit(&mut home.backoff("-p aws")), "3");
+    assert_eq!(limit(home.backoff("-p mine").env("BACKOFF_ATTEMPTS", "13")), "13");
+    let mut all = home.backoff("-p mine -n 14");
     assert_eq!(limit(all.env("BACKOFF_ATTEMPTS", "13")), "14");
-    assert_eq!(limit(home.backoff(&[]).env("BACKOFF_POLICY", "mine")), "12");
-    home.ran(&["-p", "mime", "--", "true"])
+    assert_eq!(limit(home.backoff("").env("BACKOFF_POLICY", "mine")), "12");
+    home.ran("-p mime -- true")
         .expect_code(125)
         .expect_stderr("--policy: \"mime\" is none of mine, silent, sip, google");
     // Values that add up do so within one source.
     let home = Home::with("[defaults]\nretry-match = ['a', 'b']\nbase = 0\n[policy.c]\nretry-match = 'c'\n");
-    let shown = |args: &[&str]| {
-        let all = [args, &["-vv", "--", "true"]].concat();
-        let shown = home.ran(&all).expect_code(0).stderr;
+    let shown = |args: &str| {
+        let shown = home.ran(words!("{..} -vv -- true", args)).expect_code(0).stderr;
         let line = shown.lines().find(|line| line.contains("retry-match = ")).unwrap();
         line.split(" (").next().unwrap().to_owned()
     };
-    assert_eq!(shown(&[]), "backoff: retry-match = a, b");
-    assert_eq!(shown(&["-p", "c"]), "backoff: retry-match = c");
-    assert_eq!(shown(&["-p", "c", "-r", "d", "-r", "e"]), "backoff: retry-match = d, e");
+    assert_eq!(shown(""), "backoff: retry-match = a, b");
+    assert_eq!(shown("-p c"), "backoff: retry-match = c");
+    assert_eq!(shown("-p c -r d -r e"), "backoff: retry-match = d, e");
 }
 
 #[test]
 fn the_defaults_can_choose_a_policy() {
     let home = Home::with("[defaults]\npolicy = 'mine'\n[policy.mine]\nattempts = 12\n");
-    assert_eq!(limit(&mut home.backoff(&[])), "12");
-    assert_eq!(limit(&mut home.backoff(&["-p", "aws"])), "3");
+    assert_eq!(limit(&mut home.backoff("")), "12");
+    assert_eq!(limit(&mut home.backoff("-p aws")), "3");
     // What is right together is right.
     let home = Home::with("[defaults]\npolicy = 'mine'\nconsecutive = 6\n[policy.mine]\nattempts = 12\n");
-    assert_eq!(limit(&mut home.backoff(&["--consecutive", "1"])), "12");
+    assert_eq!(limit(&mut home.backoff("--consecutive 1")), "12");
     let home = Home::with("[defaults]\npolicy = 'aws'\n[policy.aws]\nattempts = 12\n");
-    assert_eq!(limit(&mut home.backoff(&[])), "12");
+    assert_eq!(limit(&mut home.backoff("")), "12");
 }
 
 // --- what is shown -------------------------------------------------------------------------------
@@ -593,7 +585,7 @@ fn policies_are_listed() {
         "[policy.mine]\nbase = '2s'\nstore = 'redis://user:hunter2@host'\nretry-match = ['a', 'b']\n\n[[policy.mine.rule]]\n\
          exit = [7, 9]\nbase = 30\n\n[policy.sip]\nattempts = 9\n",
     );
-    let list = home.ran(&["--list-policies"]).expect_code(0).expect_silence().stdout;
+    let list = home.ran("--list-policies").expect_code(0).expect_silence().stdout;
     let names: Vec<&str> = list
         .lines()
         .filter(|line| !line.starts_with(' '))
@@ -611,19 +603,19 @@ fn policies_are_listed() {
     ] {
         assert!(list.contains(part), "no {part:?} in {list}");
     }
-    let built_in = Home::empty().ran(&["--list-policies"]).expect_code(0).stdout;
+    let built_in = Home::empty().ran("--list-policies").expect_code(0).stdout;
     assert!(
         built_in.starts_with("sip                built in (RFC 3261"),
         "{built_in}"
     );
-    Home::with("what").ran(&["--list-policies"]).expect_code(125);
+    Home::with("what").ran("--list-policies").expect_code(125);
 }
 
 #[test]
 fn very_verbose_runs_say_every_setting_and_its_source() {
     let home = Home::with("[defaults]\nmax-delay = 20\n[policy.mine]\nbase = '2s'\nspread = '3s'\n");
     let shown = run(home
-        .backoff(&["-vv", "-p", "mine", "--factor", "4", "--", "true"])
+        .backoff("-vv -p mine --factor 4 -- true")
         .env("BACKOFF_JITTER", "full")
         .env("BACKOFF_STORE", "redis://user:hunter2@host"))
     .expect_code(0);
@@ -652,18 +644,18 @@ fn very_verbose_runs_say_every_setting_and_its_source() {
     assert!(shown.stderr.find("kill-after").unwrap() < first, "{shown:?}");
     // Where they come from when no file is read.
     Home::empty()
-        .ran(&["-vv", "--", "true"])
+        .ran("-vv -- true")
         .expect_stderr("backoff: config = none (no /");
-    home.ran(&["-vv", "--no-config", "--", "true"])
+    home.ran("-vv --no-config -- true")
         .expect_stderr("backoff: config = none (--no-config)\n");
-    home.ran(&["-vv", "--config", &file, "--", "true"])
+    home.ran(words!("-vv --config {} -- true", file))
         .expect_stderr(&format!("backoff: config = {file} (--config)\n"));
     // What became of a value that another one has changed.
-    home.ran(&["-vv", "-p", "mine", "-m", "1s", "--", "true"])
+    home.ran("-vv -p mine -m 1s -- true")
         .expect_stderr(&format!("base = 1s (policy mine, {file}:4:8 says 2s)"));
-    home.ran(&["-vv", "-p", "ethernet", "-g", "linear", "--", "true"])
+    home.ran("-vv -p ethernet -g linear -- true")
         .expect_stderr("jitter = full (policy ethernet says slotted)");
-    let less = home.ran(&["-v", "--", "true"]);
+    let less = home.ran("-v -- true");
     assert!(!less.stderr.contains("default"), "{less:?}");
 }
 
@@ -742,7 +734,7 @@ fn each_class_of_failures_has_its_waits_and_its_verdict() {
         "exit 3",
         "echo 'permission denied'; exit 1",
     ]);
-    let shown = home.ran(&["-v", "-p", "ci", "--", "sh", "-c", &script]).expect_code(1);
+    let shown = home.ran(words!("-v -p ci -- sh -c {}", script)).expect_code(1);
     assert_eq!(
         story(&shown),
         [
@@ -765,7 +757,7 @@ fn each_class_of_failures_has_its_waits_and_its_verdict() {
 fn a_rule_may_allow_fewer_attempts() {
     let home = Home::with(CI);
     let script = in_turn(&["exit 7", "exit 3", "exit 7", "echo never"]);
-    let shown = home.ran(&["-v", "-p", "ci", "--exhausted-exit", "75", "--", "sh", "-c", &script]);
+    let shown = home.ran(words!("-v -p ci --exhausted-exit 75 -- sh -c {}", script));
     let shown = shown.expect_code(75);
     assert_eq!(
         story(&shown),
@@ -777,12 +769,12 @@ fn a_rule_may_allow_fewer_attempts() {
         "{shown:?}"
     );
     // All attempts together are still bounded.
-    let shown = home.ran(&["-p", "ci", "-n", "2", "-b", "1ms", "--", "sh", "-c", "echo 429; exit 1"]);
+    let shown = home.ran("-p ci -n 2 -b 1ms -- sh -c 'echo 429; exit 1'");
     shown.expect_code(1).expect_stderr("gave up after 2 attempts");
     // --reset-after starts all counts again.
     let script = "test $(wc -l <runs) -ge 4 || sleep 0.3; echo >>runs; exit 7";
     home.write("runs", "");
-    let shown = home.ran(&["-p", "ci", "--reset-after", "200ms", "--", "sh", "-c", script]);
+    let shown = home.ran(words!("-p ci --reset-after 200ms -- sh -c {}", script));
     shown.expect_stderr("gave up after 5 attempts");
 }
 
@@ -796,24 +788,23 @@ fn the_first_rule_that_applies_decides() {
          [[policy.x.rule]]\nsignal = ['HUP', 'USR1']\nbase = '34ms'\n\
          [[policy.x.rule]]\ntimed_out = true\nbase = '35ms'\n",
     );
-    let wait = |args: &[&str], script: &str| {
-        let all = [&["-p", "x"], args, &["--", "sh", "-c", script]].concat();
-        let shown = home.ran(&all);
+    let wait = |args: &str, script: &str| {
+        let shown = home.ran(words!("-p x {..} -- sh -c {}", args, script));
         let story = story(&shown);
         story[0].split(' ').next().unwrap().to_owned()
     };
-    assert_eq!(wait(&[], "echo both; exit 1"), "31ms");
-    assert_eq!(wait(&[], "echo one; exit 1"), "32ms");
-    assert_eq!(wait(&[], "echo both; exit 3"), "32ms");
-    assert_eq!(wait(&[], "echo both; exit 4"), "33ms");
-    assert_eq!(wait(&[], "echo both; kill -HUP $$"), "33ms");
-    assert_eq!(wait(&[], "kill -HUP $$"), "34ms");
-    assert_eq!(wait(&[], "kill -TERM $$"), "1ms");
-    assert_eq!(wait(&["-t", "100ms"], "sleep 9"), "35ms");
-    assert_eq!(wait(&["-t", "100ms"], "echo both; sleep 9"), "33ms");
+    assert_eq!(wait("", "echo both; exit 1"), "31ms");
+    assert_eq!(wait("", "echo one; exit 1"), "32ms");
+    assert_eq!(wait("", "echo both; exit 3"), "32ms");
+    assert_eq!(wait("", "echo both; exit 4"), "33ms");
+    assert_eq!(wait("", "echo both; kill -HUP $$"), "33ms");
+    assert_eq!(wait("", "kill -HUP $$"), "34ms");
+    assert_eq!(wait("", "kill -TERM $$"), "1ms");
+    assert_eq!(wait("-t 100ms", "sleep 9"), "35ms");
+    assert_eq!(wait("-t 100ms", "echo both; sleep 9"), "33ms");
     // Text in either stream, as the other rules have it.
-    assert_eq!(wait(&["--match-on", "stderr"], "echo both; exit 4"), "1ms");
-    assert_eq!(wait(&["--match-on", "stderr"], "echo both >&2; exit 4"), "33ms");
+    assert_eq!(wait("--match-on stderr", "echo both; exit 4"), "1ms");
+    assert_eq!(wait("--match-on stderr", "echo both >&2; exit 4"), "33ms");
 }
 
 #[test]
@@ -825,26 +816,22 @@ fn stop_rules_beat_rules_and_rules_beat_the_rest() {
          [[policy.x.rule]]\nexit = 9\nverdict = 'permanent'\n\
          [[policy.x.rule]]\nsignal = 'PIPE'\nbase = '33ms'\n",
     );
-    let ran = |args: &[&str], script: &str| {
-        let all = [&["-p", "x"], args, &["--", "sh", "-c", script]].concat();
-        home.ran(&all)
-    };
-    ran(&["--stop-exit", "7"], "exit 7").expect_stderr("permanent: --stop-exit");
-    ran(&["--stop-match", "bad"], "echo bad; exit 7").expect_stderr("permanent: --stop-match");
-    ran(&["-t", "100ms", "--stop-on-timeout"], "sleep 9").expect_stderr("permanent: --stop-on-timeout");
-    ran(&["-t", "100ms"], "sleep 9").expect_stderr("retrying in 32ms");
-    ran(&["-e", "9"], "exit 9").expect_stderr("permanent: rule 3 of policy x");
-    ran(&["-e", "3"], "exit 7").expect_stderr("retrying in 31ms");
-    ran(&["-e", "3"], "exit 4").expect_stderr("permanent: no retry rule matches");
-    ran(&["-e", "3"], "exit 3").expect_stderr("retrying in 1ms");
-    ran(&["--retry-if", "exit 1"], "exit 7").expect_stderr("retrying in 31ms");
-    ran(&["--retry-if", "exit 1"], "exit 4").expect_stderr("permanent: --retry-if");
-    ran(&[], "kill -PIPE $$").expect_stderr("retrying in 33ms");
-    home.ran(&["-p", "x", "--", "no-such-command"])
-        .expect_stderr("retrying in 31ms");
+    let ran = |args: &str, script: &str| home.ran(words!("-p x {..} -- sh -c {}", args, script));
+    ran("--stop-exit 7", "exit 7").expect_stderr("permanent: --stop-exit");
+    ran("--stop-match bad", "echo bad; exit 7").expect_stderr("permanent: --stop-match");
+    ran("-t 100ms --stop-on-timeout", "sleep 9").expect_stderr("permanent: --stop-on-timeout");
+    ran("-t 100ms", "sleep 9").expect_stderr("retrying in 32ms");
+    ran("-e 9", "exit 9").expect_stderr("permanent: rule 3 of policy x");
+    ran("-e 3", "exit 7").expect_stderr("retrying in 31ms");
+    ran("-e 3", "exit 4").expect_stderr("permanent: no retry rule matches");
+    ran("-e 3", "exit 3").expect_stderr("retrying in 1ms");
+    ran("--retry-if 'exit 1'", "exit 7").expect_stderr("retrying in 31ms");
+    ran("--retry-if 'exit 1'", "exit 4").expect_stderr("permanent: --retry-if");
+    ran("", "kill -PIPE $$").expect_stderr("retrying in 33ms");
+    home.ran("-p x -- no-such-command").expect_stderr("retrying in 31ms");
     // A rule that does not name what cannot start leaves a typo final.
     let home = Home::with("[policy.x]\n[[policy.x.rule]]\nmatch = 'x'\ntimed_out = false\n");
-    home.ran(&["-p", "x", "--", "no-such-command"]).expect_code(127);
+    home.ran("-p x -- no-such-command").expect_code(127);
 }
 
 #[test]
@@ -855,35 +842,29 @@ fn a_rule_is_a_layer_between_its_policy_and_the_variables() {
              [[policy.x.rule]]\nexit = 1\n{lines}\n"
         ))
     };
-    let waits = |home: &Home, args: &[&str]| {
-        let all = [&["-p", "x"], args, &["--", "false"]].concat();
-        let story = story(&home.ran(&all));
+    let waits = |home: &Home, args: &str| {
+        let story = story(&home.ran(words!("-p x {..} -- false", args)));
         let waits: Vec<&str> = story[..2].iter().map(|line| line.split(' ').next().unwrap()).collect();
         waits.join(" ")
     };
-    assert_eq!(waits(&rule(""), &[]), "11ms 33ms");
-    assert_eq!(waits(&rule("base = '12ms'"), &[]), "12ms 36ms");
-    assert_eq!(waits(&rule("base = '20ms'"), &[]), "20ms 40ms");
-    assert_eq!(waits(&rule("base = '50ms'\nmax-delay = 1"), &[]), "50ms 0.15s");
-    assert_eq!(waits(&rule("factor = 2"), &[]), "11ms 22ms");
-    assert_eq!(waits(&rule("growth = 'constant'"), &[]), "11ms 11ms");
-    assert_eq!(waits(&rule("delays = ['5ms', '7ms']"), &[]), "5ms 7ms");
-    assert_eq!(
-        waits(&rule("delays = ['5ms', '7ms']"), &["-g", "constant"]),
-        "11ms 11ms"
-    );
+    assert_eq!(waits(&rule(""), ""), "11ms 33ms");
+    assert_eq!(waits(&rule("base = '12ms'"), ""), "12ms 36ms");
+    assert_eq!(waits(&rule("base = '20ms'"), ""), "20ms 40ms");
+    assert_eq!(waits(&rule("base = '50ms'\nmax-delay = 1"), ""), "50ms 0.15s");
+    assert_eq!(waits(&rule("factor = 2"), ""), "11ms 22ms");
+    assert_eq!(waits(&rule("growth = 'constant'"), ""), "11ms 11ms");
+    assert_eq!(waits(&rule("delays = ['5ms', '7ms']"), ""), "5ms 7ms");
+    assert_eq!(waits(&rule("delays = ['5ms', '7ms']"), "-g constant"), "11ms 11ms");
     // Flags and variables win, as over everything in a policy.
-    assert_eq!(waits(&rule("base = '12ms'"), &["-b", "1ms"]), "1ms 3ms");
-    assert_eq!(waits(&rule("base = '20ms'"), &["-m", "15ms"]), "15ms 15ms");
+    assert_eq!(waits(&rule("base = '12ms'"), "-b 1ms"), "1ms 3ms");
+    assert_eq!(waits(&rule("base = '20ms'"), "-m 15ms"), "15ms 15ms");
     // A rule's jitter needs no growth of the policy's to go with it.
-    rule("jitter = 'decorrelated'")
-        .ran(&["-p", "x", "--plan"])
-        .expect_code(0);
+    rule("jitter = 'decorrelated'").ran("-p x --plan").expect_code(0);
     // A flag that means nothing for one of the rules may mean something for the others.
     let home = rule("jitter = 'additive'\nspread = 0");
-    home.ran(&["-p", "x", "--plan"]).expect_code(0);
+    home.ran("-p x --plan").expect_code(0);
     // --plan shows the ordinary waits.
-    let plan = rule("base = '12ms'").ran(&["-p", "x", "--plan"]).stdout;
+    let plan = rule("base = '12ms'").ran("-p x --plan").stdout;
     assert!(plan.contains("0.011s") && !plan.contains("0.012s"), "{plan}");
 }
 
@@ -923,9 +904,9 @@ fn rules_that_are_wrong() {
     refused("[defaults]\nrule = 1\n", "2:1: ", &["\"rule\" is no option"]);
     // Inline, it is the same.
     Home::with("[policy.x]\nrule = [{ exit = 1, base = 1 }]\n")
-        .ran(&["-p", "x", "--", "true"])
+        .ran("-p x -- true")
         .expect_code(0);
-    let shown = Home::with("[[policy.x.rule]]\nexit = 1\nbase = '1m'\n").ran(&["--", "true"]);
+    let shown = Home::with("[[policy.x.rule]]\nexit = 1\nbase = '1m'\n").ran("-- true");
     shown.expect_code(125).expect_stderr("(rule 1 of policy x, ");
 }
 
@@ -934,10 +915,10 @@ fn a_spent_budget_and_a_long_wait_end_rules_too() {
     let home = Home::with(
         "[policy.x]\njitter = 'none'\nbase = '1ms'\n[[policy.x.rule]]\nexit = 7\nbase = '20s'\nmax-delay = '1m'\n",
     );
-    home.ran(&["-p", "x", "-d", "5s", "--", "sh", "-c", "exit 7"])
+    home.ran("-p x -d 5s -- sh -c 'exit 7'")
         .expect_code(7)
         .expect_stderr("the next wait would pass the deadline");
-    home.ran(&["-p", "x", "--stop-at-delay", "10s", "--", "sh", "-c", "exit 7"])
+    home.ran("-p x --stop-at-delay 10s -- sh -c 'exit 7'")
         .expect_code(7)
         .expect_stderr("the next wait would reach --stop-at-delay");
 }

@@ -1,26 +1,18 @@
 //! Storms: many real runs at once against a service that is down, under one budget. What the service sees
 //! obeys the rule to the call, and what is counted is what it saw.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use backoff_cli::budget::record;
-#[cfg(feature = "redis")]
-use common::redis::Server;
-use common::storm::{DOWN, Service, Storm};
-use common::tools::Test;
-use common::{eventually, ran};
 use tempfile::TempDir;
 
-const TESTS: &[Test] = &[
+#[cfg(feature = "redis")]
+use crate::common::redis::Server;
+use crate::common::storm::{DOWN, Service, Storm};
+use crate::common::tools::Test;
+use crate::common::{eventually, ledger};
+
+pub const TESTS: &[Test] = &[
     (
         "two_hundred_runs_and_a_directory",
         &[],
@@ -42,35 +34,17 @@ const TESTS: &[Test] = &[
     ("runs_that_are_killed", &[], runs_that_are_killed),
 ];
 
-fn main() {
-    common::tools::main(TESTS);
-}
-
 /// A storm of runs that retry until the budget says no; the calls that the service saw.
 fn storm(store: &str, runs: usize, least: u64) -> u64 {
     let service = Service::start();
-    let least = least.to_string();
-    let options = [
-        "-q",
-        "-n",
-        "unlimited",
-        "-b",
-        "5ms",
-        "-m",
-        "20ms",
-        "--budget",
-        "storm",
-        "--budget-min",
-        &least,
-        "--exhausted-exit",
-        "75",
-        // Nobody falls back for want of time.
-        "--store-timeout",
-        "2m",
-        "--store",
-        store,
-    ];
-    let (ends, said) = Storm::start(runs, &service, &options).finish();
+    let budget = format!("--budget storm --budget-min {least} --exhausted-exit 75");
+    // Nobody falls back for want of time.
+    let options = words!(
+        "-q -n unlimited -b 5ms -m 20ms {..} --store-timeout 2m --store {}",
+        budget,
+        store
+    );
+    let (ends, said) = Storm::start(runs, &service, options).finish();
     assert_eq!(said, "");
     assert!(ends.iter().all(|end| end.code() == Some(75)), "{ends:?}");
     service.calls()
@@ -95,11 +69,7 @@ fn calls_of(runs: u64, least: u64) -> u64 {
 
 /// Attempts and retries in a directory's file, which nobody is to be writing.
 fn counts_in(store: &Path) -> (u64, u64) {
-    let bytes = std::fs::read(store.join("storm.budget")).unwrap();
-    let slots = record::read(&bytes).unwrap().slots;
-    slots.iter().fold((0, 0), |sum, slot| {
-        (sum.0 + slot.counts.attempts, sum.1 + slot.counts.retries)
-    })
+    ledger::counted(&ledger::ledger(store.join("storm.budget")))
 }
 
 fn names_in(store: &TempDir) -> Vec<String> {
@@ -119,7 +89,7 @@ fn with_a_directory(runs: usize, least: u64) {
 
 #[cfg(feature = "redis")]
 fn with_a_server(runs: usize, least: u64) {
-    let server = Server::start(&["--tcp-backlog", "1024"]);
+    let server = Server::start("--tcp-backlog 1024");
     let calls = storm(&server.url(), runs, least);
     assert_eq!(calls, calls_of(runs as u64, least));
     assert_eq!(server.counts("storm"), (calls, calls - runs as u64));
@@ -149,11 +119,10 @@ fn runs_that_are_killed() {
     let store = tempfile::tempdir().unwrap();
     let path = store.path().to_str().unwrap();
     let service = Service::start();
-    let attempts = ATTEMPTS.to_string();
     // A budget that all may use.
-    let budget = ["--budget", "storm", "--budget-min", "1000000", "--store", path];
-    let options = ["-q", "-n", &attempts, "-b", "1ms", "-m", "5ms", "--store-timeout", "2m"];
-    let mut storm = Storm::start(RUNS, &service, &[&options[..], &budget].concat());
+    let budget = words!("--budget storm --budget-min 1000000 --store {}", path);
+    let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms --store-timeout 2m");
+    let mut storm = Storm::start(RUNS, &service, words!("{..} {..}", options, budget));
     // One after the other, wherever it may be just then.
     let mut killed = 0;
     for i in (0..RUNS).step_by(3) {
@@ -179,8 +148,6 @@ fn runs_that_are_killed() {
         "{attempts} attempts, {calls} calls"
     );
     assert_eq!(names_in(&store), ["storm.budget"]);
-    ran(&[&budget[..], &["--", "true"]].concat())
-        .expect_code(0)
-        .expect_silence();
+    run!("{..} -- true", budget).expect_code(0).expect_silence();
     assert_eq!(counts_in(store.path()).0, attempts + 1);
 }

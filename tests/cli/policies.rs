@@ -1,12 +1,10 @@
 //! The waits that the binary shows and keeps: growth, jitter, policies, caps.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{Shown, backoff, probe, ran, run, within};
 use nix::time::{ClockId, clock_gettime};
+
+use crate::common::{Shown, backoff, probe, ran, run, within};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -68,14 +66,13 @@ fn rows(shown: Shown) -> Vec<Row> {
 /// The plan of these options, which stand in one string.
 #[track_caller]
 fn plan(options: &str) -> Vec<Row> {
-    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
-    rows(ran(&words))
+    rows(run!("{..} --plan", options))
 }
 
 #[track_caller]
 fn plan_with(variables: &[(&str, &str)], options: &str) -> Vec<Row> {
-    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
-    rows(run(backoff(&words).envs(variables.iter().copied())))
+    let mut command = backoff(words!("{..} --plan", options));
+    rows(run(command.envs(variables.iter().copied())))
 }
 
 /// Waits without randomness, in milliseconds.
@@ -99,8 +96,7 @@ fn expect_ranges(rows: &[Row], ranges: &[(u64, u64, u64)]) {
 
 #[track_caller]
 fn expect_usage_error(options: &str, parts: &[&str]) {
-    let words: Vec<&str> = options.split_whitespace().chain(["--plan"]).collect();
-    let shown = ran(&words).expect_code(125);
+    let shown = run!("{..} --plan", options).expect_code(125);
     assert_eq!(shown.stdout, "");
     assert!(
         parts.iter().all(|part| shown.stderr.contains(part)),
@@ -275,7 +271,7 @@ fn a_plan_ends_at_the_deadline() {
 fn a_plan_runs_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "ran");
-    rows(ran(&["--plan", "--", "touch", &file]));
+    rows(run!("--plan -- touch {}", file));
     assert!(!std::path::Path::new(&file).exists());
 }
 
@@ -367,7 +363,7 @@ fn a_policy_from_the_environment() {
     let base = [("BACKOFF_BASE", "1s")];
     expect_exactly(&plan_with(&base, "-p sip -n 4"), &[1000, 2000, 4000]);
     expect_exactly(&plan_with(&base, "-p sip -n 4 -b 2s"), &[2000, 4000, 4000]);
-    let shown = run(backoff(&["--plan"]).env("BACKOFF_POLICY", "sipp")).expect_code(125);
+    let shown = run(backoff("--plan").env("BACKOFF_POLICY", "sipp")).expect_code(125);
     shown.expect_stderr("BACKOFF_POLICY").expect_stderr("sipp");
     expect_usage_error("-p nothing", &["--policy", "nothing"]);
 }
@@ -393,13 +389,9 @@ struct Stamped {
 fn stamp(options: &str, code: &str) -> Stamped {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "stamps");
-    let probe = probe();
-    let words: Vec<&str> = options
-        .split_whitespace()
-        .chain(["--", &probe, "stamp", &file, code])
-        .collect();
+    let line = words!("{..} -- {} stamp {} {}", options, probe(), file, code);
     let began = now();
-    let shown = ran(&words);
+    let shown = ran(line);
     let stamps: Vec<Duration> = std::fs::read_to_string(&file)
         .unwrap()
         .lines()
@@ -502,8 +494,7 @@ fn no_wait_is_fifty_attempts_at_once() {
 #[test]
 fn a_seed_makes_waits_reproducible() {
     let waits = |options: &str| {
-        let words: Vec<&str> = options.split_whitespace().chain(["-n", "5", "--", "false"]).collect();
-        let waits = announced(&ran(&words));
+        let waits = announced(&run!("{..} -n 5 -- false", options));
         assert_eq!(waits.len(), 4, "{options}");
         waits
     };
@@ -536,7 +527,7 @@ fn a_seed_makes_waits_reproducible() {
 
 #[test]
 fn announced_waits_are_those_of_the_plan() {
-    let shown = ran(&["-p", "sip", "-b", "1ms", "-n", "8", "-m", "16ms", "--", "false"]);
+    let shown = run!("-p sip -b 1ms -n 8 -m 16ms -- false");
     let planned: Vec<String> = plan("-p sip -b 1ms -n 8 -m 16ms")
         .iter()
         .map(|row| format!("{:?}", row.mean))
@@ -571,13 +562,10 @@ fn a_long_attempt_starts_the_growth_and_the_count_again() {
     let calls = within(&dir, "calls");
     // The second call runs for long.
     let script = "echo $BACKOFF_ATTEMPT; echo >>\"$0\"; test $(wc -l <\"$0\") != 2 || sleep 0.6; exit 7";
-    let options = ["-n", "3", "-b", "10ms", "-j", "none", "--reset-after", "500ms"];
-    let words: Vec<&str> = options
-        .iter()
-        .copied()
-        .chain(["--", "sh", "-c", script, &calls])
-        .collect();
-    let shown = ran(&words).expect_code(7).expect_stderr("gave up after 4 attempts in ");
+    let options = "-n 3 -b 10ms -j none --reset-after 500ms";
+    let shown = run!("{..} -- sh -c {} {}", options, script, calls)
+        .expect_code(7)
+        .expect_stderr("gave up after 4 attempts in ");
     assert_eq!(shown.stdout, "1\n2\n2\n3\n");
     assert_eq!(announced(&shown), ["10ms", "10ms", "20ms"]);
 }
@@ -589,35 +577,10 @@ fn consecutive_successes_a_base_apart() {
     stamped.shown.expect_code(0).expect_silence();
     // Good, bad, good, good.
     let script = "echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT != 2";
-    let shown = ran(&[
-        "--consecutive",
-        "2",
-        "-b",
-        "1ms",
-        "-j",
-        "none",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ])
-    .expect_code(0);
+    let shown = run!("--consecutive 2 -b 1ms -j none -- sh -c {}", script).expect_code(0);
     assert_eq!(shown.stdout, "1\n2\n3\n4\n");
     shown.expect_stderr("succeeded on attempt 4 of 5");
     // Good, bad, good: too few.
-    let shown = ran(&[
-        "--consecutive",
-        "2",
-        "-n",
-        "3",
-        "-b",
-        "1ms",
-        "-j",
-        "none",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ]);
+    let shown = run!("--consecutive 2 -n 3 -b 1ms -j none -- sh -c {}", script);
     shown.expect_code(1).expect_stderr("too few successes in a row");
 }

@@ -1,12 +1,10 @@
 //! What the command inherits: it cannot tell that it is wrapped.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use common::{Shown, backoff, clean, run, shell, within};
+use crate::common::process::{children_of, is_alive};
+use crate::common::{BIN, Live, Shown, backoff, clean, detached, eventually, executable, run, shell, within};
 
 /// Runs a script of bash with W empty and with W being backoff: both must show the same.
 #[track_caller]
@@ -105,24 +103,12 @@ fn umask_limits_priority_directory() {
 
 #[test]
 fn timer_slack_is_the_callers_after_a_wait_too() {
-    let shown = run(&mut backoff(&[
-        "-q",
-        "-n",
-        "3",
-        "-b",
-        "5ms",
-        "-j",
-        "none",
-        "--",
-        "sh",
-        "-c",
-        "cat /proc/self/timerslack_ns; exit 1",
-    ]));
+    let shown = run!("-q -n 3 -b 5ms -j none -- sh -c 'cat /proc/self/timerslack_ns; exit 1'");
     let bare = run(clean("cat").arg("/proc/self/timerslack_ns")).stdout;
     assert_eq!(shown.stdout, bare.repeat(3));
     // One that the caller set (PR_SET_TIMERSLACK is 29), too.
     let script = "cat /proc/self/timerslack_ns; exit 1";
-    let set = ["-e", "syscall(157, 29, 77777, 0, 0, 0); exec @ARGV", common::BIN];
+    let set = words!("-e 'syscall(157, 29, 77777, 0, 0, 0); exec @ARGV' {}", BIN);
     let mut perl = clean("perl");
     perl.args(set)
         .args(["-q", "-n", "2", "-b", "5ms", "-j", "none", "--", "sh", "-c", script]);
@@ -167,7 +153,7 @@ fn entries_without_an_equals_sign_survive() {
                   my $v = pack('p' x @a . 'Q', @a, 0); syscall(59, $a[0], $v, $e);";
     let bare = run(clean("perl").args(["-e", source, "/bin/cat", "/proc/self/environ"]));
     assert_eq!(bare.stdout, "NOEQUALS\0=odd\0A=1\0");
-    let wrapped = run(clean("perl").args(["-e", source, common::BIN, "/bin/cat", "/proc/self/environ"]));
+    let wrapped = run(clean("perl").args(["-e", source, BIN, "/bin/cat", "/proc/self/environ"]));
     assert!(wrapped.stdout.starts_with(&bare.stdout), "{wrapped:?}");
 }
 
@@ -175,7 +161,7 @@ fn entries_without_an_equals_sign_survive() {
 fn the_variables_of_an_attempt() {
     let script = "echo \"$BACKOFF_ATTEMPT/$BACKOFF_ATTEMPT_LIMIT [$BACKOFF_PREVIOUS_EXIT] $BACKOFF_DEPTH $BACKOFF_RUN_ID $BACKOFF_ELAPSED\"; \
                   case $BACKOFF_ATTEMPT in 1) exit 7;; 2) kill -KILL $$;; 3) sleep 9;; esac";
-    let shown = common::ran(&["-b", "1ms", "-t", "300ms", "--", "sh", "-c", script]).expect_code(0);
+    let shown = run!("-b 1ms -t 300ms -- sh -c {}", script).expect_code(0);
     let lines: Vec<Vec<&str>> = shown.stdout.lines().map(|line| line.split(' ').collect()).collect();
     let column = |i: usize| lines.iter().map(|line| line[i]).collect::<Vec<_>>();
     assert_eq!(column(0), ["1/5", "2/5", "3/5", "4/5"]);
@@ -192,20 +178,13 @@ fn the_variables_of_an_attempt() {
         elapsed[0] == 0.0 && elapsed.is_sorted() && elapsed[3] >= 0.3,
         "{elapsed:?}"
     );
-    let other = common::ran(&[
-        "-n",
-        "unlimited",
-        "--",
-        "sh",
-        "-c",
-        "echo \"[$BACKOFF_ATTEMPT_LIMIT] $BACKOFF_RUN_ID\"",
-    ]);
+    let other = run!(r#"-n unlimited -- sh -c 'echo "[$BACKOFF_ATTEMPT_LIMIT] $BACKOFF_RUN_ID"'"#);
     assert!(
         other.stdout.starts_with("[] ") && !other.stdout.contains(id),
         "{other:?}"
     );
     // The same seed makes the same waits, not the same run.
-    let with_seed = || common::ran(&["--seed", "1", "--", "sh", "-c", "echo $BACKOFF_RUN_ID"]).stdout;
+    let with_seed = || run!("--seed 1 -- sh -c 'echo $BACKOFF_RUN_ID'").stdout;
     assert_ne!(with_seed(), with_seed());
 }
 
@@ -214,33 +193,30 @@ fn variables_that_name_backoffs_process_name_the_commands() {
     let script = "exec sh -c 'LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 exec backoff -q -n 2 -b 1ms -- \
                   sh -c \"echo \\$((LISTEN_PID == \\$\\$)) \\$((WATCHDOG_PID == \\$\\$)) \\$LISTEN_FDS; exit 1\"'";
     assert_eq!(run(&mut shell(script)).stdout, "1 1 1\n1 1 1\n");
-    let other = run(backoff(&["--", "sh", "-c", "echo $LISTEN_PID"]).env("LISTEN_PID", "1"));
+    let other = run(backoff("-- sh -c 'echo $LISTEN_PID'").env("LISTEN_PID", "1"));
     assert_eq!(other.stdout, "1\n");
 }
 
 #[test]
 fn c_locale_is_set_where_asked_for() {
-    let run_with = |args: &[&str]| run(backoff(args).env("LC_ALL", "de_DE.UTF-8")).stdout;
-    assert_eq!(run_with(&["--", "sh", "-c", "echo $LC_ALL"]), "de_DE.UTF-8\n");
-    assert_eq!(run_with(&["--c-locale", "--", "sh", "-c", "echo $LC_ALL"]), "C.UTF-8\n");
+    let run_with = |args: &str| run(backoff(args).env("LC_ALL", "de_DE.UTF-8")).stdout;
+    assert_eq!(run_with("-- sh -c 'echo $LC_ALL'"), "de_DE.UTF-8\n");
+    assert_eq!(run_with("--c-locale -- sh -c 'echo $LC_ALL'"), "C.UTF-8\n");
 }
 
 #[test]
 fn argv_is_exact() {
     let odd = ["", " ", "a\nb", "*", "$HOME", "--", "-n", "--help", "\\"];
-    let shown = run(backoff(&["--", "printf", "[%s]"]).args(odd));
+    let shown = run(backoff("-- printf '[%s]'").args(odd));
     assert_eq!(shown.stdout, odd.map(|word| format!("[{word}]")).concat());
     let bytes = OsStr::from_bytes(b"\xff\xfe \x01");
-    let output = backoff(&["printf", "%s"]).arg(bytes).output().unwrap();
+    let output = backoff("printf %s").arg(bytes).output().unwrap();
     assert_eq!(output.stdout, bytes.as_bytes());
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join(OsStr::from_bytes(b"pro\xffgram"));
     std::os::unix::fs::symlink("/bin/true", &program).unwrap();
-    assert!(backoff(&["--"]).arg(&program).output().unwrap().status.success());
-    assert_eq!(
-        run(&mut backoff(&["bash", "-c", "echo $0", "as typed"])).stdout,
-        "as typed\n"
-    );
+    assert!(backoff("--").arg(&program).output().unwrap().status.success());
+    assert_eq!(run!("bash -c 'echo $0' 'as typed'").stdout, "as typed\n");
     // argv[0] is the word as typed, not the file that was found.
     assert_eq!(
         run(&mut shell("backoff cat /proc/self/cmdline | tr '\\0' ' '")).stdout,
@@ -256,10 +232,10 @@ fn path_is_searched_as_the_shell_does() {
     for (folder, mode) in [(&denied, 0o644), (&good, 0o755)] {
         std::fs::create_dir(folder).unwrap();
         let tool = folder.join("tool");
-        std::fs::write(&tool, "#!/bin/sh\necho good\n").unwrap();
+        executable(tool.to_str().unwrap(), "#!/bin/sh\necho good\n");
         std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(mode)).unwrap();
     }
-    let at = |path: String| run(backoff(&["-q", "--", "tool"]).env("PATH", path).current_dir(&good));
+    let at = |path: String| run(backoff("-q -- tool").env("PATH", path).current_dir(&good));
     let (denied, good) = (denied.display(), good.display());
     assert_eq!(at(format!("{denied}:{good}")).stdout, "good\n");
     assert_eq!(at(format!("{denied}:/nowhere")).code(), Some(126));
@@ -267,10 +243,7 @@ fn path_is_searched_as_the_shell_does() {
     // An empty entry is the working directory; without one it is not searched.
     assert_eq!(at("/nowhere:".into()).stdout, "good\n");
     // Unset, it is the system's default.
-    assert_eq!(
-        run(backoff(&["--", "echo", "found"]).env_remove("PATH")).stdout,
-        "found\n"
-    );
+    assert_eq!(run(backoff("-- echo found").env_remove("PATH")).stdout, "found\n");
 }
 
 #[test]
@@ -282,12 +255,10 @@ fn session_and_parent() {
     let shown = run(&mut shell("backoff -- sh -c 'cat /proc/$PPID/comm'"));
     assert_eq!(shown.stdout, "backoff\n");
     // Without a terminal it leads a group of its own.
-    let shown = run(&mut common::detached(&[
-        "--",
-        "sh",
-        "-c",
-        "test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo leads",
-    ]));
+    let shown = run(&mut detached(words!(
+        "-- sh -c {}",
+        "test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo leads"
+    )));
     assert_eq!(shown.stdout, "leads\n");
 }
 
@@ -317,15 +288,15 @@ fn flags_of_shared_descriptions_are_left_alone() {
 fn a_daemon_or_background_child_is_left_alone_and_not_waited_for() {
     let script = "backoff -- sh -c 'sleep 60 >/dev/null 2>&1 & echo $!'; backoff -- sh -c 'setsid sleep 60 & echo $!' | head -n 1";
     let began = std::time::Instant::now();
-    let mut live = common::Live::start(&mut shell(script));
+    let mut live = Live::start(&mut shell(script));
     let daemons: Vec<i32> = [live.line(), live.line()]
         .iter()
         .map(|line| line.parse().unwrap())
         .collect();
-    common::eventually("backoff ends", || live.child.try_wait().unwrap().is_some());
+    eventually("backoff ends", || live.child.try_wait().unwrap().is_some());
     assert!(began.elapsed() < std::time::Duration::from_secs(20));
     for daemon in daemons {
-        assert!(common::process::is_alive(daemon));
+        assert!(is_alive(daemon));
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon), nix::sys::signal::Signal::SIGKILL).unwrap();
     }
 }
@@ -349,22 +320,12 @@ fn no_zombie_is_left_between_attempts() {
 
 #[test]
 fn nothing_is_held_during_a_wait() {
-    let mut live = common::Live::start(&mut backoff(&[
-        "-q",
-        "-b",
-        "30s",
-        "-m",
-        "30s",
-        "-n",
-        "2",
-        "--",
-        "sh",
-        "-c",
-        "set -- /proc/$$/fd/*; echo $#; exit 1",
-    ]));
+    let mut live = Live::start(&mut backoff(
+        "-q -b 30s -m 30s -n 2 -- sh -c 'set -- /proc/$$/fd/*; echo $#; exit 1'",
+    ));
     let of_the_command: usize = live.line().parse().unwrap();
     let proc = format!("/proc/{}", live.pid());
-    common::eventually("no child", || common::process::children_of(live.pid()).is_empty());
+    eventually("no child", || children_of(live.pid()).is_empty());
     assert_eq!(std::fs::read_dir(format!("{proc}/task")).unwrap().count(), 1);
     // What the caller gave it, and the one that signals come through; the command counted the
     // directory that it read.
@@ -389,7 +350,7 @@ fn little_memory_is_enough() {
 #[test]
 fn an_odd_environment_does_not_matter() {
     let long = "x".repeat(50_000);
-    run(backoff(&["--", "true"])
+    run(backoff("-- true")
         .env("LANG", &long)
         .env("COLUMNS", "90000000000000")
         .env("LINES", "-1")

@@ -1,19 +1,18 @@
 //! `--for` with the real tools: what each says of a dead port or a broken server is retried, what it
 //! says of a mistake is not. Where a tool is missing, the test is listed as ignored with the tool's
 //! name; with REQUIRE_TEST_TOOLS set (as in CI) that is a failure.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
-use common::tools::{Test, is_there};
-use common::{Shown, backoff, clean, run, within};
 use tempfile::TempDir;
 
-const TESTS: &[Test] = &[
+use crate::common::tools::{Test, is_there};
+use crate::common::words::Words;
+use crate::common::{Shown, backoff, clean, run, within};
+
+pub const TESTS: &[Test] = &[
     ("curl", &["curl"], curl),
     ("wget", &["wget"], wget),
     ("ssh", &["ssh"], ssh),
@@ -33,18 +32,13 @@ const TESTS: &[Test] = &[
     ("flock", &["flock"], flock),
 ];
 
-fn main() {
-    common::tools::main(TESTS);
-}
-
 // --- running a tool ---
 
 /// Runs a tool twice at most, in an environment of its own: nothing of the machine's configuration.
 #[track_caller]
-fn tried(home: &TempDir, preset: &str, args: &[&str]) -> Shown {
-    let mut all = vec!["-n", "2", "-b", "1ms", "-j", "none", "--for", preset, "--"];
-    all.extend(args);
-    run(alone(&mut backoff(&all), home))
+fn tried(home: &TempDir, preset: &str, args: impl Words) -> Shown {
+    let all = words!("-n 2 -b 1ms -j none --for {} -- {..}", preset, args);
+    run(alone(&mut backoff(all), home))
 }
 
 fn alone<'a>(command: &'a mut std::process::Command, home: &TempDir) -> &'a mut std::process::Command {
@@ -71,14 +65,15 @@ fn alone<'a>(command: &'a mut std::process::Command, home: &TempDir) -> &'a mut 
 }
 
 #[track_caller]
-fn is_retried(preset: &str, args: &[&str]) {
+fn is_retried(preset: &str, args: impl Words) {
     let home = tempfile::tempdir().unwrap();
     retried_in(&home, preset, args);
 }
 
 #[track_caller]
-fn retried_in(home: &TempDir, preset: &str, args: &[&str]) {
-    let shown = tried(home, preset, args);
+fn retried_in(home: &TempDir, preset: &str, args: impl Words) {
+    let args = args.words();
+    let shown = tried(home, preset, &args);
     assert!(!shown.status.success(), "{args:?}: {shown:#?}");
     shown
         .expect_stderr("attempt 1 of 2 failed")
@@ -86,21 +81,18 @@ fn retried_in(home: &TempDir, preset: &str, args: &[&str]) {
 }
 
 #[track_caller]
-fn is_final(preset: &str, args: &[&str]) {
+fn is_final(preset: &str, args: impl Words) {
     let home = tempfile::tempdir().unwrap();
     final_in(&home, preset, args);
 }
 
 #[track_caller]
-fn final_in(home: &TempDir, preset: &str, args: &[&str]) {
-    let shown = tried(home, preset, args);
+fn final_in(home: &TempDir, preset: &str, args: impl Words) {
+    let args = args.words();
+    let shown = tried(home, preset, &args);
     assert!(!shown.status.success(), "{args:?}: {shown:#?}");
     assert!(!shown.stderr.contains("attempt 1 of 2 failed"), "{args:?}: {shown:#?}");
     shown.expect_stderr("gave up after 1 attempt");
-}
-
-fn with<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
-    [first, rest].concat()
 }
 
 // --- the other side ---
@@ -186,125 +178,101 @@ fn curl() {
     let get = |address: &str| vec!["curl".to_owned(), "-qsSf".to_owned(), format!("http://{address}/")];
     let closes = format!("127.0.0.1:{}", serve(""));
     for address in [DEAD, &unavailable(), &status("429 Too Many Requests"), &closes] {
-        is_retried("curl", &get(address).iter().map(String::as_str).collect::<Vec<_>>());
+        is_retried("curl", get(address).iter().map(String::as_str).collect::<Vec<_>>());
     }
     for address in [missing(), status("401 Unauthorized")] {
-        is_final("curl", &get(&address).iter().map(String::as_str).collect::<Vec<_>>());
+        is_final("curl", get(&address).iter().map(String::as_str).collect::<Vec<_>>());
     }
-    is_final("curl", &["curl", "-qsS", "nosuch://127.0.0.1/"]);
-    is_final("auto", &["curl", "-qsSf", &format!("http://{}/", missing())]);
-    is_retried("auto", &["curl", "-qsSf", &format!("http://{DEAD}/")]);
+    is_final("curl", "curl -qsS nosuch://127.0.0.1/");
+    is_final("auto", words!("curl -qsSf {}", format!("http://{}/", missing())));
+    is_retried("auto", words!("curl -qsSf {}", format!("http://{DEAD}/")));
 }
 
 fn wget() {
-    let options = [
-        "wget",
-        "--no-config",
-        "--tries=1",
-        "--timeout=10",
-        "-nv",
-        "-O",
-        "/dev/null",
-    ];
+    let options = "wget --no-config --tries=1 --timeout=10 -nv -O /dev/null";
     let closes = format!("127.0.0.1:{}", serve(""));
     for address in [DEAD, &unavailable(), &closes] {
-        is_retried("wget", &with(&options, &[&format!("http://{address}/")]));
+        is_retried("wget", words!("{..} {}", options, format!("http://{address}/")));
     }
-    is_final("wget", &with(&options, &[&format!("http://{}/", missing())]));
-    is_final("wget", &with(&options, &["--nosuch"]));
+    is_final("wget", words!("{..} {}", options, format!("http://{}/", missing())));
+    is_final("wget", words!("{..} --nosuch", options));
 }
 
-const SSH_OPTIONS: [&str; 8] = [
-    "-F",
-    "/dev/null",
-    "-o",
-    "BatchMode=yes",
-    "-o",
-    "ConnectTimeout=10",
-    "-o",
-    "StrictHostKeyChecking=no",
-];
+const SSH_OPTIONS: &str = "-F /dev/null -o BatchMode=yes -o ConnectTimeout=10 -o StrictHostKeyChecking=no";
 
 fn ssh() {
-    let options = with(&["ssh"], &SSH_OPTIONS);
-    is_retried("ssh", &with(&options, &["-p", DEAD_PORT, "127.0.0.1", "true"]));
+    let options = words!("ssh {..}", SSH_OPTIONS);
+    is_retried("ssh", words!("{..} -p {} 127.0.0.1 true", options, DEAD_PORT));
     is_retried(
         "ssh",
-        &with(&options, &["-p", &serve("").to_string(), "127.0.0.1", "true"]),
+        words!("{..} -p {} 127.0.0.1 true", options, serve("").to_string()),
     );
-    is_final("ssh", &with(&options, &["-o", "NoSuchOption=1", "127.0.0.1", "true"]));
+    is_final("ssh", words!("{..} -o NoSuchOption=1 127.0.0.1 true", options));
 }
 
 fn scp() {
-    let options = with(&["scp"], &SSH_OPTIONS);
-    is_retried(
-        "scp",
-        &with(&options, &["-P", DEAD_PORT, "/dev/null", "127.0.0.1:file"]),
-    );
-    is_final("scp", &with(&options, &["nosuch-file", "copy"]));
+    let options = words!("scp {..}", SSH_OPTIONS);
+    is_retried("scp", words!("{..} -P {} /dev/null 127.0.0.1:file", options, DEAD_PORT));
+    is_final("scp", words!("{..} nosuch-file copy", options));
 }
 
 fn sftp() {
-    let options = with(&["sftp"], &SSH_OPTIONS);
-    is_retried("sftp", &with(&options, &["-P", DEAD_PORT, "127.0.0.1"]));
-    is_final("sftp", &with(&options, &["-b", "nosuch-file", "127.0.0.1"]));
+    let options = words!("sftp {..}", SSH_OPTIONS);
+    is_retried("sftp", words!("{..} -P {} 127.0.0.1", options, DEAD_PORT));
+    is_final("sftp", words!("{..} -b nosuch-file 127.0.0.1", options));
 }
 
 fn rsync() {
-    is_retried("rsync", &["rsync", &format!("rsync://{DEAD}/module/"), "copy"]);
+    is_retried("rsync", words!("rsync {} copy", format!("rsync://{DEAD}/module/")));
     is_retried(
         "rsync",
-        &["rsync", &format!("rsync://127.0.0.1:{}/module/", serve("")), "copy"],
+        words!("rsync {} copy", format!("rsync://127.0.0.1:{}/module/", serve(""))),
     );
     if is_there("ssh") {
-        let shell = format!("ssh {} -p {DEAD_PORT}", SSH_OPTIONS.join(" "));
-        is_retried("rsync", &["rsync", "-e", &shell, "127.0.0.1:file", "copy"]);
+        let shell = format!("ssh {SSH_OPTIONS} -p {DEAD_PORT}");
+        is_retried("rsync", words!("rsync -e {} 127.0.0.1:file copy", shell));
     }
-    is_final("rsync", &["rsync", "nosuch-file", "copy"]);
-    is_final("rsync", &["rsync", "--nosuch"]);
+    is_final("rsync", "rsync nosuch-file copy");
+    is_final("rsync", "rsync --nosuch");
 }
 
 fn rclone() {
-    let options = [
-        "rclone",
-        "--config",
-        "",
-        "--retries",
-        "1",
-        "--low-level-retries",
-        "1",
-        "copyurl",
-    ];
+    let options = "rclone --config '' --retries 1 --low-level-retries 1 copyurl";
     for address in [DEAD, &unavailable()] {
-        is_retried("rclone", &with(&options, &[&format!("http://{address}/file"), "copy"]));
+        is_retried(
+            "rclone",
+            words!("{..} {} copy", options, format!("http://{address}/file")),
+        );
     }
     is_final(
         "rclone",
-        &with(&options, &[&format!("http://{}/file", missing()), "copy"]),
+        words!("{..} {} copy", options, format!("http://{}/file", missing())),
     );
-    is_final("rclone", &["rclone", "--config", "", "ls", "/nosuch-directory"]);
-    is_final("rclone", &["rclone", "nosuch"]);
+    is_final("rclone", "rclone --config '' ls /nosuch-directory");
+    is_final("rclone", "rclone nosuch");
 }
 
 fn git() {
-    is_retried("git", &["git", "ls-remote", &format!("http://{DEAD}/a.git")]);
-    is_retried("git", &["git", "ls-remote", &format!("git://{DEAD}/a.git")]);
-    is_retried("git", &["git", "ls-remote", &format!("http://{}/a.git", unavailable())]);
+    is_retried("git", words!("git ls-remote {}", format!("http://{DEAD}/a.git")));
+    is_retried("git", words!("git ls-remote {}", format!("git://{DEAD}/a.git")));
     is_retried(
         "git",
-        &["git", "clone", &format!("http://127.0.0.1:{}/a.git", serve("")), "a"],
+        words!("git ls-remote {}", format!("http://{}/a.git", unavailable())),
     );
-    is_final("git", &["git", "ls-remote", &format!("http://{}/a.git", missing())]);
+    is_retried(
+        "git",
+        words!("git clone {} a", format!("http://127.0.0.1:{}/a.git", serve(""))),
+    );
+    is_final("git", words!("git ls-remote {}", format!("http://{}/a.git", missing())));
     is_final(
         "git",
-        &[
-            "git",
-            "ls-remote",
-            &format!("http://{}/a.git", status("401 Unauthorized")),
-        ],
+        words!(
+            "git ls-remote {}",
+            format!("http://{}/a.git", status("401 Unauthorized"))
+        ),
     );
-    is_final("git", &["git", "ls-remote", "nosuch-directory"]);
-    is_final("git", &["git", "nosuch"]);
+    is_final("git", "git ls-remote nosuch-directory");
+    is_final("git", "git nosuch");
 }
 
 // --- packages ---
@@ -330,61 +298,41 @@ fn apt_get() {
         std::fs::write(within(&home, name), config(name)).unwrap();
     }
     for name in ["dead", "unavailable"] {
-        retried_in(&home, "apt", &["apt-get", "-c", &within(&home, name), "update"]);
+        retried_in(&home, "apt", words!("apt-get -c {} update", within(&home, name)));
     }
     let missing = within(&home, "missing");
-    final_in(&home, "apt", &["apt-get", "-c", &missing, "update"]);
-    final_in(
-        &home,
-        "apt",
-        &["apt-get", "-c", &missing, "install", "-s", "nosuch-package"],
-    );
+    final_in(&home, "apt", words!("apt-get -c {} update", missing));
+    final_in(&home, "apt", words!("apt-get -c {} install -s nosuch-package", missing));
 }
 
 fn pip() {
-    let options = [
-        "pip3",
-        "--isolated",
-        "--disable-pip-version-check",
-        "--no-cache-dir",
-        "--timeout",
-        "10",
-        "--retries",
-        "1",
-        "download",
-    ];
+    let options = "pip3 --isolated --disable-pip-version-check --no-cache-dir --timeout 10 --retries 1 download";
     let package = |address: &str| format!("http://{address}/package-1.0-py3-none-any.whl");
     is_retried(
         "pip",
-        &with(&options, &["--index-url", &format!("http://{DEAD}/simple"), "package"]),
+        words!("{..} --index-url {} package", options, format!("http://{DEAD}/simple")),
     );
-    is_retried("pip", &with(&options, &[&package(DEAD)]));
-    is_retried("pip", &with(&options, &[&package(&unavailable())]));
-    is_final("pip", &with(&options, &[&package(&missing())]));
-    is_final("pip", &with(&options, &["--no-index", "nosuch-package"]));
-    is_final("pip", &with(&options, &["--nosuch"]));
+    is_retried("pip", words!("{..} {}", options, package(DEAD)));
+    is_retried("pip", words!("{..} {}", options, package(&unavailable())));
+    is_final("pip", words!("{..} {}", options, package(&missing())));
+    is_final("pip", words!("{..} --no-index nosuch-package", options));
+    is_final("pip", words!("{..} --nosuch", options));
 }
 
 fn npm() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("package.json"), r#"{"name": "a", "version": "1.0.0"}"#).unwrap();
     let registry = |address: &str| format!("--registry=http://{address}/");
-    let options = [
-        "npm",
-        "--cache=cache",
-        "--fetch-retries=0",
-        "--no-update-notifier",
-        "--globalconfig=none",
-    ];
+    let options = "npm --cache=cache --fetch-retries=0 --no-update-notifier --globalconfig=none";
     for address in [DEAD, &unavailable(), &format!("127.0.0.1:{}", serve(""))] {
-        retried_in(&home, "npm", &with(&options, &[&registry(address), "view", "package"]));
+        retried_in(&home, "npm", words!("{..} {} view package", options, registry(address)));
     }
     final_in(
         &home,
         "npm",
-        &with(&options, &[&registry(&missing()), "view", "package"]),
+        words!("{..} {} view package", options, registry(&missing())),
     );
-    final_in(&home, "npm", &with(&options, &["run", "nosuch"]));
+    final_in(&home, "npm", words!("{..} run nosuch", options));
 }
 
 fn cargo() {
@@ -396,62 +344,45 @@ fn cargo() {
     let source = |address: &str| format!("source.other.registry = 'sparse+http://{address}/'");
     for (address, passes) in [(DEAD, true), (&*unavailable(), true), (&*missing(), false)] {
         let source = source(address);
-        let args = [
-            "cargo",
-            "fetch",
-            "--config",
-            "net.retry = 0",
-            "--config",
+        let args = words!(
+            "cargo fetch --config 'net.retry = 0' --config {} --config {}",
             "source.crates-io.replace-with = 'other'",
-            "--config",
-            &source,
-        ];
+            source
+        );
         if passes {
             retried_in(&home, "cargo", &args);
         } else {
             final_in(&home, "cargo", &args);
         }
     }
-    final_in(&home, "cargo", &["cargo", "fetch", "--manifest-path", "nosuch.toml"]);
+    final_in(&home, "cargo", "cargo fetch --manifest-path nosuch.toml");
 }
 
 // --- data bases and locks ---
 
 fn psql() {
-    let options = ["psql", "-X", "-w", "-h", "127.0.0.1", "-c", "select 1", "-p"];
-    is_retried("psql", &with(&options, &[DEAD_PORT]));
-    is_retried("psql", &with(&options, &[&serve("").to_string()]));
-    is_final("psql", &["psql", "--nosuch"]);
-    is_final(
-        "psql",
-        &[
-            "psql",
-            "-X",
-            "-w",
-            "-h",
-            "127.0.0.1",
-            "-f",
-            "nosuch-file",
-            "nosuch=option",
-        ],
-    );
+    let options = "psql -X -w -h 127.0.0.1 -c 'select 1' -p";
+    is_retried("psql", words!("{..} {}", options, DEAD_PORT));
+    is_retried("psql", words!("{..} {}", options, serve("").to_string()));
+    is_final("psql", "psql --nosuch");
+    is_final("psql", "psql -X -w -h 127.0.0.1 -f nosuch-file nosuch=option");
 }
 
 fn pg_isready() {
-    is_retried("pg_isready", &["pg_isready", "-h", "127.0.0.1", "-p", DEAD_PORT]);
-    is_final("pg_isready", &["pg_isready", "--nosuch"]);
+    is_retried("pg_isready", words!("pg_isready -h 127.0.0.1 -p {}", DEAD_PORT));
+    is_final("pg_isready", "pg_isready --nosuch");
 }
 
 fn redis_cli() {
     let on = |port: u16| port.to_string();
-    let ping = ["redis-cli", "-e", "-h", "127.0.0.1", "-p"];
-    is_retried("redis-cli", &with(&ping, &[DEAD_PORT, "ping"]));
-    is_retried("redis-cli", &with(&ping, &[&on(serve("")), "ping"]));
+    let ping = "redis-cli -e -h 127.0.0.1 -p";
+    is_retried("redis-cli", words!("{..} {} ping", ping, DEAD_PORT));
+    is_retried("redis-cli", words!("{..} {} ping", ping, on(serve(""))));
     let loading = serve("-LOADING Redis is loading the dataset in memory\r\n");
-    is_retried("redis-cli", &with(&ping, &[&on(loading), "ping"]));
+    is_retried("redis-cli", words!("{..} {} ping", ping, on(loading)));
     let closed = serve("-NOAUTH Authentication required.\r\n");
-    is_final("redis-cli", &with(&ping, &[&on(closed), "ping"]));
-    is_final("redis-cli", &["redis-cli", "--nosuch"]);
+    is_final("redis-cli", words!("{..} {} ping", ping, on(closed)));
+    is_final("redis-cli", "redis-cli --nosuch");
 }
 
 fn sqlite3() {
@@ -464,14 +395,10 @@ fn sqlite3() {
             alone(&mut holder, &home).arg(&file),
             "begin exclusive; select 'held';\n",
         );
-        retried_in(&home, "sqlite3", &["sqlite3", &file, "insert into t values (1)"]);
+        retried_in(&home, "sqlite3", words!("sqlite3 {} 'insert into t values (1)'", file));
     }
-    final_in(&home, "sqlite3", &["sqlite3", &file, "insert nonsense"]);
-    final_in(
-        &home,
-        "sqlite3",
-        &["sqlite3", "/nosuch-directory/data", "select * from t"],
-    );
+    final_in(&home, "sqlite3", words!("sqlite3 {} 'insert nonsense'", file));
+    final_in(&home, "sqlite3", "sqlite3 /nosuch-directory/data 'select * from t'");
 }
 
 fn flock() {
@@ -481,7 +408,7 @@ fn flock() {
         alone(&mut holder, &home).args(["lock", "sh", "-c", "echo held; read line"]),
         "",
     );
-    retried_in(&home, "flock", &["flock", "-n", "-E", "75", "lock", "true"]);
-    final_in(&home, "flock", &["flock", "other", "false"]);
-    final_in(&home, "flock", &["flock", "/nosuch-directory/lock", "true"]);
+    retried_in(&home, "flock", "flock -n -E 75 lock true");
+    final_in(&home, "flock", "flock other false");
+    final_in(&home, "flock", "flock /nosuch-directory/lock true");
 }

@@ -1,9 +1,7 @@
 //! In front of real work: scripts, pipes, loops, make, cron.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{clean, path_with_backoff, run, shell};
+use crate::common::words::Words;
+use crate::common::{Live, Shown, clean, path_with_backoff, run, shell};
 
 #[test]
 fn lists_and_options_of_the_shell() {
@@ -61,7 +59,7 @@ fn exec_and_background_jobs() {
 
 #[test]
 fn the_output_arrives_as_it_is_written() {
-    let mut live = common::Live::start(&mut shell(
+    let mut live = Live::start(&mut shell(
         "backoff -- sh -c 'echo first; read x; echo $x' < <(sleep 0.3; echo second)",
     ));
     live.expect_line("first");
@@ -113,11 +111,11 @@ fn under_nohup() {
 }
 
 /// Runs make in a directory with this Makefile. make is there wherever C is.
-fn make(text: &str, args: &[&str]) -> common::Shown {
+fn make(text: &str, args: impl Words) -> Shown {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("Makefile"), text).unwrap();
     run(clean("make")
-        .args(args)
+        .args(args.words())
         .current_dir(dir.path())
         .env("PATH", path_with_backoff())
         .env_remove("MAKEFLAGS")
@@ -128,7 +126,7 @@ fn make(text: &str, args: &[&str]) -> common::Shown {
 #[test]
 fn a_failing_recipe_fails_the_target_with_its_status() {
     let text = "all: a b\na:\n\tbackoff -q -b 1ms -n 2 -- sh -c 'exit 7'\nb:\n\tbackoff -b 1ms -- sh -c 'test $$BACKOFF_ATTEMPT = 2'\n";
-    let shown = make(text, &["-j2", "-k"]).expect_code(2);
+    let shown = make(text, "-j2 -k").expect_code(2);
     assert!(shown.stderr.contains("[Makefile:3: a] Error 7"), "{shown:?}");
     assert!(shown.stderr.contains("succeeded on attempt 2"), "{shown:?}");
 }
@@ -137,7 +135,7 @@ fn a_failing_recipe_fails_the_target_with_its_status() {
 fn the_jobserver_survives() {
     let text = "all:\n\t+backoff -q -b 1ms -n 3 -- $(MAKE) inner FAIL=$$BACKOFF_ATTEMPT\ninner: x y\n\
                 x y:\n\t@echo start $@; sleep 0.2; echo end $@\n";
-    let shown = make(text, &["-j2"]).expect_code(0);
+    let shown = make(text, "-j2").expect_code(0);
     assert!(!shown.stderr.contains("jobserver"), "{shown:?}");
     let order: Vec<&str> = shown
         .stdout

@@ -1,8 +1,5 @@
 //! Tests that need a program the machine may lack. Where it does, the test is listed as ignored with
 //! the program's name; with REQUIRE_TEST_TOOLS set (as in CI) that is a failure.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,15 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::process::{children_of, is_alive, sleeps_below};
-use common::pty::Terminal;
-use common::tools::Test;
-use common::{Live, PATIENCE, Shown, backoff, clean, eventually, ran, run, run_within, shell, within};
+use crate::common::process::{children_of, is_alive, sleeps_below};
+use crate::common::pty::Terminal;
+use crate::common::tools::Test;
+use crate::common::words::Words;
+use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, within};
 
 /// What a slow disk may take to keep gigabytes.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
 
-const TESTS: &[Test] = &[
+pub const TESTS: &[Test] = &[
     (
         "curl_gets_503_twice_and_then_200",
         &["curl"],
@@ -117,10 +115,6 @@ const TESTS: &[Test] = &[
     ),
 ];
 
-fn main() {
-    common::tools::main(TESTS);
-}
-
 // --- HTTP ---
 
 /// A server on the loopback that answers each request as `answer` says (1 is the first); None drops
@@ -167,14 +161,10 @@ fn answer(status: &str, body: &str) -> String {
     )
 }
 
-const CURL: [&str; 4] = ["curl", "-sS", "-f", "--noproxy"];
+const CURL: &str = "curl -sS -f --noproxy '*'";
 
-fn curl(options: &[&str], url: &str) -> Shown {
-    let mut args = options.to_vec();
-    args.push("--");
-    args.extend(CURL);
-    args.extend(["*", url]);
-    ran(&args)
+fn curl(options: impl Words, url: &str) -> Shown {
+    run!("{..} -- {..} {}", options, CURL, url)
 }
 
 fn curl_gets_503_twice_and_then_200() {
@@ -185,7 +175,7 @@ fn curl_gets_503_twice_and_then_200() {
             answer("200 OK", "yes")
         })
     });
-    let shown = curl(&["-b", "10ms"], &server.url).expect_code(0);
+    let shown = curl("-b 10ms", &server.url).expect_code(0);
     assert_eq!(
         (shown.stdout.as_str(), server.requests.load(Ordering::SeqCst)),
         ("yes", 3)
@@ -219,12 +209,9 @@ fn curl_against_nginx() {
     eventually("nginx listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let url = format!("http://127.0.0.1:{port}/ready");
     // 503 for ever: the last status passes.
-    curl(&["-q", "-n", "2", "-b", "10ms"], &url).expect_code(22);
+    curl("-q -n 2 -b 10ms", &url).expect_code(22);
     // 503 until the file is there.
-    let mut args = vec!["-b", "50ms", "-n", "99", "-g", "constant", "--"];
-    args.extend(CURL);
-    args.extend(["*", &url]);
-    let live = Live::start(&mut backoff(&args));
+    let live = Live::start(&mut backoff(words!("-b 50ms -n 99 -g constant -- {..} {}", CURL, url)));
     let access = within(&dir, "access");
     eventually("two more requests", || {
         std::fs::read_to_string(&access).is_ok_and(|log| log.lines().count() >= 4)
@@ -246,22 +233,11 @@ fn a_server_that_starts_later() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     let url = format!("http://{address}/");
-    let mut args = vec![
-        "-b",
-        "50ms",
-        "-n",
-        "unlimited",
-        "-d",
-        "30s",
-        "-g",
-        "constant",
-        "-e",
-        "7",
-        "--",
-    ];
-    args.extend(CURL);
-    args.extend(["*", &url]);
-    let mut live = Live::start(&mut backoff(&args));
+    let mut live = Live::start(&mut backoff(words!(
+        "-b 50ms -n unlimited -d 30s -g constant -e 7 -- {..} {}",
+        CURL,
+        url
+    )));
     let mut said = BufReader::new(live.child.stderr.take().unwrap())
         .lines()
         .map_while(Result::ok);
@@ -277,7 +253,7 @@ fn a_server_that_starts_later() {
 
 fn a_server_that_is_never_there() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let shown = curl(&["-n", "3", "-b", "10ms"], &format!("http://{address}/")).expect_code(7);
+    let shown = curl("-n 3 -b 10ms", &format!("http://{address}/")).expect_code(7);
     assert!(
         shown.stderr.contains("gave up after 3 attempts in ") && shown.stderr.contains(": exit 7"),
         "{shown:?}"
@@ -292,21 +268,7 @@ fn a_download_is_whole_after_a_retry() {
         _ => Some(answer("200 OK", "0123456789")),
     });
     let file = within(&dir, "file");
-    let args = [
-        "-b",
-        "10ms",
-        "-e",
-        "18,52",
-        "--",
-        "curl",
-        "-sSf",
-        "--noproxy",
-        "*",
-        "-o",
-        &file,
-        &server.url,
-    ];
-    ran(&args)
+    run!("-b 10ms -e 18,52 -- curl -sSf --noproxy '*' -o {} {}", file, server.url)
         .expect_code(0)
         .expect_stderr("attempt 1 of 5 failed: exit 18")
         .expect_stderr("attempt 2 of 5 failed: exit 52");
@@ -315,18 +277,16 @@ fn a_download_is_whole_after_a_retry() {
 
 // --- process 1 of a namespace, as in a container ---
 
-fn unshared(args: &[&str]) -> std::process::Command {
+fn unshared(args: impl Words) -> std::process::Command {
     let mut command = clean("unshare");
     command
         .args(["--pid", "--fork", "--mount-proc", "--map-root-user", "--kill-child"])
-        .args(args);
+        .args(args.words());
     command
 }
 
-fn as_process_1(args: &[&str]) -> Live {
-    let mut all = vec![common::BIN];
-    all.extend(args);
-    Live::start(&mut unshared(&all))
+fn as_process_1(args: impl Words) -> Live {
+    Live::start(&mut unshared(words!("{} {..}", BIN, args)))
 }
 
 /// The process outside that is process 1 inside.
@@ -377,12 +337,10 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
 
 fn process_1_passes_signals_on_and_ends() {
     let began = std::time::Instant::now();
-    let mut live = as_process_1(&[
-        "--",
-        "sh",
-        "-c",
-        "trap 'echo bye; exit 3' TERM; echo ready $$; while :; do sleep 0.01; done",
-    ]);
+    let mut live = as_process_1(words!(
+        "-- sh -c {}",
+        "trap 'echo bye; exit 3' TERM; echo ready $$; while :; do sleep 0.01; done"
+    ));
     assert!(live.line().starts_with("ready "));
     nix::sys::signal::kill(inner(&live), nix::sys::signal::Signal::SIGTERM).unwrap();
     assert_eq!(live.finish().expect_code(3).stdout, "bye\n");
@@ -390,7 +348,7 @@ fn process_1_passes_signals_on_and_ends() {
 }
 
 fn process_1_ends_during_a_wait() {
-    let mut live = as_process_1(&["-b", "60s", "-m", "60s", "--", "sh", "-c", "echo tried; exit 1"]);
+    let mut live = as_process_1("-b 60s -m 60s -- sh -c 'echo tried; exit 1'");
     live.expect_line("tried");
     let pid = inner(&live);
     eventually("it waits", || children_of(pid.as_raw()).is_empty());
@@ -402,24 +360,20 @@ fn process_1_reaps_orphans() {
     // Each orphan's parent ends at once, so process 1 inherits it.
     let script = "for i in 1 2 3; do sh -c '(sleep 0.05; exit 9) & exit 0'; done; sleep 0.4; \
                   grep -l 'State:.Z' /proc/[0-9]*/status 2>/dev/null | wc -l; exit 5";
-    let live = as_process_1(&["-q", "-n", "2", "-b", "300ms", "-j", "none", "--", "sh", "-c", script]);
+    let live = as_process_1(words!("-q -n 2 -b 300ms -j none -- sh -c {}", script));
     assert_eq!(live.finish().expect_code(5).stdout, "0\n0\n");
 }
 
 fn process_1_exits_with_128_and_the_signal() {
-    as_process_1(&["-q", "-n", "1", "--", "sh", "-c", "kill -KILL $$"])
+    as_process_1("-q -n 1 -- sh -c 'kill -KILL $$'")
         .finish()
         .expect_code(137);
-    as_process_1(&["-q", "-n", "1", "--", "sh", "-c", "exit 42"])
-        .finish()
-        .expect_code(42);
+    as_process_1("-q -n 1 -- sh -c 'exit 42'").finish().expect_code(42);
 }
 
 fn process_1_times_out_a_tree() {
     let script = "sleep 60 & setsid sleep 60 & trap '' TERM; wait; while :; do sleep 0.01; done";
-    let live = as_process_1(&[
-        "-q", "-n", "2", "-b", "1ms", "-t", "200ms", "-k", "200ms", "--", "bash", "-c", script,
-    ]);
+    let live = as_process_1(words!("-q -n 2 -b 1ms -t 200ms -k 200ms -- bash -c {}", script));
     live.finish().expect_code(124);
 }
 
@@ -450,48 +404,25 @@ fn a_full_disk_is_named_and_what_was_kept_is_printed() {
 fn in_a_new_process_namespace_it_runs() {
     // Without --fork backoff stays outside of the namespace that its child is process 1 of.
     let mut command = clean("unshare");
-    let shown =
-        run(command.args(["--pid", "--map-root-user", common::BIN, "-n", "1", "--", "echo", "hi"])).expect_code(0);
+    let shown = run(command.args(["--pid", "--map-root-user", BIN, "-n", "1", "--", "echo", "hi"])).expect_code(0);
     assert_eq!(shown.stdout, "hi\n");
 }
 
 fn a_group_gets_its_time_without_proc() {
     let script = "sh -c 'trap \"sleep 0.3; echo cleaned; exit\" TERM; sleep 50 & wait' & sleep 50";
     let mut command = clean("unshare");
-    command.args([
-        "--pid",
-        "--fork",
-        "--map-root-user",
-        common::BIN,
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "300ms",
-        "-k",
-        "2s",
-    ]);
-    assert_eq!(
-        run(command.args(["--", "sh", "-c", script])).expect_code(124).stdout,
-        "cleaned\n"
-    );
+    let line = "--pid --fork --map-root-user {} -q -n 1 -t 300ms -k 2s -- sh -c {}";
+    let shown = run(command.args(words!(line, BIN, script))).expect_code(124);
+    assert_eq!(shown.stdout, "cleaned\n");
 }
 
 fn members_end_where_pidfds_do_not_work() {
     for call in ["pidfd_open", "pidfd_send_signal"] {
         let mut command = clean("strace");
-        command.args([
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            &format!("inject={call}:error=ENOSYS"),
-            common::BIN,
-            "-q",
-        ]);
+        let inject = format!("inject={call}:error=ENOSYS");
+        command.args(words!("-qq -o /dev/null -e {} {} -q", inject, BIN));
         let script = "setsid sleep 50 >/dev/null 2>&1 & echo $!; sleep 50";
-        let shown =
-            run(command.args(["-n", "1", "-t", "300ms", "-k", "300ms", "--", "sh", "-c", script])).expect_code(124);
+        let shown = run(command.args(words!("-n 1 -t 300ms -k 300ms -- sh -c {}", script))).expect_code(124);
         let member: i32 = shown.stdout.trim().parse().unwrap();
         eventually("it ends", || !is_alive(member));
     }
@@ -499,25 +430,16 @@ fn members_end_where_pidfds_do_not_work() {
 
 fn without_proc_the_group_still_ends() {
     // A /proc of another process namespace shows numbers that are not ours.
-    let script = "(trap \"\" TERM; echo $$; exec sleep 60.3) & wait";
+    // All processes of the machine are looked at, and others may run these tests too.
+    let own = std::process::id();
+    let script = format!("(trap \"\" TERM; echo $$; exec sleep 60.{own}) & wait");
     let mut command = clean("unshare");
-    command.args(["--pid", "--fork", "--map-root-user", "sh", "-c"]);
-    command.args([
-        "\"$0\" \"$@\"; exit $?",
-        common::BIN,
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "200ms",
-        "--",
-        "bash",
-        "-c",
-        script,
-    ]);
-    run(&mut command).expect_code(124);
+    let line = r#"--pid --fork --map-root-user sh -c '"$0" "$@"; exit $?' {} -q -n 1 -t 200ms -- bash -c {}"#;
+    run(command.args(words!(line, BIN, script))).expect_code(124);
     eventually("sleep ends", || {
-        !run(&mut shell("pgrep -f 'sleep 60[.]3'")).status.success()
+        !run(&mut shell(&format!("pgrep -f 'sleep 60[.]{own}'")))
+            .status
+            .success()
     });
 }
 
@@ -660,31 +582,19 @@ fn logs_and_reports_are_as_described() {
     let mut lines = Vec::new();
     let mut reports = Vec::new();
     for args in [
-        &["-v", "--", "true"][..],
-        &["-n", "2", "--", "sh", "-c", "kill $$"],
-        &["-n", "2", "-t", "50ms", "--", "sleep", "9"],
-        &["--consecutive", "2", "--", "sh", "-c", "test $BACKOFF_ATTEMPT -gt 1"],
-        &["--stop-match", "no", "--", "sh", "-c", "printf 'no\\033\\377'; exit 3"],
-        &["--", "no-such-command"],
-        &["-d", "1ms", "--initial-delay", "0", "-n", "1", "--", "sleep", "9"],
-        &[
-            "--nested",
-            "allow",
-            "--store",
-            "/proc/none",
-            "--budget",
-            "x",
-            "-n",
-            "2",
-            "--",
-            "false",
-        ],
-        &["-v", "--", "sh", "-c", "kill -TERM $PPID; sleep 0.1"],
+        "-v -- true",
+        "-n 2 -- sh -c 'kill $$'",
+        "-n 2 -t 50ms -- sleep 9",
+        "--consecutive 2 -- sh -c 'test $BACKOFF_ATTEMPT -gt 1'",
+        r#"--stop-match no -- sh -c "printf 'no\033\377'; exit 3""#,
+        "-- no-such-command",
+        "-d 1ms --initial-delay 0 -n 1 -- sleep 9",
+        "--nested allow --store /proc/none --budget x -n 2 -- false",
+        "-v -- sh -c 'kill -TERM $PPID; sleep 0.1'",
     ] {
         let dir = tempfile::tempdir().unwrap();
         let report = within(&dir, "report");
-        let options = ["--log-format", "json", "--report", &report, "-b", "1ms"];
-        let shown = ran(&[&options, args].concat());
+        let shown = run!("--log-format json --report {} -b 1ms {..}", report, args);
         lines.extend(shown.stderr.lines().map(str::to_owned));
         reports.push(std::fs::read_to_string(&report).unwrap());
     }
@@ -734,10 +644,7 @@ fn logs_and_reports_are_as_described() {
 fn start_up_makes_few_system_calls() {
     let dir = tempfile::tempdir().unwrap();
     let log = within(&dir, "log");
-    let shown = run(&mut shell(&format!(
-        "strace -o {log} -- {} -- true </dev/null",
-        common::BIN
-    )));
+    let shown = run(&mut shell(&format!("strace -o {log} -- {} -- true </dev/null", BIN)));
     assert!(shown.status.success(), "{shown:?}");
     let text = std::fs::read_to_string(&log).unwrap();
     // From the first call of our own, which blocks all signals, to the end.

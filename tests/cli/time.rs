@@ -1,13 +1,11 @@
 //! Time-outs and deadlines: the whole tree ends, in time, and not before its time.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::time::{Duration, Instant};
 
-use common::process::is_alive;
-use common::{Live, detached, ran};
 use nix::sys::signal::Signal;
+
+use crate::common::process::is_alive;
+use crate::common::{detached, eventually, run, shell};
 
 /// A script that starts `sleep` in several ways, prints their process numbers on a line, and stays.
 const TREE: &str = "sleep 60 & a=$!; (sleep 60 & echo $! >&3; wait) 3>&1 | cat >/tmp/pid.$$ & sleep 0.1; \
@@ -19,9 +17,7 @@ fn numbers(line: &str) -> Vec<i32> {
 
 #[test]
 fn a_time_out_ends_the_whole_tree() {
-    let mut live = Live::start(&mut detached(&[
-        "-q", "-n", "1", "-t", "500ms", "--", "bash", "-c", TREE,
-    ]));
+    let mut live = live!("-q -n 1 -t 500ms -- bash -c {}", TREE);
     let tree = numbers(&live.line());
     assert_eq!(tree.len(), 4);
     live.finish().expect_code(124);
@@ -33,9 +29,7 @@ fn a_time_out_ends_the_whole_tree() {
 fn what_ignores_term_gets_kill_even_when_its_parent_is_gone() {
     let stubborn = "bash -c 'trap \"\" TERM; echo $$; while :; do sleep 0.01; done' & wait";
     let began = Instant::now();
-    let mut live = Live::start(&mut detached(&[
-        "-q", "-n", "1", "-t", "200ms", "-k", "200ms", "--", "bash", "-c", stubborn,
-    ]));
+    let mut live = live!("-q -n 1 -t 200ms -k 200ms -- bash -c {}", stubborn);
     let pid: i32 = live.line().parse().unwrap();
     live.finish().expect_code(124);
     assert!(!is_alive(pid));
@@ -44,10 +38,13 @@ fn what_ignores_term_gets_kill_even_when_its_parent_is_gone() {
 
 #[test]
 fn the_tree_is_gone_before_the_next_attempt_starts() {
-    let script = "pgrep -f 'sleep 61.7' | wc -l; sleep 61.7 & sleep 61.7";
-    let shown = common::run(&mut detached(&[
-        "-q", "-n", "3", "-b", "0", "-m", "0", "-t", "150ms", "--", "bash", "-c", script,
-    ]));
+    // All processes of the machine are looked at, and others may run these tests too.
+    let nap = format!("sleep 61.{}", std::process::id());
+    let script = format!("pgrep -f '{nap}' | wc -l; {nap} & {nap}");
+    let shown = run(&mut detached(words!(
+        "-q -n 3 -b 0 -m 0 -t 150ms -- bash -c {}",
+        script
+    )));
     // The script itself is found by its own text.
     let counts: Vec<&str> = shown.stdout.lines().collect();
     assert_eq!(counts.len(), 3, "{shown:?}");
@@ -57,37 +54,24 @@ fn the_tree_is_gone_before_the_next_attempt_starts() {
 #[test]
 fn the_signal_can_be_chosen_and_kill_can_wait_for_ever() {
     let script = "trap 'echo got-int; exit 0' INT; echo ready; while :; do sleep 0.01; done";
-    let shown = ran(&["-q", "-n", "1", "-t", "300ms", "-s", "INT", "--", "bash", "-c", script]).expect_code(124);
+    let shown = run!("-q -n 1 -t 300ms -s INT -- bash -c {}", script).expect_code(124);
     assert_eq!(shown.stdout, "ready\ngot-int\n");
     let slow = "trap 'sleep 1; echo done; exit 0' TERM; while :; do sleep 0.01; done";
-    let shown = ran(&["-q", "-n", "1", "-t", "200ms", "-k", "0", "--", "bash", "-c", slow]).expect_code(124);
+    let shown = run!("-q -n 1 -t 200ms -k 0 -- bash -c {}", slow).expect_code(124);
     assert_eq!(shown.stdout, "done\n");
 }
 
 #[test]
 fn a_stopped_command_can_be_timed_out() {
     let began = Instant::now();
-    ran(&[
-        "-q",
-        "-n",
-        "1",
-        "-t",
-        "300ms",
-        "-k",
-        "20s",
-        "--",
-        "sh",
-        "-c",
-        "kill -STOP $$",
-    ])
-    .expect_code(124);
+    run!("-q -n 1 -t 300ms -k 20s -- sh -c 'kill -STOP $$'").expect_code(124);
     assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
 fn a_time_out_is_punctual() {
     let began = Instant::now();
-    ran(&["-q", "-n", "1", "-t", "300ms", "--", "sleep", "60"]).expect_code(124);
+    run!("-q -n 1 -t 300ms -- sleep 60").expect_code(124);
     let took = began.elapsed();
     assert!(
         took >= Duration::from_millis(300) && took < Duration::from_secs(3),
@@ -98,25 +82,13 @@ fn a_time_out_is_punctual() {
 #[test]
 fn the_end_of_the_command_is_noticed_at_once() {
     let began = Instant::now();
-    ran(&["-t", "60s", "-d", "60s", "--", "sleep", "0.2"]).expect_code(0);
+    run!("-t 60s -d 60s -- sleep 0.2").expect_code(0);
     assert!(began.elapsed() < Duration::from_secs(2));
 }
 
 #[test]
 fn the_deadline_ends_a_running_attempt_and_starts_nothing_more() {
-    let shown = ran(&[
-        "-n",
-        "9",
-        "-b",
-        "1ms",
-        "-d",
-        "300ms",
-        "--",
-        "sh",
-        "-c",
-        "echo $BACKOFF_ATTEMPT; sleep 60",
-    ])
-    .expect_code(124);
+    let shown = run!("-n 9 -b 1ms -d 300ms -- sh -c 'echo $BACKOFF_ATTEMPT; sleep 60'").expect_code(124);
     assert_eq!(shown.stdout, "1\n");
     assert!(
         shown.stderr.contains("gave up after 1 attempt in ") && shown.stderr.contains(": ended by the deadline"),
@@ -127,10 +99,7 @@ fn the_deadline_ends_a_running_attempt_and_starts_nothing_more() {
 #[test]
 fn a_wait_past_the_deadline_is_not_started() {
     let began = Instant::now();
-    let shown = ran(&[
-        "-g", "constant", "-j", "none", "-b", "20s", "-d", "10s", "--", "sh", "-c", "exit 7",
-    ])
-    .expect_code(7);
+    let shown = run!("-g constant -j none -b 20s -d 10s -- sh -c 'exit 7'").expect_code(7);
     assert!(began.elapsed() < Duration::from_secs(5));
     assert!(
         shown.stderr.contains("gave up after 1 attempt") && shown.stderr.contains("would pass the deadline"),
@@ -140,10 +109,10 @@ fn a_wait_past_the_deadline_is_not_started() {
 
 #[test]
 fn the_shorter_of_time_out_and_deadline_counts() {
-    ran(&["-n", "1", "-t", "100ms", "-d", "20s", "--", "sleep", "60"])
+    run!("-n 1 -t 100ms -d 20s -- sleep 60")
         .expect_code(124)
         .expect_stderr("timed out");
-    ran(&["-n", "1", "-t", "20s", "-d", "100ms", "--", "sleep", "60"])
+    run!("-n 1 -t 20s -d 100ms -- sleep 60")
         .expect_code(124)
         .expect_stderr("ended by the deadline");
 }
@@ -151,9 +120,7 @@ fn the_shorter_of_time_out_and_deadline_counts() {
 #[test]
 fn a_signal_while_a_tree_is_being_ended_is_heard() {
     let stubborn = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
-    let mut live = Live::start(&mut detached(&[
-        "-n", "5", "-b", "1ms", "-t", "100ms", "-k", "500ms", "--", "bash", "-c", stubborn,
-    ]));
+    let mut live = live!("-n 5 -b 1ms -t 100ms -k 500ms -- bash -c {}", stubborn);
     live.expect_line("ready");
     std::thread::sleep(Duration::from_millis(200));
     live.signal(Signal::SIGTERM);
@@ -164,27 +131,18 @@ fn a_signal_while_a_tree_is_being_ended_is_heard() {
 #[test]
 fn few_descriptors_do_not_hide_the_tree() {
     let script = "ulimit -n 5; exec backoff -q -n 1 -t 200ms -k 500ms -- /bin/sh -c 'setsid /bin/sleep 50 >/dev/null 2>&1 & echo $!; /bin/sleep 50'";
-    let shown = common::run(&mut common::shell(script)).expect_code(124);
+    let shown = run(&mut shell(script)).expect_code(124);
     let member: i32 = shown.stdout.trim().parse().unwrap();
-    common::eventually("it ends", || !is_alive(member));
+    eventually("it ends", || !is_alive(member));
 }
 
 #[test]
 fn many_attempts_are_quick_and_memory_stays() {
     let began = Instant::now();
-    let shown = ran(&[
-        "-q",
-        "-n",
-        "1500",
-        "-b",
-        "0",
-        "-m",
-        "0",
-        "--",
-        "sh",
-        "-c",
-        "case $BACKOFF_ATTEMPT in 10|1500) grep VmRSS /proc/$PPID/status;; esac; exit 1",
-    ]);
+    let shown = run!(
+        "-q -n 1500 -b 0 -m 0 -- sh -c {}",
+        "case $BACKOFF_ATTEMPT in 10|1500) grep VmRSS /proc/$PPID/status;; esac; exit 1"
+    );
     assert!(began.elapsed() < Duration::from_secs(60));
     let sizes: Vec<u64> = shown
         .stdout

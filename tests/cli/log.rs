@@ -1,21 +1,16 @@
 //! Log formats, the log file, colour, and what must not get into any of them.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these are tests"
-)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use common::pty::Terminal;
-use common::{Live, Shown, backoff, clean, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
 use serde_json::Value;
+
+use crate::common::process::state;
+use crate::common::pty::Terminal;
+use crate::common::words::Words;
+use crate::common::{BIN, Live, Shown, backoff, clean, eventually, run, shell, within};
 
 /// The objects of a log in JSON.
 fn objects(text: &str) -> Vec<Value> {
@@ -29,13 +24,13 @@ fn events(objects: &[Value]) -> Vec<&str> {
 }
 
 #[track_caller]
-fn logged(args: &[&str]) -> Vec<Value> {
-    objects(&ran(&[&["--log-format", "json", "-b", "1ms"], args].concat()).stderr)
+fn logged(args: impl Words) -> Vec<Value> {
+    objects(&run!("--log-format json -b 1ms {..}", args).stderr)
 }
 
 #[test]
 fn json_tells_the_whole_run() {
-    let log = logged(&["-n", "2", "--", "sh", "-c", "exit $BACKOFF_ATTEMPT"]);
+    let log = logged("-n 2 -- sh -c 'exit $BACKOFF_ATTEMPT'");
     assert_eq!(
         events(&log),
         [
@@ -74,12 +69,10 @@ fn json_tells_the_whole_run() {
 
 #[test]
 fn json_of_a_success() {
-    ran(&["--log-format", "json", "--", "true"])
-        .expect_code(0)
-        .expect_silence();
-    let log = logged(&["-v", "--", "true"]);
+    run!("--log-format json -- true").expect_code(0).expect_silence();
+    let log = logged("-v -- true");
     assert_eq!(events(&log), ["attempt_started", "succeeded"]);
-    let log = logged(&["--", "sh", "-c", "test $BACKOFF_ATTEMPT = 2"]);
+    let log = logged("-- sh -c 'test $BACKOFF_ATTEMPT = 2'");
     assert_eq!(
         events(&log),
         [
@@ -90,85 +83,56 @@ fn json_of_a_success() {
             "succeeded"
         ]
     );
-    ran(&["--log-format", "json", "-q", "-n", "2", "-b", "1ms", "--", "false"]).expect_silence();
+    run!("--log-format json -q -n 2 -b 1ms -- false").expect_silence();
 }
 
 #[test]
 fn json_names_each_way_to_fail() {
-    let failed = |args: &[&str]| {
+    fn failed(args: impl Words) -> Value {
         let log = logged(args);
         log.into_iter()
             .find(|object| object["event"] == "attempt_failed")
             .unwrap()
-    };
-    let died = failed(&["-n", "1", "--", "sh", "-c", "kill -KILL $$"]);
+    }
+    let died = failed("-n 1 -- sh -c 'kill -KILL $$'");
     assert_eq!((&died["signal"], &died["exit"]), (&Value::from(9), &Value::Null));
-    let late = failed(&["-n", "1", "-t", "50ms", "--", "sleep", "9"]);
+    let late = failed("-n 1 -t 50ms -- sleep 9");
     assert_eq!((&late["timed_out"], &late["exit"]), (&Value::from(true), &Value::Null));
-    let missing = failed(&["--", "no-such-command"]);
+    let missing = failed("-- no-such-command");
     assert_eq!(
         (&missing["exit"], &missing["verdict"]),
         (&Value::from(127), &Value::from("permanent"))
     );
-    let matched = failed(&[
-        "-n",
-        "1",
-        "-r",
-        "over.*d",
-        "--",
-        "sh",
-        "-c",
-        "printf 'over\\033load'; exit 3",
-    ]);
+    let matched = failed(words!(
+        "-n 1 -r 'over.*d' -- sh -c {}",
+        "printf 'over\\033load'; exit 3"
+    ));
     assert_eq!(matched["reason"], "matched \"over\u{1b}load\" (exit 3)");
 }
 
 #[test]
 fn json_names_each_reason_to_give_up() {
     for (args, reason) in [
-        (&["-n", "1", "--", "false"][..], "attempts"),
-        (&["--stop-exit", "1", "--", "false"], "permanent"),
-        (&["-d", "1s", "-b", "1h", "-m", "1h", "--", "false"], "deadline"),
-        (&["--stop-at-delay", "1ms", "--", "false"], "delay"),
+        ("-n 1 -- false", "attempts"),
+        ("--stop-exit 1 -- false", "permanent"),
+        ("-d 1s -b 1h -m 1h -- false", "deadline"),
+        ("--stop-at-delay 1ms -- false", "delay"),
         (
-            &[
-                "--retry-after",
-                "--max-retry-after",
-                "1s",
-                "--",
-                "sh",
-                "-c",
-                "echo Retry-After: 9; exit 1",
-            ],
+            "--retry-after --max-retry-after 1s -- sh -c 'echo Retry-After: 9; exit 1'",
             "delay",
         ),
         (
-            &[
-                "--store",
-                "STORE",
-                "--budget",
-                "b",
-                "--budget-min",
-                "0",
-                "--budget-ratio",
-                "0",
-                "--",
-                "false",
-            ],
+            "--store STORE --budget b --budget-min 0 --budget-ratio 0 -- false",
             "budget",
         ),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let store = within(&dir, "store");
-        let args: Vec<&str> = args
-            .iter()
-            .map(|arg| if *arg == "STORE" { &store } else { *arg })
-            .collect();
-        let log = logged(&args);
+        let log = logged(args.replace("STORE", &store));
         assert_eq!(log.last().unwrap()["event"], "gave_up", "{args:?}");
         assert_eq!(log.last().unwrap()["reason"], reason, "{args:?}");
     }
-    let mut nested = backoff(&["--log-format", "json", "--nested", "once", "--", "false"]);
+    let mut nested = backoff("--log-format json --nested once -- false");
     let log = objects(&run(nested.env("BACKOFF_DEPTH", "1")).stderr);
     assert_eq!(log.last().unwrap()["reason"], "nested");
     let mut lost = shell("printf abc | backoff --log-format json --stdin-limit 1 -- sh -c 'cat; exit 1'");
@@ -178,23 +142,10 @@ fn json_names_each_reason_to_give_up() {
 
 #[test]
 fn json_tells_of_an_interruption() {
-    let mut command = backoff(&[
-        "--log-format",
-        "json",
-        "-b",
-        "1h",
-        "-m",
-        "1h",
-        "--",
-        "sh",
-        "-c",
-        "echo ready; exit 1",
-    ]);
+    let mut command = backoff("--log-format json -b 1h -m 1h -- sh -c 'echo ready; exit 1'");
     let mut live = Live::start(&mut command);
     live.expect_line("ready");
-    eventually("it waits", || {
-        common::process::state(live.pid()) == Some('S') && !has_child(live.pid())
-    });
+    eventually("it waits", || state(live.pid()) == Some('S') && !has_child(live.pid()));
     live.signal(Signal::SIGTERM);
     let shown = live.finish();
     assert_eq!(shown.signal(), Some(15));
@@ -228,7 +179,7 @@ fn has_child(pid: i32) -> bool {
 
 #[test]
 fn a_warning_is_an_event() {
-    let log = logged(&["-v", "--store", "/proc/none", "--budget", "b", "--", "true"]);
+    let log = logged("-v --store /proc/none --budget b -- true");
     let warning = log.iter().find(|object| object["event"] == "warning").unwrap();
     assert!(
         warning["message"]
@@ -240,18 +191,10 @@ fn a_warning_is_an_event() {
 
 #[test]
 fn annotations_for_github() {
-    let shown = ran(&[
-        "--log-format",
-        "github",
-        "-b",
-        "1ms",
-        "-r",
-        "50%.*",
-        "--",
-        "sh",
-        "-c",
-        "test $BACKOFF_ATTEMPT = 2 || { printf '50%% ##[error]x\\r::error::y\\n'; exit 1; }",
-    ])
+    let shown = run!(
+        "--log-format github -b 1ms -r '50%.*' -- sh -c {}",
+        "test $BACKOFF_ATTEMPT = 2 || { printf '50%% ##[error]x\\r::error::y\\n'; exit 1; }"
+    )
     .expect_code(0);
     let lines: Vec<&str> = shown.stderr.lines().collect();
     assert!(
@@ -263,7 +206,7 @@ fn annotations_for_github() {
         "{shown:?}"
     );
     assert_eq!(lines.len(), 2, "{shown:?}");
-    let shown = ran(&["--log-format", "github", "-n", "1", "--", "false"]);
+    let shown = run!("--log-format github -n 1 -- false");
     assert!(
         shown
             .stderr
@@ -276,21 +219,7 @@ fn annotations_for_github() {
 fn what_the_command_says_cannot_act_on_a_terminal() {
     let say = "printf 'queue \\033]0;owned\\007 \\302\\233 \\342\\200\\256 capacity\\n'; exit 1";
     for format in ["text", "json", "github"] {
-        let args = [
-            "--log-format",
-            format,
-            "-vv",
-            "-n",
-            "2",
-            "-b",
-            "1ms",
-            "-r",
-            "queue.*",
-            "--",
-            "sh",
-            "-c",
-            say,
-        ];
+        let args = words!("--log-format {} -vv -n 2 -b 1ms -r 'queue.*' -- sh -c {}", format, say);
         let shown = run(backoff(&args).stdout(Stdio::null()));
         // What the command prints is not backoff's; all else must be harmless.
         assert!(shown.stderr.contains("queue"), "{shown:?}");
@@ -305,22 +234,11 @@ fn arguments_are_shown_only_with_vv() {
     for format in ["text", "json", "github"] {
         let dir = tempfile::tempdir().unwrap();
         let report = within(&dir, "report");
-        let args = [
-            "--log-format",
+        let shown = run!(
+            "--log-format {} --report {} -v -n 2 -b 1ms -- sh -c 'exit 1 # secret'",
             format,
-            "--report",
-            &report,
-            "-v",
-            "-n",
-            "2",
-            "-b",
-            "1ms",
-            "--",
-            "sh",
-            "-c",
-            "exit 1 # secret",
-        ];
-        let shown = ran(&args);
+            report
+        );
         assert!(!shown.stderr.contains("secret"), "{shown:?}");
         assert!(!fs::read_to_string(&report).unwrap().contains("secret"));
     }
@@ -330,21 +248,7 @@ fn arguments_are_shown_only_with_vv() {
 fn a_log_file_takes_the_place_of_standard_error() {
     let dir = tempfile::tempdir().unwrap();
     let log = within(&dir, "log");
-    let once = || {
-        ran(&[
-            "--log-file",
-            &log,
-            "-n",
-            "2",
-            "-b",
-            "1ms",
-            "--",
-            "sh",
-            "-c",
-            "echo mine >&2; exit 3",
-        ])
-        .expect_code(3)
-    };
+    let once = || run!("--log-file {} -n 2 -b 1ms -- sh -c 'echo mine >&2; exit 3'", log).expect_code(3);
     assert_eq!(once().stderr, "mine\nmine\n");
     assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
     once();
@@ -356,13 +260,11 @@ fn a_log_file_takes_the_place_of_standard_error() {
     );
     assert!(!text.contains('\x1b'));
     // Asked for by its name, it is not silenced.
-    ran(&["-q", "--log-file", &log, "-n", "1", "--", "false"]).expect_silence();
+    run!("-q --log-file {} -n 1 -- false", log).expect_silence();
     assert_eq!(fs::read_to_string(&log).unwrap().matches("gave up").count(), 3);
     // Nothing to say, nothing made.
     let other = within(&dir, "other");
-    ran(&["--log-file", &other, "--", "true"])
-        .expect_code(0)
-        .expect_silence();
+    run!("--log-file {} -- true", other).expect_code(0).expect_silence();
     assert!(fs::metadata(&other).is_err());
 }
 
@@ -381,19 +283,7 @@ fn a_log_that_cannot_be_written_is_one_warning() {
         ("/dev/fd/3", "Bad file descriptor"),
         ("/dev/fd/-1", "No such file or directory"),
     ] {
-        let shown = ran(&[
-            "--log-file",
-            path,
-            "-n",
-            "3",
-            "-b",
-            "1ms",
-            "--",
-            "sh",
-            "-c",
-            "echo out; exit 3",
-        ])
-        .expect_code(3);
+        let shown = run!("--log-file {} -n 3 -b 1ms -- sh -c 'echo out; exit 3'", path).expect_code(3);
         let expected = format!("backoff: warning: cannot write to --log-file {path:?}: {why}; going on without it\n");
         assert_eq!(shown.stderr, expected);
         assert_eq!(shown.stdout, "out\nout\nout\n");
@@ -426,28 +316,28 @@ fn many_runs_may_share_a_log() {
 }
 
 /// What a terminal shows of a run.
-fn on_a_terminal(args: &[&str], variables: &[&str]) -> String {
-    let env = ["-u", "NO_COLOR", "-u", "CLICOLOR_FORCE", "TERM=xterm"];
-    Terminal::start("env", &[&env, variables, &[common::BIN], args].concat()).rest()
+fn on_a_terminal(args: impl Words, variables: &[&str]) -> String {
+    let line = "-u NO_COLOR -u CLICOLOR_FORCE TERM=xterm {..} {} {..}";
+    Terminal::start("env", words!(line, variables, BIN, args)).rest()
 }
 
 #[test]
 fn colour_follows_the_terminal_and_the_conventions() {
     const RED: &str = "\x1b[31m";
-    let args = ["-n", "1", "--", "false"];
-    let with = |option: &'static str| [&["--color", option], &args[..]].concat();
-    assert!(on_a_terminal(&args, &[]).contains(RED));
+    let args = "-n 1 -- false";
+    let with = |option: &'static str| words!("--color {} {..}", option, args);
+    assert!(on_a_terminal(args, &[]).contains(RED));
     assert!(
-        on_a_terminal(&args, &["NO_COLOR="]).contains(RED),
+        on_a_terminal(args, &["NO_COLOR="]).contains(RED),
         "empty counts as unset"
     );
     for plain in ["NO_COLOR=1", "TERM=dumb", "TERM="] {
-        assert!(!on_a_terminal(&args, &[plain]).contains(RED), "{plain:?}");
+        assert!(!on_a_terminal(args, &[plain]).contains(RED), "{plain:?}");
     }
-    assert!(on_a_terminal(&with("always"), &["NO_COLOR=1"]).contains(RED));
-    assert!(!on_a_terminal(&with("never"), &["CLICOLOR_FORCE=1"]).contains(RED));
+    assert!(on_a_terminal(with("always"), &["NO_COLOR=1"]).contains(RED));
+    assert!(!on_a_terminal(with("never"), &["CLICOLOR_FORCE=1"]).contains(RED));
     let piped = |variables: &[(&str, &str)]| {
-        let mut command = backoff(&args);
+        let mut command = backoff(args);
         command
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
@@ -463,7 +353,7 @@ fn colour_follows_the_terminal_and_the_conventions() {
 
 #[test]
 fn the_plan_in_json() {
-    let shown = ran(&["--plan", "--log-format", "json", "-p", "google", "-n", "4"]).expect_code(0);
+    let shown = run!("--plan --log-format json -p google -n 4").expect_code(0);
     let plan: Value = serde_json::from_str(&shown.stdout).unwrap();
     let retries = plan["retries"].as_array().unwrap();
     assert_eq!(retries.len(), 3);
@@ -471,7 +361,7 @@ fn the_plan_in_json() {
     for (key, value) in expected.as_object().unwrap() {
         assert_eq!(retries[1][key].as_f64(), value.as_f64(), "{key}");
     }
-    let shown = ran(&["--plan", "--log-format", "json", "-n", "unlimited"]);
+    let shown = run!("--plan --log-format json -n unlimited");
     let plan: Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!(plan["retries"].as_array().unwrap().len(), 20);
 }
@@ -483,12 +373,10 @@ fn bad_words_are_refused() {
         ("--color", "auto, always, never"),
         ("--progress", "auto, always, never"),
     ] {
-        ran(&[option, "yaml", "--", "true"])
-            .expect_code(125)
-            .expect_stderr(words);
+        run!("{} yaml -- true", option).expect_code(125).expect_stderr(words);
     }
     for option in ["--log-file", "--report"] {
-        ran(&[option, "", "--", "true"]).expect_code(125).expect_stderr(option);
+        run!("{} '' -- true", option).expect_code(125).expect_stderr(option);
     }
 }
 
@@ -498,10 +386,7 @@ fn paths_are_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let dir = tempfile::tempdir().unwrap();
     let odd = dir.path().join(OsStr::from_bytes(b"l\xffg"));
-    let shown: Shown = run(clean(common::BIN)
-        .arg("--log-file")
-        .arg(&odd)
-        .args(["-n", "1", "--", "false"]));
+    let shown: Shown = run(clean(BIN).arg("--log-file").arg(&odd).args(["-n", "1", "--", "false"]));
     shown.expect_code(1).expect_silence();
     assert!(fs::read_to_string(&odd).unwrap().contains("gave up"));
 }

@@ -1,8 +1,5 @@
 //! Budgets on real Redis servers: what is counted, who may ask, and what a run does when the server is
 //! wrong, slow or gone.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,20 +9,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use backoff_cli::budget::client::SCRIPT;
-use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, Terms};
-use common::process::state;
-use common::redis::{Server, counts, free_port, numbers};
-use common::tools::Test;
-use common::{Live, PATIENCE, Shown, backoff, clean, eventually, run, shell, within};
 use nix::sys::signal::Signal;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis::Commands;
 
+use crate::common::ledger::{Ledger, MOST_SLOTS, Question, Terms};
+use crate::common::process::state;
+use crate::common::redis::{Server, counts, free_port, numbers};
+use crate::common::tools::Test;
+use crate::common::words::Words;
+use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, run, shell, within};
+
 const SERVER: &[&str] = &["redis-server"];
 
-const TESTS: &[Test] = &[
+const SCRIPT: &str = include_str!("../../src/budget/budget.lua");
+
+pub const TESTS: &[Test] = &[
     (
         "a_budget_is_counted_exactly_and_shared",
         SERVER,
@@ -97,20 +97,15 @@ const TESTS: &[Test] = &[
     ("the_script_has_as_many_slots", SERVER, the_script_has_as_many_slots),
 ];
 
-fn main() {
-    common::tools::main(TESTS);
-}
-
-const FAILING: [&str; 2] = ["--", "false"];
+const FAILING: &str = "-- false";
 
 /// A run that asks this store, and has time for the answer.
-fn asking(store: &str, name: &str, options: &[&str]) -> Command {
-    let mut command = backoff(&["-b", "1ms", "-j", "none", "--store-timeout", "20s"]);
-    command.args(["--store", store, "--budget", name]).args(options);
-    command
+fn asking(store: &str, name: &str, options: impl Words) -> Command {
+    let line = "-b 1ms -j none --store-timeout 20s --store {} --budget {} {..}";
+    backoff(words!(line, store, name, options))
 }
 
-fn asked(store: &str, name: &str, options: &[&str]) -> Shown {
+fn asked(store: &str, name: &str, options: impl Words) -> Shown {
     run(&mut asking(store, name, options))
 }
 
@@ -128,26 +123,20 @@ fn goes_on(shown: Shown, why: &str) {
 
 #[track_caller]
 fn fails_open(store: &str, why: &str) {
-    goes_on(asked(store, "api", &["-n", "3", "--", "false"]), why);
+    goes_on(asked(store, "api", "-n 3 -- false"), why);
 }
 
 // --- counting ---
 
 fn a_budget_is_counted_exactly_and_shared() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     for round in 1..=2 {
-        asked(
-            &server.url(),
-            "api",
-            &["-q", "-n", "3", "--budget-min", "100", "--", "false"],
-        )
-        .expect_code(1)
-        .expect_silence();
+        asked(&server.url(), "api", "-q -n 3 --budget-min 100 -- false")
+            .expect_code(1)
+            .expect_silence();
         assert_eq!(server.counts("api"), (3 * round, 2 * round));
     }
-    asked(&server.url(), "other", &["--", "true"])
-        .expect_code(0)
-        .expect_silence();
+    asked(&server.url(), "other", "-- true").expect_code(0).expect_silence();
     assert_eq!((server.counts("api"), server.counts("other")), ((6, 4), (1, 0)));
 
     let mut admin = server.admin();
@@ -160,35 +149,35 @@ fn a_budget_is_counted_exactly_and_shared() {
 }
 
 fn a_spent_budget_gives_up() {
-    let server = Server::start(&[]);
-    let options = ["-n", "9", "--budget-min", "3", "--exhausted-exit", "75", "--", "false"];
-    asked(&server.url(), "api", &options)
+    let server = Server::start("");
+    let options = "-n 9 --budget-min 3 --exhausted-exit 75 -- false";
+    asked(&server.url(), "api", options)
         .expect_code(75)
         .expect_stderr("gave up after 3 attempts")
         .expect_stderr("budget \"api\" is spent: 2 of 3 attempts");
-    asked(&server.url(), "api", &options)
+    asked(&server.url(), "api", options)
         .expect_code(75)
         .expect_stderr("gave up after 1 attempt ")
         .expect_stderr("budget \"api\" is spent: 2 of 4 attempts");
     assert_eq!(server.counts("api"), (4, 2));
     // A ratio of its own sees the same counts.
-    let ample = ["-q", "-n", "2", "--budget-min", "0", "--budget-ratio", "90%"];
-    asked(&server.url(), "api", &[&ample[..], &FAILING].concat()).expect_silence();
+    let ample = "-q -n 2 --budget-min 0 --budget-ratio 90%";
+    asked(&server.url(), "api", words!("{..} {..}", ample, FAILING)).expect_silence();
     assert_eq!(server.counts("api"), (6, 3));
 }
 
 fn a_window_passes() {
-    let server = Server::start(&[]);
-    let options = ["--budget-window", "3s", "--budget-min", "2", "-n", "9", "--", "false"];
-    asked(&server.url(), "api", &options).expect_stderr("is spent: 1 of 2 attempts in 3.0s");
+    let server = Server::start("");
+    let options = "--budget-window 3s --budget-min 2 -n 9 -- false";
+    asked(&server.url(), "api", options).expect_stderr("is spent: 1 of 2 attempts in 3.0s");
     let left: u64 = server.admin().pttl("backoff:budget:api").unwrap();
     assert!((1..=3_050).contains(&left), "{left} ms");
     eventually("it is forgotten", || server.keys() == 0);
-    asked(&server.url(), "api", &options).expect_stderr("gave up after 2 attempts");
+    asked(&server.url(), "api", options).expect_stderr("gave up after 2 attempts");
 }
 
 fn questions_alone_leave_no_key() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let mut twins = Twins::on(&server);
     let terms = Terms {
         ratio: 100_000,
@@ -202,9 +191,9 @@ fn questions_alone_leave_no_key() {
 }
 
 fn a_unix_socket() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let store = format!("redis+unix://{}", server.socket());
-    asked(&store, "api", &["-q", "-n", "2", "--", "false"]).expect_silence();
+    asked(&store, "api", "-q -n 2 -- false").expect_silence();
     assert_eq!(server.counts("api"), (2, 1));
     fails_open(
         "redis+unix:///no-such/socket",
@@ -213,8 +202,8 @@ fn a_unix_socket() {
 }
 
 fn a_database_of_its_own() {
-    let server = Server::start(&["--databases", "4"]);
-    asked(&format!("{}/3", server.url()), "api", &["--", "true"]).expect_silence();
+    let server = Server::start("--databases 4");
+    asked(&format!("{}/3", server.url()), "api", "-- true").expect_silence();
     assert_eq!(server.counts("api"), (0, 0));
     assert_eq!(counts(&mut server.admin_as("?db=3"), "api"), (1, 0));
     fails_open(&format!("{}/4", server.url()), "has no database of this number");
@@ -227,7 +216,7 @@ const PASSWORD: &str = "s3cr3t/?#@:%&";
 const ESCAPED: &str = "s3cr3t%2F%3F%23%40%3A%25%26";
 
 fn users_and_passwords_by_address_and_by_variable() {
-    let server = Server::start(&["--requirepass", PASSWORD]);
+    let server = Server::start(words!("--requirepass {}", PASSWORD));
     let admin = || server.admin_as(&format!("?pass={ESCAPED}"));
     let () = redis::cmd("ACL")
         .arg(&["SETUSER", "jane@home", "on", &format!(">{PASSWORD}"), "~*", "+@all"])
@@ -242,28 +231,17 @@ fn users_and_passwords_by_address_and_by_variable() {
     ];
     for (i, address) in addresses.iter().enumerate() {
         let name = format!("user-{i}");
-        asked(address, &name, &["-n", "2", "-q", "--", "false"]).expect_silence();
-        run(backoff(&[
-            "--store-timeout",
-            "20s",
-            "--budget",
-            &name,
-            "-q",
-            "-n",
-            "1",
-            "--",
-            "false",
-        ])
-        .env("BACKOFF_STORE", address))
-        .expect_silence();
+        asked(address, &name, "-n 2 -q -- false").expect_silence();
+        run(backoff(words!("--store-timeout 20s --budget {} -q -n 1 -- false", name)).env("BACKOFF_STORE", address))
+            .expect_silence();
         assert_eq!(counts(&mut admin(), &name), (3, 1), "{address}");
     }
 }
 
 fn no_password_is_ever_printed() {
     const SECRET: &str = "hunter22";
-    let open = Server::start(&[]);
-    let closed = Server::start(&["--requirepass", "other"]);
+    let open = Server::start("");
+    let closed = Server::start("--requirepass other");
     let (o, c) = (open.port, closed.port);
     let refused = "refuses the user or the password";
     let no_address = "is not a Redis address";
@@ -293,20 +271,20 @@ fn no_password_is_ever_printed() {
     let dir = tempfile::tempdir().unwrap();
     for (address, why) in &cases {
         for by_variable in [false, true] {
-            let mut command = backoff(&["-vvv", "-n", "2", "-b", "1ms", "--budget", "api", "--cool-off"]);
+            let mut command = backoff("-vvv -n 2 -b 1ms --budget api --cool-off");
             command.current_dir(dir.path()).args(["--store-timeout", "20s"]);
             if by_variable {
                 command.env("BACKOFF_STORE", address);
             } else {
                 command.args(["--store", address]);
             }
-            let shown = run(command.args(FAILING)).expect_stderr(why);
+            let shown = run(command.args(FAILING.words())).expect_stderr(why);
             assert!(
                 !shown.stderr.contains(SECRET) && !shown.stdout.contains(SECRET),
                 "{address}: {shown:#?}"
             );
         }
-        let plan = run(backoff(&["--plan", "--budget", "api"]).args(["--store", address]));
+        let plan = run(backoff("--plan --budget api").args(["--store", address]));
         assert!(!format!("{plan:?}").contains(SECRET), "{address}: {plan:#?}");
     }
     // None was taken for a directory.
@@ -316,7 +294,7 @@ fn no_password_is_ever_printed() {
 /// The manual says what a user needs; not one of these may be spared.
 fn the_least_rights_that_do() {
     const RIGHTS: [&str; 5] = ["~backoff:budget:*", "+eval", "+get", "+set", "+time"];
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let store = format!("redis://jane:word@127.0.0.1:{}", server.port);
     let allow = |rights: &[&str]| {
         let () = redis::cmd("ACL")
@@ -326,13 +304,13 @@ fn the_least_rights_that_do() {
             .unwrap();
     };
     allow(&RIGHTS);
-    asked(&store, "api", &["-q", "--cool-off", "-n", "2", "--", "false"]).expect_silence();
+    asked(&store, "api", "-q --cool-off -n 2 -- false").expect_silence();
     assert_eq!(server.counts("api"), (2, 1));
     for spared in RIGHTS {
         let rights: Vec<&str> = RIGHTS.into_iter().filter(|right| *right != spared).collect();
         allow(&rights);
         goes_on(
-            asked(&store, "api", &["-n", "3", "--", "false"]),
+            asked(&store, "api", "-n 3 -- false"),
             "lets this user not do it (NOPERM)",
         );
     }
@@ -342,7 +320,7 @@ fn the_least_rights_that_do() {
 // --- servers in trouble ---
 
 fn nobody_listens() {
-    let mut server = Server::start(&[]);
+    let mut server = Server::start("");
     server.kill();
     fails_open(
         &server.url(),
@@ -351,12 +329,12 @@ fn nobody_listens() {
 }
 
 fn a_server_that_hangs() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     server.pause();
     let began = Instant::now();
-    let mut command = backoff(&["-n", "3", "-b", "1ms", "--budget", "api", "--store-timeout", "300ms"]);
+    let mut command = backoff("-n 3 -b 1ms --budget api --store-timeout 300ms");
     goes_on(
-        run(command.args(["--store", &server.url()]).args(FAILING)),
+        run(command.args(["--store", &server.url()]).args(FAILING.words())),
         "gives no answer within 300 ms",
     );
     let took = began.elapsed();
@@ -369,14 +347,13 @@ fn a_server_that_hangs() {
 }
 
 fn a_server_killed_and_started_again() {
-    let mut server = Server::start(&[]);
+    let mut server = Server::start("");
     let url = server.url();
-    let options = ["-q", "-n", "2", "--", "false"];
-    asked(&url, "api", &options).expect_silence();
+    let options = "-q -n 2 -- false";
+    asked(&url, "api", options).expect_silence();
     assert_eq!(server.counts("api"), (2, 1));
     // In the middle of a run, too: what comes after goes on without it.
-    let mut live =
-        Live::start(asking(&url, "api", &["-b", "300ms", "-n", "3", "--"]).args(["sh", "-c", "echo ready; false"]));
+    let mut live = Live::start(asking(&url, "api", "-b 300ms -n 3 --").args(["sh", "-c", "echo ready; false"]));
     live.expect_line("ready");
     server.kill();
     let shown = live.finish();
@@ -384,14 +361,14 @@ fn a_server_killed_and_started_again() {
     shown
         .expect_stderr("going on without the budget")
         .expect_stderr("gave up after 3 attempts");
-    server.start_again(&[]);
+    server.start_again("");
     // Nothing was saved, and so it counts from the start.
-    asked(&url, "api", &options).expect_silence();
+    asked(&url, "api", options).expect_silence();
     assert_eq!(server.counts("api"), (2, 1));
 }
 
 fn a_server_whose_memory_is_full() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let mut admin = server.admin();
     let () = redis::cmd("CONFIG")
         .arg(&["SET", "maxmemory", "1", "maxmemory-policy", "noeviction"])
@@ -401,12 +378,12 @@ fn a_server_whose_memory_is_full() {
 }
 
 fn a_replica() {
-    let server = Server::start(&["--replicaof", "127.0.0.1", "1"]);
+    let server = Server::start("--replicaof 127.0.0.1 1");
     fails_open(&server.url(), "is a read-only replica (READONLY)");
 }
 
 fn a_server_that_is_loading() {
-    let mut server = Server::start(&[]);
+    let mut server = Server::start("");
     let mut admin = server.admin();
     for i in 0..2000 {
         let () = admin.set(format!("key {i}"), "value").unwrap();
@@ -414,12 +391,7 @@ fn a_server_that_is_loading() {
     let () = redis::cmd("SAVE").query(&mut admin).unwrap();
     server.kill();
     // 2,000 keys of 30 ms: a minute. It answers in between.
-    server.start_again(&[
-        "--key-load-delay",
-        "30000",
-        "--loading-process-events-interval-bytes",
-        "1024",
-    ]);
+    server.start_again("--key-load-delay 30000 --loading-process-events-interval-bytes 1024");
     fails_open(&server.url(), "is still loading its data (LOADING)");
 }
 
@@ -455,9 +427,9 @@ fn a_port_that_says_nothing() {
     for scheme in ["redis", "rediss"] {
         for user in ["", "jane:word@"] {
             let store = format!("{scheme}://{user}{address}");
-            let mut command = backoff(&["-n", "3", "-b", "1ms", "--budget", "api", "--store-timeout", "200ms"]);
+            let mut command = backoff("-n 3 -b 1ms --budget api --store-timeout 200ms");
             goes_on(
-                run(command.args(["--store", &store]).args(FAILING)),
+                run(command.args(["--store", &store]).args(FAILING.words())),
                 "gives no answer within 200 ms",
             );
         }
@@ -466,7 +438,7 @@ fn a_port_that_says_nothing() {
 
 fn a_name_that_does_not_resolve() {
     // Without a network the resolver may take its time.
-    let shown = asked("redis://nosuch.invalid", "api", &["-n", "3", "--", "false"]);
+    let shown = asked("redis://nosuch.invalid", "api", "-n 3 -- false");
     let quick = shown.stderr.contains("cannot be reached: failed to lookup address");
     goes_on(
         shown,
@@ -481,7 +453,7 @@ fn a_name_that_does_not_resolve() {
 // --- keys ---
 
 fn what_others_wrote_is_left_alone() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let mut admin = server.admin();
     let key = "backoff:budget:api";
     for text in [
@@ -499,7 +471,7 @@ fn what_others_wrote_is_left_alone() {
         let () = admin.set(key, text).unwrap();
         if text.is_empty() {
             // The same as none.
-            asked(&server.url(), "api", &["--", "true"]).expect_silence();
+            asked(&server.url(), "api", "-- true").expect_silence();
             continue;
         }
         fails_open(&server.url(), "holds something else than backoff's");
@@ -516,12 +488,12 @@ const ODD_NAMES: [&str; 9] = ["a b", "{", "{}", "a{b}c", "{}{x}", "é\n\r\n", "'
 
 /// Two attempts, with a name that would look like an option.
 fn asking_by_variable(store: &str, name: &str) -> Shown {
-    let mut command = backoff(&["-b", "1ms", "-q", "-n", "2", "--store-timeout", "20s", "--store", store]);
-    run(command.args(FAILING).env("BACKOFF_BUDGET", name))
+    let mut command = backoff(words!("-b 1ms -q -n 2 --store-timeout 20s --store {}", store));
+    run(command.args(FAILING.words()).env("BACKOFF_BUDGET", name))
 }
 
 fn any_text_is_a_name() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let long = "n".repeat(10_000);
     for (i, name) in ODD_NAMES.into_iter().chain([&*long]).enumerate() {
         asking_by_variable(&server.url(), name).expect_silence().expect_code(1);
@@ -530,7 +502,7 @@ fn any_text_is_a_name() {
     }
     use std::os::unix::ffi::OsStrExt;
     let bytes = std::ffi::OsStr::from_bytes(b"\xff");
-    run(backoff(&["--store", &server.url(), "--", "true"]).env("BACKOFF_BUDGET", bytes))
+    run(backoff(words!("--store {} -- true", server.url())).env("BACKOFF_BUDGET", bytes))
         .expect_code(125)
         .expect_stderr("is not UTF-8");
 }
@@ -556,20 +528,7 @@ fn certificates(names: &str) -> tempfile::TempDir {
 fn tls_server(names: &str) -> Server {
     Server::start_in(
         certificates(names),
-        &[
-            "--port",
-            "0",
-            "--tls-port",
-            "{port}",
-            "--tls-cert-file",
-            "{dir}/server.pem",
-            "--tls-key-file",
-            "{dir}/server.key",
-            "--tls-ca-cert-file",
-            "{dir}/ca.pem",
-            "--tls-auth-clients",
-            "no",
-        ],
+        "--port 0 --tls-port '{port}' --tls-cert-file '{dir}/server.pem' --tls-key-file '{dir}/server.key' --tls-ca-cert-file '{dir}/ca.pem' --tls-auth-clients no",
     )
 }
 
@@ -578,7 +537,7 @@ fn tls_with_a_certificate_that_is_trusted() {
     let authority = within(&server.dir, "ca.pem");
     for (i, host) in ["127.0.0.1", "localhost"].into_iter().enumerate() {
         let store = format!("rediss://{host}:{}", server.port);
-        let mut command = asking(&store, "api", &["-q", "-n", "2", "--", "false"]);
+        let mut command = asking(&store, "api", "-q -n 2 -- false");
         run(command.env("SSL_CERT_FILE", &authority)).expect_silence();
         assert_eq!(server.counts("api"), (2 * (i as u64 + 1), i as u64 + 1), "{host}");
     }
@@ -588,15 +547,12 @@ fn tls_with_a_certificate_that_is_not() {
     let server = tls_server("DNS:other.example");
     let stranger = certificates("IP:127.0.0.1");
     let store = format!("rediss://127.0.0.1:{}", server.port);
-    let failing = ["-n", "3", "--", "false"];
+    let failing = "-n 3 -- false";
     for (authority, why) in [
         (within(&stranger, "ca.pem"), "certificate: UnknownIssuer"),
         (within(&server.dir, "ca.pem"), "certificate not valid for name"),
     ] {
-        goes_on(
-            run(asking(&store, "api", &failing).env("SSL_CERT_FILE", authority)),
-            why,
-        );
+        goes_on(run(asking(&store, "api", failing).env("SSL_CERT_FILE", authority)), why);
     }
     // Without TLS there is no sense to be made of it; whether by an end or by a reset is up to the system.
     fails_open(&server.url(), &server.url());
@@ -608,7 +564,7 @@ fn tls_with_a_certificate_that_is_not() {
 fn cluster() -> [Server; 3] {
     let nodes = [(); 3].map(|()| {
         let bus = free_port().to_string();
-        Server::start(&["--cluster-enabled", "yes", "--cluster-port", &bus])
+        Server::start(words!("--cluster-enabled yes --cluster-port {}", bus))
     });
     let slots = [0, 5461, 10923, 16384];
     for (i, node) in nodes.iter().enumerate() {
@@ -670,7 +626,7 @@ fn any_node_of_a_cluster_will_do() {
             .arg(&["SET", "cluster-preferred-endpoint-type", "unknown-endpoint"])
             .query(&mut node.admin())
             .unwrap();
-        asked(&node.url(), "api", &["--", "true"]).expect_silence();
+        asked(&node.url(), "api", "-- true").expect_silence();
     }
     assert_eq!(counts_on(&nodes, "api"), [(9, 3)]);
 }
@@ -695,7 +651,7 @@ fn a_name_that_is_being_moved() {
     }
     // The old node has nothing of it, and sends us to the new one for this once (ASK).
     for node in &nodes {
-        asked(&node.url(), "api", &["-q", "-n", "2", "--", "false"]).expect_silence();
+        asked(&node.url(), "api", "-q -n 2 -- false").expect_silence();
     }
     assert_eq!(nodes[from].keys(), 0);
     assert_eq!(nodes[to].keys(), 1);
@@ -727,7 +683,7 @@ fn term_while_the_store_is_asked() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let mut command = backoff(&["--budget", "api", "--store", &store, "--store-timeout", "1h"]);
+        let mut command = backoff(words!("--budget api --store {} --store-timeout 1h", store));
         let live = Live::start(command.args(["--", "echo", "started"]));
         let held = accepted(&listener);
         let began = Instant::now();
@@ -766,7 +722,7 @@ fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
 fn stopped_while_the_store_is_asked() {
     const LIMIT: Duration = Duration::from_secs(2);
     let (store, questions, may_answer) = slow_server();
-    let mut command = backoff(&["-n", "1", "--budget", "api", "--store", &store, "--store-timeout", "2s"]);
+    let mut command = backoff(words!("-n 1 --budget api --store {} --store-timeout 2s", store));
     let live = Live::start(command.args(["--", "false"]));
     questions.recv_timeout(PATIENCE).unwrap();
     eventually("it waits for the answer", || {
@@ -791,7 +747,7 @@ fn term_while_the_store_is_told_of_the_end() {
         let (store, questions, may_answer) = slow_server();
         // That of the attempt, and not that of the end.
         may_answer.store(1, Ordering::SeqCst);
-        let mut run = backoff(&["--budget", "api", "--store", &store, "--store-timeout", "1h"]);
+        let mut run = backoff(words!("--budget api --store {} --store-timeout 1h", store));
         let live = Live::start(run.args(["--stdout", keep, "--stop-exit", "3", "--", "sh", "-c", command]));
         for _ in 0..2 {
             questions.recv_timeout(PATIENCE).unwrap();
@@ -810,22 +766,13 @@ fn no_store_is_asked_without_a_budget() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
-    run(backoff(&["-q", "-n", "2", "-b", "1ms", "--store", &store, "--", "false"]).env("BACKOFF_COOL_OFF", "1"))
+    run(backoff(words!("-q -n 2 -b 1ms --store {} -- false", store)).env("BACKOFF_COOL_OFF", "1"))
         .expect_code(1)
         .expect_silence();
-    run(&mut backoff(&["--plan", "--budget", "api", "--store", &store])).expect_code(0);
+    run!("--plan --budget api --store {}", store).expect_code(0);
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
     // Of a run that asks, the connection is there when it has ended.
-    run(&mut backoff(&[
-        "--budget",
-        "api",
-        "--store-timeout",
-        "1ms",
-        "--store",
-        &store,
-        "--",
-        "true",
-    ]));
+    run!("--budget api --store-timeout 1ms --store {} -- true", store);
     listener.accept().unwrap();
 }
 
@@ -845,9 +792,9 @@ fn tasks(pid: i32) -> Vec<i32> {
 }
 
 fn nothing_is_held_during_a_wait() {
-    let server = Server::start(&["--requirepass", "word"]);
+    let server = Server::start("--requirepass word");
     let store = format!("redis://:word@127.0.0.1:{}", server.port);
-    let bin = common::BIN;
+    let bin = BIN;
     for paused in [false, true] {
         if paused {
             // Here the connection outlives the answer's time, but not by much.
@@ -875,10 +822,10 @@ fn nothing_is_held_during_a_wait() {
 }
 
 fn cool_off() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let url = server.url();
-    let options = ["--cool-off", "-b", "700ms", "-n", "1", "--"];
-    let with = |command: &str| asked(&url, "api", &[&options[..], &[command]].concat());
+    let options = "--cool-off -b 700ms -n 1 --";
+    let with = |command: &str| asked(&url, "api", words!("{..} {..}", options, command));
 
     let shown = with("false").expect_code(1);
     assert!(!shown.stderr.contains("waiting"), "{shown:?}");
@@ -897,11 +844,11 @@ fn cool_off() {
     assert_eq!(numbers(&mut server.admin(), "api").unwrap()[1..3], [0, 0]);
     // As does a failure that waiting does not cure.
     with("false");
-    asked(&url, "api", &["--stop-exit", "1", "-n", "1", "--", "false"]);
+    asked(&url, "api", "--stop-exit 1 -n 1 -- false");
     with("true").expect_silence();
     // Past the deadline: no attempt at all.
-    asked(&url, "api", &["-b", "1h", "-m", "1h", "-n", "1", "--", "false"]);
-    let shown = asked(&url, "api", &["--cool-off", "-d", "1m", "--", "echo", "started"]);
+    asked(&url, "api", "-b 1h -m 1h -n 1 -- false");
+    let shown = asked(&url, "api", "--cool-off -d 1m -- echo started");
     assert_eq!((shown.code(), &*shown.stdout), (Some(124), ""), "{shown:?}");
 }
 
@@ -1026,7 +973,7 @@ fn some_terms() -> impl Strategy<Value = Terms> {
 }
 
 fn the_script_is_the_ledger() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let config = Config {
         cases: 150,
         failure_persistence: None,
@@ -1051,7 +998,7 @@ fn the_script_is_the_ledger() {
 
 /// Windows that grow: each leaves nearly sixty slots to the next one.
 fn the_script_has_as_many_slots() {
-    let server = Server::start(&[]);
+    let server = Server::start("");
     let mut twins = Twins::on(&server);
     let mut now = 1_700_000_000_000;
     let mut most = 0;

@@ -1,16 +1,13 @@
 //! The command's standard input: what each attempt reads, and what is left for those who come after.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-#![allow(clippy::disallowed_methods, reason = "tests look at clocks from outside")]
-
-mod common;
 
 use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::process::{children_of, is_alive};
-use common::{Live, Shown, backoff, detached, eventually, run, shell, within};
 use nix::sys::signal::Signal;
+
+use crate::common::process::{children_of, is_alive};
+use crate::common::{Live, Shown, backoff, clean, detached, eventually, path_with_backoff, run, shell, within};
 
 /// Runs a shell script in which `b` is backoff with short waits and few words.
 #[track_caller]
@@ -107,14 +104,10 @@ fn no_byte_is_taken_that_the_command_did_not_read() {
 #[test]
 fn input_arrives_as_it_is_written() {
     for mode in ["auto", "inherit"] {
-        let args = [
-            "--stdin",
-            mode,
-            "--",
-            "sh",
-            "-c",
-            "while read x; do echo got $x; done; echo end",
-        ];
+        let args = words!(
+            "--stdin {} -- sh -c 'while read x; do echo got $x; done; echo end'",
+            mode
+        );
         let mut live = Live::start(backoff(&args).stdin(Stdio::piped()));
         let mut stdin = live.child.stdin.take().unwrap();
         for word in ["one", "two", "three"] {
@@ -129,16 +122,8 @@ fn input_arrives_as_it_is_written() {
 
 #[test]
 fn a_second_attempt_reads_on_where_the_writer_is() {
-    let args = [
-        "-q",
-        "-b",
-        "1ms",
-        "--",
-        "sh",
-        "-c",
-        "read x; echo $x; test $BACKOFF_ATTEMPT = 2 && read x && echo $x",
-    ];
-    let mut live = Live::start(backoff(&args).stdin(Stdio::piped()));
+    let args = "-q -b 1ms -- sh -c 'read x; echo $x; test $BACKOFF_ATTEMPT = 2 && read x && echo $x'";
+    let mut live = Live::start(backoff(args).stdin(Stdio::piped()));
     let mut stdin = live.child.stdin.take().unwrap();
     writeln!(stdin, "one").unwrap();
     live.expect_line("one");
@@ -262,8 +247,8 @@ fn what_cannot_be_read_for_replay_is_an_error() {
 
 #[test]
 fn replay_reads_to_the_end_before_the_command_starts() {
-    let args = ["-q", "--stdin", "replay", "--", "sh", "-c", "echo started; cat"];
-    let mut live = Live::start(backoff(&args).stdin(Stdio::piped()));
+    let args = "-q --stdin replay -- sh -c 'echo started; cat'";
+    let mut live = Live::start(backoff(args).stdin(Stdio::piped()));
     let mut stdin = live.child.stdin.take().unwrap();
     stdin.write_all(b"one\n").unwrap();
     let pid = live.pid();
@@ -271,7 +256,7 @@ fn replay_reads_to_the_end_before_the_command_starts() {
         let info = std::fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
         info != "pipe_read" && children_of(pid).is_empty()
     });
-    assert_eq!(children_of(pid), []);
+    assert_eq!(children_of(pid), [0; 0]);
     stdin.write_all(b"two\n").unwrap();
     drop(stdin);
     for line in ["started", "one", "two"] {
@@ -287,17 +272,10 @@ fn replay_reads_to_the_end_before_the_command_starts() {
 #[test]
 fn a_writer_that_stalls_does_not_hold_a_signal() {
     for (args, ready) in [
-        (&["--stdin", "replay", "--", "sh", "-c", "cat; echo never"][..], false),
-        (&["--", "sh", "-c", "echo ready; exec cat"], true),
+        ("--stdin replay -- sh -c 'cat; echo never'", false),
+        ("-- sh -c 'echo ready; exec cat'", true),
         (
-            &[
-                "-b",
-                "1ms",
-                "--",
-                "sh",
-                "-c",
-                "test $BACKOFF_ATTEMPT = 2 || exit 1; echo ready; exec cat",
-            ],
+            "-b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2 || exit 1; echo ready; exec cat'",
             true,
         ),
     ] {
@@ -403,19 +381,19 @@ fn an_input_that_cannot_be_kept_makes_a_failure_final() {
 fn nothing_is_left_in_the_temporary_directory() {
     let dir = tempfile::tempdir().unwrap();
     for mode in ["auto", "replay"] {
-        let args = ["--stdin", mode, "-b", "1ms", "--", "sh", "-c"];
+        let args = words!("--stdin {} -b 1ms -- sh -c", mode);
         for last in ["cat >/dev/null; exit 1", "cat >/dev/null"] {
             let text = format!("head -c 3000000 /dev/zero | backoff -q {} \"$0\"", args.join(" "));
-            let mut command = common::clean("bash");
+            let mut command = clean("bash");
             command
                 .args(["-c", &text, last])
-                .env("PATH", common::path_with_backoff())
+                .env("PATH", path_with_backoff())
                 .env("TMPDIR", dir.path());
             run(&mut command);
         }
         // Also after KILL.
         let mut live = Live::start(
-            detached(&[&args[..], &["cat >/dev/null; echo $$; exec sleep 60"]].concat())
+            detached(words!("{..} 'cat >/dev/null; echo $$; exec sleep 60'", args))
                 .stdin(Stdio::piped())
                 .env("TMPDIR", dir.path()),
         );

@@ -1,23 +1,22 @@
 //! `--pty`: the command on a terminal of its own, and ours as it was before.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-use common::process::{is_alive, parent_of, state};
-use common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
-use common::{Live, backoff, clean, detached, eventually, probe, ran, run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use crate::common::process::{is_alive, parent_of, state};
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::words::Words;
+use crate::common::{BIN, Live, backoff, clean, detached, eventually, probe, run, shell};
 
 const WHAT_IS_A_TERMINAL: &str =
     "for fd in 0 1 2; do test -t $fd && echo terminal-$fd; done; stty size </dev/tty; exit 0";
 
 #[test]
 fn without_a_terminal_there_is_one_of_80_by_24() {
-    let shown = run(&mut detached(&["--pty", "--", "sh", "-c", WHAT_IS_A_TERMINAL])).expect_code(0);
+    let shown = run(&mut detached(words!("--pty -- sh -c {}", WHAT_IS_A_TERMINAL))).expect_code(0);
     assert_eq!(shown.stdout, "terminal-1\r\nterminal-2\r\n24 80\r\n");
     shown.expect_silence();
 }
@@ -47,12 +46,12 @@ fn a_standard_input_that_is_no_terminal_stays() {
 
 #[test]
 fn output_comes_in_order_and_whole() {
-    let shown = ran(&["--pty", "--", "sh", "-c", "echo 1; echo 2 >&2; echo 3; echo 4 >&2"]).expect_code(0);
+    let shown = run!("--pty -- sh -c 'echo 1; echo 2 >&2; echo 3; echo 4 >&2'").expect_code(0);
     assert_eq!(shown.stdout, "1\r\n2\r\n3\r\n4\r\n");
     shown.expect_silence();
-    let shown = ran(&["--pty", "--", "seq", "100000"]).expect_code(0);
+    let shown = run!("--pty -- seq 100000").expect_code(0);
     let expected: String = (1..=100_000).map(|i| format!("{i}\r\n")).collect();
-    assert!(shown.stdout == expected);
+    assert_eq!(shown.stdout, expected);
 }
 
 #[test]
@@ -60,20 +59,10 @@ fn colours_survive_while_output_is_looked_at() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("inside")).unwrap();
     let path = dir.path().to_str().unwrap();
-    let words = [
-        "-n",
-        "1",
-        "-r",
-        "never-there",
-        "--pty",
-        "--",
-        "ls",
-        "--color=auto",
-        path,
-    ];
+    let words = words!("-n 1 -r never-there --pty -- ls --color=auto {}", path);
     let shown = run(backoff(&words).env("TERM", "xterm").env_remove("LS_COLORS"));
     assert!(shown.stdout.contains("\x1b["), "{shown:?}");
-    let shown = run(backoff(&["-n", "1", "--", "ls", "--color=auto", path]).env("TERM", "xterm"));
+    let shown = run(backoff(words!("-n 1 -- ls --color=auto {}", path)).env("TERM", "xterm"));
     assert!(!shown.stdout.contains('\x1b'), "{shown:?}");
 }
 
@@ -81,7 +70,7 @@ fn colours_survive_while_output_is_looked_at() {
 fn lines_are_not_held_back() {
     // grep buffers wholly where it does not see a terminal.
     let script = "(echo first; sleep 60) | grep --color=never first";
-    let mut live = Live::start(&mut backoff(&["--pty", "--", "sh", "-c", script]));
+    let mut live = Live::start(&mut backoff(words!("--pty -- sh -c {}", script)));
     live.expect_line("first\r");
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
@@ -90,67 +79,45 @@ fn lines_are_not_held_back() {
 #[test]
 fn what_is_shown_is_matched_without_carriage_returns() {
     let script = "echo temporary failure >&2; exit 4";
-    let words = [
-        "-n",
-        "2",
-        "-b",
-        "1ms",
-        "-r",
-        "^temporary failure$",
-        "--pty",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ];
-    let shown = ran(&words).expect_code(4);
+    let shown = run!("-n 2 -b 1ms -r '^temporary failure$' --pty -- sh -c {}", script).expect_code(4);
     assert_eq!(shown.stdout, "temporary failure\r\n".repeat(2));
-    let words = [
-        "-n", "2", "-b", "1ms", "-r", "another", "--pty", "--", "sh", "-c", script,
-    ];
-    assert_eq!(ran(&words).expect_code(4).stdout, "temporary failure\r\n");
+    assert_eq!(
+        run!("-n 2 -b 1ms -r another --pty -- sh -c {}", script)
+            .expect_code(4)
+            .stdout,
+        "temporary failure\r\n"
+    );
     // Both are one output, so that it does not matter which one is named.
     for stream in ["stdout", "stderr"] {
-        let words = [
-            "-n",
-            "2",
-            "-b",
-            "1ms",
-            "--match-on",
-            stream,
-            "-r",
-            "temporary",
-            "--pty",
-            "--",
-            "sh",
-            "-c",
-            script,
-        ];
-        assert_eq!(ran(&words).expect_code(4).stdout, "temporary failure\r\n".repeat(2));
+        assert_eq!(
+            run!(
+                "-n 2 -b 1ms --match-on {} -r temporary --pty -- sh -c {}",
+                stream,
+                script
+            )
+            .expect_code(4)
+            .stdout,
+            "temporary failure\r\n".repeat(2)
+        );
     }
 }
 
 #[test]
 fn what_is_kept_is_printed_at_the_end() {
     let script = "echo try-$BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 2";
-    let shown = ran(&[
-        "-q", "-b", "1ms", "--stdout", "final", "--pty", "--", "sh", "-c", script,
-    ])
-    .expect_code(0);
+    let shown = run!("-q -b 1ms --stdout final --pty -- sh -c {}", script).expect_code(0);
     assert_eq!(shown.stdout, "try-2\r\n");
 }
 
 #[test]
 fn a_reader_that_goes_away_ends_the_command() {
-    let shown = run(&mut common::shell(
-        "backoff --pty -- yes | head -n 1; echo ${PIPESTATUS[0]}",
-    ));
+    let shown = run(&mut shell("backoff --pty -- yes | head -n 1; echo ${PIPESTATUS[0]}"));
     assert_eq!(shown.stdout, "y\r\n141\n");
 }
 
 #[test]
 fn signals_and_time_outs_reach_the_command() {
-    let mut live = Live::start(&mut detached(&["--pty", "--", &probe(), "signals", "7"]));
+    let mut live = live!("--pty -- {} signals 7", probe());
     let pid = live.pid_of_probe();
     let backoff = Pid::from_raw(parent_of(pid));
     for (signal, number) in [
@@ -162,22 +129,20 @@ fn signals_and_time_outs_reach_the_command() {
         live.expect_line(number);
     }
     assert_eq!(live.finish().code(), Some(7));
-    ran(&["-n", "1", "-t", "200ms", "--pty", "--", "sh", "-c", "sleep 60; true"]).expect_code(124);
-    ran(&["-n", "1", "--idle-timeout", "200ms", "--pty", "--", "sleep", "60"]).expect_code(124);
+    run!("-n 1 -t 200ms --pty -- sh -c 'sleep 60; true'").expect_code(124);
+    run!("-n 1 --idle-timeout 200ms --pty -- sleep 60").expect_code(124);
 }
 
 #[test]
 fn what_cannot_be_started_is_told() {
-    ran(&["--pty", "--", "/nowhere/command"])
+    run!("--pty -- /nowhere/command")
         .expect_code(127)
         .expect_stderr("not found");
 }
 
 #[test]
 fn a_closed_standard_descriptor_does_not_matter() {
-    let shown = run(&mut common::shell(
-        "backoff --pty -- sh -c 'echo shown; tty <&1 >&2' <&- 2>&-",
-    ));
+    let shown = run(&mut shell("backoff --pty -- sh -c 'echo shown; tty <&1 >&2' <&- 2>&-"));
     assert!(shown.stdout.starts_with("shown\r\n/dev/"), "{shown:?}");
 }
 
@@ -188,18 +153,18 @@ fn a_window_that_changes_is_one_winch() {
     let pid = terminal.pid_of_probe();
     let ours = std::fs::read_link(format!("/proc/{}/fd/0", parent_of(pid))).unwrap();
     let theirs = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
-    let stty = |tty: &std::path::Path, words: &[&str]| {
-        let shown = run(clean("stty").arg("-F").arg(tty).args(words));
+    let stty = |tty: &std::path::Path, words: &str| {
+        let shown = run(clean("stty").arg("-F").arg(tty).args(words.words()));
         shown.expect_code(0).stdout
     };
-    stty(&ours, &["rows", "40", "cols", "50"]);
+    stty(&ours, "rows 40 cols 50");
     // stty sets the two one after the other, so there may be one for each.
-    eventually("the size follows", || stty(&theirs, &["size"]) == "40 50\n");
+    eventually("the size follows", || stty(&theirs, "size") == "40 50\n");
     terminal.expect("28\r\n");
     std::thread::sleep(Duration::from_millis(100));
     kill(Pid::from_raw(pid), Signal::SIGUSR1).unwrap();
     assert!(terminal.expect("10\r\n").matches("28").count() <= 1);
-    stty(&ours, &["cols", "60"]);
+    stty(&ours, "cols 60");
     terminal.expect("28\r\n");
     std::thread::sleep(Duration::from_millis(100));
     kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
@@ -467,12 +432,12 @@ fn in_a_pipeline_the_keyboard_is_not_taken_from_the_reader() {
 
 #[test]
 fn a_closed_terminal_leaves_nothing_behind() {
-    closing_leaves_nothing_behind(&["--pty"]);
+    closing_leaves_nothing_behind("--pty");
 }
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
-    let mut terminal = Terminal::start(common::BIN, &["--pty", "--", &probe(), "sleep"]);
+    let mut terminal = Terminal::start(BIN, words!("--pty -- {} sleep", probe()));
     let pid = terminal.pid_of_probe();
     wait_until_raw(&mut terminal);
     terminal.send(CTRL_Z);
@@ -484,7 +449,7 @@ fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
 
 #[test]
 fn a_killed_backoff_takes_the_command_with_it() {
-    let mut live = Live::start(&mut detached(&["--pty", "--", &probe(), "sleep"]));
+    let mut live = live!("--pty -- {} sleep", probe());
     let pid = live.pid_of_probe();
     kill(Pid::from_raw(parent_of(pid)), Signal::SIGKILL).unwrap();
     eventually("the command ends", || !is_alive(pid));
@@ -493,7 +458,7 @@ fn a_killed_backoff_takes_the_command_with_it() {
 #[test]
 fn no_descriptor_is_left_to_the_command() {
     let bare = run(clean("ls").args(["-1", "/proc/self/fd"])).expect_code(0).stdout;
-    let shown = ran(&["--pty", "--", "ls", "-1", "/proc/self/fd"]).expect_code(0);
+    let shown = run!("--pty -- ls -1 /proc/self/fd").expect_code(0);
     assert_eq!(shown.stdout.replace('\r', ""), bare);
 }
 

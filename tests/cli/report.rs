@@ -1,16 +1,15 @@
 //! The JSON report of a run.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use common::process::{is_alive, state};
-use common::{Live, backoff, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::process::{is_alive, state};
+use crate::common::words::Words;
+use crate::common::{Live, backoff, eventually, run, shell, within};
 
 fn report(dir: &TempDir) -> String {
     within(dir, "report.json")
@@ -21,15 +20,15 @@ fn read(path: &str) -> Value {
 }
 
 /// The report of a run with these words.
-fn reported(args: &[&str]) -> Value {
+fn reported(args: impl Words) -> Value {
     let dir = tempfile::tempdir().unwrap();
-    ran(&[&["--report", &report(&dir), "-b", "1ms"], args].concat());
+    run!("--report {} -b 1ms {..}", report(&dir), args);
     read(&report(&dir))
 }
 
 #[test]
 fn a_success_after_a_retry() {
-    let report = reported(&["--", "sh", "-c", "test $BACKOFF_ATTEMPT = 2 || exit 3"]);
+    let report = reported("-- sh -c 'test $BACKOFF_ATTEMPT = 2 || exit 3'");
     assert_eq!(report["schema"], 1);
     assert_eq!(report["run_id"].as_str().unwrap().len(), 36);
     assert_eq!(report["command"], "sh");
@@ -64,53 +63,35 @@ fn a_success_after_a_retry() {
 
 #[test]
 fn each_way_to_end() {
-    let ended = |args: &[&str]| {
+    let ended = |args: &str| {
         let report = reported(args);
         let text = |key: &str| report[key].as_str().unwrap_or("-").to_owned();
         (text("result"), text("gave_up"), report["exit_status"].as_u64().unwrap())
     };
     let is = |result: &str, why: &str, status: u64| (result.to_owned(), why.to_owned(), status);
-    assert_eq!(ended(&["--", "true"]), is("succeeded", "-", 0));
+    assert_eq!(ended("-- true"), is("succeeded", "-", 0));
+    assert_eq!(ended("-n 2 -- sh -c 'exit 7'"), is("gave_up", "attempts", 7));
+    assert_eq!(ended("--stop-exit 7 -- sh -c 'exit 7'"), is("gave_up", "permanent", 7));
+    assert_eq!(ended("-n 1 -- sh -c 'kill $$'"), is("gave_up", "attempts", 143));
+    assert_eq!(ended("-n 1 -t 50ms -- sleep 9"), is("gave_up", "attempts", 124));
     assert_eq!(
-        ended(&["-n", "2", "--", "sh", "-c", "exit 7"]),
-        is("gave_up", "attempts", 7)
-    );
-    assert_eq!(
-        ended(&["--stop-exit", "7", "--", "sh", "-c", "exit 7"]),
-        is("gave_up", "permanent", 7)
-    );
-    assert_eq!(
-        ended(&["-n", "1", "--", "sh", "-c", "kill $$"]),
-        is("gave_up", "attempts", 143)
-    );
-    assert_eq!(
-        ended(&["-n", "1", "-t", "50ms", "--", "sleep", "9"]),
-        is("gave_up", "attempts", 124)
-    );
-    assert_eq!(
-        ended(&["-n", "2", "--exhausted-exit", "75", "--", "false"]),
+        ended("-n 2 --exhausted-exit 75 -- false"),
         is("gave_up", "attempts", 75)
     );
-    assert_eq!(ended(&["--", "no-such-command"]), is("gave_up", "permanent", 127));
-    let flaky = ["--flaky-exit", "9", "--", "sh", "-c", "test $BACKOFF_ATTEMPT = 2"];
-    assert_eq!(ended(&flaky), is("succeeded", "-", 9));
+    assert_eq!(ended("-- no-such-command"), is("gave_up", "permanent", 127));
+    let flaky = "--flaky-exit 9 -- sh -c 'test $BACKOFF_ATTEMPT = 2'";
+    assert_eq!(ended(flaky), is("succeeded", "-", 9));
 }
 
 #[test]
 fn an_interrupted_attempt_is_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = report(&dir);
-    let args = [
-        "--report",
-        &path,
-        "-b",
-        "1ms",
-        "--",
-        "sh",
-        "-c",
-        "trap 'exit 4' TERM; echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 2 || exit 1; while :; do sleep 0.01; done",
-    ];
-    let mut live = Live::start(&mut backoff(&args));
+    let mut live = Live::start(&mut backoff(words!(
+        "--report {} -b 1ms -- sh -c {}",
+        path,
+        "trap 'exit 4' TERM; echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 2 || exit 1; while :; do sleep 0.01; done"
+    )));
     live.expect_line("1");
     live.expect_line("2");
     live.signal(Signal::SIGTERM);
@@ -132,18 +113,10 @@ fn an_interrupted_attempt_is_in_it() {
 fn an_interrupted_wait_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = report(&dir);
-    let mut live = Live::start(&mut backoff(&[
-        "--report",
-        &path,
-        "-b",
-        "1h",
-        "-m",
-        "1h",
-        "--",
-        "sh",
-        "-c",
-        "echo $$; exit 3",
-    ]));
+    let mut live = Live::start(&mut backoff(words!(
+        "--report {} -b 1h -m 1h -- sh -c 'echo $$; exit 3'",
+        path
+    )));
     let attempt: i32 = live.line().parse().unwrap();
     eventually("it waits", || !is_alive(attempt) && state(live.pid()) == Some('S'));
     live.signal(Signal::SIGINT);
@@ -176,7 +149,7 @@ fn a_fault_of_its_own_is_reported() {
 fn the_file_is_replaced_as_a_whole() {
     let dir = tempfile::tempdir().unwrap();
     let path = report(&dir);
-    let again = || ran(&["--report", &path, "--", "true"]).expect_code(0).expect_silence();
+    let again = || run!("--report {} -- true", path).expect_code(0).expect_silence();
     again();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -188,7 +161,7 @@ fn the_file_is_replaced_as_a_whole() {
     assert_ne!(first["run_id"], read(&path)["run_id"]);
     let link = within(&dir, "link");
     symlink(&path, &link).unwrap();
-    ran(&["--report", &link, "-n", "1", "--", "false"]);
+    run!("--report {} -n 1 -- false", link);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(read(&path)["command"], "false");
     assert_eq!(
@@ -206,19 +179,19 @@ fn a_link_that_leads_to_nothing_stays_one() {
     symlink("../made", within(&dir, "there/second")).unwrap();
     symlink("round", within(&dir, "round")).unwrap();
     for option in ["--report", "--log-file"] {
-        run(backoff(&[option, "first", "-v", "--", "true"]).current_dir(&dir)).expect_code(0);
+        run(backoff(words!("{} first -v -- true", option)).current_dir(&dir)).expect_code(0);
         assert!(fs::symlink_metadata(within(&dir, "there/second")).unwrap().is_symlink());
         let made = fs::read_to_string(within(&dir, "made")).unwrap();
         assert!(made.contains("succeeded"), "{option}: {made}");
         fs::remove_file(within(&dir, "made")).unwrap();
-        let shown = run(backoff(&[option, "round", "-v", "--", "true"]).current_dir(&dir)).expect_code(0);
+        let shown = run(backoff(words!("{} round -v -- true", option)).current_dir(&dir)).expect_code(0);
         shown.expect_stderr(" \"round\": Too many levels of symbolic links");
     }
 }
 
 #[test]
 fn what_is_no_file_gets_it_all_the_same() {
-    let read: Value = serde_json::from_str(&ran(&["--report", "/dev/stdout", "--", "true"]).stdout).unwrap();
+    let read: Value = serde_json::from_str(&run!("--report /dev/stdout -- true").stdout).unwrap();
     assert_eq!(read["result"], "succeeded");
     let shown = run(&mut shell("backoff --report >(cat >&2) -- true; wait $!"));
     assert!(shown.stderr.contains("\"succeeded\""), "{shown:?}");
@@ -242,10 +215,7 @@ fn a_report_that_cannot_be_written_is_one_warning() {
         ("/dev/fd/3", "Bad file descriptor"),
         ("/dev/fd/-1", "No such file or directory"),
     ] {
-        let shown = ran(&[
-            "--report", path, "-q", "-n", "2", "-b", "1ms", "--", "sh", "-c", "exit 3",
-        ])
-        .expect_code(3);
+        let shown = run!("--report {} -q -n 2 -b 1ms -- sh -c 'exit 3'", path).expect_code(3);
         assert_eq!(
             shown.stderr,
             format!("backoff: warning: cannot write --report {path:?}: {why}\n")
@@ -258,21 +228,10 @@ fn of_very_many_attempts_the_last_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = within(&dir, "report");
     // What cannot be started costs next to nothing.
-    let mut many = backoff(&[
-        "--report",
-        &path,
-        "-q",
-        "-n",
-        "10003",
-        "-b",
-        "0",
-        "-m",
-        "0",
-        "-e",
-        "127",
-        "--",
-        "no-such-command",
-    ]);
+    let mut many = backoff(words!(
+        "--report {} -q -n 10003 -b 0 -m 0 -e 127 -- no-such-command",
+        path
+    ));
     run(&mut many).expect_code(127);
     let report = read(&path);
     assert_eq!(report["attempts_made"], 10_003);

@@ -3,11 +3,8 @@
 //! In a block, `$ ` begins a command and `> ` goes on with it; what follows is its output, both
 //! streams together. `...` stands for anything within a line; a line that is only `...`, for any
 //! number of lines.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 
-mod common;
-
-use common::{clean, path_with_backoff, run, shell};
+use crate::common::{Shown, clean, path_with_backoff, run, shell, within};
 
 /// A document whose commands are run.
 struct Document {
@@ -19,13 +16,13 @@ struct Document {
 
 const README: Document = Document {
     name: "README.md",
-    text: include_str!("../README.md"),
+    text: include_str!("../../README.md"),
     console_blocks: 17,
 };
 
 const RECIPES: Document = Document {
     name: "docs/recipes.md",
-    text: include_str!("../docs/recipes.md"),
+    text: include_str!("../../docs/recipes.md"),
     console_blocks: 15,
 };
 
@@ -206,7 +203,7 @@ fn the_first_block_needs_a_shell_only() {
 #[test]
 fn the_configuration_is_one() {
     let dir = tempfile::tempdir().unwrap();
-    let file = common::within(&dir, "config.toml");
+    let file = within(&dir, "config.toml");
     let blocks = blocks(&README);
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
     let script = format!("umask 022; cat >{file}; backoff --config {file} -p deploy -vv -- true");
@@ -214,7 +211,7 @@ fn the_configuration_is_one() {
         .write_stdin(block.lines.join("\n"))
         .output()
         .unwrap();
-    let shown = common::Shown::from(output).expect_code(0);
+    let shown = Shown::from(output).expect_code(0);
     shown.expect_stderr("rule 4 of policy deploy = match (?i)permission denied, verdict permanent");
 }
 

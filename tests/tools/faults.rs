@@ -1,13 +1,10 @@
 //! What the system can refuse, and ends at any moment: whatever happens, backoff does not panic, does not hang,
 //! leaves nothing behind, and exits with 0 only if the command has done what it was to do.
 //!
-//! What takes long is done in part. `BACKOFF_TEST_ROUNDS=500 cargo test --test faults` does all of it: 500 times KILL
-//! and 500 times TERM at a random moment (60 otherwise), a soak of 20,000 attempts (40 for each round), and a failure
-//! of every single call where otherwise the first and the last of each name fail.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
+//! What takes long is done in part. `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` does all of it: 500
+//! times KILL and 500 times TERM at a random moment (60 otherwise), a soak of 20,000 attempts (40 for each round), and a
+//! failure of every single call where otherwise the first and the last of each name fail.
 #![allow(clippy::print_stdout, reason = "what the long runs have found is wanted as figures")]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,13 +13,14 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::tools::Test;
-use common::{BIN, PATIENCE, Shown, clean, eventually, within};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
-const TESTS: &[Test] = &[
+use crate::common::tools::Test;
+use crate::common::{BIN, PATIENCE, Shown, backoff, clean, eventually, run, within};
+
+pub const TESTS: &[Test] = &[
     ("any_call_may_fail", &["strace"], any_call_may_fail),
     (
         "an_interrupted_call_changes_nothing",
@@ -47,10 +45,6 @@ const TESTS: &[Test] = &[
     ("a_soak", &["false"], a_soak),
     ("a_soak_with_everything", &["false"], a_soak_with_everything),
 ];
-
-fn main() {
-    common::tools::main(TESTS);
-}
 
 fn rounds() -> usize {
     let rounds = std::env::var("BACKOFF_TEST_ROUNDS").ok();
@@ -746,15 +740,8 @@ fn killed_at_a_random_moment() {
         reports += usize::from(report_of(&dir).is_some());
         // Nobody holds the lock, and what is in the file is whole.
         if dir.path().join("store").exists() {
-            let options = [
-                "--budget",
-                "b",
-                "--store",
-                &within(&dir, "store"),
-                "--store-timeout",
-                "20s",
-            ];
-            let shown = common::run(common::backoff(&options).args(["--", "true"]));
+            let options = words!("--budget b --store {} --store-timeout 20s", within(&dir, "store"));
+            let shown = run(backoff(&options).args(["--", "true"]));
             assert!(shown.status.success() && shown.stderr.is_empty(), "{shown:?}");
         }
     }

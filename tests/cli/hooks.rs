@@ -1,15 +1,13 @@
 //! `--on-retry` and `--on-give-up`.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "these are tests")]
-
-mod common;
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::process::{is_alive, state};
-use common::pty::Terminal;
-use common::{Live, backoff, eventually, ran, run, shell, within};
 use nix::sys::signal::Signal;
+
+use crate::common::process::{is_alive, state};
+use crate::common::pty::Terminal;
+use crate::common::{BIN, Live, backoff, eventually, ran, run, shell, within};
 
 #[test]
 fn they_see_what_happened() {
@@ -22,28 +20,13 @@ fn they_see_what_happened() {
         )
     };
     let (retry, give_up) = (hook("retry"), hook("gave-up"));
-    let args = [
-        "-q",
-        "-n",
-        "3",
-        "--delays",
-        "20ms",
-        "-j",
-        "none",
-        "--on-retry",
-        &retry,
-        "--on-give-up",
-        &give_up,
-    ];
-    let command = [
-        "-r",
-        "over.*",
-        "--",
-        "sh",
-        "-c",
-        "echo overload; test $BACKOFF_ATTEMPT != 2 || kill $$; exit 7",
-    ];
-    let shown = ran(&[&args[..], &command].concat()).expect_code(7);
+    let args = words!(
+        "-q -n 3 --delays 20ms -j none --on-retry {} --on-give-up {}",
+        retry,
+        give_up
+    );
+    let command = "-r 'over.*' -- sh -c 'echo overload; test $BACKOFF_ATTEMPT != 2 || kill $$; exit 7'";
+    let shown = run!("{..} {..}", args, command).expect_code(7);
     assert_eq!(shown.stdout, "overload\n".repeat(3));
     assert_eq!(shown.stderr, "");
     assert_eq!(
@@ -69,19 +52,8 @@ fn what_an_attempt_died_of_is_no_option_of_a_run_inside() {
 #[test]
 fn a_slow_one_starts_no_wait_past_the_deadline() {
     let began = Instant::now();
-    let args = [
-        "-d",
-        "4s",
-        "--delays",
-        "3s",
-        "-j",
-        "none",
-        "--on-retry",
-        "sleep 2",
-        "--on-give-up",
-        "echo over",
-    ];
-    let shown = ran(&[&args[..], &["--", "false"]].concat()).expect_code(1);
+    let args = "-d 4s --delays 3s -j none --on-retry 'sleep 2' --on-give-up 'echo over'";
+    let shown = run!("{..} -- false", args).expect_code(1);
     assert!(began.elapsed() < Duration::from_secs(4), "{shown:?}");
     let shown = shown.expect_stderr("; retrying in 3.0s\n");
     shown.expect_stderr("exit 1 (the next wait would pass the deadline)\nover\n");
@@ -93,8 +65,10 @@ fn one_that_runs_is_stopped_with_backoff() {
     let path = within(&dir, "pid");
     // A shell that waits for its child to execute a program cannot stop.
     let hook = format!("echo $$ >{path}.new; mv {path}.new {path}; exec sleep 3");
-    let args = ["-n", "2", "-b", "1ms", "--on-retry", &hook, "--", "sh", "-c", "exit 5"];
-    let live = Live::start(&mut backoff(&args));
+    let live = Live::start(&mut backoff(words!(
+        "-n 2 -b 1ms --on-retry {} -- sh -c 'exit 5'",
+        hook
+    )));
     eventually("the hook runs", || fs::metadata(&path).is_ok());
     let pid: i32 = fs::read_to_string(&path).unwrap().trim().parse().unwrap();
     for _ in 0..2 {
@@ -121,76 +95,42 @@ fn without_standard_error_they_print_nowhere() {
 
 #[test]
 fn a_success_calls_none_and_one_after_a_retry_one() {
-    let both = [
-        "--on-retry",
-        "echo retry",
-        "--on-give-up",
-        "echo gave-up",
-        "-q",
-        "-b",
-        "1ms",
-        "--",
-    ];
-    let with = |command: &[&str]| ran(&[&both, command].concat()).expect_code(0).stderr;
-    assert_eq!(with(&["true"]), "");
-    assert_eq!(with(&["sh", "-c", "test $BACKOFF_ATTEMPT = 2"]), "retry\n");
+    let both = "--on-retry 'echo retry' --on-give-up 'echo gave-up' -q -b 1ms";
+    let with = |command: &str| run!("{..} -- {..}", both, command).expect_code(0).stderr;
+    assert_eq!(with("true"), "");
+    assert_eq!(with("sh -c 'test $BACKOFF_ATTEMPT = 2'"), "retry\n");
 }
 
 #[test]
 fn giving_up_has_many_reasons() {
     for args in [
-        &["-n", "1", "--", "false"][..],
-        &["--stop-exit", "1", "--", "false"],
-        &["-d", "1s", "-b", "1h", "-m", "1h", "--", "false"],
-        &["--", "no-such-command"],
+        "-n 1 -- false",
+        "--stop-exit 1 -- false",
+        "-d 1s -b 1h -m 1h -- false",
+        "-- no-such-command",
     ] {
-        let shown = ran(&[&["-q", "--on-give-up", "echo $BACKOFF_EXIT"], args].concat());
+        let shown = run!("-q --on-give-up 'echo $BACKOFF_EXIT' {..}", args);
         assert!(
             shown.stderr.ends_with(&format!("{}\n", shown.code().unwrap())),
             "{args:?}: {shown:?}"
         );
     }
     // Not where somebody else goes on, or nobody wants more.
-    let mut nested = backoff(&["-q", "--on-give-up", "echo hook", "--nested", "once", "--", "false"]);
+    let mut nested = backoff("-q --on-give-up 'echo hook' --nested once -- false");
     run(nested.env("BACKOFF_DEPTH", "1")).expect_code(1).expect_silence();
     run(&mut shell("backoff --on-give-up 'echo hook' -- yes | head -n 1")).expect_silence();
 }
 
 #[test]
 fn their_output_goes_to_standard_error() {
-    let shown = ran(&[
-        "-q",
-        "-n",
-        "2",
-        "-b",
-        "1ms",
-        "--on-retry",
-        "echo out; echo err >&2",
-        "--",
-        "false",
-    ])
-    .expect_code(1);
+    let shown = run!("-q -n 2 -b 1ms --on-retry 'echo out; echo err >&2' -- false").expect_code(1);
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("", "out\nerr\n"));
 }
 
 #[test]
 fn their_failure_is_told_and_changes_nothing() {
-    let args = [
-        "-q",
-        "-n",
-        "2",
-        "-b",
-        "1ms",
-        "--on-retry",
-        "exit 3",
-        "--on-give-up",
-        "kill -9 $$",
-        "--",
-        "sh",
-        "-c",
-        "exit 7",
-    ];
-    let shown = ran(&args).expect_code(7);
+    let args = "-q -n 2 -b 1ms --on-retry 'exit 3' --on-give-up 'kill -9 $$' -- sh -c 'exit 7'";
+    let shown = ran(args).expect_code(7);
     assert_eq!(
         shown.stderr,
         "backoff: warning: --on-retry failed: exit 3\nbackoff: warning: --on-give-up failed: killed by SIGKILL\n"
@@ -209,22 +149,7 @@ fn they_have_no_input() {
 #[test]
 fn they_have_no_terminal() {
     let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
-    let terminal = Terminal::start(
-        common::BIN,
-        &[
-            "-q",
-            "-n",
-            "2",
-            "-b",
-            "1ms",
-            "--on-retry",
-            hook,
-            "--",
-            "sh",
-            "-c",
-            "tty; exit 1",
-        ],
-    );
+    let terminal = Terminal::start(BIN, words!("-q -n 2 -b 1ms --on-retry {} -- sh -c 'tty; exit 1'", hook));
     let shown = terminal.rest();
     assert!(shown.contains("from-?"), "{shown:?}");
     assert!(shown.contains("no-terminal"), "{shown:?}");
@@ -235,30 +160,21 @@ fn they_have_no_terminal() {
 fn the_deadline_bounds_them() {
     let long = "exec sleep 60";
     let began = Instant::now();
-    let shown = ran(&["-d", "1s", "-b", "1ms", "--on-retry", long, "--", "false"]).expect_code(1);
+    let shown = run!("-d 1s -b 1ms --on-retry {} -- false", long).expect_code(1);
     assert!(began.elapsed() < Duration::from_secs(5), "at once: {shown:?}");
     let shown = shown.expect_stderr("backoff: warning: --on-retry failed: ended by the deadline\n");
     shown.expect_stderr("gave up after 1 attempt in ");
 
     let began = Instant::now();
-    let shown = ran(&["-d", "1s", "-n", "1", "--on-give-up", long, "--", "false"]).expect_code(1);
+    let shown = run!("-d 1s -n 1 --on-give-up {} -- false", long).expect_code(1);
     assert!(began.elapsed() >= Duration::from_secs(5), "it has some time: {shown:?}");
     shown.expect_stderr("backoff: warning: --on-give-up failed: ended by the deadline\n");
 }
 
 #[test]
 fn one_that_begins_after_the_deadline_has_some_time() {
-    let args = [
-        "-q",
-        "-d",
-        "200ms",
-        "--on-give-up",
-        "sleep 0.3; echo told",
-        "--",
-        "sleep",
-        "60",
-    ];
-    ran(&args).expect_code(124).expect_stderr("told\n");
+    let args = "-q -d 200ms --on-give-up 'sleep 0.3; echo told' -- sleep 60";
+    ran(args).expect_code(124).expect_stderr("told\n");
 }
 
 #[test]
@@ -280,5 +196,5 @@ fn a_signal_ends_them_and_the_run() {
 
 #[test]
 fn an_empty_one_is_none() {
-    run(backoff(&["-q", "-n", "2", "-b", "1ms", "--", "false"]).env("BACKOFF_ON_RETRY", "")).expect_silence();
+    run(backoff("-q -n 2 -b 1ms -- false").env("BACKOFF_ON_RETRY", "")).expect_silence();
 }

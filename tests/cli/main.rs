@@ -1,0 +1,36 @@
+//! The tests of the program from outside, a module for each behaviour. They run side by side in one process, so that
+//! none may change what belongs to the process: its environment, directory, limits, or what it does with signals.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "these are tests"
+)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod budget;
+mod config;
+mod countdown;
+mod exit_status;
+mod generated;
+mod held;
+mod hooks;
+mod inherit;
+mod input;
+mod log;
+mod nested;
+mod options;
+mod output;
+mod policies;
+mod pty;
+mod readme;
+mod report;
+mod resources;
+mod shell;
+mod signals;
+mod terminal;
+mod time;

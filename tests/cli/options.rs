@@ -1,0 +1,636 @@
+//! The command line: grammars, sources and their order, bad input.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::common::options::{OPTIONS, Takes};
+use crate::common::words::Words;
+use crate::common::{backoff, ran, run, shell};
+
+/// Refused before anything was started, in one line that says all of this.
+#[track_caller]
+fn refused(args: impl Words, says: &[&str]) {
+    refused_as_it_is(words!("{..} -- echo started", args), says);
+}
+
+#[track_caller]
+fn refused_as_it_is(args: impl Words, says: &[&str]) {
+    let shown = ran(args).expect_code(125);
+    assert_eq!(shown.stdout, "", "{shown:?}");
+    assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");
+    assert!(shown.stderr.starts_with("backoff: "), "{shown:?}");
+    for part in says {
+        assert!(shown.stderr.contains(part), "no {part:?} in {shown:?}");
+    }
+}
+
+#[test]
+fn no_command() {
+    refused_as_it_is("", &["no command given"]);
+    refused_as_it_is("--", &["no command given"]);
+    refused_as_it_is("-n 3", &["no command given"]);
+}
+
+#[test]
+fn unknown_options_are_never_the_command() {
+    refused("--attempt 3", &["\"--attempt\"", "did you mean --attempts?"]);
+    refused("-x", &["\"-x\""]);
+    refused("--no-such-thing=1", &["\"--no-such-thing\""]);
+    let shown = run(backoff("").arg(OsStr::from_bytes(b"--\xff")).arg("echo")).expect_code(125);
+    assert!(
+        shown.stdout.is_empty() && shown.stderr.contains("no option"),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn values_that_cannot_be_read_are_quoted_and_a_good_one_is_shown() {
+    let durations = [
+        "--deadline",
+        "--timeout",
+        "--kill-after",
+        "--base",
+        "--max-delay",
+        "--stop-at-delay",
+        "--initial-delay",
+        "--splay",
+        "--reset-after",
+        "--idle-timeout",
+        "--max-retry-after",
+    ];
+    for option in durations {
+        for bad in ["5parsecs", "-1", "-5s", "nan", "inf", "", "1e3", "１"] {
+            refused([option, bad], &[option, &format!("{bad:?}"), "try 500ms, 2s"]);
+            refused(
+                [&format!("{option}={bad}")],
+                &[option, &format!("{bad:?}"), "try 500ms, 2s"],
+            );
+        }
+    }
+    for bad in ["0", "-1", "1.5", "five", "", "99999999999999999999999", "٣"] {
+        refused(words!("-n {}", bad), &["--attempts", &format!("{bad:?}"), "unlimited"]);
+    }
+    for bad in ["0.5", "nan", "inf", "-2", "1e999", "x"] {
+        refused(words!("-f {}", bad), &["--factor", &format!("{bad:?}"), "try 2"]);
+    }
+    for option in ["--success-exit", "--retry-exit", "--stop-exit"] {
+        for bad in ["256", "1,,2", "5-3", "-1", "", "teapot", "1-999"] {
+            refused(
+                [option, bad],
+                &[option, &format!("{bad:?}"), "try 7, 1,2,75 or 100-110"],
+            );
+        }
+    }
+    for option in ["--retry-signal", "--stop-signal"] {
+        for bad in ["TERMINATOR", "0", "65", "", "TERM,,INT", "RTMIN+99"] {
+            refused([option, bad], &[option, &format!("{bad:?}"), "TERM"]);
+        }
+    }
+    refused("--signal SIGNOPE", &["--signal", "\"SIGNOPE\"", "try TERM"]);
+    for option in ["--exhausted-exit", "--flaky-exit"] {
+        for bad in ["256", "-1", "1,2", "teapot"] {
+            refused([option, bad], &[option, &format!("{bad:?}"), "0 to 255"]);
+        }
+    }
+    refused("--seed -1", &["--seed", "\"-1\""]);
+    refused("--consecutive 0", &["--consecutive", "\"0\"", "at least 1"]);
+    refused("-j slotted --slot-ceiling 99", &["--slot-ceiling", "\"99\"", "1 to 62"]);
+    refused("-j additive --spread 25%", &["--spread", "\"25%\"", "duration"]);
+    refused("-j proportional --spread 1s", &["--spread", "\"1s\"", "percentage"]);
+    refused(
+        "-j proportional --spread 101%",
+        &["--spread", "\"101%\"", "between 0% and 100%"],
+    );
+    refused("--delays 1s,,2s", &["--delays", "\"1s,,2s\"", "as in 1s,5s,30s"]);
+    refused(
+        "--growth cubic",
+        &["--growth", "\"cubic\"", "exponential, linear, fibonacci, constant"],
+    );
+    refused("--jitter some", &["--jitter", "\"some\"", "decorrelated"]);
+    refused(
+        "--policy mine",
+        &["--policy", "\"mine\"", "sip, google, ethernet, aws, clojure"],
+    );
+    refused("--nested never", &["--nested", "\"never\"", "allow, once, warn"]);
+    refused("--generate html", &["--generate", "\"html\"", "man, complete-bash"]);
+}
+
+#[test]
+fn every_value_must_be_there_and_be_text() {
+    for opt in OPTIONS.iter() {
+        let flag = format!("--{}", opt.long);
+        match &opt.takes {
+            Takes::Value(_) | Takes::Word(_) => {
+                refused_as_it_is([&flag], &[&flag, "needs a value"]);
+                if matches!(&opt.takes, Takes::Value(name) if name == "PATH") {
+                    // A path is bytes.
+                    continue;
+                }
+                let shown = run(backoff([&flag])
+                    .arg(OsStr::from_bytes(b"\xff\xfe"))
+                    .args(["echo", "started"]))
+                .expect_code(125);
+                assert!(shown.stdout.is_empty(), "{flag}: {shown:?}");
+            }
+            Takes::Nothing => {
+                refused([&format!("{flag}=3")], &[&flag, "takes no value"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn contradictions_are_refused() {
+    refused("-b 10s -m 1s", &["--base 10s", "--max-delay 1s"]);
+    refused("-b 1m", &["--base 1m", "--max-delay 30s"]);
+    refused("-p sip -b 10s", &["--base 10s", "--max-delay 4s (policy sip)"]);
+    refused("--growth linear --delays 1s", &["--growth linear", "--delays 1s"]);
+    refused(
+        "--jitter decorrelated --growth linear",
+        &["--jitter decorrelated", "--growth linear"],
+    );
+    refused(
+        "--jitter slotted --growth linear",
+        &["--jitter slotted", "--growth linear"],
+    );
+    refused(
+        "--jitter decorrelated --delays 1s",
+        &["--jitter decorrelated", "--delays 1s"],
+    );
+    refused("-q -v", &["--quiet", "--verbose"]);
+    refused(
+        "--spread 1s -j full",
+        &["--spread 1s", "full jitter", "additive or proportional"],
+    );
+    refused("--slot-ceiling 3", &["--slot-ceiling 3", "slotted"]);
+    refused("--consecutive 6", &["--consecutive 6", "5 attempts"]);
+    refused("--stop-at-delay 10s -m 5s", &["--stop-at-delay 10s", "--max-delay 5s"]);
+    refused("--reset-after 0", &["--reset-after 0"]);
+    refused(
+        "-d 5s --initial-delay 3s --splay 2s",
+        &["--initial-delay 3s and --splay 2s"],
+    );
+}
+
+#[test]
+fn a_weaker_source_gives_way_where_two_exclude_each_other() {
+    let plan = |variable: (&str, &str), args: &str| {
+        run(backoff(words!("--plan -n 3 -j none {..}", args)).env(variable.0, variable.1))
+            .expect_code(0)
+            .stdout
+    };
+    assert!(plan(("BACKOFF_GROWTH", "linear"), "--delays 7s").contains("7s"));
+    assert!(plan(("BACKOFF_DELAYS", "7s"), "--growth constant").contains("0.5s"));
+    run(backoff("-v -- true").env("BACKOFF_QUIET", "1")).expect_stderr("succeeded");
+    run(backoff("-q -n 1 -- false").env("BACKOFF_VERBOSE", "2")).expect_silence();
+    run(backoff("--plan -g linear").env("BACKOFF_JITTER", "decorrelated")).expect_code(0);
+    run(backoff("--plan -g linear").env("BACKOFF_POLICY", "ethernet")).expect_code(0);
+    run(backoff("--plan -j full").env("BACKOFF_SPREAD", "3s")).expect_code(0);
+}
+
+#[test]
+fn defaults_give_way_to_what_is_given() {
+    let plan = |args: &str| ran(args).expect_code(0).stdout;
+    assert!(plan("--plan -m 100ms -j none").contains("  0.1s"));
+    assert!(plan("--plan --delays 1m -j none").contains("  60s"));
+    assert!(plan("--plan --delays 1m -m 5s -j none").contains("  5s"));
+    assert!(plan("--plan -p sip --delays 10s -n 2").contains("  10s"));
+    assert!(plan("--plan -p aws -n 99 -j none --stop-at-delay 60s").contains("  51.2s"));
+    assert!(plan("--plan -n 99 -b 1s --stop-at-delay 1m -j none").contains("  32s"));
+}
+
+#[test]
+fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
+    let shown = run!("--plan -d 300ms --initial-delay 200ms -b 150ms -j none");
+    assert_eq!(shown.expect_code(0).stdout.lines().count(), 1);
+    let shown = run(&mut shell(
+        "backoff --plan -n 99999999999 -j none | sed -n '10000{p;q}'; echo ${PIPESTATUS[0]}",
+    ));
+    let words: Vec<&str> = shown.stdout.split_whitespace().collect();
+    assert_eq!(words, ["9999", "30s", "30s", "30s", "299821.5s", "141"]);
+}
+
+#[test]
+fn options_end_at_the_first_other_word() {
+    let shown = run!("-n 1 echo -n 3 --help -- --base");
+    assert_eq!(shown.stdout, "3 --help -- --base");
+    assert_eq!(run!("-- echo -- x").stdout, "-- x\n");
+    assert_eq!(run!("printf %s --version").stdout, "--version");
+    run!("-q -- --help").expect_code(127);
+    run!("-q -- -n").expect_code(127);
+}
+
+#[test]
+fn the_last_of_an_option_given_twice_counts() {
+    let shown = run!("-n 9 -b 1ms -n2 --attempts=3 -- sh -c 'echo $BACKOFF_ATTEMPT; false'");
+    assert_eq!(shown.stdout, "1\n2\n3\n");
+}
+
+#[test]
+fn flags_beat_variables_beat_policies_beat_defaults() {
+    let limit = |args: &str, variables: &[(&str, &str)]| {
+        let all = words!("{..} -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT'", args);
+        run(backoff(all).envs(variables.iter().copied())).expect_code(0).stdout
+    };
+    assert_eq!(limit("", &[]), "5\n");
+    assert_eq!(limit("-p aws", &[]), "3\n");
+    assert_eq!(limit("", &[("BACKOFF_POLICY", "ethernet")]), "16\n");
+    assert_eq!(limit("-p aws", &[("BACKOFF_ATTEMPTS", "7")]), "7\n");
+    assert_eq!(limit("-p aws -n 9", &[("BACKOFF_ATTEMPTS", "7")]), "9\n");
+    assert_eq!(limit("", &[("BACKOFF_ATTEMPTS", "")]), "5\n");
+}
+
+#[test]
+fn a_bad_variable_is_named() {
+    for opt in OPTIONS.iter() {
+        let variable = opt.variable();
+        let mut command = backoff("-- echo started");
+        // Any text is a shell command or a name, and nearly any a regular expression.
+        let bad = match &*opt.long {
+            "retry-if" | "on-retry" | "on-give-up" | "budget" | "log-file" | "report" => continue,
+            "store" => "@bad@://",
+            long if long.ends_with("-match") => "(@bad@",
+            _ => "@bad@",
+        };
+        command.env(&variable, bad);
+        // Some are looked at only where another option makes them mean something.
+        match &*opt.long {
+            "spread" => command.env("BACKOFF_JITTER", "additive"),
+            "slot-ceiling" => command.env("BACKOFF_JITTER", "slotted"),
+            "config" => command.env_remove("BACKOFF_NO_CONFIG"),
+            _ => &mut command,
+        };
+        let shown = run(&mut command).expect_code(125);
+        assert!(shown.stdout.is_empty(), "{variable}: {shown:?}");
+        assert!(
+            shown.stderr.starts_with(&format!("backoff: {variable}: {bad:?} ")),
+            "{shown:?}"
+        );
+    }
+    let shown = run(backoff("-- echo").env("BACKOFF_BASE", OsStr::from_bytes(b"\xff"))).expect_code(125);
+    assert!(shown.stderr.contains("BACKOFF_BASE"), "{shown:?}");
+}
+
+#[test]
+fn every_option_has_a_working_variable() {
+    // For each option a value whose effect shows.
+    let shows: &[(&str, &str, &str, &str)] = &[
+        ("attempts", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT'", "2\n"),
+        ("deadline", "0.1", "-q --exhausted-exit 9 -- sleep 9", "9"),
+        ("timeout", "0.1", "-q -n 1 -- sleep 9", "124"),
+        (
+            "signal",
+            "KILL",
+            r#"-q -n 1 -t 0.1 -k 0 -- bash -c "trap '' TERM; while :; do sleep 0.01; done""#,
+            "124",
+        ),
+        (
+            "kill-after",
+            "0.1",
+            r#"-q -n 1 -t 0.1 -- bash -c "trap '' TERM; while :; do sleep 0.01; done""#,
+            "124",
+        ),
+        ("base", "3s", "--plan -j none -n 2", "3s"),
+        ("factor", "5", "--plan -j none -n 3", "2.5s"),
+        ("max-delay", "600ms", "--plan -j none -n 3", "0.6s"),
+        ("growth", "linear", "--plan -j none -n 4", "1.5s"),
+        ("delays", "3s,9s", "--plan -j none -n 3", "9s"),
+        ("jitter", "none", "--plan -n 2", "1 0.5s 0.5s 0.5s 0.5s"),
+        ("spread", "7s", "--plan -j additive -n 2", "7.5s"),
+        ("slot-ceiling", "1", "--plan -j slotted -n 9", "8 0s 0.25s 0.5s"),
+        ("stop-at-delay", "1s", "--plan -j none", "1 0.5s"),
+        ("initial-delay", "9s", "-d 1s -- true", "125"),
+        ("splay", "9s", "-d 1s -- true", "125"),
+        ("reset-after", "0", "-- true", "125"),
+        ("seed", "1", "-- true", "0"),
+        ("policy", "sip", "--plan -n 5", "4s"),
+        ("success-exit", "3", "-q -- sh -c 'exit 3'", "3"),
+        ("consecutive", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT'", "1\n2\n"),
+        ("retry-exit", "9", "-- false", "no retry rule matches"),
+        ("stop-exit", "1", "-- false", "permanent: --stop-exit"),
+        ("retry-signal", "HUP", "-- false", "no retry rule matches"),
+        ("stop-signal", "TERM", "-- sh -c 'kill $$'", "permanent: --stop-signal"),
+        (
+            "stop-on-timeout",
+            "1",
+            "-t 0.1 -- sleep 9",
+            "permanent: --stop-on-timeout",
+        ),
+        (
+            "budget",
+            "api",
+            "--store /proc/none -- true",
+            "going on without the budget \"api\"",
+        ),
+        ("budget-ratio", "10", "-- true", "BACKOFF_BUDGET_RATIO"),
+        ("budget-min", "-1", "-- true", "BACKOFF_BUDGET_MIN"),
+        ("budget-window", "0", "-- true", "BACKOFF_BUDGET_WINDOW"),
+        ("cool-off", "maybe", "-- true", "BACKOFF_COOL_OFF"),
+        ("store", "/proc/none", "--budget api -- true", "/proc/none"),
+        ("store-timeout", "0", "-- true", "BACKOFF_STORE_TIMEOUT"),
+        ("nested", "once", "-- false", "left to the outer backoff"),
+        ("log-format", "json", "-n 1 -- false", "\"event\":\"gave_up\""),
+        ("log-file", "/dev/stdout", "-n 1 -- false", "gave up after 1 attempt"),
+        ("report", "/dev/stdout", "-- true", "\"result\":\"succeeded\""),
+        ("color", "always", "-n 1 -- false", "\u{1b}[31mgave up"),
+        ("progress", "maybe", "-- true", "BACKOFF_PROGRESS"),
+        ("on-retry", "echo hooked", "-n 2 -b 1ms -- false", "hooked"),
+        ("on-give-up", "echo hooked", "-n 1 -- false", "hooked"),
+        ("quiet", "1", "-n 1 -- false", "1"),
+        ("verbose", "2", "-- true argument", "'argument'"),
+        ("exhausted-exit", "75", "-q -n 1 -- false", "75"),
+        ("flaky-exit", "9", "-q -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'", "9"),
+        ("c-locale", "1", "-- sh -c 'echo $LC_ALL'", "C.UTF-8"),
+        ("plan", "1", "", "retry"),
+        ("idle-timeout", "0.1", "-q -n 1 -- sleep 9", "124"),
+        ("success-match", "yes", "-q -n 1 -- echo no", "no"),
+        ("fail-match", "no", "-n 1 -- echo no", "matched \"no\" (exit 0)"),
+        ("retry-match", "x", "-- false", "no retry rule matches"),
+        (
+            "stop-match",
+            "bad",
+            "-- sh -c 'echo bad; exit 1'",
+            "permanent: --stop-match",
+        ),
+        ("retry-if", "exit 1", "-- false", "permanent: --retry-if"),
+        ("for", "curl", "-- sh -c 'exit 3'", "gave up after 1 attempt"),
+        (
+            "match-on",
+            "stderr",
+            "-n 1 --stop-match bad -- sh -c 'echo bad; exit 1'",
+            "exit 1",
+        ),
+        (
+            "retry-after",
+            "1",
+            "-d 1s -- sh -c 'echo Retry-After: 60; exit 1'",
+            "would pass the deadline",
+        ),
+        (
+            "max-retry-after",
+            "1s",
+            "--retry-after -- sh -c 'echo Retry-After: 60; exit 1'",
+            "--max-retry-after",
+        ),
+        ("stdin", "null", "-- readlink /proc/self/fd/0", "/dev/null"),
+        ("stdin-limit", "oops", "-- true", "BACKOFF_STDIN_LIMIT"),
+        ("stdout", "null", "-- readlink /proc/self/fd/1", "0"),
+        ("stderr", "null", "-q -- readlink /proc/self/fd/2", "/dev/null"),
+        ("pty", "1", "-n 1 -- sh -c 'tty <&1'", "/dev/pts/"),
+        ("list-presets", "1", "", "curl"),
+        ("list-policies", "1", "", "RFC 3261"),
+        ("config", "/no/such/file", "-- true", "No such file or directory"),
+        ("no-config", "1", "-vv -- true", "config = none (BACKOFF_NO_CONFIG)"),
+        ("generate", "complete-fish", "", "complete -c backoff"),
+    ];
+    for opt in OPTIONS.iter() {
+        let (_, value, args, expected) = shows
+            .iter()
+            .find(|(long, ..)| *long == opt.long)
+            .unwrap_or_else(|| panic!("--{} is not shown here", opt.long));
+        let mut command = backoff(args);
+        command.env(opt.variable(), value);
+        match &*opt.long {
+            "nested" => command.env("BACKOFF_DEPTH", "1"),
+            "config" => command.env_remove("BACKOFF_NO_CONFIG"),
+            _ => &mut command,
+        };
+        let shown = run(&mut command);
+        let all = format!("{}{}{}", shown.stdout, shown.stderr, shown.code().unwrap_or(-1));
+        let all = if opt.long == "consecutive" {
+            all
+        } else {
+            all.split(' ')
+                .filter(|word| !word.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert!(
+            all.contains(expected),
+            "{}: no {expected:?} in {shown:?}",
+            opt.variable()
+        );
+    }
+}
+
+#[test]
+fn every_word_of_a_list_is_accepted() {
+    for opt in OPTIONS.iter() {
+        if let Takes::Word(words) = &opt.takes {
+            for word in words {
+                run!("--plan {}", format!("--{}={word}", opt.long)).expect_code(0);
+            }
+        }
+    }
+}
+
+#[test]
+fn presets_are_listed() {
+    let shown = run!("--list-presets").expect_code(0).expect_silence();
+    for name in ["curl", "ssh", "rsync", "apt", "network"] {
+        assert!(
+            shown
+                .stdout
+                .lines()
+                .any(|line| line.split_whitespace().next() == Some(name)),
+            "{name}"
+        );
+    }
+    // auto goes by the command's file name; what it does not know is judged as without it.
+    run!("-q --for auto -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'").expect_code(0);
+}
+
+#[test]
+fn switches_take_on_and_off_from_variables() {
+    for (value, silent) in [
+        ("1", true),
+        ("yes", true),
+        ("true", true),
+        ("0", false),
+        ("off", false),
+        ("", false),
+    ] {
+        let shown = run(backoff("-n 1 -- false").env("BACKOFF_QUIET", value));
+        assert_eq!(shown.stderr.is_empty(), silent, "{value:?}");
+    }
+}
+
+#[test]
+fn huge_values_saturate() {
+    for huge in ["99999999999999999999", "999999999999y"] {
+        run!("--plan -m {} -n 9999 -f 1e300", huge).expect_code(0);
+        for option in ["-t", "-d", "-k", "--stop-at-delay", "--reset-after"] {
+            run!("{} {} -- true", option, huge).expect_code(0);
+        }
+    }
+    run!("-n 18446744073709551615 -- true").expect_code(0);
+}
+
+#[test]
+fn tiny_bounds_are_bounds_and_zero_is_none() {
+    run!("-q -n 1 -t 1ns -- sleep 9").expect_code(124);
+    run!("-t 0 -d 0 -- sleep 0.05").expect_code(0);
+}
+
+#[test]
+fn help_names_every_option_and_its_headings() {
+    for word in ["-h", "--help"] {
+        let help = run!("{}", word).stdout;
+        for opt in OPTIONS.iter() {
+            assert!(
+                help.contains(&format!("--{}", opt.long)) && help.contains(&opt.heading),
+                "{word}: {}",
+                opt.long
+            );
+        }
+    }
+    assert!(run!("--help").stdout.len() > run!("-h").stdout.len());
+    assert_eq!(run!("-V").stdout, concat!("backoff ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn what_is_said_and_when() {
+    let fails = "-n 2 -b 1ms -- sh -c 'exit 7' secret";
+    let shown = ran(fails);
+    assert!(
+        !shown.stderr.contains("secret") && !shown.stderr.contains("starting"),
+        "{shown:?}"
+    );
+    let verbose = run!("-v {..}", fails);
+    assert!(
+        verbose.stderr.contains("attempt 1 of 2: starting 'sh'\n") && !verbose.stderr.contains("secret"),
+        "{verbose:?}"
+    );
+    let very = run!("-vv {..}", fails);
+    assert!(very.stderr.contains("starting 'sh' '-c' 'exit 7' 'secret'"), "{very:?}");
+    run!("-q {..}", fails).expect_silence();
+    run!("-v -e 7 -n 2 -b 1ms -- sh -c 'exit 7'").expect_stderr("exit 7 (--retry-exit) after");
+    run!("-q -- no-such-command-here").expect_stderr("cannot run 'no-such-command-here'");
+    run!("-- {}", "/no/such\n\x1b[31m").expect_stderr(r"cannot run '/no/such\n\u{1b}[31m': command not found");
+    run!("-n unlimited -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'")
+        .expect_stderr("backoff: succeeded on attempt 2 after ");
+}
+
+#[test]
+fn rules_from_the_command_line() {
+    let attempts = |args: &str, script: &str| {
+        let script = format!("echo; {script}");
+        run!("-q -n 3 -b 1ms {..} -- sh -c {}", args, script).stdout.len()
+    };
+    assert_eq!(attempts("-e 1-3", "exit 2"), 3);
+    assert_eq!(attempts("-e 1-3", "exit 4"), 1);
+    assert_eq!(attempts("-e 1-3 --stop-exit 2", "exit 2"), 1);
+    assert_eq!(attempts("--stop-exit 2", "exit 3"), 3);
+    assert_eq!(attempts("--retry-exit tempfail", "exit 75"), 3);
+    assert_eq!(attempts("--success-exit 0,3", "exit 3"), 1);
+    assert_eq!(attempts("--retry-signal HUP,SIGTERM", "kill -TERM $$"), 3);
+    assert_eq!(attempts("--retry-signal HUP", "kill -TERM $$"), 1);
+    assert_eq!(attempts("--retry-signal HUP", "exit 1"), 1);
+    assert_eq!(attempts("--stop-signal 9", "kill -KILL $$"), 1);
+    assert_eq!(attempts("--stop-signal 9", "kill -TERM $$"), 3);
+    assert_eq!(attempts("-t 60ms", "sleep 9"), 3);
+    assert_eq!(attempts("-t 60ms -e 5", "sleep 9"), 3);
+    assert_eq!(attempts("-t 60ms --stop-on-timeout", "sleep 9"), 1);
+}
+
+#[test]
+fn slips_of_newcomers_get_a_hint() {
+    for (words, hint) in [
+        ("-- 'ls -la'", "a command line for the shell needs sh -c '...'"),
+        ("-- FOO=1 true", "to set a variable, put env in front"),
+        ("-- -n 3 true", "options of backoff stand before --"),
+    ] {
+        ran(words).expect_code(127).expect_stderr(hint);
+    }
+    let plain = run!("-- no-such-command").expect_code(127);
+    assert!(!plain.stderr.contains(';'), "{plain:?}");
+    for words in ["--retries 3", "--max-retries=3", "--tries 3"] {
+        run!("{..} -- true", words)
+            .expect_code(125)
+            .expect_stderr("did you mean --attempts, which counts the first one as well?");
+    }
+    run!("--for curl,foo -- true")
+        .expect_code(125)
+        .expect_stderr("names no preset with \"foo\"");
+    run!("--store redis.example.com:6379 -- true")
+        .expect_code(125)
+        .expect_stderr("try redis://HOST:6379");
+}
+
+#[test]
+fn help_names_the_words_that_options_take() {
+    let help = run!("--help").expect_code(0).stdout;
+    for opt in OPTIONS.iter() {
+        if let Takes::Word(words) = &opt.takes {
+            for word in words {
+                assert!(help.contains(word), "--{} {word}", opt.long);
+            }
+        }
+    }
+    assert!(
+        help.contains("[possible values: stream, final, success, null]"),
+        "{help}"
+    );
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let shown = run!("--report - -- true").expect_code(0);
+    assert!(shown.stdout.starts_with("{\"schema\":1,"), "{shown:?}");
+    let shown = run!("--log-file - -n 1 -- false").expect_code(1).expect_silence();
+    assert!(shown.stdout.starts_with("backoff: gave up"), "{shown:?}");
+}
+
+#[test]
+fn verbose_tells_of_variables_without_a_meaning() {
+    let told = |name: &str, args: &str| run(backoff(args).env(name, "2")).expect_code(0);
+    for (name, hint) in [
+        ("BACKOFF_MAX_DELY", "; did you mean BACKOFF_MAX_DELAY?"),
+        (
+            "BACKOFF_RETRIES",
+            "; did you mean BACKOFF_ATTEMPTS, which counts the first one as well?",
+        ),
+        ("BACKOFF_XYZ\n", ""),
+    ] {
+        let shown = told(name, "-v -- true");
+        let line = format!("backoff: the variable {name:?} has no meaning{hint}\n");
+        assert!(shown.stderr.starts_with(&line), "{shown:?}");
+        told(name, "-- true").expect_silence();
+        let shown = told(name, "-v --log-format json -- true");
+        assert!(!shown.stderr.contains(name), "{shown:?}");
+    }
+    // Empty, it counts as unset. Those of options and of outer runs have a meaning.
+    run(backoff("-v -- true").env("BACKOFF_MAX_DELY", "")).expect_stderr("backoff: attempt 1 of 5: starting");
+    let inner = "backoff -v -- true >&2";
+    let script = "backoff -n 2 -b 1ms --retry-if \"$INNER\" --on-retry \"$INNER\" -- sh -c \"$INNER; exit 1\"";
+    let shown = run(shell(script).env("INNER", inner).env("BACKOFF_KILL_AFTER", "2s")).expect_code(1);
+    assert_eq!(shown.stderr.matches("starting 'true'").count(), 5, "{shown:?}");
+    assert!(!shown.stderr.contains("has no meaning"), "{shown:?}");
+}
+
+#[test]
+fn verbose_tells_where_auto_finds_nothing() {
+    let line = "backoff: --for auto knows no preset for \"env\"; --list-presets shows what it may name\n";
+    for presets in ["auto", "network, auto"] {
+        let command = words!("--for {} -- /usr/bin/env true", presets);
+        let shown = run!("-v {..}", command).expect_code(0);
+        assert!(shown.stderr.starts_with(line), "{shown:?}");
+        ran(&command).expect_silence();
+    }
+    for (preset, command) in [("network", "true"), ("auto", "/nonexistent/curl")] {
+        let shown = run!("-v --for {} -- {}", preset, command).expect_stderr(": starting ");
+        assert!(!shown.stderr.contains("knows no preset"), "{shown:?}");
+    }
+}
+
+#[test]
+fn every_option_has_a_black_box_test() {
+    let tests = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"));
+    let files = ["cli", "tools"].map(|folder| std::fs::read_dir(tests.join(folder)).unwrap());
+    let paths = files.into_iter().flatten().map(|entry| entry.unwrap().path());
+    let all: String = paths.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    for opt in OPTIONS.iter() {
+        assert!(all.contains(&format!("--{}", opt.long)), "no test names --{}", opt.long);
+    }
+}

@@ -1,0 +1,74 @@
+//! How a budget is kept in a directory: read and written here by the description of the format, and not by the code
+//! under test.
+#![allow(unused_imports, reason = "each test binary uses a part of it")]
+
+use std::path::Path;
+
+pub use backoff_cli::policy::budget::{CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot, Terms};
+
+/// The size of a file.
+pub const PAGE: usize = 4096;
+const MAGIC: &[u8; 16] = b"backoff state 2\n";
+
+/// What is counted in a directory's file, which nobody is to be writing.
+#[track_caller]
+pub fn ledger(path: impl AsRef<Path>) -> Ledger {
+    let file = std::fs::read(path).unwrap();
+    assert_eq!((file.len(), &file[..16]), (PAGE, &MAGIC[..]));
+    let numbers: Vec<u64> = file[16..]
+        .as_chunks()
+        .0
+        .iter()
+        .map(|bytes| u64::from_le_bytes(*bytes))
+        .collect();
+    let (length, sum, record) = (numbers[0] as usize, numbers[1], &numbers[2..]);
+    assert_eq!(sum, checksum(&file[32..][..length]));
+    let record = &record[..length / 8];
+    let [span, until, length] = record[..3].try_into().unwrap();
+    let slots = record[3..].as_chunks().0;
+    Ledger {
+        span,
+        slots: slots
+            .iter()
+            .map(|&[until, attempts, retries]| Slot {
+                until,
+                counts: Counts { attempts, retries },
+            })
+            .collect(),
+        cool_off: (length > 0).then_some(CoolOff { until, length }),
+    }
+}
+
+/// The file of a ledger without a cool-off.
+pub fn file_of(ledger: &Ledger) -> Vec<u8> {
+    let slots = ledger
+        .slots
+        .iter()
+        .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
+    let record: Vec<u8> = [ledger.span, 0, 0]
+        .into_iter()
+        .chain(slots)
+        .flat_map(u64::to_le_bytes)
+        .collect();
+    let mut file = MAGIC.to_vec();
+    file.extend((record.len() as u64).to_le_bytes());
+    file.extend(checksum(&record).to_le_bytes());
+    file.extend(record);
+    file.resize(PAGE, 0);
+    file
+}
+
+/// FNV-1a over length and record.
+fn checksum(record: &[u8]) -> u64 {
+    let length = (record.len() as u64).to_le_bytes();
+    let bytes = length.iter().chain(record);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// All attempts and retries of a ledger.
+pub fn counted(ledger: &Ledger) -> (u64, u64) {
+    let counts = ledger.slots.iter().map(|slot| slot.counts);
+    counts.fold((0, 0), |sum, counts| (sum.0 + counts.attempts, sum.1 + counts.retries))
+}
