@@ -507,7 +507,7 @@ fn what_is_said_and_when() {
     run!("-q {..}", fails).expect_silence();
     run!("-v -e 7 -n 2 -b 1ms -- sh -c 'exit 7'").expect_stderr("exit 7 (--retry-exit) after");
     run!("-q -- no-such-command-here").expect_stderr("cannot run 'no-such-command-here'");
-    run!("-- {}", "/no/such\n\x1b[31m").expect_stderr(r"cannot run '/no/such\n\u{1b}[31m': command not found");
+    run!("-- {}", "/no/such\n\x1b[31m").expect_stderr(r"cannot run $'/no/such\n\x1B[31m': command not found");
     run!("-n unlimited -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'")
         .expect_stderr("backoff: succeeded on attempt 2 after ");
 }

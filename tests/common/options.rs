@@ -34,6 +34,10 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
             continue;
         };
         let (long, value) = names.split_once(' ').unwrap_or((names, ""));
+        // These two are no settings.
+        if ["help", "version"].contains(&long) {
+            continue;
+        }
         options.push(Opt {
             long: long.to_owned(),
             heading: heading.to_owned(),
