@@ -663,7 +663,7 @@ fn what_is_said_and_when() {
     ran(&["-v", "-e", "7", "-n", "2", "-b", "1ms", "--", "sh", "-c", "exit 7"])
         .expect_stderr("exit 7 (--retry-exit) after");
     ran(&["-q", "--", "no-such-command-here"]).expect_stderr("cannot run 'no-such-command-here'");
-    ran(&["--", "/no/such\n\x1b[31m"]).expect_stderr(r"cannot run '/no/such\n\u{1b}[31m': command not found");
+    ran(&["--", "/no/such\n\x1b[31m"]).expect_stderr(r"cannot run $'/no/such\n\x1B[31m': command not found");
     ran(&[
         "-n",
         "unlimited",

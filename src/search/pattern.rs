@@ -106,9 +106,9 @@ impl Pattern {
         }
         let mut from = 0;
         while from <= block.len() {
-            let hint = loose.search_half(&Input::new(block).range(from..))?.offset();
-            let begin = memrchr(b'\n', &block[..hint]).map_or(0, |at| at + 1);
-            let end = memchr(b'\n', &block[hint..]).map_or(block.len(), |at| hint + at);
+            let pointed = loose.search_half(&Input::new(block).range(from..))?.offset();
+            let begin = memrchr(b'\n', &block[..pointed]).map_or(0, |at| at + 1);
+            let end = memchr(b'\n', &block[pointed..]).map_or(block.len(), |at| pointed + at);
             let line = without_cr(&block[begin..end]);
             if let Some(found) = self.find(line, 0..line.len()) {
                 return Some(begin + found.start..begin + found.end);
@@ -134,7 +134,7 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 /// The expressions to be looked for, each known by its index. Streams share one set: what has been
-/// found in a stream is known to its [`Scanner`](super::scan::Scanner).
+/// found in a stream is known to its `Scanner`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patterns(Vec<Pattern>);
 
@@ -144,12 +144,10 @@ impl Patterns {
         Self(patterns)
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
