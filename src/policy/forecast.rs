@@ -12,7 +12,7 @@ use super::delay::{Delays, Jitter, from_nanos, nanos};
 use super::session::Limits;
 
 /// How many retries are shown where attempts are unlimited.
-pub const SHOWN_WHEN_UNLIMITED: u64 = 20;
+const SHOWN_WHEN_UNLIMITED: u64 = 20;
 
 /// One line of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,10 +19,10 @@ use regex_syntax::hir::{
 use super::lanes::Lanes;
 
 /// The most memory that a compiled expression may take, in bytes.
-pub const LARGEST_PATTERN: usize = 10 << 20;
+const LARGEST_PATTERN: usize = 10 << 20;
 
 /// How deep an expression's groups, brackets and repetitions may nest.
-pub const DEEPEST_PATTERN: u32 = 250;
+const DEEPEST_PATTERN: u32 = 250;
 
 /// A regular expression, in the syntax of the crate `regex`, over bytes: `.` and classes are of
 /// Unicode characters unless `(?-u)` says otherwise, and bytes that are not UTF-8 match none of them.

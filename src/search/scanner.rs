@@ -7,9 +7,9 @@
 //!
 //! The way it is done is faster: many lines at once ([`super::pattern`]).
 //!
-//! Memory is bounded: a line is kept while it is unfinished, and from [`LONGEST_LINE`] on it is
-//! looked at in windows that overlap by [`OVERLAP`]. What the naive way finds in such a line is found
-//! too if it is no longer than [`OVERLAP`]; in place of a longer match perhaps another one is found,
+//! Memory is bounded: a line is kept while it is unfinished, and from `LONGEST_LINE` on it is
+//! looked at in windows that overlap by `OVERLAP`. What the naive way finds in such a line is found
+//! too if it is no longer than `OVERLAP`; in place of a longer match perhaps another one is found,
 //! or none. Anchors and word boundaries do not take the border of a window for the end of the line.
 
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use memchr::{memchr, memrchr};
 use super::pattern::{Pattern, Patterns, without_cr};
 
 /// The most of an unfinished line that is kept, in bytes: a longer one is looked at in windows.
-pub const LONGEST_LINE: usize = 1 << 20;
+const LONGEST_LINE: usize = 1 << 20;
 
 /// How much of a long line is looked at twice, in bytes: the longest match that is sure to be found.
-pub const OVERLAP: usize = 64 << 10;
+const OVERLAP: usize = 64 << 10;
 
 /// Where more than this has passed, in bytes, more is sure to come.
 const MUCH: usize = 1 << 20;
