@@ -47,7 +47,7 @@ impl Pattern {
             .nest_limit(DEEPEST_PATTERN)
             .build()
             .parse(text)
-            .map_err(|error| not_one(&error))?;
+            .map_err(|error| syntax_error(&error))?;
         Ok(Self {
             text: text.to_owned(),
             loose: OnceLock::new(),
@@ -171,7 +171,7 @@ fn build(syntax: &Hir, limit: Option<usize>) -> Option<Regex> {
         .ok()
 }
 
-fn not_one(error: &regex_syntax::Error) -> String {
+fn syntax_error(error: &regex_syntax::Error) -> String {
     // Only the kind: the whole message draws the expression on several lines.
     let kind = match error {
         regex_syntax::Error::Parse(error) => error.kind().to_string(),
