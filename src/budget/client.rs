@@ -13,14 +13,11 @@ use crate::policy::budget::{Answer, Counts};
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
-/// Where budgets are kept.
 #[derive(Debug, Clone)]
 pub enum Store {
     /// `backoff` in the user's directory for state, if there is such a place.
     Home(Option<PathBuf>),
-    /// A directory.
     Directory(PathBuf),
-    /// A Redis server.
     #[cfg(feature = "redis")]
     Redis(Box<redis::Address>),
 }

@@ -72,7 +72,6 @@ const SLOTS_PER_WINDOW: u64 = 60;
 pub struct Slot {
     /// Its end, in milliseconds.
     pub until: u64,
-    /// What happened in it.
     pub counts: Counts,
 }
 
@@ -97,7 +96,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Answers a question. One call is one step: a store lets nobody in between.
+    /// One call is one step: a store lets nobody in between.
     pub fn answer(&mut self, terms: &Terms, question: Question, now: Duration) -> Answer {
         let counts = self.counts(terms, now);
         let cool_off = self.cool_off_left(now);
@@ -116,17 +115,14 @@ impl Ledger {
         }
     }
 
-    /// Counts an attempt that is no retry.
     pub fn count_attempt(&mut self, terms: &Terms, now: Duration) {
         self.answer(terms, Question::Attempt, now);
     }
 
-    /// Asks for a retry and, if it is allowed, counts it.
     pub fn ask_retry(&mut self, terms: &Terms, now: Duration) -> Answer {
         self.answer(terms, Question::Retry, now)
     }
 
-    /// What the window up to now holds.
     pub fn counts(&mut self, terms: &Terms, now: Duration) -> Counts {
         let now = millis(now);
         self.tidy(terms, now);

@@ -66,16 +66,13 @@ pub enum Jitter {
     },
 }
 
-/// Everything that decides how long a wait is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delays {
     /// The scale of the first wait; the slot time of [`Jitter::Slotted`].
     pub base: Duration,
     /// No wait is ever longer.
     pub cap: Duration,
-    /// The un-jittered wait.
     pub growth: Growth,
-    /// The randomness.
     pub jitter: Jitter,
 }
 
@@ -88,21 +85,17 @@ pub enum Distribution {
         low: f64,
         /// Most before the cap, in nanoseconds; may be infinite only where the cap is finite.
         high: f64,
-        /// Upper bound.
         cap: Duration,
     },
     /// min(cap, k * slot), k a uniform integer in [0, last]
     Slots {
-        /// One slot.
         slot: Duration,
         /// The highest k.
         last: u64,
-        /// Upper bound.
         cap: Duration,
     },
 }
 
-/// A duration in nanoseconds.
 pub(super) fn nanos(duration: Duration) -> f64 {
     duration.as_nanos() as f64
 }
@@ -225,7 +218,6 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// The shortest possible wait.
     pub fn least(&self) -> Duration {
         match *self {
             Distribution::Uniform { low, cap, .. } => from_nanos(low).min(cap),

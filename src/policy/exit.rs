@@ -7,7 +7,6 @@ use crate::policy::signal::Signal;
 /// How backoff itself ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// With this status.
     Code(u8),
     /// By this signal, so that the caller sees what it would see of the bare command.
     Signal(Signal),

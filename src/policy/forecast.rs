@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
 
 use super::delay::{Delays, Jitter, from_nanos, nanos};
 use super::session::Limits;
 
 /// How many retries are shown where attempts are unlimited.
-pub const SHOWN_WHEN_UNLIMITED: u64 = 20;
+const SHOWN_WHEN_UNLIMITED: u64 = 20;
 
 /// One line of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,47 +67,58 @@ const SAMPLED_RUNS: usize = 10_000;
 /// that a plan of a million retries is not ten thousand million draws.
 const MOST_SAMPLED_RETRIES: u64 = 1_000;
 
-/// Decorrelated jitter, retry by retry: each wait is uniform in [base, min(cap, previous * factor)].
-struct Decorrelated<'a> {
-    delays: &'a Delays,
+/// Decorrelated jitter, retry by retry, in nanoseconds: each wait is uniform in [base, min(cap, previous * factor)].
+struct Decorrelated {
+    base: f64,
+    cap: f64,
     factor: f64,
-    retry: u64,
-    /// The upper end of the next draw if every draw so far was the longest, in nanoseconds.
+    /// The upper end of the next draw if every draw so far was the longest.
     most: f64,
     mean: f64,
+    retries: u64,
     /// From where the cap can be reached.
     sample: Option<Sample>,
+    /// The cap, unrounded.
+    longest: Duration,
 }
 
-impl<'a> Decorrelated<'a> {
-    fn new(delays: &'a Delays) -> Option<Decorrelated<'a>> {
+impl Decorrelated {
+    fn new(delays: &Delays) -> Option<Decorrelated> {
         let Jitter::Decorrelated { factor } = delays.jitter else {
             return None;
         };
+        let base = nanos(delays.base);
         Some(Decorrelated {
-            delays,
+            base,
+            cap: nanos(delays.cap),
             factor,
-            retry: 0,
-            most: nanos(delays.base),
-            mean: nanos(delays.base),
+            most: base,
+            mean: base,
+            retries: 0,
             sample: None,
+            longest: delays.cap,
         })
     }
 
     /// Least, mean and most of the next wait.
     fn step(&mut self) -> (Duration, Duration, Duration) {
-        let (base, cap) = (nanos(self.delays.base), nanos(self.delays.cap));
         let uncapped = self.most * self.factor;
-        self.most = uncapped.min(cap).max(base);
-        if uncapped <= cap {
-            self.mean = f64::midpoint(base, self.factor * self.mean);
+        self.most = self.upper_end(self.most);
+        self.mean = if uncapped <= self.cap {
+            f64::midpoint(self.base, self.factor * self.mean)
         } else {
-            let sample = self.sample.get_or_insert_with(|| Sample::new(self.delays, self.retry));
-            self.mean = sample.next_mean(self.delays);
-        }
-        self.retry += 1;
-        let [least, most] = [base, self.most].map(|wait| from_nanos(wait).min(self.delays.cap));
+            let mut sample = self.sample.take().unwrap_or_else(|| Sample::new(self));
+            let mean = sample.next_mean(self);
+            self.sample = Some(sample);
+            mean
+        };
+        self.retries += 1;
+        let [least, most] = [self.base, self.most].map(|wait| from_nanos(wait).min(self.longest));
         (least, from_nanos(self.mean).clamp(least, most), most)
+    }
+
+    fn upper_end(&self, previous: f64) -> f64 {
+        (previous * self.factor).min(self.cap).max(self.base)
     }
 }
 
@@ -115,43 +126,44 @@ impl<'a> Decorrelated<'a> {
 struct Sample {
     rng: Xoshiro256PlusPlus,
     /// The last wait of each run.
-    waits: Vec<Duration>,
+    waits: Vec<f64>,
     retries: u64,
     mean: f64,
 }
 
 impl Sample {
-    /// Runs that have waited before so many retries.
-    fn new(delays: &Delays, retries: u64) -> Sample {
+    /// Runs that have come as far as the chain.
+    fn new(chain: &Decorrelated) -> Sample {
         let mut sample = Sample {
             rng: Xoshiro256PlusPlus::seed_from_u64(0),
-            waits: vec![delays.base; SAMPLED_RUNS],
+            waits: vec![chain.base; SAMPLED_RUNS],
             retries: 0,
-            mean: nanos(delays.base),
+            mean: chain.mean,
         };
         // Where the cap is so far away, the waits have long settled below it: what matters is how they end.
-        for _ in 0..retries.min(MOST_SAMPLED_RETRIES) {
-            sample.draw(delays);
+        for _ in 0..chain.retries.min(MOST_SAMPLED_RETRIES) {
+            sample.draw(chain);
         }
         sample
     }
 
     /// The mean of the next waits: not of what is drawn but of what it is drawn from, which varies less.
-    fn next_mean(&mut self, delays: &Delays) -> f64 {
+    fn next_mean(&mut self, chain: &Decorrelated) -> f64 {
         if self.retries < MOST_SAMPLED_RETRIES {
-            let means = self.waits.iter().map(|previous| {
-                let next = delays.distribution(self.retries, Some(*previous));
-                nanos(next.mean())
-            });
-            self.mean = means.sum::<f64>() / SAMPLED_RUNS as f64;
-            self.draw(delays);
+            let ends: f64 = self.waits.iter().map(|wait| chain.upper_end(*wait)).sum();
+            self.mean = f64::midpoint(chain.base, ends / SAMPLED_RUNS as f64);
+            self.draw(chain);
         }
         self.mean
     }
 
-    fn draw(&mut self, delays: &Delays) {
-        for wait in &mut self.waits {
-            *wait = delays.draw(self.retries, Some(*wait), &mut self.rng);
+    /// Of two runs one draws as far from the bottom as the other from the top, so that their chances level out.
+    fn draw(&mut self, chain: &Decorrelated) {
+        for pair in self.waits.as_chunks_mut::<2>().0 {
+            let place = self.rng.random::<f64>();
+            for (wait, place) in pair.iter_mut().zip([place, 1.0 - place]) {
+                *wait = chain.base + (chain.upper_end(*wait) - chain.base) * place;
+            }
         }
         self.retries += 1;
     }

@@ -1,5 +1,6 @@
 //! Pure decisions: what an outcome means, whether to go on, how long to wait, how to exit. Nothing here reads a
-//! clock, starts a process or owns randomness; all of it comes in as values.
+//! clock, starts a process or owns randomness; all of it comes in as values. Only the forecast has random numbers of its
+//! own, always the same ones.
 
 pub mod budget;
 pub mod classifier;

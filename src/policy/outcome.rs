@@ -6,20 +6,17 @@ use std::time::Duration;
 
 use crate::policy::signal::Signal;
 
-/// How one attempt ended and how long it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// What ended it.
     pub end: End,
-    /// From the moment it was started to the moment it had ended; time in which backoff was
-    /// stopped (Ctrl-Z) is left out.
+    /// Without the time in which backoff was stopped (Ctrl-Z).
     pub ran: Duration,
-    /// What its output showed, as far as backoff looked.
+    /// As far as backoff looked.
     pub seen: Seen,
 }
 
 impl Outcome {
-    /// An outcome of which nothing but the end is known.
+    /// Of an attempt whose output was not looked at.
     pub fn new(end: End, ran: Duration) -> Outcome {
         Outcome {
             end,
@@ -45,18 +42,14 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Where a pattern was found.
     pub fn text(&self, pattern: usize) -> Option<&str> {
         self.matched.get(pattern)?.as_deref()
     }
 }
 
-/// What ended an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// It exited by itself with this code.
     Exited(u8),
-    /// It was ended by this signal.
     Signaled(Signal),
     /// backoff ended it; how the process then died does not count.
     TimedOut(Bound),

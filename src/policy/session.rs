@@ -25,12 +25,10 @@ pub enum Decision {
 /// Why a run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// As often in a row as asked.
     Succeeded {
-        /// Whether an attempt had failed before.
+        /// An attempt had failed before.
         flaky: bool,
     },
-    /// It will not be run again.
     GaveUp(GiveUp),
 }
 
@@ -74,9 +72,7 @@ pub struct Session<'p> {
     classes: &'p [Class],
     /// The attempt that runs or is about to, since the last reset; 1 is the first.
     attempt: u64,
-    /// All attempts that are over.
     total: u64,
-    /// All retries.
     retries: u64,
     /// How far the waits have grown: for failures of no class, then for each class.
     progress: Vec<Progress>,
@@ -223,7 +219,7 @@ impl<'p> Session<'p> {
         outcome.seen.wait_asked.zip(self.limits.max_asked)
     }
 
-    /// The wait that was drawn, or the one that the output asked for, as far as it is granted.
+    /// The wait that was drawn, or a longer one that the output asked for, up to the longest that is granted.
     fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         match self.asked(outcome) {
             Some((asked, most)) => self.delays().at_least(asked.min(most), drawn, rng),

@@ -16,14 +16,12 @@ impl CodeSet {
         set
     }
 
-    /// Adds every code of the range.
     pub fn add(&mut self, codes: RangeInclusive<u8>) {
         for code in codes {
             self.0[usize::from(code >> 7)] |= 1 << (code & 127);
         }
     }
 
-    /// Whether the code is in the set.
     pub fn contains(&self, code: u8) -> bool {
         self.0[usize::from(code >> 7)] & (1 << (code & 127)) != 0
     }
@@ -34,12 +32,10 @@ impl CodeSet {
 pub struct SignalSet(u128);
 
 impl SignalSet {
-    /// Adds a signal.
     pub fn add(&mut self, signal: Signal) {
         self.0 |= 1 << signal.number();
     }
 
-    /// Whether the signal is in the set.
     pub fn contains(&self, signal: Signal) -> bool {
         self.0 & (1 << signal.number()) != 0
     }

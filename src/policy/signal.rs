@@ -1,4 +1,4 @@
-//! Signal numbers with names: the vocabulary only. What is done with signals is in `os`.
+//! Signal numbers with names: the vocabulary only. What is done with signals is in `process`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,7 +29,6 @@ impl Signal {
         (1..=highest()).contains(&number).then_some(Signal(number as u8))
     }
 
-    /// The number, as `kill(2)` takes it.
     pub fn number(self) -> i32 {
         i32::from(self.0)
     }

@@ -6,14 +6,12 @@ use std::time::Duration;
 use super::words::decimal;
 use crate::run::text::is_printable;
 
-/// An object under way.
 #[derive(Debug, Default)]
 pub struct Object {
     text: String,
 }
 
 impl Object {
-    /// An empty one.
     pub fn new() -> Object {
         Object::default()
     }
@@ -31,14 +29,12 @@ impl Object {
         self
     }
 
-    /// A string.
     pub fn string(mut self, key: &str, value: &str) -> Object {
         self.key(key);
         push_string(&mut self.text, value);
         self
     }
 
-    /// A value or null.
     pub fn optional(self, key: &str, value: Option<impl Display>) -> Object {
         match value {
             Some(value) => self.raw(key, value),
@@ -46,7 +42,6 @@ impl Object {
         }
     }
 
-    /// A string or null.
     pub fn optional_string(self, key: &str, value: Option<&str>) -> Object {
         match value {
             Some(value) => self.string(key, value),
@@ -59,7 +54,6 @@ impl Object {
         self.raw(key, seconds(value))
     }
 
-    /// The whole object.
     pub fn end(mut self) -> String {
         if self.text.is_empty() {
             self.text.push('{');

@@ -1,5 +1,5 @@
 //! What backoff says of a run: lines for people and for programs, the summary, the countdown, the table of `--plan`.
-//! It watches and changes nothing.
+//! It changes nothing about the run.
 
 mod github;
 pub mod json;

@@ -18,9 +18,9 @@ pub struct Report {
     began: Option<Duration>,
     attempts: VecDeque<String>,
     total: u64,
-    /// The attempt that ran last, while its delay is not known.
+    /// The entry of the last attempt, while the delay after it is not known.
     last: Option<Object>,
-    /// When it started.
+    /// Of the last attempt.
     started: Duration,
     result: Option<&'static str>,
     gave_up: Option<&'static str>,

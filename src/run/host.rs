@@ -1,4 +1,4 @@
-//! The world that a run needs.
+//! What a run needs of the world.
 
 use std::time::Duration;
 
@@ -7,21 +7,17 @@ use crate::policy::budget::{Answer, Question};
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 
-/// One attempt to be made.
 #[derive(Debug)]
 pub struct AttemptSpec {
-    /// What ends it.
     pub bounds: Bounds,
     /// `--deadline`, counted from the start of the run.
     pub deadline: Option<Duration>,
-    /// What the command's environment has besides backoff's own: name and value.
+    /// What the command's environment has besides backoff's own.
     pub variables: Vec<(&'static str, String)>,
 }
 
-/// What became of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// How it ended.
     pub outcome: Outcome,
     /// The first TERM, INT, HUP or QUIT that backoff got meanwhile: no new attempt starts.
     pub interrupted: Option<Signal>,
@@ -49,7 +45,7 @@ pub trait Host {
     fn elapsed(&self) -> Duration;
     /// Runs the command once and waits for its end.
     fn attempt(&mut self, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// The time since the UNIX epoch, as this machine has it; it may jump.
+    /// Time since the UNIX epoch; it may jump.
     fn time_of_day(&self) -> Duration;
     /// Waits until this much time has passed, hearing signals. Meanwhile `shown` says, for the time that is left,
     /// what a person at the terminal may see of it.

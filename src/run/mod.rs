@@ -1,7 +1,6 @@
-//! The run: one loop over attempts, and the two ports through which it reaches the world ([`host`]) and those who are
-//! told of it ([`observer`]).
+//! The run: one loop over attempts. It reaches the world through [`host`] and is told of through [`observer`].
 
-pub mod budget;
+mod budget;
 pub mod engine;
 pub mod event;
 mod hooks;

@@ -6,7 +6,6 @@ use super::event::{Event, Moment};
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
 
-/// Somebody who is told what happens.
 pub trait Observer {
     /// What to print about this event, line feeds included; None is nothing.
     fn line(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String>;

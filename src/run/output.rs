@@ -1,8 +1,7 @@
-//! What is meant for what backoff says: how much, in which form, and where.
+//! Options of what backoff says: how much, in which form, and where.
 
 use std::path::PathBuf;
 
-/// What backoff says of a run.
 #[derive(Debug, Clone)]
 pub struct OutputOptions {
     /// -1 quiet, 0, 1 or 2 (and more) verbose.
@@ -19,10 +18,8 @@ pub struct OutputOptions {
     pub progress: Option<Progress>,
 }
 
-/// The form of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
     Text,
     /// One JSON object a line.
     Json,
@@ -35,9 +32,7 @@ pub enum Format {
 pub enum When {
     /// On a terminal that can do it, unless NO_COLOR is set; with CLICOLOR_FORCE, always.
     Auto,
-    /// Yes.
     Always,
-    /// No.
     Never,
 }
 

@@ -13,24 +13,18 @@ use crate::policy::exit::Overrides;
 use crate::policy::session::{Class, Limits};
 use crate::policy::signal::Signal;
 
-/// A validated run.
 #[derive(Debug)]
 pub struct Plan {
     /// The command and its arguments; empty only if nothing is run.
     pub command: Vec<OsString>,
-    /// When to stop.
     pub limits: Limits,
-    /// How long to wait.
     pub delays: Delays,
-    /// What holds for the failures that the policy's rules speak of.
+    /// For failures that a rule of the policy speaks of.
     pub classes: Vec<Class>,
-    /// What an outcome means.
     pub classifier: Classifier,
-    /// What the command's streams are to be.
     pub streams: StreamOptions,
     /// `--retry-if`
     pub retry_if: Option<String>,
-    /// What ends an attempt.
     pub bounds: Bounds,
     /// `--initial-delay`
     pub initial_delay: Duration,
@@ -38,13 +32,10 @@ pub struct Plan {
     pub splay: Duration,
     /// `--seed`
     pub seed: Option<u64>,
-    /// The budget it shares with others.
     pub budget: Option<SharedBudget>,
-    /// The runs around this one.
     pub nesting: Nesting,
     /// `--exhausted-exit` and `--flaky-exit`
     pub overrides: Overrides,
-    /// What backoff says, and where.
     pub output: OutputOptions,
     /// `--on-retry`
     pub on_retry: Option<String>,
@@ -63,7 +54,7 @@ pub struct Plan {
 pub struct Nesting {
     /// 1 for an outermost run.
     pub depth: u64,
-    /// Say so when retrying under an outer run.
+    /// `--nested warn`, under an outer run.
     pub warn: bool,
     /// The outer run's limit of attempts, where it said one.
     pub outer_attempts: Option<u64>,
@@ -74,7 +65,6 @@ pub struct Nesting {
 pub struct SharedBudget {
     /// What those who share it call it.
     pub name: String,
-    /// What it allows.
     pub terms: Terms,
     /// How long an answer may take.
     pub timeout: Duration,
@@ -85,11 +75,8 @@ pub struct SharedBudget {
 /// One setting, as a person reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effective {
-    /// What it is called.
     pub name: String,
-    /// What it is.
     pub value: String,
-    /// Where that came from.
     pub from: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is meant for the command's three standard streams. Plain data.
+//! Options of the command's three standard streams.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,6 @@ pub enum OutputMode {
     Null,
 }
 
-/// All that is meant for the streams of each attempt.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
     /// `--stdin`
@@ -44,7 +43,7 @@ pub struct StreamOptions {
     pub keep: [OutputMode; 2],
     /// `--pty`
     pub pty: bool,
-    /// What is looked at: standard output, standard error.
+    /// Looked at: standard output, standard error.
     pub watched: [bool; 2],
     /// What the rules look for.
     pub patterns: Arc<Patterns>,

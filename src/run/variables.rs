@@ -7,7 +7,7 @@ use super::text::printable;
 use crate::policy::classifier::Reason;
 use crate::policy::outcome::{End, Outcome};
 
-/// Those that are of no option.
+/// Variables that stand for no option.
 pub const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT",
     "BACKOFF_ATTEMPT_LIMIT",

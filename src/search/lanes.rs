@@ -54,7 +54,7 @@ impl Lanes {
                 *state = self.automaton.next_state(*state, part[at]);
                 is_special |= self.automaton.is_special_state(*state);
             }
-            if is_special && states.iter().any(|state| self.tells(*state)) {
+            if is_special && states.iter().any(|state| self.ends_the_search(*state)) {
                 return true;
             }
         }
@@ -65,15 +65,15 @@ impl Lanes {
     fn goes_on_to_match(&self, mut state: StateID, rest: &[u8]) -> bool {
         for byte in rest {
             state = self.automaton.next_state(state, *byte);
-            if self.tells(state) {
+            if self.ends_the_search(state) {
                 return true;
             }
         }
-        self.tells(self.automaton.next_eoi_state(state))
+        self.ends_the_search(self.automaton.next_eoi_state(state))
     }
 
     /// Whether this is the end of a search: a match, or something that it cannot judge.
-    fn tells(&self, state: StateID) -> bool {
+    fn ends_the_search(&self, state: StateID) -> bool {
         self.automaton.is_match_state(state) || self.automaton.is_quit_state(state)
     }
 }

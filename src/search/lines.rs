@@ -1,6 +1,6 @@
 //! Cutting a stream into lines of bounded length, for what looks at each line once.
 
-/// What is looked at of a line; a hint stands in its beginning.
+/// What is looked at of a line; a request to wait stands in its beginning.
 const LONGEST: usize = 8 * 1024;
 
 /// The unfinished last line of what came so far.

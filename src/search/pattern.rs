@@ -19,10 +19,10 @@ use regex_syntax::hir::{
 use super::lanes::Lanes;
 
 /// The most memory that a compiled expression may take, in bytes.
-pub const LARGEST_PATTERN: usize = 10 << 20;
+const LARGEST_PATTERN: usize = 10 << 20;
 
 /// How deep an expression's groups, brackets and repetitions may nest.
-pub const DEEPEST_PATTERN: u32 = 250;
+const DEEPEST_PATTERN: u32 = 250;
 
 /// A regular expression, in the syntax of the crate `regex`, over bytes: `.` and classes are of
 /// Unicode characters unless `(?-u)` says otherwise, and bytes that are not UTF-8 match none of them.
@@ -47,7 +47,7 @@ impl Pattern {
             .nest_limit(DEEPEST_PATTERN)
             .build()
             .parse(text)
-            .map_err(|error| not_one(&error))?;
+            .map_err(|error| syntax_error(&error))?;
         Ok(Self {
             text: text.to_owned(),
             loose: OnceLock::new(),
@@ -112,9 +112,9 @@ impl Pattern {
         }
         let mut from = 0;
         while from <= block.len() {
-            let hint = loose.search_half(&Input::new(block).range(from..))?.offset();
-            let begin = memrchr(b'\n', &block[..hint]).map_or(0, |at| at + 1);
-            let end = memchr(b'\n', &block[hint..]).map_or(block.len(), |at| hint + at);
+            let pointed = loose.search_half(&Input::new(block).range(from..))?.offset();
+            let begin = memrchr(b'\n', &block[..pointed]).map_or(0, |at| at + 1);
+            let end = memchr(b'\n', &block[pointed..]).map_or(block.len(), |at| pointed + at);
             let line = without_cr(&block[begin..end]);
             if let Some(found) = self.find(line, 0..line.len()) {
                 return Some(begin + found.start..begin + found.end);
@@ -140,7 +140,7 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 /// The expressions to be looked for, each known by its index. Streams share one set: what has been
-/// found in a stream is known to its [`Scanner`](super::scan::Scanner).
+/// found in a stream is known to its `Scanner`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patterns(Vec<Pattern>);
 
@@ -150,12 +150,10 @@ impl Patterns {
         Self(patterns)
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -179,7 +177,7 @@ fn build(syntax: &Hir, limit: Option<usize>) -> Option<Regex> {
         .ok()
 }
 
-fn not_one(error: &regex_syntax::Error) -> String {
+fn syntax_error(error: &regex_syntax::Error) -> String {
     // Only the kind: the whole message draws the expression on several lines.
     let kind = match error {
         regex_syntax::Error::Parse(error) => error.kind().to_string(),

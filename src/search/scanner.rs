@@ -7,9 +7,9 @@
 //!
 //! The way it is done is faster: many lines at once ([`super::pattern`]).
 //!
-//! Memory is bounded: a line is kept while it is unfinished, and from [`LONGEST_LINE`] on it is
-//! looked at in windows that overlap by [`OVERLAP`]. What the naive way finds in such a line is found
-//! too if it is no longer than [`OVERLAP`]; in place of a longer match perhaps another one is found,
+//! Memory is bounded: a line is kept while it is unfinished, and from `LONGEST_LINE` on it is
+//! looked at in windows that overlap by `OVERLAP`. What the naive way finds in such a line is found
+//! too if it is no longer than `OVERLAP`; in place of a longer match perhaps another one is found,
 //! or none. Anchors and word boundaries do not take the border of a window for the end of the line.
 
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use memchr::{memchr, memrchr};
 use super::pattern::{Pattern, Patterns, without_cr};
 
 /// The most of an unfinished line that is kept, in bytes: a longer one is looked at in windows.
-pub const LONGEST_LINE: usize = 1 << 20;
+const LONGEST_LINE: usize = 1 << 20;
 
 /// How much of a long line is looked at twice, in bytes: the longest match that is sure to be found.
-pub const OVERLAP: usize = 64 << 10;
+const OVERLAP: usize = 64 << 10;
 
 /// Where more than this has passed, in bytes, more is sure to come.
 const MUCH: usize = 1 << 20;
@@ -45,8 +45,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// A stream's begin. Every pattern of the set is looked for: [`Self::forget`] those that are not
-    /// wanted.
+    /// Looks for every pattern of the set: [`Self::forget`] those that are not wanted.
     pub fn new(patterns: Arc<Patterns>) -> Self {
         Self {
             open: (0..patterns.len()).collect(),
@@ -57,7 +56,7 @@ impl Scanner {
         }
     }
 
-    /// From now on does what it does by itself once much has passed: find the same, faster, after more preparation.
+    /// Prepares for much output, as happens by itself once much has passed: what is found is the same.
     pub fn expect_much(&mut self) {
         self.seen = MUCH;
     }
@@ -70,7 +69,7 @@ impl Scanner {
     /// Looks for a pattern no longer.
     pub fn forget(&mut self, index: usize) {
         self.open.retain(|&open| open != index);
-        self.tidy();
+        self.drop_line_if_settled();
     }
 
     /// Looks at the next bytes of the stream. Calls `found` with the index and the text of the first
@@ -94,7 +93,7 @@ impl Scanner {
             let is_much = self.seen > MUCH;
             self.look(found, |pattern| Some(&block[pattern.find_in_lines(block, is_much)?]));
             rest = &rest[end + 1..];
-            self.tidy();
+            self.drop_line_if_settled();
         }
         self.keep(rest, found);
     }
@@ -125,7 +124,7 @@ impl Scanner {
             self.look_at_line(LONGEST_LINE, upto, next, found);
             self.line.drain(..next - CONTEXT);
             self.past = CONTEXT;
-            self.tidy();
+            self.drop_line_if_settled();
         }
     }
 
@@ -135,7 +134,7 @@ impl Scanner {
         self.look_at_line(end, end, usize::MAX, found);
         self.line.clear();
         self.past = 0;
-        self.tidy();
+        self.drop_line_if_settled();
     }
 
     /// Looks at the line that is kept, as if it ended at `end`, for matches that end by `upto` and
@@ -161,8 +160,7 @@ impl Scanner {
         });
     }
 
-    /// Lets go of the line when nobody will look at it.
-    fn tidy(&mut self) {
+    fn drop_line_if_settled(&mut self) {
         if self.is_settled() {
             self.line = Vec::new();
             self.past = 0;

@@ -191,6 +191,10 @@ fn what_servers_say() {
         asked("toomanyrequests: retry-after: 792.548µs, allowed: 44000/minute"),
         Some(Duration::from_nanos(792_548))
     );
+}
+
+#[test]
+fn servers_that_name_no_time() {
     none_asks(&[
         // kubectl
         "Unable to connect to the server: the server is currently unable to handle the request, try again later",

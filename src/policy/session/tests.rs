@@ -203,111 +203,149 @@ fn a_success_must_be_confirmed_in_a_row() {
     );
 }
 
+/// What a session is to know of a run, kept here apart from it.
+struct Model<'a> {
+    limits: &'a Limits,
+    delays: &'a Delays,
+    attempt: u64,
+    retry: u64,
+    successes_in_a_row: u64,
+    has_failed: bool,
+    elapsed: Duration,
+    previous: Option<Duration>,
+}
+
+impl Model<'_> {
+    fn takes_in(&mut self, outcome: &Outcome, verdict: &Verdict) {
+        let succeeded = *verdict == Verdict::Success;
+        self.elapsed += outcome.ran;
+        self.successes_in_a_row = if succeeded { self.successes_in_a_row + 1 } else { 0 };
+        self.has_failed |= !succeeded;
+        let is_healthy = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
+        if *verdict == TRANSIENT && !self.limits.leave_to_outer && is_healthy {
+            (self.attempt, self.retry, self.previous) = (1, 0, None);
+        }
+    }
+
+    /// That the decision is allowed; what kind of decision it is.
+    fn checks(&mut self, outcome: &Outcome, verdict: &Verdict, decision: Decision) -> &'static str {
+        let (limits, delays) = (self.limits, self.delays);
+        let succeeded = *verdict == Verdict::Success;
+        let out_of_time = outcome.end == End::TimedOut(Bound::Deadline);
+        let is_last = limits.attempts == Some(self.attempt);
+        let elapsed = self.elapsed;
+        let too_late = |wait: Duration| limits.deadline.is_some_and(|deadline| elapsed + wait >= deadline);
+        let stops = limits
+            .stop_at_delay
+            .is_some_and(|stop| delays.unjittered(self.retry) >= stop);
+        let next = delays.distribution(self.retry, self.previous);
+        let may_go_on = *verdict == TRANSIENT && !limits.leave_to_outer && !out_of_time;
+        match decision {
+            Decision::Retry(wait) => {
+                assert!(may_go_on && !is_last && !stops && !too_late(wait));
+                assert!(next.least() <= wait && wait <= next.most());
+                (self.attempt, self.retry, self.previous) = (self.attempt + 1, self.retry + 1, Some(wait));
+                self.elapsed += wait;
+                "retry"
+            }
+            Decision::Confirm(wait) => {
+                assert!(succeeded && self.successes_in_a_row < limits.consecutive && !is_last && !too_late(wait));
+                assert!(!limits.leave_to_outer);
+                assert_eq!(wait, delays.base);
+                self.attempt += 1;
+                self.elapsed += wait;
+                "confirm"
+            }
+            Decision::Stop(Stop::Succeeded { flaky }) => {
+                assert!(succeeded && flaky == self.has_failed);
+                assert!(self.successes_in_a_row == limits.consecutive || limits.leave_to_outer);
+                "succeeded"
+            }
+            Decision::Stop(Stop::GaveUp(GiveUp::Permanent)) => {
+                assert_eq!(*verdict, PERMANENT);
+                "permanent"
+            }
+            Decision::Stop(Stop::GaveUp(GiveUp::Nested)) => {
+                assert!(*verdict == TRANSIENT && limits.leave_to_outer);
+                "nested"
+            }
+            Decision::Stop(Stop::GaveUp(GiveUp::Attempts)) => {
+                assert!(is_last && (succeeded || may_go_on));
+                "attempts"
+            }
+            // These attempts printed and read nothing, and no rule speaks of them.
+            Decision::Stop(Stop::GaveUp(
+                why @ (GiveUp::AskedTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin),
+            )) => unreachable!("{why:?}"),
+            Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
+                assert!(may_go_on && !is_last && stops);
+                "delay"
+            }
+            Decision::Stop(Stop::GaveUp(GiveUp::Deadline)) => {
+                let longest = if succeeded { delays.base } else { next.most() };
+                assert!(out_of_time || too_late(longest));
+                "deadline"
+            }
+        }
+    }
+}
+
+fn any_limits(rng: &mut Xoshiro256PlusPlus) -> Limits {
+    let maybe = |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
+    Limits {
+        max_asked: None,
+        attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
+        deadline: maybe(rng, 60_000),
+        stop_at_delay: maybe(rng, 60_000),
+        reset_after: maybe(rng, 4000),
+        consecutive: rng.random_range(1..=3),
+        leave_to_outer: rng.random_bool(0.1),
+    }
+}
+
+fn any_attempt(limits: &Limits, rng: &mut Xoshiro256PlusPlus) -> (Outcome, Verdict) {
+    let verdict = match rng.random_range(0..10) {
+        0..=2 => Verdict::Success,
+        3 => PERMANENT,
+        _ => TRANSIENT,
+    };
+    let out_of_time = verdict == TRANSIENT && limits.deadline.is_some() && rng.random_bool(0.05);
+    let ran = ms(rng.random_range(0..5000));
+    let outcome = if out_of_time {
+        Outcome::new(End::TimedOut(Bound::Deadline), ran)
+    } else {
+        failed(ran)
+    };
+    (outcome, verdict)
+}
+
 /// Thousands of runs of random verdicts: each decision is allowed, and each kind is seen.
 #[test]
 fn a_session_keeps_its_limits_whatever_happens() {
     let mut rng = seeded(11);
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     for _ in 0..5000 {
-        let maybe =
-            |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
-        let limits = Limits {
-            max_asked: None,
-            attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
-            deadline: maybe(&mut rng, 60_000),
-            stop_at_delay: maybe(&mut rng, 60_000),
-            reset_after: maybe(&mut rng, 4000),
-            consecutive: rng.random_range(1..=3),
-            leave_to_outer: rng.random_bool(0.1),
-        };
+        let limits = any_limits(&mut rng);
         let jitter = [Jitter::None, Jitter::Full, Jitter::Decorrelated { factor: 3.0 }][rng.random_range(0..3)];
         let delays = exponential(ms(rng.random_range(0..2000)), 2.0, s(30), jitter);
         let mut session = Session::new(&limits, &delays, &[]);
-        // Kept here apart from the session.
-        let (mut attempt, mut retry, mut in_a_row, mut has_failed) = (1, 0, 0, false);
-        let (mut elapsed, mut previous) = (Duration::ZERO, None);
+        let mut model = Model {
+            limits: &limits,
+            delays: &delays,
+            attempt: 1,
+            retry: 0,
+            successes_in_a_row: 0,
+            has_failed: false,
+            elapsed: Duration::ZERO,
+            previous: None,
+        };
         for total in 1..=12 {
-            assert_eq!(session.attempt(), attempt);
-            let verdict = match rng.random_range(0..10) {
-                0..=2 => Verdict::Success,
-                3 => PERMANENT,
-                _ => TRANSIENT,
-            };
-            let out_of_time = verdict == TRANSIENT && limits.deadline.is_some() && rng.random_bool(0.05);
-            let ran = ms(rng.random_range(0..5000));
-            let outcome = if out_of_time {
-                Outcome::new(End::TimedOut(Bound::Deadline), ran)
-            } else {
-                failed(ran)
-            };
-            elapsed += ran;
-            let decision = session.next(&outcome, &verdict, elapsed, &mut rng);
+            assert_eq!(session.attempt(), model.attempt);
+            let (outcome, verdict) = any_attempt(&limits, &mut rng);
+            model.takes_in(&outcome, &verdict);
+            let decision = session.next(&outcome, &verdict, model.elapsed, &mut rng);
             assert_eq!(session.total(), total);
-
-            let succeeded = verdict == Verdict::Success;
-            in_a_row = if succeeded { in_a_row + 1 } else { 0 };
-            has_failed |= !succeeded;
-            if verdict == TRANSIENT
-                && !limits.leave_to_outer
-                && limits.reset_after.is_some_and(|healthy| ran >= healthy)
-            {
-                (attempt, retry, previous) = (1, 0, None);
-            }
-            let is_last = limits.attempts == Some(attempt);
-            let too_late = |wait: Duration| limits.deadline.is_some_and(|deadline| elapsed + wait >= deadline);
-            let stops = limits
-                .stop_at_delay
-                .is_some_and(|stop| delays.unjittered(retry) >= stop);
-            let next = delays.distribution(retry, previous);
-            let may_go_on = verdict == TRANSIENT && !limits.leave_to_outer && !out_of_time;
-            let kind = match decision {
-                Decision::Retry(wait) => {
-                    assert!(may_go_on && !is_last && !stops && !too_late(wait));
-                    assert!(next.least() <= wait && wait <= next.most());
-                    (attempt, retry, previous) = (attempt + 1, retry + 1, Some(wait));
-                    elapsed += wait;
-                    "retry"
-                }
-                Decision::Confirm(wait) => {
-                    assert!(succeeded && in_a_row < limits.consecutive && !is_last && !too_late(wait));
-                    assert!(!limits.leave_to_outer);
-                    assert_eq!(wait, delays.base);
-                    attempt += 1;
-                    elapsed += wait;
-                    "confirm"
-                }
-                Decision::Stop(Stop::Succeeded { flaky }) => {
-                    assert!(succeeded && flaky == has_failed);
-                    assert!(in_a_row == limits.consecutive || limits.leave_to_outer);
-                    "succeeded"
-                }
-                Decision::Stop(Stop::GaveUp(GiveUp::Permanent)) => {
-                    assert_eq!(verdict, PERMANENT);
-                    "permanent"
-                }
-                Decision::Stop(Stop::GaveUp(GiveUp::Nested)) => {
-                    assert!(verdict == TRANSIENT && limits.leave_to_outer);
-                    "nested"
-                }
-                Decision::Stop(Stop::GaveUp(GiveUp::Attempts)) => {
-                    assert!(is_last && (succeeded || may_go_on));
-                    "attempts"
-                }
-                // These attempts printed and read nothing, and no rule speaks of them.
-                Decision::Stop(Stop::GaveUp(
-                    why @ (GiveUp::AskedTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin),
-                )) => unreachable!("{why:?}"),
-                Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
-                    assert!(may_go_on && !is_last && stops);
-                    "delay"
-                }
-                Decision::Stop(Stop::GaveUp(GiveUp::Deadline)) => {
-                    let longest = if succeeded { delays.base } else { next.most() };
-                    assert!(out_of_time || too_late(longest));
-                    "deadline"
-                }
-            };
-            *seen.entry(kind).or_default() += 1;
+            *seen.entry(model.checks(&outcome, &verdict, decision)).or_default() += 1;
             if matches!(decision, Decision::Stop(_)) {
                 break;
             }
