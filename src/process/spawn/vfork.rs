@@ -7,7 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use nix::errno::Errno;
 use nix::libc;
 
-use super::{Start, become_command};
+use super::in_child::{Start, become_command};
+use crate::policy::signal::Signal;
+use crate::process::signals::disposition::{Disposition, disposition, handle};
+use crate::process::sys::current::{Target, exit_now, send};
 
 /// The child's stack: enough for its few calls and a signal frame with the largest register state. To map
 /// one in for each attempt would take longer than all else that is done here.
@@ -17,7 +20,7 @@ static STACK: Mutex<[u128; 4096]> = Mutex::new([0; 4096]);
 static RECORDED: AtomicU64 = AtomicU64::new(0);
 
 /// What would stop the child while the parent waits for it, or dump their common memory.
-const RECORD: [i32; 4] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU, libc::SIGQUIT];
+const RECORD: [Signal; 4] = [Signal::TSTP, Signal::TTIN, Signal::TTOU, Signal::QUIT];
 
 /// Makes the child and waits until it has become the command or given up.
 pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
@@ -35,10 +38,9 @@ pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
     }
     if start.errno == 0 {
         let recorded = RECORDED.load(Ordering::Relaxed);
-        for signal in RECORD.into_iter().filter(|signal| recorded & 1 << signal != 0) {
-            // SAFETY: the child is not reaped, so the number is its own.
-            unsafe {
-                libc::kill(pid, signal);
+        for signal in RECORD {
+            if recorded & bit(signal.number()) != 0 {
+                send(Target::Process(pid), signal);
             }
         }
     }
@@ -48,28 +50,25 @@ pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
 extern "C" fn child(start: *mut c_void) -> i32 {
     // SAFETY: `spawn` passed a valid Start that nobody else uses meanwhile.
     let start = unsafe { &mut *start.cast::<Start<'_>>() };
-    // SAFETY: this is that child, and backoff blocks all signals.
-    start.errno = unsafe { become_command(start, record_what_would_stop) };
-    // SAFETY: ends the child without running the parent's exit handlers.
-    unsafe { libc::_exit(127) }
+    start.errno = become_command(start, record_what_would_stop);
+    // Without running the parent's exit handlers.
+    exit_now(127)
 }
 
 extern "C" fn record(signal: i32) {
-    RECORDED.fetch_or(1 << signal, Ordering::Relaxed);
+    RECORDED.fetch_or(bit(signal), Ordering::Relaxed);
+}
+
+fn bit(signal: i32) -> u64 {
+    1 << signal
 }
 
 /// Installs the recorder where the caller had the default. Dispositions are not shared with the
 /// parent, and exec makes a handler the default again.
 fn record_what_would_stop() {
     for signal in RECORD {
-        // SAFETY: sigaction is plain data; `record` does one atomic operation.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(signal, std::ptr::null(), &raw mut action);
-            if action.sa_sigaction == libc::SIG_DFL {
-                action.sa_sigaction = record as *const () as libc::sighandler_t;
-                libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-            }
+        if disposition(signal.number()) == Disposition::Default {
+            handle(signal.number(), record);
         }
     }
 }
