@@ -6,10 +6,10 @@ use std::io::Write;
 
 use backoff_cli::cli::{self, Parsed, Typed};
 use backoff_cli::config::load::Config;
-use backoff_cli::config::settings::Settings;
 use backoff_cli::generate;
 use backoff_cli::plan::resolve::resolve;
 use backoff_cli::run::plan::Plan;
+use backoff_cli::config::settings::Settings;
 use proptest::prelude::*;
 
 /// A plan from this file, or what is wrong with it.

@@ -17,9 +17,9 @@ use std::process::Command;
 
 use backoff_cli::cli::{self, OPTIONS, Opt, Parsed, Takes};
 use backoff_cli::config::load::Config;
-use backoff_cli::config::settings::Settings;
 use backoff_cli::plan::resolve::resolve;
 use backoff_cli::run::plan::Plan;
+use backoff_cli::config::settings::Settings;
 use common::{Shown, backoff, run};
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
