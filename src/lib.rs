@@ -1,12 +1,13 @@
 //! `backoff` runs a command; when it fails for a transient reason it waits and runs it again.
 //!
-//! The rooms of the house, from the top down; an import only ever goes down this list. `docs/DESIGN.md` explains the
-//! engine, the terminal and signal model and the known limits.
+//! The rooms from the top down are `plan`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`: an
+//! import only ever goes down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
+//! known limits.
 
 pub mod budget;
 pub mod cli;
-pub mod config;
-pub mod plan;
+mod config;
+mod plan;
 pub mod policy;
 pub mod process;
 pub mod report;
@@ -20,10 +21,12 @@ use std::mem::ManuallyDrop;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use cli::parse::Parsed;
+use budget::client::Store;
+use cli::parse::{CommandLine, Parsed};
 use config::load::Config;
 use config::settings::Settings;
-use plan::resolve::{Action, Resolved};
+use config::sourced::UsageError;
+use plan::resolve::{Action, Request};
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
@@ -33,7 +36,7 @@ use report::reporter::Reporter;
 use report::summary::Ending;
 use run::host::{Host, RunError};
 use run::output::Format;
-use run::plan::Identity;
+use run::plan::{Identity, Plan};
 
 /// Runs backoff with these arguments, the first being its own name.
 #[allow(clippy::needless_pass_by_value, reason = "the C `main` hands them over")]
@@ -43,28 +46,35 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Parsed::Print(text) => return print_all([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
-    let variables = environment::backoff_variables();
-    // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
-    let config = match Config::load(&Settings::new(&typed, &variables)) {
-        Ok(config) => ManuallyDrop::new(config),
+    let (config, request) = match request(&typed) {
+        // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
+        Ok(request) => (ManuallyDrop::new(request.0), ManuallyDrop::new(request.1)),
         Err(usage) => return complain(&usage.0),
     };
-    let resolved = match plan::resolve::resolve(&typed, &variables, &config) {
-        Ok(resolved) => ManuallyDrop::new(resolved),
-        Err(usage) => return complain(&usage.0),
-    };
-    let plan = &resolved.plan;
-    match resolved.action {
-        Action::Generate(document) => print_all([cli::generate::document(document)]),
-        Action::ListPresets => print_all(config::listing::presets()),
-        Action::ListPolicies => print_all(config::listing::policies(&config)),
+    let plan = &request.plan;
+    match request.action {
+        Action::Run => run(plan, &request.store),
         Action::Plan if plan.output.format == Format::Json => print_all([report::plan_table::waits_as_json(plan)]),
         Action::Plan => print_all(report::plan_table::waits(plan)),
-        Action::Run => run(&resolved),
+        Action::ListPresets => print_all(config::listing::presets()),
+        Action::ListPolicies => match config::listing::policies(&config) {
+            Ok(lines) => print_all(lines),
+            Err(usage) => complain(&usage.0),
+        },
+        Action::Generate(document) => print_all([cli::generate::document(document)]),
     }
 }
 
-fn run(Resolved { plan, store, .. }: &Resolved) -> Exit {
+/// What flags, variables and the configuration file ask for.
+fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
+    let variables = environment::backoff_variables();
+    let said = Settings::of_command_line(typed)?.or_variables(&variables)?;
+    let config = Config::load(&said)?;
+    let request = plan::resolve::resolve(&said, &typed.command, &variables, &config)?;
+    Ok((config, request))
+}
+
+fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = Identity { run_id: run_id() };
     let mut rng = match plan.seed {
         Some(seed) => Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -136,4 +146,25 @@ fn print_all(texts: impl IntoIterator<Item = String>) -> Exit {
 fn complain(line: &str) -> Exit {
     stdio::complain(line);
     exit::FAULT
+}
+
+/// What the fuzz targets reach into.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    pub use crate::budget::client::{Store, decode, encode};
+    pub use crate::budget::record;
+    pub use crate::cli::parse::{CommandLine, Parsed, parse};
+    pub use crate::config::values;
+    pub use crate::report::json;
+
+    /// What `--list-policies` and `--plan` print of what was typed, or what is wrong with it.
+    pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
+        let printed = || {
+            let (config, request) = crate::request(typed)?;
+            let mut lines = crate::config::listing::policies(&config)?;
+            lines.extend(crate::report::plan_table::waits(&request.plan).take(30));
+            Ok(lines)
+        };
+        printed().map_err(|usage: crate::UsageError| usage.0)
+    }
 }

@@ -17,8 +17,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use backoff_cli::budget::client::decode;
-use backoff_cli::policy::budget::{Counts, Ledger};
 use backoff_cli::budget::record::{self, Content};
+use backoff_cli::policy::budget::{Counts, Ledger};
 use common::{Live, Shown, backoff, eventually, run, shell, within};
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;

@@ -8,6 +8,7 @@
 
 mod common;
 
+use backoff_cli::cli::table::{OPTIONS, Takes};
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,11 +16,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use backoff_cli::cli::{self, OPTIONS, Opt, Parsed, Takes};
-use backoff_cli::config::load::Config;
-use backoff_cli::plan::resolve::resolve;
-use backoff_cli::run::plan::Plan;
-use backoff_cli::config::settings::Settings;
 use common::{Shown, backoff, run};
 use nix::sys::stat::Mode;
 use nix::unistd::{geteuid, mkfifo};
@@ -670,52 +666,6 @@ fn very_verbose_runs_say_every_setting_and_its_source() {
         .expect_stderr("jitter = full (policy ethernet says slotted)");
     let less = home.ran(&["-v", "--", "true"]);
     assert!(!less.stderr.contains("default"), "{less:?}");
-}
-
-/// What the help says of a default is what holds: to ask for it changes nothing.
-#[test]
-fn documented_defaults_are_those_in_effect() {
-    let plan = |words: &[&str], opt: Option<(&Opt, &str)>| {
-        let mut all: Vec<OsString> = vec!["backoff".into(), "--no-config".into()];
-        all.extend(words.iter().map(OsString::from));
-        all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
-        all.extend(["--".into(), "cmd".into()]);
-        let Parsed::Run(typed) = cli::parse(&all) else {
-            panic!("{opt:?}")
-        };
-        let config = Config::load(&Settings::new(&typed, &[])).unwrap();
-        format!("{:?}", Plan::resolve(&typed, &[], &config).unwrap())
-    };
-    for opt in OPTIONS {
-        let Some(default) = opt.default() else { continue };
-        let cases: &[(&[&str], &str)] = match opt.long {
-            // Given, it also bounds what follows a signal that was passed on.
-            "kill-after" => continue,
-            // As the status of any success.
-            "flaky-exit" => continue,
-            "factor" => &[(&["-j", "full"], "2"), (&[], "3")],
-            "jitter" => &[
-                (&[], "decorrelated"),
-                (&["-g", "linear"], "full"),
-                (&["--delays", "1"], "full"),
-            ],
-            "growth" => &[(&["-j", "full"], "exponential")],
-            "spread" => &[(&["-j", "additive"], "1s"), (&["-j", "proportional"], "25%")],
-            "slot-ceiling" => &[(&["-j", "slotted"], "10")],
-            long if long.starts_with("budget") || long == "store-timeout" => &[(&["--budget", "x"], default)],
-            "max-retry-after" => &[(&["--retry-after"], default)],
-            _ => &[(&[], default)],
-        };
-        for (words, value) in cases {
-            assert!(default.contains(value), "--{} {value}", opt.long);
-            assert_eq!(
-                plan(words, Some((opt, value))),
-                plan(words, None),
-                "--{} {value}",
-                opt.long
-            );
-        }
-    }
 }
 
 // --- rules by class of failure ---------------------------------------------------------------------

@@ -6,7 +6,7 @@ mod common;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use backoff_cli::cli::{OPTIONS, Takes};
+use backoff_cli::cli::table::{OPTIONS, Takes};
 use common::{backoff, ran, run, shell};
 
 /// Refused before anything was started, in one line that says all of this.

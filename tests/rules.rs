@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use backoff_cli::policy::outcome::{Bound, End, Outcome, Seen};
+use backoff_cli::config::values;
 use backoff_cli::policy::classifier::{ClassRule, Classifier, Reason, Rule, Verdict, Why};
 use backoff_cli::policy::delay::{Delays, Growth, Jitter};
+use backoff_cli::policy::outcome::{Bound, End, Outcome, Seen};
 use backoff_cli::policy::session::{Class, Decision, GiveUp, Limits, Session, Stop};
 use backoff_cli::policy::sets::CodeSet;
-use backoff_cli::config::values;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;

@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
-use backoff_cli::budget::client::{decode, encode};
+use backoff_cli::fuzzing::{decode, encode};
 use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, Terms};
-use backoff_cli::budget::record::{self, Content};
+use backoff_cli::fuzzing::record::{self, Content};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,7 +1,7 @@
 //! A list of exit codes: no text panics, and the set is the union of what each part says.
 #![no_main]
 
-use backoff_cli::config::values::{code, codes};
+use backoff_cli::fuzzing::values::{code, codes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

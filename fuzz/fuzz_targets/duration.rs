@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use backoff_cli::config::values::{duration, durations};
+use backoff_cli::fuzzing::values::{duration, durations};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|output: &[u8]| {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_792_567_680);
-    let mut hints = Hints::default();
+    let mut hints = RetryAfter::default();
     let mut longest = None;
     for line in output.split(|byte| *byte == b'\n') {
         hints.read(line, now);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use backoff_cli::report::json::{Object, push_string};
+use backoff_cli::fuzzing::json::{Object, push_string};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|value: &str| {

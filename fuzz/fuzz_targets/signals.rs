@@ -3,7 +3,7 @@
 
 use backoff_cli::policy::sets::SignalSet;
 use backoff_cli::policy::signal::Signal;
-use backoff_cli::config::values::{signal, signals};
+use backoff_cli::fuzzing::values::{signal, signals};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -2,8 +2,8 @@
 //! with a text is said in one line that a terminal may be shown.
 #![no_main]
 
-use backoff_cli::budget::client::Store;
-use backoff_cli::config::values::{attempts, factor, percent, size, switch, whole, without_password};
+use backoff_cli::fuzzing::Store;
+use backoff_cli::fuzzing::values::{attempts, factor, percent, size, switch, whole, without_password};
 use libfuzzer_sys::fuzz_target;
 
 fn check<T>(parsed: Result<T, String>, is_right: impl FnOnce(T) -> bool, text: &str) {
@@ -24,7 +24,7 @@ fuzz_target!(|text: &str| {
     );
     check(switch(text), |_| text.len() <= 5, text);
     check(whole(text, 2, 90), |n| (2..=90).contains(&n), text);
-    check(Place::parse(text), |_| !text.is_empty(), text);
+    check(Store::parse(text), |_| !text.is_empty(), text);
 
     // What stands between the scheme and the last @ is secret.
     let shown = without_password(text);

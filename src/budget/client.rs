@@ -186,8 +186,9 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
 
 #[cfg(test)]
 mod tests {
-    use super::page;
     use super::*;
+    use crate::budget::record as page;
+    use crate::policy::budget::Terms;
     use proptest::prelude::*;
 
     proptest! {
@@ -205,7 +206,7 @@ mod tests {
                 cool_off: cool_off.map(|(until, length)| CoolOff { until, length }),
             };
             let record = encode(&ledger);
-            prop_assert!(record.len() <= super::record::MOST);
+            prop_assert!(record.len() <= page::MOST);
             prop_assert_eq!(decode(&record), Some(ledger));
         }
 
@@ -220,12 +221,12 @@ mod tests {
             asks in 0..5_u8,
         ) {
             let record: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
-            let before = record::Content::Record(&[], sequence, 1 - place);
-            let mut file = vec![0; record::FILE];
-            let (copy, at) = record::next(&before, &record);
-            file[at as usize..at as usize + record::COPY].copy_from_slice(&copy);
-            let content = record::read(&file);
-            prop_assert_eq!(&content, &record::Content::Record(&record, sequence.wrapping_add(1), place));
+            let before = page::Content::Record(&[], sequence, 1 - place);
+            let mut file = vec![0; page::FILE];
+            let (copy, at) = page::next(&before, &record);
+            file[at as usize..at as usize + page::COPY].copy_from_slice(&copy);
+            let content = page::read(&file);
+            prop_assert_eq!(&content, &page::Content::Record(&record, sequence.wrapping_add(1), place));
             if let Some(mut ledger) = decode(&record) {
                 let question = match asks {
                     0 => Question::Attempt,
@@ -237,11 +238,11 @@ mod tests {
                 let terms = Terms { ratio: 100_000, min: 10, window: Duration::from_secs(600) };
                 ledger.answer(&terms, question, Duration::from_millis(now));
                 let new = encode(&ledger);
-                prop_assert!(new.len() <= record::MOST);
-                let (copy, at) = record::next(&content, &new);
+                prop_assert!(new.len() <= page::MOST);
+                let (copy, at) = page::next(&content, &new);
                 let mut written = file.clone();
-                written[at as usize..at as usize + record::COPY].copy_from_slice(&copy);
-                prop_assert_eq!(record::read(&written), record::Content::Record(&new, sequence.wrapping_add(2), 1 - place));
+                written[at as usize..at as usize + page::COPY].copy_from_slice(&copy);
+                prop_assert_eq!(page::read(&written), page::Content::Record(&new, sequence.wrapping_add(2), 1 - place));
                 prop_assert!(decode(&new).is_some());
             }
         }

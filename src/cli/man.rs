@@ -24,7 +24,7 @@ fn options() -> String {
         text.push_str(&format!(
             ".TP\n{}\n{}",
             names(opt),
-            sentences(&format!("{}.", opt.help))
+            sentences(&format!("{}.", opt.help()))
         ));
         text.push_str(&sentences(opt.more));
     }

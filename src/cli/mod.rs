@@ -1,8 +1,10 @@
 //! The table of options, and all that is made from it: the parser, `--help`, the man page, the completions.
 
 mod completions;
-pub mod generate;
+pub(crate) mod defaults;
+pub(crate) mod generate;
 mod man;
 pub mod parse;
-pub mod suggest;
+pub(crate) mod suggest;
 pub mod table;
+pub(crate) mod words;

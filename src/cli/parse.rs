@@ -12,22 +12,6 @@ use super::table::Takes::{Count, Nothing, Value, Values, Word};
 use super::table::{OPTIONS, OTHER, Opt};
 
 impl Opt {
-    /// `BACKOFF_SOME_OPTION`
-    pub fn variable(&self) -> String {
-        format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
-    }
-
-    /// Whether it says how to run a command, and not what to do in place of that.
-    pub fn is_setting(&self) -> bool {
-        self.heading != OTHER
-    }
-
-    /// `[default: 5s]` of the help.
-    pub fn default(&self) -> Option<&'static str> {
-        let (_, default) = self.help.split_once("[default: ")?;
-        default.strip_suffix(']')
-    }
-
     /// Whether any of these words could be this option: it is spelled out, or its letter stands
     /// anywhere after a dash.
     fn may_be_in(&self, args: &[OsString]) -> bool {
@@ -39,16 +23,19 @@ impl Opt {
         })
     }
 
-    fn arg(&self) -> Arg {
-        let arg = Arg::new(self.long)
-            .long(self.long)
-            .help(self.help)
-            .help_heading(self.heading);
-        let arg = if self.more.is_empty() {
-            arg
+    /// With its help.
+    fn documented_arg(&self) -> Arg {
+        let help = self.help();
+        let arg = self.arg().help_heading(self.heading);
+        if self.more.is_empty() {
+            arg.help(help)
         } else {
-            arg.long_help(format!("{}\n{}", self.help, self.more))
-        };
+            arg.long_help(format!("{help}\n{}", self.more)).help(help)
+        }
+    }
+
+    fn arg(&self) -> Arg {
+        let arg = Arg::new(self.long).long(self.long);
         let arg = match self.short {
             Some(short) => arg.short(short),
             None => arg,
@@ -107,10 +94,10 @@ Exit status: COMMAND's own (dies by the same signal); 1 it exited 0 but was judg
 
 /// The parser, made of [`OPTIONS`].
 pub fn parser() -> Command {
-    parser_of(OPTIONS)
+    parser_of(OPTIONS.iter().map(Opt::documented_arg))
 }
 
-fn parser_of(options: impl IntoIterator<Item = &'static Opt>) -> Command {
+fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
     Command::new("backoff")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
@@ -119,7 +106,7 @@ fn parser_of(options: impl IntoIterator<Item = &'static Opt>) -> Command {
         .args_override_self(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
-        .args(options.into_iter().map(Opt::arg))
+        .args(options)
         .arg(
             Arg::new("help")
                 .short('h')
@@ -166,7 +153,7 @@ pub fn parse(args: &[OsString]) -> Parsed {
     // A command line names few of the options, and to declare all of them takes longer than all else
     // that backoff does before it starts the command.
     let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(args)).collect();
-    if let Ok(matches) = parser_of(named.iter().copied()).try_get_matches_from(args) {
+    if let Ok(matches) = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(args) {
         return Parsed::Run(typed(matches, named));
     }
     // What is wrong, and which option was meant, only all of them together can tell.
@@ -287,7 +274,7 @@ mod tests {
             let args: Vec<OsString> = std::iter::once("backoff").chain(words.iter().map(String::as_str)).map(Into::into).collect();
             let all = parser().try_get_matches_from(&args).map(|matches| typed(matches, OPTIONS));
             let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(&args)).collect();
-            let few = parser_of(named.iter().copied()).try_get_matches_from(&args).map(|matches| typed(matches, named));
+            let few = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(&args).map(|matches| typed(matches, named));
             // What is wrong is for all of them to say.
             prop_assert_eq!(format!("{:?}", few.ok()), format!("{:?}", all.ok()));
         }
@@ -311,7 +298,7 @@ mod tests {
     #[test]
     fn a_help_line_is_one_line_without_a_full_stop() {
         for opt in OPTIONS {
-            assert!(!opt.help.contains('\n') && !opt.help.ends_with('.'), "{}", opt.long);
+            assert!(!opt.about.contains('\n') && !opt.about.ends_with('.'), "{}", opt.long);
             assert!(opt.more.is_empty() || opt.more.ends_with('.'), "{}", opt.long);
         }
     }

@@ -1,7 +1,11 @@
 //! What a mistyped name may have meant.
 
 /// `; did you mean "max-delay"?`, where one of the known names is like this one. `shown` is how it is written there.
-pub fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>, shown: impl Fn(&str) -> String) -> String {
+pub(crate) fn did_you_mean<'n>(
+    key: &str,
+    known: impl Iterator<Item = &'n str>,
+    shown: impl Fn(&str) -> String,
+) -> String {
     if means_attempts(key) {
         return format!(
             "; did you mean {}, which counts the first one as well?",
@@ -18,7 +22,7 @@ pub fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>, shown: 
 }
 
 /// What other tools call the number of attempts.
-pub fn means_attempts(name: &str) -> bool {
+pub(crate) fn means_attempts(name: &str) -> bool {
     let name = name.trim_start_matches('-').split('=').next().unwrap_or_default();
     matches!(
         name.replace('_', "-").as_str(),

@@ -1,6 +1,13 @@
 //! Every option, once: name, value, heading, help. The parser, `--help`, the man page, the
 //! completions and the `BACKOFF_*` variables all come from [`OPTIONS`].
 
+use std::time::Duration;
+
+use super::defaults;
+use super::words::{
+    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, WHEN, names, word,
+};
+
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
@@ -28,7 +35,9 @@ pub struct Opt {
     /// The heading it stands under.
     pub heading: &'static str,
     /// One line.
-    pub help: &'static str,
+    pub about: &'static str,
+    /// What holds where it is not given, for help.
+    pub default: Option<fn() -> String>,
     /// What more there is to say, for `--help` and the man page; may be empty.
     pub more: &'static str,
 }
@@ -46,7 +55,7 @@ const fn opt(
     short: Option<char>,
     long: &'static str,
     takes: Takes,
-    help: &'static str,
+    about: &'static str,
     more: &'static str,
 ) -> Opt {
     Opt {
@@ -54,19 +63,32 @@ const fn opt(
         short,
         takes,
         heading,
-        help,
+        about,
+        default: None,
         more,
     }
 }
 
 use Takes::{Count, Nothing, Value, Values, Word};
 
+const GROWTH_NAMES: &[&str] = &names(&GROWTHS);
+const JITTER_NAMES: &[&str] = &names(&JITTERS);
+const STREAM_NAMES: &[&str] = &names(&STREAM_CHOICES);
+const INPUT_NAMES: &[&str] = &names(&INPUTS);
+const STDOUT_NAMES: &[&str] = &names(&STDOUTS);
+const STDERR_NAMES: &[&str] = &names(&STDERRS);
+const NESTED_NAMES: &[&str] = &names(&NESTED);
+const FORMAT_NAMES: &[&str] = &names(&FORMATS);
+const WHEN_NAMES: &[&str] = &names(&WHEN);
+const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
+
 /// All options that have a variable, in the order of `--help`. (`--help` and `--version` are actions
 /// of the parser and have none.)
 #[rustfmt::skip]
 pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
-        "Attempts in all, the first included [default: 5]", ""),
+        "Attempts in all, the first included", "")
+        .or(|| defaults::ATTEMPTS.to_string()),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
         "A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
@@ -80,45 +102,56 @@ pub const OPTIONS: &[Opt] = &[
         "Bound on silence: an attempt that prints nothing for so long is ended",
         "As by --timeout, and with the same verdict. Standard output and error are looked at for this. 0 is no bound."),
     opt(TIME, Some('s'), "signal", Value("SIGNAL"),
-        "What these bounds send first [default: TERM]", ""),
+        "What these bounds send first", "")
+        .or(|| defaults::SIGNAL.to_string().replace("SIG", "")),
     opt(TIME, Some('k'), "kill-after", Value("DURATION"),
-        "Time from that signal to KILL; 0 is never [default: 5s]",
-        "If given, KILL also follows a TERM, INT, HUP or QUIT that backoff passed on, after this time."),
+        "Time from that signal to KILL; 0 is never",
+        "If given, KILL also follows a TERM, INT, HUP or QUIT that backoff passed on, after this time.")
+        .or(|| duration(defaults::KILL_AFTER)),
 
     opt(WAIT, Some('b'), "base", Value("DURATION"),
-        "The first wait's scale [default: 500ms]",
-        "With slotted jitter, the slot time. Lowered to --max-delay where only that is given."),
+        "The first wait's scale",
+        "With slotted jitter, the slot time. Lowered to --max-delay where only that is given.")
+        .or(|| duration(defaults::BASE)),
     opt(WAIT, Some('f'), "factor", Value("NUMBER"),
-        "Growth per retry, at least 1 [default: 2; 3 with decorrelated jitter]", ""),
+        "Growth per retry, at least 1", "")
+        .or(|| format!("{}; {} with decorrelated jitter", defaults::FACTOR, defaults::FACTOR_OF_DECORRELATED)),
     opt(WAIT, Some('m'), "max-delay", Value("DURATION"),
-        "The cap: no wait is ever longer, jitter included [default: 30s]",
+        "The cap: no wait is ever longer, jitter included",
         "Where it is not given, slotted jitter has no cap, an entry of --delays may be longer, and --stop-at-delay \
-         raises it."),
-    opt(WAIT, Some('g'), "growth", Word("GROWTH", &["exponential", "linear", "fibonacci", "constant"]),
-        "How the un-jittered wait grows [default: exponential]",
+         raises it.")
+        .or(|| duration(defaults::MAX_DELAY)),
+    opt(WAIT, Some('g'), "growth", Word("GROWTH", GROWTH_NAMES),
+        "How the un-jittered wait grows",
         "exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, 3, 5, ...; constant: base. \
-         Not with decorrelated or slotted jitter, which grow by themselves."),
+         Not with decorrelated or slotted jitter, which grow by themselves.")
+        .or(|| word(&GROWTHS, defaults::GROWTH)),
     opt(WAIT, None, "delays", Value("DURATION,..."),
         "An explicit list of waits instead of growth; its last entry repeats", ""),
     opt(WAIT, Some('j'), "jitter",
-        Word("STRATEGY", &["none", "full", "equal", "decorrelated", "additive", "proportional", "slotted"]),
-        "The randomness [default: decorrelated; full with --growth or --delays]",
+        Word("STRATEGY", JITTER_NAMES),
+        "The randomness",
         "With e the un-jittered wait: none: e; full: uniform in [0, e]; equal: e/2 + uniform in [0, e/2]; decorrelated: \
          uniform in [base, min(max-delay, previous * factor)]; additive: e + uniform in [0, spread]; proportional: e * \
          uniform in [1 - spread, 1 + spread]; slotted: k * base, k a uniform integer in [0, 2^min(c, slot-ceiling) - 1] \
-         after the c-th failure."),
+         after the c-th failure.")
+        .or(|| format!("{}; {} with --growth or --delays", word(&JITTERS, defaults::JITTER), word(&JITTERS, defaults::JITTER_OF_GROWTH))),
     opt(WAIT, None, "spread", Value("DURATION|PERCENT"),
-        "The width of additive (a duration) or proportional (a percentage) jitter [default: 1s; 25%]", ""),
+        "The width of additive (a duration) or proportional (a percentage) jitter", "")
+        .or(|| format!("{}; {}", duration(defaults::SPREAD), percent(defaults::SPREAD_FRACTION))),
     opt(WAIT, None, "slot-ceiling", Value("N"),
-        "Where the exponent of slotted jitter stops growing, 1 to 62 [default: 10]", ""),
+        "Where the exponent of slotted jitter stops growing, 1 to 62", "")
+        .or(|| defaults::SLOT_CEILING.to_string()),
     opt(WAIT, None, "stop-at-delay", Value("DURATION"),
         "Give up once the next un-jittered wait would reach this",
         "With decorrelated jitter the un-jittered wait is base * factor^i, with slotted jitter the longest possible one."),
     opt(WAIT, None, "initial-delay", Value("DURATION"),
-        "Wait before the first attempt [default: 0]", ""),
+        "Wait before the first attempt", "")
+        .or(|| duration(defaults::INITIAL_DELAY)),
     opt(WAIT, None, "splay", Value("DURATION"),
-        "A further uniform random wait in [0, DURATION] before the first attempt [default: 0]",
-        "Keeps the cron jobs of many machines from starting in the same second."),
+        "A further uniform random wait in [0, DURATION] before the first attempt",
+        "Keeps the cron jobs of many machines from starting in the same second.")
+        .or(|| duration(defaults::SPLAY)),
     opt(WAIT, None, "reset-after", Value("DURATION"),
         "A failed attempt that ran at least this long starts the growth and the attempt count again",
         "For commands that are meant to run for long and are supervised by backoff."),
@@ -131,15 +164,17 @@ pub const OPTIONS: &[Opt] = &[
          clojure: 1s doubling, no jitter, giving up at 10s."),
 
     opt(JUDGE, None, "success-exit", Value("CODES"),
-        "Exit codes that are not a failure [default: 0]",
-        "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h)."),
+        "Exit codes that are not a failure",
+        "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h).")
+        .or(|| defaults::SUCCESS_EXIT.to_string()),
     opt(JUDGE, None, "success-match", Values("REGEX"),
         "Success takes a line of output that matches; may be repeated",
         "Any of several will do. REGEX is searched for in each line, as bytes."),
     opt(JUDGE, None, "fail-match", Values("REGEX"),
         "A line of output that matches is a failure, whatever the exit code; may be repeated", ""),
     opt(JUDGE, None, "consecutive", Value("N"),
-        "Success means N successful attempts in a row, --base apart [default: 1]", ""),
+        "Success means N successful attempts in a row, --base apart", "")
+        .or(|| defaults::CONSECUTIVE.to_string()),
     opt(JUDGE, Some('e'), "retry-exit", Value("CODES"),
         "Exit codes of transient failures; all others are then permanent",
         "Listing 126 or 127 makes a command that cannot be executed or found a transient failure."),
@@ -164,25 +199,31 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "for", Value("PRESET,..."),
         "Rules known for a tool: curl, ssh, apt-get, ...; auto goes by COMMAND's name",
         "--list-presets shows all of them. auto does not look behind env, nice, sudo or sh -c: name the preset there."),
-    opt(JUDGE, None, "match-on", Word("STREAM", &["stdout", "stderr", "both"]),
-        "What the regexes, --retry-if and --retry-after look at [default: both]", ""),
+    opt(JUDGE, None, "match-on", Word("STREAM", STREAM_NAMES),
+        "What the regexes, --retry-if and --retry-after look at", "")
+        .or(|| word(&STREAM_CHOICES, defaults::MATCH_ON)),
     opt(JUDGE, None, "retry-after", Nothing,
         "Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long", ""),
     opt(JUDGE, None, "max-retry-after", Value("DURATION"),
-        "The longest wait to be granted so; past it, give up [default: 5m]", ""),
+        "The longest wait to be granted so; past it, give up", "")
+        .or(|| duration(defaults::MAX_RETRY_AFTER)),
 
-    opt(STREAMS, None, "stdin", Word("MODE", &["auto", "inherit", "replay", "null"]),
-        "What each attempt gets as standard input [default: auto]",
+    opt(STREAMS, None, "stdin", Word("MODE", INPUT_NAMES),
+        "What each attempt gets as standard input",
         "auto: a file is rewound; a pipe is replayed, and nothing is taken from it that the command did not read; a \
-         terminal or anything else is inherited. replay: read to its end first, then fed to each attempt. null: nothing."),
+         terminal or anything else is inherited. replay: read to its end first, then fed to each attempt. null: nothing.")
+        .or(|| word(&INPUTS, defaults::STDIN)),
     opt(STREAMS, None, "stdin-limit", Value("SIZE"),
-        "The most that is kept for replay [default: 1GiB]",
-        "Past it the input still flows, but a failure is then final."),
-    opt(STREAMS, None, "stdout", Word("MODE", &["stream", "final", "success", "null"]),
-        "stream it, print only the last attempt's, only that of a success, or drop it [default: stream]", ""),
-    opt(STREAMS, None, "stderr", Word("MODE", &["stream", "final", "failure", "null"]),
-        "stream it, print only the last attempt's, only that of a failed run, or drop it [default: stream]",
-        "failure prints the errors of all attempts once the whole run has failed: for cron."),
+        "The most that is kept for replay",
+        "Past it the input still flows, but a failure is then final.")
+        .or(|| format!("{}GiB", defaults::STDIN_LIMIT >> 30)),
+    opt(STREAMS, None, "stdout", Word("MODE", STDOUT_NAMES),
+        "stream it, print only the last attempt's, only that of a success, or drop it", "")
+        .or(|| word(&STDOUTS, defaults::OUTPUT)),
+    opt(STREAMS, None, "stderr", Word("MODE", STDERR_NAMES),
+        "stream it, print only the last attempt's, only that of a failed run, or drop it",
+        "failure prints the errors of all attempts once the whole run has failed: for cron.")
+        .or(|| word(&STDERRS, defaults::OUTPUT)),
     opt(STREAMS, None, "pty", Nothing,
         "Run each attempt on a pseudo-terminal, so that colours survive while output is looked at",
         "Standard output and error are then one, lines end in CR LF, and all goes to standard output; --stderr sees \
@@ -194,12 +235,15 @@ pub const OPTIONS: &[Opt] = &[
          --budget-ratio. Once the budget is spent a transient failure is final. NAME is any text; that of the service which \
          is called is a good one."),
     opt(PROTECT, None, "budget-ratio", Value("PERCENT"),
-        "That fraction [default: 10%]", ""),
+        "That fraction", "")
+        .or(|| percent(defaults::BUDGET_RATIO)),
     opt(PROTECT, None, "budget-min", Value("N"),
-        "Attempts in the window below which every retry is allowed [default: 10]", ""),
+        "Attempts in the window below which every retry is allowed", "")
+        .or(|| defaults::BUDGET_MIN.to_string()),
     opt(PROTECT, None, "budget-window", Value("DURATION"),
-        "How long an attempt counts [default: 10m]",
-        "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
+        "How long an attempt counts",
+        "Kept in sixty steps: an attempt may count for up to a sixtieth longer.")
+        .or(|| duration(defaults::BUDGET_WINDOW)),
     opt(PROTECT, None, "cool-off", Nothing,
         "Wait before the first attempt if the last run of this budget gave up on a transient failure",
         "What is left of the wait that would have come next in that run, and up to a quarter more, at random. A success \
@@ -209,20 +253,23 @@ pub const OPTIONS: &[Opt] = &[
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An address with a password is better given by \
          BACKOFF_STORE: a command line can be read by every user of the machine."),
     opt(PROTECT, None, "store-timeout", Value("DURATION"),
-        "How long the store may take before the run goes on without the budget, with a warning [default: 250ms]", ""),
-    opt(PROTECT, None, "nested", Word("WHAT", &["allow", "once", "warn"]),
-        "What to do under an outer backoff: retry, run once, or retry and say so [default: warn]",
-        "Retries under retries multiply: 3 x 3 = 9 calls."),
+        "How long the store may take before the run goes on without the budget, with a warning", "")
+        .or(|| duration(defaults::STORE_TIMEOUT)),
+    opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),
+        "What to do under an outer backoff: retry, run once, or retry and say so",
+        "Retries under retries multiply: 3 x 3 = 9 calls.")
+        .or(|| word(&NESTED, defaults::NESTED)),
 
     opt(SAY, Some('q'), "quiet", Nothing,
         "Say nothing but backoff's own errors", ""),
     opt(SAY, Some('v'), "verbose", Count,
         "Also say starts, successes and which rule decided; twice: also arguments and streams",
         "Also where --for auto finds no preset, and which BACKOFF_* variables have no meaning."),
-    opt(SAY, None, "log-format", Word("FORMAT", &["text", "json", "github"]),
-        "The form of what backoff says: lines for people, JSON lines, annotations [default: text]",
+    opt(SAY, None, "log-format", Word("FORMAT", FORMAT_NAMES),
+        "The form of what backoff says: lines for people, JSON lines, annotations",
         "The log in JSON is complete once an attempt has failed; a run that succeeds at once says nothing, unless -v is \
-         given. github: commands to the runner of GitHub Actions. With --plan, json prints one object."),
+         given. github: commands to the runner of GitHub Actions. With --plan, json prints one object.")
+        .or(|| word(&FORMATS, defaults::LOG_FORMAT)),
     opt(SAY, None, "log-file", Value("PATH"),
         "Append to this file what backoff says, instead of printing it on standard error",
         "Made with mode 0600 if it is not there. Each line is one write, so that many runs may share a file. -q does not \
@@ -230,12 +277,14 @@ pub const OPTIONS: &[Opt] = &[
     opt(SAY, None, "report", Value("PATH"),
         "Write a summary of the run in JSON to this file, at the end",
         "Complete or not at all, also when the run is interrupted. Of more than 10,000 attempts the last ones are in it."),
-    opt(SAY, None, "color", Word("WHEN", &["auto", "always", "never"]),
-        "Colour [default: auto]",
-        "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always."),
-    opt(SAY, None, "progress", Word("WHEN", &["auto", "always", "never"]),
-        "The countdown to the next attempt, on a terminal [default: auto]",
-        "Only for waits of a second and more. always: also where TERM is dumb."),
+    opt(SAY, None, "color", Word("WHEN", WHEN_NAMES),
+        "Colour",
+        "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always.")
+        .or(|| word(&WHEN, defaults::COLOR)),
+    opt(SAY, None, "progress", Word("WHEN", WHEN_NAMES),
+        "The countdown to the next attempt, on a terminal",
+        "Only for waits of a second and more. always: also where TERM is dumb.")
+        .or(|| word(&WHEN, defaults::PROGRESS)),
     opt(SAY, None, "on-retry", Value("SHELL"),
         "Run this shell command before each wait",
         "It sees how the attempt ended in BACKOFF_EXIT, BACKOFF_SIGNAL and BACKOFF_REASON, and the wait in BACKOFF_DELAY. \
@@ -248,7 +297,8 @@ pub const OPTIONS: &[Opt] = &[
         "Status when attempts, deadline, delay or budget ran out on a transient failure",
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),
     opt(SAY, None, "flaky-exit", Value("CODE"),
-        "Status when the command succeeded, but not at the first attempt [default: 0]", ""),
+        "Status when the command succeeded, but not at the first attempt", "")
+        .or(|| "0".to_owned()),
     opt(SAY, None, "c-locale", Nothing,
         "Set LC_ALL=C.UTF-8 for the command, so that its messages are English", ""),
 
@@ -266,9 +316,48 @@ pub const OPTIONS: &[Opt] = &[
     opt(OTHER, None, "no-config", Nothing,
         "Read no configuration file", ""),
     opt(OTHER, None, "generate",
-        Word("KIND", &["man", "complete-bash", "complete-zsh", "complete-fish"]),
+        Word("KIND", DOCUMENT_NAMES),
         "Print the man page or a shell's completions", ""),
 ];
+
+impl Opt {
+    const fn or(self, default: fn() -> String) -> Opt {
+        Opt {
+            default: Some(default),
+            ..self
+        }
+    }
+
+    /// One line for help: what it does, and what holds where it is not given.
+    pub fn help(&self) -> String {
+        match self.default {
+            Some(default) => format!("{} [default: {}]", self.about, default()),
+            None => self.about.to_owned(),
+        }
+    }
+
+    /// `BACKOFF_SOME_OPTION`
+    pub fn variable(&self) -> String {
+        format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// Whether it says how to run a command, and not what to do in place of that.
+    pub fn is_setting(&self) -> bool {
+        self.heading != OTHER
+    }
+}
+
+/// `1m30s`: nothing is rounded.
+pub fn duration(duration: Duration) -> String {
+    if duration.is_zero() {
+        return "0".to_owned();
+    }
+    humantime::format_duration(duration).to_string().replace(' ', "")
+}
+
+pub fn percent(fraction: f64) -> String {
+    format!("{}%", fraction * 100.0)
+}
 
 /// The option with this long name.
 ///

@@ -1,19 +1,18 @@
-//! The built-in policies: named sets of options, each as its source states it. They are data for
-//! the same settings that flags and variables fill.
+//! The built-in policies: named sets of options, each as its source states it.
 
 /// A named set of options.
 #[derive(Debug)]
-pub struct Named {
+pub(crate) struct Named {
     /// What `--policy` takes.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Option names without the dashes, and their values as text.
-    pub sets: &'static [(&'static str, &'static str)],
+    pub(crate) sets: &'static [(&'static str, &'static str)],
     /// Where the numbers come from.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
 }
 
 /// All of them.
-pub const BUILT_IN: &[Named] = &[
+pub(crate) const BUILT_IN: &[Named] = &[
     Named {
         name: "sip",
         sets: &[

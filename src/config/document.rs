@@ -6,8 +6,8 @@ use std::rc::Rc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::load::{Policy, PolicySource};
-use super::settings::{Entry, Layer, Place, Source, Usage};
+use super::layer::{Entry, Layer, Policy, PolicyOrigin, Rule};
+use super::sourced::{Place, Rank, UsageError};
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, Takes};
 use crate::run::text::printable;
@@ -77,7 +77,7 @@ struct Document<'a> {
 }
 
 /// `[defaults]` and the policies, in the order in which they stand.
-pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Vec<Entry>, Vec<Policy>), Usage> {
+pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Layer, Vec<Policy>), UsageError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -91,9 +91,10 @@ pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Vec<Entry>, Vec<Pol
         document.wrong(at, &format!("is not TOML: {}", error.message()))
     })?;
     let (mut defaults, mut policies) = (Vec::new(), Vec::new());
+    let no_name: Rc<str> = "".into();
     for (key, value) in in_order(root.get_ref()) {
         match (key.get_ref().as_ref(), value.get_ref()) {
-            ("defaults", DeValue::Table(table)) => defaults = document.options(table, &[])?,
+            ("defaults", DeValue::Table(table)) => defaults = document.options(Rank::Defaults, &no_name, table, &[])?,
             ("policy", DeValue::Table(table)) => {
                 for (name, value) in in_order(table) {
                     policies.push(document.policy(name, value)?);
@@ -113,7 +114,34 @@ pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Vec<Entry>, Vec<Pol
             }
         }
     }
-    Ok((defaults, policies))
+    // Only now what the values mean: a mistake of form may be why one cannot be read.
+    let policies: Result<Vec<Policy>, UsageError> = policies.into_iter().map(Table::policy).collect();
+    Ok((Layer::read(defaults)?, policies?))
+}
+
+/// A policy as it is written.
+struct Table {
+    name: String,
+    place: Place,
+    entries: Vec<Entry>,
+    rules: Vec<(Rc<str>, Vec<Entry>)>,
+}
+
+impl Table {
+    fn policy(self) -> Result<Policy, UsageError> {
+        let layer = Layer::read(self.entries)?;
+        let rules: Result<Vec<Rule>, UsageError> = self
+            .rules
+            .into_iter()
+            .map(|(name, entries)| Rule::read(name, entries))
+            .collect();
+        Ok(Policy {
+            name: Cow::Owned(self.name),
+            origin: PolicyOrigin::File(self.place),
+            layer,
+            rules: rules?,
+        })
+    }
 }
 
 /// The parser sorts by name; mistakes are better told from the top.
@@ -145,15 +173,15 @@ impl Document<'_> {
         }
     }
 
-    fn wrong(&self, at: usize, problem: &str) -> Usage {
-        Usage(format!("{}: {problem}", self.place(at)))
+    fn wrong(&self, at: usize, problem: &str) -> UsageError {
+        UsageError(format!("{}: {problem}", self.place(at)))
     }
 
-    fn wrong_key(&self, key: &Key<'_>, problem: &str) -> Usage {
+    fn wrong_key(&self, key: &Key<'_>, problem: &str) -> UsageError {
         self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
     }
 
-    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, Usage> {
+    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Table, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
             let problem = format!("must be a table, [policy.{}], or stand in one", printable(name));
@@ -176,34 +204,31 @@ impl Document<'_> {
                 let DeValue::Table(table) = rule.get_ref() else {
                     return Err(self.wrong_key(key, &format!("must hold tables, [[policy.{name}.rule]]")));
                 };
-                let entries = self.rule(rule.span().start, table)?;
-                rules.push(Layer {
-                    origin: Source::Rule,
-                    name: format!("rule {number} of policy {name}"),
-                    entries,
-                });
+                let title: Rc<str> = format!("rule {number} of policy {name}").into();
+                let entries = self.rule(rule.span().start, &title, table)?;
+                rules.push((title, entries));
             }
         }
-        Ok(Policy {
-            source: PolicySource::File {
-                place: self.place(key.span().start),
-                in_place_of_built_in: false,
-            },
-            sets: Layer {
-                origin: Source::Policy,
-                name: format!("policy {name}"),
-                entries: self.options(table, &["rule"])?,
-            },
-            name: Cow::Owned(name.clone().into_owned()),
+        let title: Rc<str> = format!("policy {name}").into();
+        Ok(Table {
+            name: name.clone().into_owned(),
+            place: self.place(key.span().start),
+            entries: self.options(Rank::Policy, &title, table, &["rule"])?,
             rules,
         })
     }
 
     /// Options by name, but for the keys that were `taken` already, which only policies have.
-    fn options(&self, table: &DeTable<'_>, taken: &[&str]) -> Result<Vec<Entry>, Usage> {
+    fn options(
+        &self,
+        rank: Rank,
+        title: &Rc<str>,
+        table: &DeTable<'_>,
+        taken: &[&str],
+    ) -> Result<Vec<Entry>, UsageError> {
         let in_policy = !taken.is_empty();
         let may_not = |opt: &Opt| NOT_IN_A_FILE.contains(&opt.long) || in_policy && opt.long == "policy";
-        self.entries(table, taken, |name| match option(name) {
+        self.entries((rank, title), table, taken, |name| match option(name) {
             Some(opt) if !may_not(opt) => Ok((opt.long, Kind::from(opt))),
             Some(opt) if opt.long == "policy" => Err("cannot be set by a policy".into()),
             Some(_) => Err("cannot be set in a configuration file".into()),
@@ -215,8 +240,8 @@ impl Document<'_> {
         })
     }
 
-    fn rule(&self, at: usize, table: &DeTable<'_>) -> Result<Vec<Entry>, Usage> {
-        let entries = self.entries(table, &[], |name| {
+    fn rule(&self, at: usize, title: &Rc<str>, table: &DeTable<'_>) -> Result<Vec<Entry>, UsageError> {
+        let entries = self.entries((Rank::Rule, title), table, &[], |name| {
             let long = name.replace('_', "-");
             match OF_RULES.iter().find(|(key, _)| *key == long) {
                 Some(known) => Ok(*known),
@@ -242,10 +267,11 @@ impl Document<'_> {
     /// The entries of a table whose keys `known` knows.
     fn entries(
         &self,
+        (rank, title): (Rank, &Rc<str>),
         table: &DeTable<'_>,
         taken: &[&str],
         known: impl Fn(&str) -> Result<(&'static str, Kind), String>,
-    ) -> Result<Vec<Entry>, Usage> {
+    ) -> Result<Vec<Entry>, UsageError> {
         let mut entries: Vec<Entry> = Vec::new();
         for (key, value) in in_order(table) {
             if taken.contains(&key.get_ref().as_ref()) {
@@ -253,15 +279,12 @@ impl Document<'_> {
             }
             let (name, kind) = known(key.get_ref()).map_err(|problem| self.wrong_key(key, &problem))?;
             if let Some(before) = entries.iter().find(|entry| entry.key == name) {
-                let line = before.place.as_ref().map_or(0, |place| place.line);
+                let line = before.source.place.as_ref().map_or(0, |place| place.line);
                 return Err(self.wrong_key(key, &format!("was set in line {line} already")));
             }
             for (text, at) in self.texts(name, kind, value)? {
-                entries.push(Entry {
-                    key: name,
-                    text: Cow::Owned(text),
-                    place: Some(self.place(at)),
-                });
+                let place = Some(self.place(at));
+                entries.push(Entry::new(rank, title, name, Cow::Owned(text), place));
             }
         }
         Ok(entries)
@@ -269,7 +292,7 @@ impl Document<'_> {
 
     /// A value as the text that a flag would have been given, with where it stands. Several texts only of what
     /// adds up.
-    fn texts(&self, name: &str, kind: Kind, value: &Value<'_>) -> Result<Vec<(String, usize)>, Usage> {
+    fn texts(&self, name: &str, kind: Kind, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
         let at = value.span().start;
         let wrong = |value: &Value<'_>| {
             let what = match kind {
@@ -284,7 +307,7 @@ impl Document<'_> {
         match (value.get_ref(), kind) {
             (DeValue::Array(array), Kind::List(_) | Kind::Several(_)) if !array.is_empty() => {
                 let texts = array.iter().map(|value| Ok((one(value)?, value.span().start)));
-                let texts: Vec<(String, usize)> = texts.collect::<Result<_, Usage>>()?;
+                let texts: Vec<(String, usize)> = texts.collect::<Result<_, UsageError>>()?;
                 if matches!(kind, Kind::Several(_)) {
                     return Ok(texts);
                 }

@@ -1,143 +1,106 @@
-//! The configuration file: `[defaults]` and `[policy.NAME]`, as text for the parsers that read flags and
-//! variables.
-//!
-//! What is judged here is the form: tables, keys, types. What a value means is judged where every value is, in
-//! `plan`.
+//! The configuration file: which one is read, and the policies that there are then.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::built_in::{BUILT_IN, Named};
-use super::settings::{Entry, Layer, Place, Settings, Source, Usage, exclude};
+use super::built_in::BUILT_IN;
+use super::layer::{Layer, Policy};
+use super::settings::{Settings, is_on};
+use super::sourced::{Sourced, UsageError, exclude};
 use super::{document, file};
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
 
 /// What policies and defaults there are.
 #[derive(Debug)]
-pub struct Config {
-    /// Which file was read, for people.
-    pub read: Read,
+pub(crate) struct Config {
+    pub(crate) file: ConfigFile,
     /// `[defaults]`
-    pub defaults: Layer,
-    /// The user's policies in the order of the file, then the built-in ones.
-    pub policies: Vec<Policy>,
+    pub(crate) defaults: Layer,
+    /// The user's own, in the order of the file.
+    pub(crate) policies: Vec<Rc<Policy>>,
 }
 
 /// Which file was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Read {
+pub(crate) enum ConfigFile {
     /// This one, which this option or variable named; nothing where it is the default one.
-    File(Rc<str>, Option<String>),
+    Read(Rc<str>, Option<String>),
     /// None, as this one is not there; nothing where there is no home either.
     Missing(Option<PathBuf>),
     /// None, as this option or variable said.
     Forbidden(String),
 }
 
-/// A named set of options, with rules for classes of failures.
-#[derive(Debug)]
-pub struct Policy {
-    /// What `--policy` takes.
-    pub name: Cow<'static, str>,
-    /// Where it comes from.
-    pub source: PolicySource,
-    /// The options it sets.
-    pub sets: Layer,
-    /// Its rules, in order. Each says which failures it is about and what holds for them.
-    pub rules: Vec<Layer>,
-}
-
-/// Where a policy comes from.
-#[derive(Debug)]
-pub enum PolicySource {
-    /// backoff itself, which has the numbers from here.
-    BuiltIn(&'static str),
-    /// The configuration file.
-    File {
-        /// Where its name stands first.
-        place: Place,
-        /// A built-in policy has the same name, and is not to be had.
-        in_place_of_built_in: bool,
-    },
-}
-
 impl Config {
     /// Reads the file that `--config` names, or the default one if it is there, unless `--no-config`.
-    pub fn load(settings: &Settings<'_>) -> Result<Config, Usage> {
-        let mut path = settings.read_path("config")?;
-        let mut none = settings.switch("no-config")?.filter(|given| given.value > 0);
+    pub(crate) fn load(said: &Settings) -> Result<Config, UsageError> {
+        let mut path = said.config.clone();
+        let mut none = said.no_config.clone().filter(|_| is_on(&said.no_config));
         exclude(&mut path, &mut none, "one names the file that the other is not to read")?;
         if let Some(none) = none {
-            return Config::new(Read::Forbidden(none.by().to_owned()), None);
+            return Ok(Config::without(ConfigFile::Forbidden(none.name())));
         }
         if let Some(path) = path {
             let bytes = file::read(&path.value).map_err(|problem| path.wrong(&problem))?;
-            return Config::new(Read::File(shown(&path.value), Some(path.by().to_owned())), Some(bytes));
+            return Config::of_file(shown(&path.value), Some(path.name()), &bytes);
         }
         let Some(path) = config_home().map(|home| home.join("config.toml")) else {
-            return Config::new(Read::Missing(None), None);
+            return Ok(Config::without(ConfigFile::Missing(None)));
         };
         let bytes = file::read_if_there(&path)
-            .map_err(|problem| Usage(format!("{}: the configuration file {problem}", shown(&path))))?;
-        let read = match bytes {
-            Some(_) => Read::File(shown(&path), None),
-            None => Read::Missing(Some(path)),
-        };
-        Config::new(read, bytes)
+            .map_err(|problem| UsageError(format!("{}: the configuration file {problem}", shown(&path))))?;
+        match bytes {
+            Some(bytes) => Config::of_file(shown(&path), None, &bytes),
+            None => Ok(Config::without(ConfigFile::Missing(Some(path)))),
+        }
     }
 
-    fn new(read: Read, bytes: Option<Vec<u8>>) -> Result<Config, Usage> {
-        let (defaults, mut policies) = match (&read, bytes) {
-            (Read::File(file, _), Some(bytes)) => document::parse(file, &bytes)?,
-            _ => Default::default(),
-        };
-        for named in BUILT_IN {
-            match policies.iter_mut().find(|own| own.name == named.name) {
-                Some(Policy {
-                    source: PolicySource::File {
-                        in_place_of_built_in, ..
-                    },
-                    ..
-                }) => *in_place_of_built_in = true,
-                _ => policies.push(Policy::from(named)),
-            }
+    fn without(file: ConfigFile) -> Config {
+        Config {
+            file,
+            defaults: Layer::default(),
+            policies: Vec::new(),
         }
-        let defaults = Layer {
-            origin: Source::Defaults,
-            name: String::new(),
-            entries: defaults,
-        };
+    }
+
+    fn of_file(file: Rc<str>, named_by: Option<String>, bytes: &[u8]) -> Result<Config, UsageError> {
+        let (defaults, policies) = document::parse(&file, bytes)?;
         Ok(Config {
-            read,
+            file: ConfigFile::Read(file, named_by),
             defaults,
-            policies,
+            policies: policies.into_iter().map(Rc::new).collect(),
         })
+    }
+
+    /// The policy of this name. The user's own take the place of built-in ones.
+    pub(crate) fn policy(&self, name: &Sourced<String>) -> Result<Rc<Policy>, UsageError> {
+        if let Some(own) = self.policies.iter().find(|own| own.name == name.value) {
+            return Ok(Rc::clone(own));
+        }
+        if let Some(named) = BUILT_IN.iter().find(|named| named.name == name.value) {
+            return Policy::built_in(named).map(Rc::new);
+        }
+        let own = self.policies.iter().map(|own| &*own.name);
+        let built_in = BUILT_IN.iter().map(|named| named.name).filter(|name| !self.has(name));
+        let known: Vec<&str> = own.chain(built_in).collect();
+        Err(name.unreadable(&format!("is none of {}", known.join(", "))))
+    }
+
+    /// All of them: the user's own, then the built-in ones that are still to be had.
+    pub(crate) fn all_policies(&self) -> Result<Vec<Rc<Policy>>, UsageError> {
+        let built_in = BUILT_IN.iter().filter(|named| !self.has(named.name));
+        let own = self.policies.iter().map(|own| Ok(Rc::clone(own)));
+        own.chain(built_in.map(|named| Policy::built_in(named).map(Rc::new)))
+            .collect()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.policies.iter().any(|own| own.name == name)
     }
 }
 
 /// As it may be shown in a line.
-pub fn shown(path: &Path) -> Rc<str> {
+pub(crate) fn shown(path: &Path) -> Rc<str> {
     printable(&path.to_string_lossy()).into()
-}
-
-impl From<&'static Named> for Policy {
-    fn from(named: &'static Named) -> Policy {
-        let entry = |(key, text): &(&'static str, &'static str)| Entry {
-            key,
-            text: Cow::Borrowed(text),
-            place: None,
-        };
-        Policy {
-            name: Cow::Borrowed(named.name),
-            source: PolicySource::BuiltIn(named.source),
-            sets: Layer {
-                origin: Source::Policy,
-                name: format!("policy {}", named.name),
-                entries: named.sets.iter().map(entry).collect(),
-            },
-            rules: Vec::new(),
-        }
-    }
 }

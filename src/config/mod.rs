@@ -1,11 +1,13 @@
 //! Where a setting comes from: flag, variable, rule, policy, file; the grammars of values; presets and policies, which
 //! are data.
 
-pub mod built_in;
+mod built_in;
 mod document;
 mod file;
-pub mod listing;
-pub mod load;
-pub mod presets;
-pub mod settings;
+pub(crate) mod layer;
+pub(crate) mod listing;
+pub(crate) mod load;
+pub(crate) mod presets;
+pub(crate) mod settings;
+pub(crate) mod sourced;
 pub mod values;

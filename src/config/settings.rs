@@ -1,371 +1,277 @@
-//! Where a setting comes from: flag, variable, policy or `[defaults]`, in this order.
+//! What a source says, as typed values: one [`Settings`] for each layer, read once, and one of all of them together.
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::time::Duration;
 
-use super::values::{self, Parsed};
+use super::presets::PresetName;
+use super::sourced::{Source, Sourced, Statement, UsageError};
+use super::values::{self, Spread};
+use crate::budget::client::Store;
 use crate::cli::parse::CommandLine;
-use crate::cli::table::{self, Opt};
+use crate::cli::table::{OPTIONS, Opt};
+use crate::cli::words::{
+    DOCUMENTS, Document, FORMATS, GROWTHS, GrowthKind, INPUTS, JITTERS, JitterKind, NESTED, NestedMode, STDERRS,
+    STDOUTS, STREAM_CHOICES, WHEN,
+};
+use crate::policy::sets::{CodeSet, SignalSet};
+use crate::policy::signal::Signal;
+use crate::run::output::{Format, When};
+use crate::run::streams::{InputMode, OutputMode};
+use crate::search::pattern::Pattern;
 
-/// Bad input: one line that quotes it, says where it came from and what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Usage(pub String);
-
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Where a value came from, weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// `[defaults]` of the configuration file.
-    Defaults,
-    /// A named policy.
-    Policy,
-    /// A rule of a policy, which speaks of one class of failures.
-    Rule,
-    /// A `BACKOFF_*` variable.
-    Variable,
-    /// The command line.
-    Flag,
-}
-
-/// A place in the configuration file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file, as it may be shown.
-    pub file: Rc<str>,
-    /// 1 is the first.
-    pub line: usize,
-    /// In characters; 1 is the first.
-    pub column: usize,
-}
-
-/// `/etc/backoff.toml:12:8`
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
-/// A value as text, for the same parser that reads flags and variables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The option's long name, or what else a rule of a policy may say.
-    pub key: &'static str,
-    /// The value.
-    pub text: Cow<'static, str>,
-    /// Where it stands; None where it is built in.
-    pub place: Option<Place>,
-}
-
-/// Values that were said together: `[defaults]`, a policy, a rule of one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer {
-    /// How strong they are.
-    pub origin: Source,
-    /// What a person calls it, "policy sip"; empty where the place says enough.
-    pub name: String,
-    /// The values. Of an option that adds up there may be several.
-    pub entries: Vec<Entry>,
-}
-
-impl Layer {
-    /// All values under a key, read by `parse`.
-    pub fn read_all<T>(&self, key: &str, parse: impl Fn(&str) -> Parsed<T>) -> Result<Vec<T>, Usage> {
-        let entries = self.entries.iter().filter(|entry| entry.key == key);
-        entries
-            .map(|entry| parse(&entry.text).map_err(|problem| self.refuse(entry, &entry.text, &problem)))
-            .collect()
-    }
-
-    /// The one value under a key.
-    pub fn read<T>(&self, key: &str, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<T>, Usage> {
-        Ok(self.read_all(key, parse)?.pop())
-    }
-
-    fn refuse(&self, entry: &Entry, text: &str, problem: &str) -> Usage {
-        self.wrong(entry, &format!("{text:?} {problem}"))
-    }
-
-    /// The error that something is wrong with an entry.
-    pub fn wrong(&self, entry: &Entry, problem: &str) -> Usage {
-        Usage(match &entry.place {
-            Some(place) => format!("{place}: {problem}"),
-            None => format!("{}, {}: {problem}", self.name, entry.key),
-        })
-    }
-
-    /// "policy sip", "policy slow, /etc/backoff.toml:12:8"
-    fn said(&self, entry: &Entry) -> String {
-        match &entry.place {
-            None => self.name.clone(),
-            Some(place) if self.name.is_empty() => place.to_string(),
-            Some(place) => format!("{}, {place}", self.name),
+/// Declares [`Settings`]: a field for each option, under its name, with how its text is read.
+macro_rules! settings {
+    (
+        values { $($one:ident $one_name:literal: $type:ty = $parse:expr;)* }
+        lists { $($list:ident $list_name:literal: $item:ty = $parse_item:expr;)* }
+        paths { $($path:ident $path_name:literal;)* }
+        switches { $($switch:ident $switch_name:literal;)* }
+    ) => {
+        #[derive(Debug, Clone, Default)]
+        pub(crate) struct Settings {
+            $(pub(crate) $one: Option<Sourced<$type>>,)*
+            $(pub(crate) $list: Vec<Sourced<$item>>,)*
+            $(pub(crate) $path: Option<Sourced<PathBuf>>,)*
+            /// How often it is on: 0 or 1, more for an option that counts.
+            $(pub(crate) $switch: Option<Sourced<u8>>,)*
         }
-    }
-}
 
-/// Who said a value.
-#[derive(Debug, Clone, Copy)]
-enum Speaker<'a> {
-    Flag,
-    Variable,
-    Layer(&'a Layer, &'a Entry),
-}
+        impl Settings {
+            /// Reads the value of an option. Of an option that may be repeated, it is one more.
+            pub(crate) fn set(&mut self, opt: &'static Opt, text: &OsStr, source: Source) -> Result<(), UsageError> {
+                match opt.long {
+                    $($one_name => self.$one = Some(Sourced::read(opt, text, source, $parse)?),)*
+                    $($list_name => self.$list.push(Sourced::read(opt, text, source, $parse_item)?),)*
+                    $($path_name => self.$path = Some(Sourced::path(opt, text, source)?),)*
+                    $($switch_name => self.$switch = Some(Sourced::switch(opt, text, source)?),)*
+                    _ => {}
+                }
+                Ok(())
+            }
 
-impl Speaker<'_> {
-    fn origin(&self) -> Source {
-        match self {
-            Speaker::Flag => Source::Flag,
-            Speaker::Variable => Source::Variable,
-            Speaker::Layer(layer, _) => layer.origin,
-        }
-    }
+            fn set_switch(&mut self, opt: &'static Opt, count: u8) {
+                match opt.long {
+                    $($switch_name => self.$switch = Some(Sourced::flags(opt, count)),)*
+                    _ => {}
+                }
+            }
 
-    /// The error that this speaker's value cannot be read.
-    fn refuse(&self, opt: &Opt, text: &str, problem: &str) -> Usage {
-        match self {
-            Speaker::Flag => Usage(format!("--{}: {text:?} {problem}", opt.long)),
-            Speaker::Variable => Usage(format!("{}: {text:?} {problem}", opt.variable())),
-            Speaker::Layer(layer, entry) => layer.refuse(entry, text, problem),
-        }
-    }
+            /// Fills in what only the weaker one says.
+            pub(crate) fn or(self, weaker: &Settings) -> Settings {
+                Settings {
+                    $($one: self.$one.or_else(|| weaker.$one.clone()),)*
+                    $($list: if self.$list.is_empty() { weaker.$list.clone() } else { self.$list },)*
+                    $($path: self.$path.or_else(|| weaker.$path.clone()),)*
+                    $($switch: self.$switch.or_else(|| weaker.$switch.clone()),)*
+                }
+            }
 
-    /// `--base`, `BACKOFF_BASE`, `policy sip`
-    fn name(&self, opt: &Opt) -> String {
-        match self {
-            Speaker::Flag => format!("--{}", opt.long),
-            Speaker::Variable => opt.variable(),
-            Speaker::Layer(layer, entry) => layer.said(entry),
-        }
-    }
-}
-
-/// A value with the place it came from.
-#[derive(Debug, Clone)]
-pub struct Sourced<T> {
-    /// The value.
-    pub value: T,
-    /// Its source.
-    pub origin: Source,
-    opt: &'static Opt,
-    text: String,
-    by: String,
-}
-
-impl<T> Sourced<T> {
-    /// Whether somebody asked for it here, rather than a policy or the configuration file.
-    pub fn is_explicit(&self) -> bool {
-        self.origin >= Source::Variable
-    }
-
-    /// The error that this value is of no use.
-    pub fn wrong(&self, problem: &str) -> Usage {
-        Usage(format!("{}: {:?} {problem}", self.by, self.text))
-    }
-
-    /// Who said it: `--base`, `BACKOFF_BASE`, `policy sip`.
-    pub fn by(&self) -> &str {
-        &self.by
-    }
-}
-
-/// `--base 5s`, `BACKOFF_BASE=5s`, `--base 5s (policy sip)`
-impl<T> fmt::Display for Sourced<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sourced { opt, text, by, .. } = self;
-        let space = if text.is_empty() { "" } else { " " };
-        match self.origin {
-            Source::Flag => write!(f, "{by}{space}{text}"),
-            Source::Variable => write!(f, "{by}={text}"),
-            Source::Defaults | Source::Policy | Source::Rule => write!(f, "--{}{space}{text} ({by})", opt.long),
-        }
-    }
-}
-
-/// A value as it may be shown: an address may hold a password.
-pub fn shown(long: &str, text: &str) -> String {
-    match long {
-        "store" => values::without_password(text),
-        _ => text.to_owned(),
-    }
-}
-
-/// All sources of settings.
-#[derive(Debug, Clone)]
-pub struct Settings<'a> {
-    typed: &'a CommandLine,
-    /// The environment's entries whose names start with `BACKOFF_`.
-    variables: &'a [(OsString, OsString)],
-    /// Below flags and variables, strongest first.
-    layers: Vec<&'a Layer>,
-}
-
-impl<'a> Settings<'a> {
-    /// Flags and variables; what is weaker is added with [`Settings::with`].
-    pub fn new(typed: &'a CommandLine, variables: &'a [(OsString, OsString)]) -> Settings<'a> {
-        Settings {
-            typed,
-            variables,
-            layers: Vec::new(),
-        }
-    }
-
-    /// The same with one more layer, above the others and below flags and variables.
-    pub fn with<'b>(&self, layer: &'b Layer) -> Settings<'b>
-    where
-        'a: 'b,
-    {
-        let mut layers: Vec<&'b Layer> = vec![layer];
-        layers.extend(&self.layers);
-        Settings {
-            typed: self.typed,
-            variables: self.variables,
-            layers,
-        }
-    }
-
-    /// A variable's value by full name; an empty one counts as unset.
-    pub fn variable(&self, name: &str) -> Option<&'a OsStr> {
-        let (_, value) = self.variables.iter().find(|(known, _)| known == name)?;
-        (!value.is_empty()).then_some(value)
-    }
-
-    /// The names of the variables that are set.
-    pub fn variables(&self) -> impl Iterator<Item = &'a OsStr> {
-        let set = self.variables.iter().filter(|(_, value)| !value.is_empty());
-        set.map(|(name, _)| name.as_os_str())
-    }
-
-    /// What the strongest source says; several values only of an option that adds up.
-    fn find(&self, opt: &'static Opt) -> Vec<(&'a OsStr, Speaker<'a>)> {
-        let typed = self.typed.values.iter().filter(|(typed, _)| typed.long == opt.long);
-        let typed: Vec<_> = typed.map(|(_, text)| (text.as_os_str(), Speaker::Flag)).collect();
-        if !typed.is_empty() {
-            return typed;
-        }
-        if let Some(text) = self.of_variable(opt) {
-            return vec![(text, Speaker::Variable)];
-        }
-        for layer in &self.layers {
-            let set = layer.entries.iter().filter(|entry| entry.key == opt.long);
-            let set: Vec<_> = set
-                .map(|entry| (OsStr::new(entry.text.as_ref()), Speaker::Layer(layer, entry)))
-                .collect();
-            if !set.is_empty() {
-                return set;
+            /// What was said of an option; several statements only of one that may be repeated.
+            fn statements(&self, opt: &Opt) -> Vec<&Statement> {
+                match opt.long {
+                    $($one_name => self.$one.iter().map(|one| &one.said).collect(),)*
+                    $($list_name => self.$list.iter().map(|one| &one.said).collect(),)*
+                    $($path_name => self.$path.iter().map(|path| &path.said).collect(),)*
+                    $($switch_name => self.$switch.iter().map(|switch| &switch.said).collect(),)*
+                    _ => Vec::new(),
+                }
             }
         }
-        Vec::new()
-    }
+    };
+}
 
-    fn of_variable(&self, opt: &Opt) -> Option<&'a OsStr> {
-        // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
-        let is_taken = || opt.long == "signal" && self.variable("BACKOFF_EXIT").is_some();
-        if self.variables.is_empty() || is_taken() {
-            None
-        } else {
-            self.variable(&opt.variable())
-        }
-    }
+settings! {
+    values {
+        attempts "attempts": Option<u64> = values::attempts;
+        deadline "deadline": Duration = values::duration;
+        timeout "timeout": Duration = values::duration;
+        idle_timeout "idle-timeout": Duration = values::duration;
+        signal "signal": Signal = values::signal;
+        kill_after "kill-after": Duration = values::duration;
 
-    /// The value of an option, read by `parse`.
-    pub fn read<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<Sourced<T>>, Usage> {
-        Ok(self.read_all(long, parse)?.pop())
-    }
+        base "base": Duration = values::duration;
+        factor "factor": f64 = values::factor;
+        max_delay "max-delay": Duration = values::duration;
+        growth "growth": GrowthKind = |text| values::one_of(text, &GROWTHS);
+        delays "delays": Vec<Duration> = values::durations;
+        jitter "jitter": JitterKind = |text| values::one_of(text, &JITTERS);
+        spread "spread": Spread = values::spread;
+        slot_ceiling "slot-ceiling": u32 = |text| values::whole(text, 1, 62).map(|ceiling| ceiling as u32);
+        stop_at_delay "stop-at-delay": Duration = values::duration;
+        initial_delay "initial-delay": Duration = values::duration;
+        splay "splay": Duration = values::duration;
+        reset_after "reset-after": Duration = values::duration;
+        seed "seed": u64 = |text| values::whole(text, 0, u64::MAX);
+        policy "policy": String = values::any_text;
 
-    /// All values of an option that adds up.
-    pub fn read_all<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Result<Vec<Sourced<T>>, Usage> {
-        let opt = table::option(long);
-        let given = self.find(opt).into_iter().map(|(text, speaker)| {
-            let wrong = |problem: &str| speaker.refuse(opt, &shown(opt.long, &text.to_string_lossy()), problem);
-            let known = text.to_str().ok_or_else(|| wrong("is not UTF-8"))?;
-            let value = parse(known).map_err(|problem| wrong(&problem))?;
-            Ok(Sourced {
-                value,
-                origin: speaker.origin(),
-                opt,
-                text: shown(opt.long, known),
-                by: speaker.name(opt),
-            })
-        });
-        given.collect()
-    }
+        success_exit "success-exit": CodeSet = values::codes;
+        consecutive "consecutive": u64 = |text| values::whole(text, 1, u64::MAX);
+        retry_exit "retry-exit": CodeSet = values::codes;
+        stop_exit "stop-exit": CodeSet = values::codes;
+        retry_signal "retry-signal": SignalSet = values::signals;
+        stop_signal "stop-signal": SignalSet = values::signals;
+        retry_if "retry-if": String = values::any_text;
+        presets "for": Vec<PresetName> = PresetName::parse_list;
+        match_on "match-on": [bool; 2] = |text| values::one_of(text, &STREAM_CHOICES);
+        max_retry_after "max-retry-after": Duration = values::duration;
 
-    /// The value of an option that takes a path, which need not be UTF-8.
-    pub fn read_path(&self, long: &str) -> Result<Option<Sourced<PathBuf>>, Usage> {
-        let opt = table::option(long);
-        let Some((text, speaker)) = self.find(opt).pop() else {
-            return Ok(None);
-        };
-        if text.is_empty() {
-            return Err(speaker.refuse(opt, "", "is no path; try a file name"));
-        }
-        Ok(Some(Sourced {
-            value: PathBuf::from(text),
-            origin: speaker.origin(),
-            opt,
-            text: text.to_string_lossy().into_owned(),
-            by: speaker.name(opt),
-        }))
-    }
+        stdin "stdin": InputMode = |text| values::one_of(text, &INPUTS);
+        stdin_limit "stdin-limit": u64 = values::size;
+        stdout "stdout": OutputMode = |text| values::one_of(text, &STDOUTS);
+        stderr "stderr": OutputMode = |text| values::one_of(text, &STDERRS);
 
-    /// How often a switch is on, and where that was said: 0 or 1, more for an option that counts.
-    pub fn switch(&self, long: &str) -> Result<Option<Sourced<u8>>, Usage> {
-        let opt = table::option(long);
-        if let Some((_, count)) = self.typed.switches.iter().find(|(typed, _)| typed.long == long) {
-            return Ok(Some(Sourced {
-                value: *count,
-                origin: Source::Flag,
-                opt,
-                text: String::new(),
-                by: Speaker::Flag.name(opt),
-            }));
-        }
-        let counts = opt.takes == table::Takes::Count;
-        self.read(long, |text| match values::whole(text, 0, u64::from(u8::MAX)) {
-            Ok(count) if counts => Ok(count as u8),
-            _ => values::switch(text).map(u8::from),
-        })
-    }
+        budget "budget": String = values::budget_name;
+        budget_ratio "budget-ratio": f64 = values::percent;
+        budget_min "budget-min": u64 = |text| values::whole(text, 0, u64::MAX);
+        budget_window "budget-window": Duration = |text| values::at_least_a_millisecond(text, "10m");
+        store "store": Store = Store::parse;
+        store_timeout "store-timeout": Duration = |text| values::at_least_a_millisecond(text, "250ms");
+        nested "nested": NestedMode = |text| values::one_of(text, &NESTED);
 
-    /// Whether a switch is on.
-    pub fn is_on(&self, long: &str) -> Result<bool, Usage> {
-        Ok(self.switch(long)?.is_some_and(|given| given.value > 0))
-    }
+        log_format "log-format": Format = |text| values::one_of(text, &FORMATS);
+        color "color": When = |text| values::one_of(text, &WHEN);
+        progress "progress": When = |text| values::one_of(text, &WHEN);
+        on_retry "on-retry": String = values::any_text;
+        on_give_up "on-give-up": String = values::any_text;
+        exhausted_exit "exhausted-exit": u8 = values::code;
+        flaky_exit "flaky-exit": u8 = values::code;
 
-    /// What an option is set to, as it may be shown, and by whom; None where nobody set it.
-    pub fn said(&self, opt: &'static Opt) -> Option<(String, String)> {
-        if let Some((_, count)) = self.typed.switches.iter().find(|(typed, _)| typed.long == opt.long) {
-            return Some((count.to_string(), Speaker::Flag.name(opt)));
-        }
-        let found = self.find(opt);
-        let (_, speaker) = found.last()?;
-        let shown = |(text, _): &(&OsStr, _)| shown(opt.long, &text.to_string_lossy());
-        let values: Vec<String> = match opt.takes {
-            table::Takes::Values(_) => found.iter().map(shown).collect(),
-            _ => found.last().map(shown).into_iter().collect(),
-        };
-        Some((values.join(", "), speaker.name(opt)))
+        generate "generate": Document = |text| values::one_of(text, &DOCUMENTS);
+    }
+    lists {
+        success_match "success-match": Pattern = Pattern::parse;
+        fail_match "fail-match": Pattern = Pattern::parse;
+        retry_match "retry-match": Pattern = Pattern::parse;
+        stop_match "stop-match": Pattern = Pattern::parse;
+    }
+    paths {
+        log_file "log-file";
+        report "report";
+        config "config";
+    }
+    switches {
+        stop_on_timeout "stop-on-timeout";
+        retry_after "retry-after";
+        pty "pty";
+        cool_off "cool-off";
+        quiet "quiet";
+        verbose "verbose";
+        c_locale "c-locale";
+        plan "plan";
+        list_presets "list-presets";
+        list_policies "list-policies";
+        no_config "no-config";
     }
 }
 
-/// Two options that exclude each other: the one from the stronger source stays. From the same
-/// source, nobody can say which was meant.
-pub fn exclude<A, B>(a: &mut Option<Sourced<A>>, b: &mut Option<Sourced<B>>, why: &str) -> Result<(), Usage> {
-    let (Some(first), Some(second)) = (&a, &b) else {
-        return Ok(());
-    };
-    match first.origin.cmp(&second.origin) {
-        std::cmp::Ordering::Less => *a = None,
-        std::cmp::Ordering::Greater => *b = None,
-        std::cmp::Ordering::Equal => return Err(Usage(format!("{first} cannot go with {second}: {why}"))),
+impl Settings {
+    /// What was typed.
+    pub(crate) fn of_command_line(typed: &CommandLine) -> Result<Settings, UsageError> {
+        let mut settings = Settings::default();
+        for (opt, text) in &typed.values {
+            settings.set(opt, text, Source::Flag)?;
+        }
+        for (opt, count) in &typed.switches {
+            settings.set_switch(opt, *count);
+        }
+        Ok(settings)
     }
-    Ok(())
+
+    /// What an option is set to, as it may be shown, and by whom.
+    pub(crate) fn said(&self, opt: &Opt) -> Option<(String, String)> {
+        let statements = self.statements(opt).into_iter().map(Statement::shown);
+        let (texts, mut names): (Vec<String>, Vec<String>) = statements.unzip();
+        Some((texts.join(", "), names.pop()?))
+    }
+
+    /// Adds what the `BACKOFF_*` variables say of options that this does not speak of. What a stronger source
+    /// overrides is not even read.
+    pub(crate) fn or_variables(self, variables: &[(OsString, OsString)]) -> Result<Settings, UsageError> {
+        if variables.is_empty() {
+            return Ok(self);
+        }
+        let mut weaker = Settings::default();
+        for opt in OPTIONS.iter().filter(|opt| self.statements(opt).is_empty()) {
+            // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
+            if opt.long == "signal" && variable(variables, "BACKOFF_EXIT").is_some() {
+                continue;
+            }
+            if let Some(text) = variable(variables, &opt.variable()) {
+                weaker.set(opt, text, Source::Variable)?;
+            }
+        }
+        Ok(self.or(&weaker))
+    }
+}
+
+/// The value of a variable, by its full name; an empty one counts as unset.
+pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
+    let (_, value) = variables.iter().find(|(known, _)| known == name)?;
+    (!value.is_empty()).then_some(value)
+}
+
+/// Whether a switch is on.
+pub(crate) fn is_on(switch: &Option<Sourced<u8>>) -> bool {
+    switch.as_ref().is_some_and(|switch| switch.value > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text that every kind of option can read.
+    fn good(opt: &Opt) -> &'static str {
+        use crate::cli::table::Takes;
+        match (opt.long, opt.takes) {
+            (_, Takes::Word(_, words)) if opt.long != "policy" => words[0],
+            ("signal" | "retry-signal" | "stop-signal", _) => "TERM",
+            ("for", _) => "curl",
+            _ => "1",
+        }
+    }
+
+    #[test]
+    fn every_option_has_a_setting() {
+        for opt in OPTIONS {
+            let mut settings = Settings::default();
+            settings.set(opt, OsStr::new(good(opt)), Source::Variable).unwrap();
+            let said = settings.said(opt);
+            assert_eq!(said, Some((good(opt).to_owned(), opt.variable())), "{}", opt.long);
+        }
+    }
+
+    #[test]
+    fn the_stronger_source_wins_option_by_option() {
+        let opt = |long| crate::cli::table::option(long);
+        let mut strong = Settings::default();
+        strong.set(opt("base"), "2s".as_ref(), Source::Flag).unwrap();
+        strong.set(opt("retry-match"), "a".as_ref(), Source::Flag).unwrap();
+        let mut weak = Settings::default();
+        for (long, text) in [("base", "1s"), ("max-delay", "9s"), ("retry-match", "b"), ("pty", "1")] {
+            weak.set(opt(long), text.as_ref(), Source::Variable).unwrap();
+        }
+        let both = strong.or(&weak);
+        let said = |long| both.said(opt(long)).unwrap();
+        assert_eq!(said("base"), ("2s".into(), "--base".into()));
+        assert_eq!(said("max-delay"), ("9s".into(), "BACKOFF_MAX_DELAY".into()));
+        assert_eq!(said("retry-match"), ("a".into(), "--retry-match".into()));
+        assert!(is_on(&both.pty));
+    }
+
+    #[test]
+    fn a_variable_that_a_flag_overrides_is_not_read() {
+        let variables = [
+            ("BACKOFF_BASE".into(), "nonsense".into()),
+            ("BACKOFF_FACTOR".into(), "".into()),
+        ];
+        let mut flags = Settings::default();
+        let base = crate::cli::table::option("base");
+        flags.set(base, "2s".as_ref(), Source::Flag).unwrap();
+        let both = flags.or_variables(&variables).unwrap();
+        assert_eq!(both.base.map(|base| base.value), Some(Duration::from_secs(2)));
+        assert!(both.factor.is_none());
+        let error = Settings::default().or_variables(&variables).unwrap_err();
+        assert!(error.0.starts_with("BACKOFF_BASE: \"nonsense\" "), "{error}");
+    }
 }

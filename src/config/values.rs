@@ -257,6 +257,41 @@ pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
         .collect()
 }
 
+/// `--spread`: which of the two it is, the jitter says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    pub duration: Parsed<Duration>,
+    pub fraction: Parsed<f64>,
+}
+
+/// Whether a text is of use with the jitter is not known here.
+pub fn spread(text: &str) -> Parsed<Spread> {
+    Ok(Spread {
+        duration: duration(text),
+        fraction: percent(text),
+    })
+}
+
+/// Any text.
+pub fn any_text(text: &str) -> Parsed<String> {
+    Ok(text.to_owned())
+}
+
+pub fn budget_name(text: &str) -> Parsed<String> {
+    match text {
+        "" => Err("is empty; try the name of what is called, such as api.example.org".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
+pub fn at_least_a_millisecond(text: &str, example: &str) -> Parsed<Duration> {
+    let duration = duration(text)?;
+    if duration < Duration::from_millis(1) {
+        return Err(format!("is too short; try {example}"));
+    }
+    Ok(duration)
+}
+
 /// A switch set by a variable.
 pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {

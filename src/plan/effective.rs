@@ -2,28 +2,30 @@
 
 use std::time::Duration;
 
-use crate::cli::table::{OPTIONS, Opt};
-use crate::config::load::{self, Read};
-use crate::config::settings::{Layer, Settings};
-use crate::config::values;
+use crate::cli::table::{OPTIONS, Opt, duration, percent};
+use crate::cli::words::{JITTERS, JitterKind, word};
+use crate::config::layer::Rule;
+use crate::config::load::{ConfigFile, shown};
+use crate::config::settings::Settings;
+use crate::config::sourced::Sourced;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::run::plan::{Effective, Plan};
 
-pub(super) fn settings(settings: &Settings<'_>, rules: &[Layer], read: &Read, plan: &Plan) -> Vec<Effective> {
+pub(super) fn settings(settings: &Settings, rules: &[Rule], file: &ConfigFile, plan: &Plan) -> Vec<Effective> {
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
-    std::iter::once(configuration(read))
+    std::iter::once(configuration(file))
         .chain(options.filter_map(|opt| option(opt, settings, plan)))
         .chain(rules.iter().map(rule))
         .collect()
 }
 
-fn configuration(read: &Read) -> Effective {
-    let (value, from) = match read {
-        Read::File(path, Some(by)) => (path.to_string(), by.clone()),
-        Read::File(path, None) => (path.to_string(), "default".to_owned()),
-        Read::Missing(Some(path)) => ("none".to_owned(), format!("no {}", load::shown(path))),
-        Read::Missing(None) => ("none".to_owned(), "neither XDG_CONFIG_HOME nor HOME is set".to_owned()),
-        Read::Forbidden(by) => ("none".to_owned(), by.clone()),
+fn configuration(file: &ConfigFile) -> Effective {
+    let (value, from) = match file {
+        ConfigFile::Read(path, Some(by)) => (path.to_string(), by.clone()),
+        ConfigFile::Read(path, None) => (path.to_string(), "default".to_owned()),
+        ConfigFile::Missing(Some(path)) => ("none".to_owned(), format!("no {}", shown(path))),
+        ConfigFile::Missing(None) => ("none".to_owned(), "neither XDG_CONFIG_HOME nor HOME is set".to_owned()),
+        ConfigFile::Forbidden(by) => ("none".to_owned(), by.clone()),
     };
     Effective {
         name: "config".to_owned(),
@@ -32,18 +34,18 @@ fn configuration(read: &Read) -> Effective {
     }
 }
 
-fn option(opt: &'static Opt, settings: &Settings<'_>, plan: &Plan) -> Option<Effective> {
+fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effective> {
     let said = settings.said(opt);
-    let (value, from) = match (of_waits(&plan.delays, opt.long), said) {
-        (Wait::Is(value), Some((text, by))) if same(&value, &text) => (value, by),
+    let (value, from) = match (wait(opt.long, settings, &plan.delays), said) {
+        (Wait::Is { value, as_said: true }, Some((_, by))) => (value, by),
         // A cap lowers a weaker base, growth takes the place of a jitter that grows by itself.
-        (Wait::Is(value), Some((text, by))) => (value, format!("{by} says {text}")),
-        (Wait::Is(value), None) => (value, "default".to_owned()),
+        (Wait::Is { value, as_said: false }, Some((text, by))) => (value, format!("{by} says {text}")),
+        (Wait::Is { value, .. }, None) => (value, "default".to_owned()),
         (Wait::Unused, Some((text, by))) => (text, format!("{by}; without effect")),
         (Wait::Unused, None) => return None,
         (Wait::Other, Some(said)) => said,
         (Wait::Other, None) if is_idle(opt.long, plan) => return None,
-        (Wait::Other, None) => (opt.default()?.to_owned(), "default".to_owned()),
+        (Wait::Other, None) => (opt.default?(), "default".to_owned()),
     };
     Some(Effective {
         name: opt.long.to_owned(),
@@ -62,11 +64,11 @@ fn is_idle(long: &str, plan: &Plan) -> bool {
 }
 
 /// `exit 1,2, base 30s`
-fn rule(rule: &Layer) -> Effective {
+fn rule(rule: &Rule) -> Effective {
     let says = rule.entries.iter().map(|entry| format!("{} {}", entry.key, entry.text));
-    let place = rule.entries.first().and_then(|entry| entry.place.as_ref());
+    let place = rule.entries.first().and_then(|entry| entry.source.place.as_ref());
     Effective {
-        name: rule.name.clone(),
+        name: rule.name.to_string(),
         value: says.collect::<Vec<_>>().join(", "),
         from: place.map_or_else(String::new, |place| format!("{}:{}", place.file, place.line)),
     }
@@ -74,72 +76,80 @@ fn rule(rule: &Layer) -> Effective {
 
 /// What an option of the section on waits has come to. Their defaults hang on each other.
 enum Wait {
-    Is(String),
+    Is {
+        value: String,
+        /// It is what was said.
+        as_said: bool,
+    },
     Unused,
     Other,
 }
 
-fn of_waits(delays: &Delays, long: &str) -> Wait {
+fn wait(long: &str, settings: &Settings, delays: &Delays) -> Wait {
     let grows_by_itself = matches!(delays.jitter, Jitter::Decorrelated { .. } | Jitter::Slotted { .. });
-    let is = |value: Option<String>| value.map_or(Wait::Unused, Wait::Is);
     match long {
-        "base" => Wait::Is(exact(delays.base)),
-        "max-delay" if delays.cap == Duration::MAX => Wait::Is("none".to_owned()),
-        "max-delay" => Wait::Is(exact(delays.cap)),
-        "factor" => is(match (delays.jitter, &delays.growth) {
-            (Jitter::Decorrelated { factor }, _) => Some(factor.to_string()),
-            (_, Growth::Exponential { factor }) if !grows_by_itself => Some(factor.to_string()),
-            _ => None,
-        }),
-        "growth" => is(match delays.growth {
-            _ if grows_by_itself => None,
-            Growth::Exponential { .. } => Some("exponential".to_owned()),
-            Growth::Linear => Some("linear".to_owned()),
-            Growth::Fibonacci => Some("fibonacci".to_owned()),
-            Growth::Constant => Some("constant".to_owned()),
-            Growth::List(_) => None,
-        }),
-        "delays" => is(match &delays.growth {
-            Growth::List(list) => Some(list.iter().map(|wait| exact(*wait)).collect::<Vec<_>>().join(",")),
-            _ => None,
-        }),
-        "jitter" => Wait::Is(jitter(delays.jitter).to_owned()),
-        "spread" => is(match delays.jitter {
-            Jitter::Additive { spread } => Some(exact(spread)),
-            Jitter::Proportional { spread } => Some(format!("{}%", spread * 100.0)),
-            _ => None,
-        }),
-        "slot-ceiling" => is(match delays.jitter {
-            Jitter::Slotted { ceiling } => Some(ceiling.to_string()),
-            _ => None,
-        }),
+        "base" => is(duration(delays.base), &settings.base, |base| *base == delays.base),
+        "max-delay" if delays.cap == Duration::MAX => is("none".to_owned(), &settings.max_delay, |_| false),
+        "max-delay" => is(duration(delays.cap), &settings.max_delay, |cap| *cap == delays.cap),
+        "factor" => match (delays.jitter, &delays.growth) {
+            (Jitter::Decorrelated { factor }, _) => is(factor.to_string(), &settings.factor, |said| *said == factor),
+            (_, Growth::Exponential { factor }) if !grows_by_itself => {
+                is(factor.to_string(), &settings.factor, |said| said == factor)
+            }
+            _ => Wait::Unused,
+        },
+        "growth" if grows_by_itself => Wait::Unused,
+        "growth" => match growth(&delays.growth) {
+            Some(name) => is(name.to_owned(), &settings.growth, |_| true),
+            None => Wait::Unused,
+        },
+        "delays" => match &delays.growth {
+            Growth::List(list) => {
+                let shown: Vec<String> = list.iter().map(|wait| duration(*wait)).collect();
+                is(shown.join(","), &settings.delays, |said| said == list)
+            }
+            _ => Wait::Unused,
+        },
+        "jitter" => {
+            let kind = kind(delays.jitter);
+            is(word(&JITTERS, kind), &settings.jitter, |said| *said == kind)
+        }
+        "spread" => match delays.jitter {
+            Jitter::Additive { spread } => is(duration(spread), &settings.spread, |_| true),
+            Jitter::Proportional { spread } => is(percent(spread), &settings.spread, |_| true),
+            _ => Wait::Unused,
+        },
+        "slot-ceiling" => match delays.jitter {
+            Jitter::Slotted { ceiling } => is(ceiling.to_string(), &settings.slot_ceiling, |_| true),
+            _ => Wait::Unused,
+        },
         _ => Wait::Other,
     }
 }
 
-fn jitter(jitter: Jitter) -> &'static str {
-    match jitter {
-        Jitter::None => "none",
-        Jitter::Full => "full",
-        Jitter::Equal => "equal",
-        Jitter::Decorrelated { .. } => "decorrelated",
-        Jitter::Additive { .. } => "additive",
-        Jitter::Proportional { .. } => "proportional",
-        Jitter::Slotted { .. } => "slotted",
+fn is<T>(value: String, said: &Option<Sourced<T>>, holds: impl Fn(&T) -> bool) -> Wait {
+    let as_said = said.as_ref().is_some_and(|said| holds(&said.value));
+    Wait::Is { value, as_said }
+}
+
+fn growth(growth: &Growth) -> Option<&'static str> {
+    match growth {
+        Growth::Exponential { .. } => Some("exponential"),
+        Growth::Linear => Some("linear"),
+        Growth::Fibonacci => Some("fibonacci"),
+        Growth::Constant => Some("constant"),
+        Growth::List(_) => None,
     }
 }
 
-/// `1m30s`: nothing is rounded.
-fn exact(duration: Duration) -> String {
-    humantime::format_duration(duration).to_string().replace(' ', "")
-}
-
-/// Whether a value is what a text says, in whatever units.
-fn same(value: &str, text: &str) -> bool {
-    let durations = |text: &str| values::durations(text).ok();
-    let fraction = |text: &str| values::percent(text).ok();
-    value == text
-        || (durations(value).is_some() && durations(value) == durations(text))
-        || (fraction(value).is_some() && fraction(value) == fraction(text))
-        || (value.parse::<f64>().is_ok() && value.parse::<f64>() == text.parse::<f64>())
+fn kind(jitter: Jitter) -> JitterKind {
+    match jitter {
+        Jitter::None => JitterKind::None,
+        Jitter::Full => JitterKind::Full,
+        Jitter::Equal => JitterKind::Equal,
+        Jitter::Decorrelated { .. } => JitterKind::Decorrelated,
+        Jitter::Additive { .. } => JitterKind::Additive,
+        Jitter::Proportional { .. } => JitterKind::Proportional,
+        Jitter::Slotted { .. } => JitterKind::Slotted,
+    }
 }

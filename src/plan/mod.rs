@@ -1,11 +1,13 @@
-//! From options to a run: what all sources say together, checked across options, with the defaults filled in.
+//! From settings to a run: what all layers say together, checked across options, with the defaults filled in.
 
+mod assemble;
 mod budget;
-mod classes;
 mod effective;
+mod layers;
+mod limits;
 mod output;
-mod policy;
 mod remarks;
-pub mod resolve;
+pub(crate) mod resolve;
+mod rules;
 mod streams;
 mod waits;

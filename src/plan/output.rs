@@ -2,25 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::resolve::value;
-use crate::config::settings::{Settings, Usage, exclude};
-use crate::config::values;
+use crate::cli::defaults;
+use crate::config::settings::Settings;
+use crate::config::sourced::{UsageError, exclude, value};
 use crate::run::output::{Format, OutputOptions, Progress, When};
 
-const FORMATS: &[(&str, Format)] = &[
-    ("text", Format::Text),
-    ("json", Format::Json),
-    ("github", Format::GitHub),
-];
-const WHEN: &[(&str, When)] = &[("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
-
-pub(super) fn output(settings: &Settings<'_>) -> Result<OutputOptions, Usage> {
+pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
     let verbosity = verbosity(settings)?;
-    let format = value(settings.read("log-format", |text| values::one_of(text, FORMATS))?).unwrap_or(Format::Text);
-    let when = |name| settings.read(name, |text| values::one_of(text, WHEN));
-    let path = |name| Ok(value(settings.read_path(name)?).map(standard_output));
-    let log_file = path("log-file")?;
-    let progress = match value(when("progress")?).unwrap_or(When::Auto) {
+    let format = value(&settings.log_format).unwrap_or(defaults::LOG_FORMAT);
+    let log_file = value(&settings.log_file).map(standard_output);
+    let progress = match value(&settings.progress).unwrap_or(defaults::PROGRESS) {
         When::Never => None,
         _ if verbosity < 0 => None,
         // What programs read has to stay readable.
@@ -37,8 +28,8 @@ pub(super) fn output(settings: &Settings<'_>) -> Result<OutputOptions, Usage> {
         },
         format,
         log_file,
-        report: path("report")?,
-        colour: value(when("color")?).unwrap_or(When::Auto),
+        report: value(&settings.report).map(standard_output),
+        colour: value(&settings.color).unwrap_or(defaults::COLOR),
         progress,
     })
 }
@@ -52,13 +43,13 @@ fn standard_output(path: PathBuf) -> PathBuf {
     }
 }
 
-fn verbosity(settings: &Settings<'_>) -> Result<i16, Usage> {
-    let mut quiet = settings.switch("quiet")?.filter(|given| given.value > 0);
-    let mut verbose = settings.switch("verbose")?.filter(|given| given.value > 0);
+fn verbosity(settings: &Settings) -> Result<i16, UsageError> {
+    let mut quiet = settings.quiet.clone().filter(|said| said.value > 0);
+    let mut verbose = settings.verbose.clone().filter(|said| said.value > 0);
     exclude(&mut quiet, &mut verbose, "one silences what the other asks for")?;
     Ok(if quiet.is_some() {
         -1
     } else {
-        value(verbose).map_or(0, i16::from)
+        verbose.map_or(0, |said| i16::from(said.value))
     })
 }

@@ -2,17 +2,17 @@
 
 use std::ffi::OsString;
 
-use super::resolve::value;
-use super::streams;
+use super::rules::program;
 use crate::cli::suggest;
 use crate::cli::table::{self, OPTIONS};
-use crate::config::presets;
-use crate::config::settings::{Settings, Usage};
+use crate::config::presets::{self, PresetName};
+use crate::config::settings::Settings;
 use crate::run::variables::SET_BY_BACKOFF;
 
-pub(super) fn remarks(settings: &Settings<'_>, command: &[OsString]) -> Result<Vec<String>, Usage> {
-    let unknown = settings.variables().filter_map(|name| unknown(&name.to_string_lossy()));
-    Ok(unknown.chain(without_preset(settings, command)?).collect())
+pub(super) fn remarks(settings: &Settings, variables: &[(OsString, OsString)], command: &[OsString]) -> Vec<String> {
+    let set = variables.iter().filter(|(_, value)| !value.is_empty());
+    let unknown = set.filter_map(|(name, _)| unknown(&name.to_string_lossy()));
+    unknown.chain(without_preset(settings, command)).collect()
 }
 
 /// Of a variable that belongs to no option, and that no outer run has set.
@@ -28,9 +28,9 @@ fn unknown(name: &str) -> Option<String> {
 }
 
 /// Of `--for auto` that adds no rules: what the presets know may stand behind another program, as in `env curl`.
-fn without_preset(settings: &Settings<'_>, command: &[OsString]) -> Result<Option<String>, Usage> {
-    let has_auto = |text: &str| Ok(text.split(',').any(|name| name.trim() == "auto"));
-    let program = streams::program(command).unwrap_or_default();
-    let is_empty = value(settings.read("for", has_auto)?) == Some(true) && presets::for_program(program).is_none();
-    Ok(is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows what it may name")))
+fn without_preset(settings: &Settings, command: &[OsString]) -> Option<String> {
+    let names = &settings.presets.as_ref()?.value;
+    let program = program(command).unwrap_or_default();
+    let is_empty = names.contains(&PresetName::Auto) && presets::for_program(program).is_none();
+    is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows what it may name"))
 }

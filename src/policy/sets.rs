@@ -9,6 +9,13 @@ use crate::policy::signal::Signal;
 pub struct CodeSet([u128; 2]);
 
 impl CodeSet {
+    /// Only this code.
+    pub fn of(code: u8) -> CodeSet {
+        let mut set = CodeSet::default();
+        set.add(code..=code);
+        set
+    }
+
     /// Adds every code of the range.
     pub fn add(&mut self, codes: RangeInclusive<u8>) {
         for code in codes {

@@ -11,7 +11,6 @@ pub struct Signal(u8);
 
 macro_rules! well_known {
     ($($name:ident = $number:ident),* $(,)?) => {
-        #[allow(missing_docs, reason = "the names are those of signal(7)")]
         impl Signal {
             $(pub const $name: Signal = Signal(libc::$number as u8);)*
         }

@@ -57,11 +57,17 @@ impl Pattern {
         })
     }
 
-    /// Reads an expression that is to be looked for. It may also be too large.
+    /// Reads an expression and builds what it takes to look for it.
     pub fn compile(text: &str) -> Result<Self, String> {
         let pattern = Self::parse(text)?;
-        match pattern.loose() {
-            Some(_) => Ok(pattern),
+        pattern.build()?;
+        Ok(pattern)
+    }
+
+    /// Builds what it takes to look for it. It may be too large.
+    pub fn build(&self) -> Result<(), String> {
+        match self.loose() {
+            Some(_) => Ok(()),
             None => {
                 let limit = LARGEST_PATTERN >> 20;
                 Err(format!(

@@ -6,7 +6,7 @@
 //! `-` for any), text (a regex, looked for in each line whatever its case, `-` for none), source. A row
 //! with codes and text needs both. A stop row wins over every retry row.
 
-use crate::config::values;
+use super::values::{self, Parsed};
 use crate::policy::sets::CodeSet;
 
 /// Name and text of each preset, sorted by name.
@@ -55,55 +55,95 @@ const DEEPEST: usize = 4;
 
 /// What is known of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preset {
+pub(crate) struct Preset {
     /// Its name, as `--for` takes it.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// One line on what it goes by.
-    pub about: &'static str,
+    pub(crate) about: &'static str,
     /// The file names of the programs it is for.
-    pub programs: Vec<&'static str>,
+    pub(crate) programs: Vec<&'static str>,
     /// Its facts, then those of the presets it includes.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One fact: a failure with these codes and this text is transient or permanent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// What such a failure is.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// The exit codes it needs; None: any failure.
-    pub codes: Option<CodeSet>,
+    pub(crate) codes: Option<CodeSet>,
     /// The regex some line must match, whatever the case; None: any output.
-    pub text: Option<&'static str>,
+    pub(crate) text: Option<&'static str>,
     /// Where this is known from.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
 }
 
 /// What a row says of a failure it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It is transient.
     Retry,
     /// It is permanent, whatever other rows say.
     Stop,
 }
 
-/// The preset with this name, or else the one for the program with this name.
-pub fn find(name: &str) -> Option<Preset> {
-    let named = FILES.iter().find(|(known, _)| *known == name);
-    named.map(|file| parsed(*file)).or_else(|| for_program(name))
+/// A name that `--for` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PresetName {
+    /// The one for the command, if there is one.
+    Auto,
+    /// The preset at this index.
+    Named(usize),
+}
+
+impl PresetName {
+    /// `curl,ssh`, `auto`
+    pub(crate) fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
+        let names = text.split(',').map(str::trim);
+        names
+            .map(|name| match name {
+                "auto" => Ok(PresetName::Auto),
+                name => index(name).map(PresetName::Named).ok_or_else(|| {
+                    let which = if name == text {
+                        String::new()
+                    } else {
+                        format!(" with {name:?}")
+                    };
+                    format!("names no preset{which}; --list-presets shows them, and auto goes by the command")
+                }),
+            })
+            .collect()
+    }
+
+    /// The preset, for a command with this file name.
+    pub(crate) fn preset(self, program: Option<&str>) -> Option<Preset> {
+        match self {
+            PresetName::Auto => program.and_then(for_program),
+            PresetName::Named(index) => FILES.get(index).map(|file| parsed(*file)),
+        }
+    }
+}
+
+/// Where the preset of this name stands, or else the one for the program of this name.
+fn index(name: &str) -> Option<usize> {
+    let named = FILES.iter().position(|(known, _)| *known == name);
+    named.or_else(|| index_for_program(name))
+}
+
+fn index_for_program(file_name: &str) -> Option<usize> {
+    FILES
+        .iter()
+        .position(|(_, text)| values_of(text, "program").any(|program| program == file_name))
 }
 
 /// The preset for the program with this file name.
-pub fn for_program(file_name: &str) -> Option<Preset> {
-    let file = FILES
-        .iter()
-        .find(|(_, text)| values_of(text, "program").any(|program| program == file_name));
-    file.map(|file| parsed(*file))
+pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
+    index_for_program(file_name).map(|index| parsed(FILES[index]))
 }
 
 /// Every preset, sorted by name.
-pub fn all() -> impl Iterator<Item = Preset> {
+pub(crate) fn all() -> impl Iterator<Item = Preset> {
     FILES.iter().copied().map(parsed)
 }
 
@@ -158,3 +198,6 @@ fn row(line: &'static str) -> Option<Row> {
         source,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! A table: as Markdown for people, as CSV for programs.
+
+use std::fs;
+use std::path::Path;
+
+use crate::Result;
+
+pub struct Table {
+    /// Of its file, and of its place in a document.
+    pub name: &'static str,
+    pub title: String,
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+    /// How many columns at the left are words.
+    pub words: usize,
+}
+
+impl Table {
+    pub fn new(name: &'static str, title: &str, columns: &[&str]) -> Table {
+        Table {
+            name,
+            title: title.to_owned(),
+            columns: columns.iter().map(|column| (*column).to_owned()).collect(),
+            rows: Vec::new(),
+            words: 1,
+        }
+    }
+
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
+        assert_eq!(N, self.columns.len());
+        self.rows.push(cells.into());
+    }
+
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let mut text = format!("{}\n\n{}|", self.title, line(&self.columns));
+        for i in 0..self.columns.len() {
+            text.push_str(if i < self.words { "---|" } else { "---:|" });
+        }
+        text.push('\n');
+        for row in &self.rows {
+            text.push_str(&line(row));
+        }
+        text
+    }
+
+    fn csv(&self) -> String {
+        let quoted = |cell: &String| match cell.contains([',', '"', '\n']) {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")),
+            false => cell.clone(),
+        };
+        let mut text = String::new();
+        for cells in std::iter::once(&self.columns).chain(&self.rows) {
+            let cells: Vec<String> = cells.iter().map(quoted).collect();
+            text.push_str(&cells.join(","));
+            text.push('\n');
+        }
+        text
+    }
+
+    pub fn write_csv(&self, into: &Path) -> Result<()> {
+        Ok(fs::write(into.join(format!("{}.csv", self.name)), self.csv())?)
+    }
+
+    pub fn write_markdown(&self, into: &Path) -> Result<()> {
+        Ok(fs::write(into.join(format!("{}.md", self.name)), self.markdown())?)
+    }
+}
+
+/// Three significant digits, as nobody reads more: 0.0123, 1.23, 12.3, 1230.
+pub fn digits(figure: f64) -> String {
+    if figure == 0.0 {
+        return "0".to_owned();
+    }
+    let places = 2 - figure.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(places);
+    let rounded = (figure * scale).round() / scale;
+    format!("{rounded:.*}", usize::try_from(places).unwrap_or(0))
+}
+
+/// What a tool cannot do has no figure.
+pub fn or_dash(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| "-".to_owned())
+}

@@ -1,0 +1,168 @@
+//! The tools, and how each is told the same thing.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::{Result, builds, child};
+
+/// The wait after each failed attempt.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Wait {
+    Fixed(Duration),
+    /// Drawn from all lengths up to this one.
+    UpTo(Duration),
+}
+
+pub const NO_WAIT: Wait = Wait::Fixed(Duration::ZERO);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Backoff,
+    Timeout,
+    Loop,
+    Debian,
+    RecurPython,
+    RecurGo,
+    Attempt,
+    Eb,
+}
+
+/// The loop that people write, with a status that it does not forget.
+const LOOP: &str = r#"tries=$1 wait=$2; shift 2; n=1
+until "$@"; do
+    status=$?
+    [ "$n" -lt "$tries" ] || exit "$status"
+    n=$((n + 1)); sleep "$wait"
+done"#;
+
+#[derive(Clone)]
+pub struct Tool {
+    pub title: &'static str,
+    kind: Kind,
+    program: String,
+}
+
+/// Those that are here and work, and the titles of those that are not.
+pub fn find() -> Result<(Vec<Tool>, Vec<&'static str>)> {
+    let static_one = builds::static_one()?.unwrap_or_default();
+    let recur = named("RECUR", "recur");
+    let (recur_title, recur_kind) = match located(&recur).map(|path| is_script(&path)) {
+        Some(true) => ("recur (Python)", Kind::RecurPython),
+        Some(false) => ("recur (Go)", Kind::RecurGo),
+        None => ("recur", Kind::RecurGo),
+    };
+    let candidates = [
+        ("backoff, static", Kind::Backoff, static_one),
+        ("backoff", Kind::Backoff, builds::plain()?),
+        ("timeout", Kind::Timeout, named("TIMEOUT", "timeout")),
+        ("loop in bash", Kind::Loop, "bash".to_owned()),
+        ("retry (Debian)", Kind::Debian, named("DEBIAN_RETRY", "/usr/bin/retry")),
+        (recur_title, recur_kind, recur),
+        ("attempt", Kind::Attempt, named("ATTEMPT", "attempt")),
+        ("eb", Kind::Eb, named("EB", "eb")),
+    ];
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for (title, kind, program) in candidates {
+        let tool = located(&program).map(|program| Tool { title, kind, program });
+        match tool.filter(Tool::works) {
+            Some(tool) => found.push(tool),
+            None => missing.push(title),
+        }
+    }
+    Ok((found, missing))
+}
+
+fn named(variable: &str, usual: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| usual.to_owned())
+}
+
+/// By its whole path, so that nobody has to search PATH while the clock runs.
+fn located(program: &str) -> Option<String> {
+    if program.contains('/') {
+        return Path::new(program).is_file().then(|| program.to_owned());
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut places = path.split(':').map(|dir| format!("{dir}/{program}"));
+    places.find(|place| !program.is_empty() && Path::new(place).is_file())
+}
+
+fn is_script(path: &str) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"#!"))
+}
+
+impl Tool {
+    /// This tool in front of a command, with so many attempts. None if it cannot be told that.
+    pub fn wrap(&self, attempts: usize, wait: Wait, command: &[&str]) -> Option<Vec<String>> {
+        let n = attempts.to_string();
+        let seconds = |length: Duration| format!("{}", length.as_secs_f64());
+        let with_unit = |length: Duration| format!("{}s", length.as_secs_f64());
+        let options: Vec<String> = match (self.kind, wait) {
+            (Kind::Backoff, Wait::Fixed(length)) => {
+                let length = with_unit(length);
+                ["-q", "-n", &n, "-b", &length, "-m", &length, "-j", "none", "--"]
+                    .map(str::to_owned)
+                    .into()
+            }
+            (Kind::Backoff, Wait::UpTo(most)) => {
+                let most = with_unit(most);
+                ["-q", "-n", &n, "-b", &most, "-m", &most, "-j", "full", "--"]
+                    .map(str::to_owned)
+                    .into()
+            }
+            (Kind::Timeout, NO_WAIT) if attempts == 1 => vec!["60".into()],
+            (Kind::Loop, Wait::Fixed(length)) => vec!["-c".into(), LOOP.into(), "loop".into(), n, seconds(length)],
+            // Whole seconds only.
+            (Kind::Debian, Wait::Fixed(length)) if length.subsec_nanos() == 0 => {
+                ["-t", &n, "-d", &seconds(length), "--"].map(str::to_owned).into()
+            }
+            (Kind::RecurPython, Wait::Fixed(length)) => {
+                ["-t", &n, "-d", &seconds(length), "--"].map(str::to_owned).into()
+            }
+            (Kind::RecurPython, Wait::UpTo(most)) => ["-t", &n, "-j", &seconds(most), "--"].map(str::to_owned).into(),
+            (Kind::RecurGo, Wait::Fixed(length)) => {
+                ["-a", &n, "-d", &with_unit(length), "--"].map(str::to_owned).into()
+            }
+            (Kind::RecurGo, Wait::UpTo(most)) => ["-a", &n, "-j", &with_unit(most), "--"].map(str::to_owned).into(),
+            (Kind::Attempt, Wait::Fixed(length)) => ["fixed", "-w", &seconds(length), "-a", &n, "--"]
+                .map(str::to_owned)
+                .into(),
+            (Kind::Attempt, Wait::UpTo(most)) => ["fixed", "-w", "0", "-j", &seconds(most), "-a", &n, "--"]
+                .map(str::to_owned)
+                .into(),
+            // Its waits are as long as the command took, so many times as it draws.
+            (Kind::Eb, NO_WAIT) if attempts == 1 => vec!["-x".into(), n, "--".into()],
+            _ => return None,
+        };
+        let mut words = vec![self.program.clone()];
+        words.extend(options);
+        words.extend(command.iter().map(|word| (*word).to_owned()));
+        Some(words)
+    }
+
+    pub fn is_backoff(&self) -> bool {
+        self.kind == Kind::Backoff
+    }
+
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    fn works(&self) -> bool {
+        let words = self.wrap(1, NO_WAIT, &["true"]);
+        words.is_some_and(|words| child::of_words(&words).status().is_ok_and(|status| status.success()))
+    }
+
+    /// As it tells it, or nothing.
+    pub fn version(&self) -> String {
+        let output = child::command(&self.program)
+            .arg("--version")
+            .stdout(Stdio::piped())
+            .output();
+        let text = output.map(|output| output.stdout).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let mut words = text.split([' ', ',', '\n', '(']);
+        let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'));
+        version.unwrap_or_default().to_owned()
+    }
+}

@@ -1,0 +1,41 @@
+//! Tables, CSV files and plots: one module for each experiment.
+
+mod caps;
+mod contention;
+mod load;
+mod storm;
+
+pub use caps::caps;
+pub use contention::contention;
+pub use load::load;
+pub use storm::storm;
+
+use plotters::prelude::{BLACK, RGBColor};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use crate::plots::{self, Line};
+
+/// Of the first run; the next one has the next.
+const SEED: u64 = 1;
+
+/// The jitters of storms that plots show; the other three are near one of them.
+const PLOTTED: [&str; 4] = ["none", "equal", "full", "decorrelated"];
+
+fn seeded(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+/// The same strategy has the same colour in every plot.
+fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
+    let colours: [(&str, RGBColor); 6] = [
+        ("equal", plots::VERMILLION),
+        ("full", plots::BLUE),
+        ("decorrelated", plots::GREEN),
+        ("capped before", plots::GREEN),
+        ("exponential", plots::PURPLE),
+        ("capacity", plots::GREY),
+    ];
+    let known = colours.iter().find(|(start, _)| name.starts_with(start));
+    Line::new(name, known.map_or(BLACK, |(_, colour)| *colour), points)
+}

@@ -1,0 +1,173 @@
+//! Storms of a hundred to a million clients, with every jitter, without a budget and with one.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use backoff_cli::policy::budget::Terms;
+use backoff_cli::policy::delay::Delays;
+use plotters::prelude::SeriesLabelPosition;
+
+use super::{PLOTTED, SEED, line, seeded};
+use crate::Result;
+use crate::plots::{Line, Plot, Scale};
+use crate::storm::sim::storm::{Storm, jitters};
+
+const MILLION: u32 = 1_000_000;
+const CLIENTS: [u32; 5] = [100, 1_000, 10_000, 100_000, MILLION];
+
+/// The common advice on budgets: a tenth of the attempts of the last minute, ten of them free.
+const TERMS: Terms = Terms {
+    ratio: 100_000,
+    min: 10,
+    window: Duration::from_secs(60),
+};
+
+const BUDGETS: [(Option<Terms>, &str); 2] = [(None, "none"), (Some(TERMS), "10%")];
+
+/// From here on a storm's peak counts: the first waits are no longer than the time in which the clients
+/// came, so that no jitter could part them yet.
+const AFTER_THE_FIRST_WAVE: Duration = Duration::from_secs(1);
+
+pub fn storm(into: &Path) -> Result<()> {
+    println!("\nStorm: N clients fail within 100 ms, the service is back after 5 s with a capacity of N/5 a second");
+    let mut csv = String::from(
+        "clients,jitter,budget,runs,calls_per_client,peak_of_retries,peak_1s_to_5s,peak_from_5s,drained_s,\
+         served,denied,served_after_mean_s,served_after_sd_s,four_waits_mean_s,four_waits_sd_s\n",
+    );
+    let mut peaks = jitters().map(|(name, _)| line(name, Vec::new()));
+    let mut million = Duration::ZERO;
+    for clients in CLIENTS {
+        for (budget, said) in BUDGETS {
+            let began = Instant::now();
+            table(clients, budget, said, &mut csv, &mut peaks)?;
+            if clients == MILLION {
+                million += began.elapsed();
+            }
+        }
+    }
+    println!(
+        "\na million clients, {} storms: {:.1} s",
+        BUDGETS.len() * peaks.len(),
+        million.as_secs_f64()
+    );
+    fs::write(into.join("storm.csv"), csv)?;
+    let plotted: Vec<Line> = peaks
+        .into_iter()
+        .filter(|line| PLOTTED.contains(&line.name.as_str()))
+        .collect();
+    Plot {
+        title: "Most calls in a slot of 10 ms, from 1 s to 5 s of the outage",
+        x: ("clients", Scale::Log, 100.0..1_000_000.0),
+        y: ("calls per slot", Scale::Log, 1.0..200_000.0),
+        lines: &plotted,
+        legend: SeriesLabelPosition::UpperLeft,
+    }
+    .write(&into.join("peak.svg"))
+}
+
+/// All jitters with so many clients and one budget: prints a table, adds the lines of the CSV file and, without
+/// a budget, the points of the plot.
+fn table(clients: u32, budget: Option<Terms>, said: &str, csv: &mut String, peaks: &mut [Line]) -> Result<()> {
+    let runs = (100_000 / clients).clamp(1, 100);
+    println!("\n{clients} clients, budget {said}, runs: {runs}\n");
+    println!(
+        "| jitter | peak of retries | 1 s to 5 s | from 5 s | drained in s | calls per client | denied \
+         | four waits in s | took in s |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    );
+    let storm = Storm {
+        budget,
+        ..Storm::of(clients)
+    };
+    for ((name, delays), line) in jitters().iter().zip(peaks) {
+        let began = Instant::now();
+        let row = Row::measure(&storm, delays, runs);
+        println!("| {name} | {} | {:.2} |", row.cells(), began.elapsed().as_secs_f64());
+        writeln!(csv, "{clients},{name},{said},{runs},{}", row.csv())?;
+        if budget.is_none() {
+            line.points.push((f64::from(clients), row.peak));
+        }
+    }
+    Ok(())
+}
+
+/// Means over the runs of one storm.
+#[derive(Default)]
+struct Row {
+    calls_per_client: f64,
+    retry_peak: f64,
+    peak: f64,
+    recovery_peak: f64,
+    /// In seconds, as all times here; none if a run did not drain.
+    drained: Option<f64>,
+    served: f64,
+    denied: f64,
+    /// Mean and standard deviation, as of the waits.
+    served_after: (f64, f64),
+    waits: (f64, f64),
+}
+
+impl Row {
+    fn measure(storm: &Storm, delays: &Delays, runs: u32) -> Row {
+        let mut sum = Row {
+            drained: Some(0.0),
+            ..Row::default()
+        };
+        let clients = f64::from(storm.clients);
+        let weight = 1.0 / f64::from(runs);
+        for i in 0..runs {
+            let course = storm.run(delays, &mut seeded(SEED + u64::from(i)));
+            sum.calls_per_client += weight * course.calls() as f64 / clients;
+            sum.retry_peak += weight * f64::from(course.peak(storm.within, Duration::MAX));
+            sum.peak += weight * f64::from(course.peak(AFTER_THE_FIRST_WAVE, storm.outage));
+            sum.recovery_peak += weight * f64::from(course.peak(storm.outage, Duration::MAX));
+            let drained = course.drained.map(|time| weight * time.as_secs_f64());
+            sum.drained = sum.drained.zip(drained).map(|(a, b)| a + b);
+            sum.served += weight * course.served.count() as f64 / clients;
+            sum.denied += weight * course.denied as f64 / clients;
+            sum.served_after.0 += weight * course.served.mean().as_secs_f64();
+            sum.served_after.1 += weight * course.served.deviation().as_secs_f64();
+            sum.waits.0 += weight * course.waits.mean().as_secs_f64();
+            sum.waits.1 += weight * course.waits.deviation().as_secs_f64();
+        }
+        sum
+    }
+
+    fn drained(&self) -> String {
+        self.drained.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"))
+    }
+
+    /// Those of the table between the name and the time that it took.
+    fn cells(&self) -> String {
+        format!(
+            "{:.1} | {:.1} | {:.1} | {} | {:.2} | {:.0}% | {:.2} ± {:.2}",
+            self.retry_peak,
+            self.peak,
+            self.recovery_peak,
+            self.drained(),
+            self.calls_per_client,
+            100.0 * self.denied,
+            self.waits.0,
+            self.waits.1
+        )
+    }
+
+    /// The columns of the CSV file from `calls_per_client` on.
+    fn csv(&self) -> String {
+        format!(
+            "{:.3},{:.2},{:.2},{:.2},{},{:.4},{:.4},{:.3},{:.3},{:.3},{:.3}",
+            self.calls_per_client,
+            self.retry_peak,
+            self.peak,
+            self.recovery_peak,
+            self.drained(),
+            self.served,
+            self.denied,
+            self.served_after.0,
+            self.served_after.1,
+            self.waits.0,
+            self.waits.1
+        )
+    }
+}

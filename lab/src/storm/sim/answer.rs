@@ -1,0 +1,51 @@
+//! What a simulated client learns of a call: an outcome, judged as that of a command would be.
+
+use std::time::Duration;
+
+use backoff_cli::policy::classifier::{Classifier, Verdict};
+use backoff_cli::policy::outcome::{End, Outcome};
+use backoff_cli::policy::session::Limits;
+use backoff_cli::policy::sets::CodeSet;
+
+/// Clients of a simulation give up only where the model says so.
+pub const UNLIMITED: Limits = Limits {
+    attempts: None,
+    deadline: None,
+    stop_at_delay: None,
+    reset_after: None,
+    consecutive: 1,
+    max_asked: None,
+    leave_to_outer: false,
+};
+
+/// An outcome and what it means. All calls that end alike share one.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) outcome: Outcome,
+    pub(super) verdict: Verdict,
+}
+
+impl Answer {
+    /// The call succeeded.
+    pub(super) fn yes() -> Answer {
+        Answer::exited(0)
+    }
+
+    /// It failed, and may succeed the next time: with no rules, any code but 0 says so. This is
+    /// `EX_TEMPFAIL` of sysexits.
+    pub(super) fn not_now() -> Answer {
+        Answer::exited(75)
+    }
+
+    fn exited(code: u8) -> Answer {
+        let outcome = Outcome::new(End::Exited(code), Duration::ZERO);
+        let mut success_exit = CodeSet::default();
+        success_exit.add(0..=0);
+        let classifier = Classifier {
+            success_exit,
+            ..Classifier::default()
+        };
+        let verdict = classifier.judge(&outcome);
+        Answer { outcome, verdict }
+    }
+}

@@ -1,0 +1,40 @@
+//! Where the cap of decorrelated jitter belongs: into the interval, not over the draw.
+//!
+//! The usual form is min(cap, uniform in [base, 3 * previous]). Once the previous wait was near the cap, two
+//! thirds of that interval lie above it, and all of them become the cap: clients that have waited for long wait
+//! for the same time, which is what jitter is to prevent. [`Delays`] caps the end of the interval, so that
+//! the draw stays uniform.
+
+use std::time::Duration;
+
+use backoff_cli::policy::delay::Delays;
+use rand::Rng;
+
+/// Where the cap is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capped {
+    /// To the interval that is drawn from, as [`Delays`] does.
+    BeforeTheDraw,
+    /// To what was drawn.
+    AfterTheDraw,
+}
+
+/// The waits before the first `count` retries of one run.
+pub fn waits(delays: &Delays, capped: Capped, count: u64, rng: &mut impl Rng) -> Vec<Duration> {
+    let drawn_from = match capped {
+        Capped::BeforeTheDraw => delays.clone(),
+        // The same draw, as if there were no cap.
+        Capped::AfterTheDraw => Delays {
+            cap: Duration::MAX,
+            ..delays.clone()
+        },
+    };
+    let mut previous = None;
+    (0..count)
+        .map(|retry| {
+            let wait = drawn_from.draw(retry, previous, rng).min(delays.cap);
+            previous = Some(wait);
+            wait
+        })
+        .collect()
+}

@@ -1,0 +1,156 @@
+//! Many clients update one row: what waiting costs, and what not waiting costs.
+//!
+//! The experiment of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Each client
+//! reads the version of a row and then writes the row, which succeeds only if the version is still the one
+//! that it has read (optimistic concurrency control). If not, it waits and begins again with the read. All
+//! clients begin at once and are done after one success each. Every message, there and back, takes
+//! |normal(10 ms, 2 ms)|.
+//!
+//! Two facts of the published program (aws-samples/aws-arch-backoff-simulator) that the article does not
+//! tell: the calls that it counts are the writes; and its first exponential wait is base * 2, where
+//! ours, as everywhere in this program, is base. To get its figures, double the base of the exponential
+//! strategies (the test does).
+
+use std::time::Duration;
+
+use backoff_cli::policy::delay::{Delays, Growth, Jitter};
+use backoff_cli::policy::session::{Decision, Session};
+use rand::{Rng, RngExt, SeedableRng};
+
+use super::answer::{Answer, UNLIMITED};
+use super::events::Queue;
+use super::spread::seconds;
+
+/// How long a message takes: |normal(mean, deviation)|.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    /// Before the absolute value is taken.
+    pub mean: Duration,
+    /// The standard deviation.
+    pub deviation: Duration,
+}
+
+impl Network {
+    /// The article's: 10 ms, 2 ms.
+    pub const PUBLISHED: Network = Network {
+        mean: Duration::from_millis(10),
+        deviation: Duration::from_millis(2),
+    };
+
+    /// Draws the time of one message (Box and Muller, 1958).
+    pub fn delay(&self, rng: &mut impl Rng) -> Duration {
+        // 1 - u is in (0, 1], so that the logarithm is finite.
+        let (u, v): (f64, f64) = (rng.random(), rng.random());
+        let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
+        seconds((self.mean.as_secs_f64() + self.deviation.as_secs_f64() * normal).abs())
+    }
+}
+
+/// The experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contention {
+    /// How many want to update the row.
+    pub clients: u32,
+    /// Between them and the row.
+    pub network: Network,
+}
+
+/// What one run took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Writes that reached the row, successful or not.
+    pub calls: u64,
+    /// When the last client learned of its success.
+    pub time: Duration,
+}
+
+/// The mean over several runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanCost {
+    /// Writes that reached the row.
+    pub calls: f64,
+    /// Until the last client was done.
+    pub time: Duration,
+}
+
+/// What reaches the row.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Request {
+    Read,
+    /// The row as it is after the version that was read.
+    Write(u64),
+}
+
+impl Contention {
+    /// Runs it once.
+    pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Cost {
+        let (yes, not_now) = (Answer::yes(), Answer::not_now());
+        let mut clients: Vec<_> = (0..self.clients)
+            .map(|_| Session::new(&UNLIMITED, delays, &[]))
+            .collect();
+        let mut queue = Queue::new(self.network.mean);
+        for client in 0..clients.len() {
+            queue.add(self.network.delay(rng), (client, Request::Read));
+        }
+        let mut version = 0;
+        let mut cost = Cost::default();
+        while let Some((now, (client, request))) = queue.take() {
+            let Request::Write(seen) = request else {
+                // The version goes back to the client, whose write comes at once.
+                let there = now + self.network.delay(rng) + self.network.delay(rng);
+                queue.add(there, (client, Request::Write(version)));
+                continue;
+            };
+            cost.calls += 1;
+            let answer = if seen == version { &yes } else { &not_now };
+            version += u64::from(seen == version);
+            let learned = now + self.network.delay(rng);
+            match clients[client].next(&answer.outcome, &answer.verdict, learned, rng) {
+                Decision::Stop(_) => cost.time = cost.time.max(learned),
+                Decision::Retry(wait) | Decision::Confirm(wait) => {
+                    let again = learned + self.network.delay(rng);
+                    queue.add(again.saturating_add(wait), (client, Request::Read));
+                }
+            }
+        }
+        cost
+    }
+
+    /// Runs it `runs` times, at least once, each with a generator of its own: the first from `seed`, the
+    /// next from `seed + 1` and so on.
+    pub fn mean<R: Rng + SeedableRng>(&self, delays: &Delays, runs: u32, seed: u64) -> MeanCost {
+        let runs = runs.max(1);
+        let (mut calls, mut time) = (0, Duration::ZERO);
+        for run in 0..u64::from(runs) {
+            let cost = self.run(delays, &mut R::seed_from_u64(seed.wrapping_add(run)));
+            calls += cost.calls;
+            time += cost.time;
+        }
+        MeanCost {
+            calls: calls as f64 / f64::from(runs),
+            time: time / runs,
+        }
+    }
+}
+
+/// The strategies of the article with its numbers, base 5 ms and cap 2000 ms, and our names for them.
+pub fn strategies() -> [(&'static str, Delays); 5] {
+    let exponential = |jitter| Delays {
+        base: Duration::from_millis(5),
+        cap: Duration::from_secs(2),
+        growth: Growth::Exponential { factor: 2.0 },
+        jitter,
+    };
+    let at_once = Delays {
+        base: Duration::ZERO,
+        growth: Growth::Constant,
+        ..exponential(Jitter::None)
+    };
+    [
+        ("no backoff", at_once),
+        ("exponential, no jitter", exponential(Jitter::None)),
+        ("equal jitter", exponential(Jitter::Equal)),
+        ("full jitter", exponential(Jitter::Full)),
+        ("decorrelated jitter", exponential(Jitter::Decorrelated { factor: 3.0 })),
+    ]
+}

@@ -1,0 +1,229 @@
+//! A retry storm: a service goes down, all of its clients notice within a moment, and each retries by
+//! itself. What reaches the service, and how long until all are served?
+//!
+//! The model. Each client makes its first call at a moment drawn uniformly from the first `within` (100 ms).
+//! Until the end of the `outage` every call fails. From then on the service has a fixed capacity: a call keeps
+//! it busy for 1 / `capacity` seconds, and fails if that would put more than 10 ms of work before the service
+//! (or more than this one call). So in a slot of 10 ms the calls above the capacity fail, and what
+//! was left unused before is lost. A failed call is transient: the client's [`Session`] draws the wait. A
+//! client is done with its first success; it gives up only if a budget, which all clients share, denies the
+//! retry.
+//!
+//! What is left out: the answer comes at once, a call that is turned away costs the service nothing, nobody new
+//! arrives, and clocks do not drift. A real service suffers more from the same peak.
+
+use std::time::Duration;
+
+use backoff_cli::policy::budget::{Ledger, Terms};
+use backoff_cli::policy::delay::{Delays, Growth, Jitter};
+use backoff_cli::policy::session::{Decision, Session};
+use rand::{Rng, RngExt};
+
+use super::answer::{Answer, UNLIMITED};
+use super::events::{Queue, nanos};
+use super::spread::Spread;
+
+/// The time over which calls are added up for a peak, and the work that the service takes on at once.
+pub const SLOT: Duration = Duration::from_millis(10);
+
+/// The waits whose sum is looked at for its variation. With them, five attempts, the default, are made.
+pub const WAITS_SUMMED: u64 = 4;
+
+/// The experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Storm {
+    /// How many.
+    pub clients: u32,
+    /// All first calls are made within this time.
+    pub within: Duration,
+    /// The service is down until then, counted like all times from the beginning.
+    pub outage: Duration,
+    /// The calls a second that the service answers after that.
+    pub capacity: u64,
+    /// Where to stop looking: clients may be left then.
+    pub horizon: Duration,
+    /// What the clients share, if they share anything.
+    pub budget: Option<Terms>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Course {
+    /// Calls per [`SLOT`], the first slot beginning at 0. At most as long as the horizon.
+    pub load: Vec<u32>,
+    /// From the end of the outage to the last success; none where clients were left, or none was served.
+    pub drained: Option<Duration>,
+    /// How many succeeded, and how long after the end of the outage.
+    pub served: Spread,
+    /// How many gave up because the budget denied a retry.
+    pub denied: u64,
+    /// How many had neither succeeded nor given up at the horizon.
+    pub left: u64,
+    /// The sum of a client's first [`WAITS_SUMMED`] waits.
+    pub waits: Spread,
+}
+
+struct Client<'p> {
+    session: Session<'p>,
+    began: Duration,
+}
+
+struct Service {
+    up_from: Duration,
+    /// What one call takes; none if no call is ever answered.
+    work: Option<Duration>,
+    /// When all that it has taken on is done.
+    busy_until: Duration,
+}
+
+impl Service {
+    fn new(storm: &Storm) -> Service {
+        let work = 1_000_000_000_u64.checked_div(storm.capacity);
+        Service {
+            up_from: storm.outage,
+            work: work.map(Duration::from_nanos),
+            busy_until: Duration::ZERO,
+        }
+    }
+
+    fn answers(&mut self, now: Duration) -> bool {
+        let Some(work) = self.work.filter(|_| now >= self.up_from) else {
+            return false;
+        };
+        let done = self.busy_until.max(now).saturating_add(work);
+        let takes_it = done - now <= work.max(SLOT);
+        if takes_it {
+            self.busy_until = done;
+        }
+        takes_it
+    }
+}
+
+impl Storm {
+    /// The storm of the documentation: first calls within 100 ms, 5 s of outage, a service that could serve
+    /// all clients in 5 s, and four hours to look at.
+    pub fn of(clients: u32) -> Storm {
+        Storm {
+            clients,
+            within: Duration::from_millis(100),
+            outage: Duration::from_secs(5),
+            capacity: u64::from(clients / 5).max(1),
+            horizon: Duration::from_secs(4 * 3600),
+            budget: None,
+        }
+    }
+
+    /// Runs it. A client takes about 150 bytes of memory, a slot 4.
+    pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Course {
+        let (yes, not_now) = (Answer::yes(), Answer::not_now());
+        let mut ledger = Ledger::default();
+        let mut course = Course {
+            load: Vec::new(),
+            drained: None,
+            served: Spread::default(),
+            denied: 0,
+            left: u64::from(self.clients),
+            waits: Spread::default(),
+        };
+        let mut clients = Vec::with_capacity(self.clients as usize);
+        let mut queue = Queue::new(SLOT);
+        let within = nanos(self.within).max(1);
+        for client in 0..self.clients {
+            let began = Duration::from_nanos(rng.random_range(0..within));
+            let session = Session::new(&UNLIMITED, delays, &[]);
+            clients.push(Client { session, began });
+            queue.add(began, client);
+        }
+        let mut service = Service::new(self);
+        let mut last_success = None;
+        while let Some((now, number)) = queue.take() {
+            if now >= self.horizon {
+                break;
+            }
+            course.count(now);
+
+            let Client { session, began } = &mut clients[number as usize];
+            match session.total() {
+                0 => {
+                    if let Some(terms) = &self.budget {
+                        ledger.count_attempt(terms, now);
+                    }
+                }
+                WAITS_SUMMED => course.waits.add(now - *began),
+                _ => {}
+            }
+            let answer = if service.answers(now) { &yes } else { &not_now };
+            match session.next(&answer.outcome, &answer.verdict, now - *began, rng) {
+                Decision::Stop(_) => {
+                    let after = now - self.outage;
+                    course.served.add(after);
+                    course.left -= 1;
+                    last_success = Some(after);
+                }
+                Decision::Retry(wait) | Decision::Confirm(wait) => {
+                    let is_denied = |terms: &Terms| !ledger.ask_retry(terms, now).allowed;
+                    if self.budget.as_ref().is_some_and(is_denied) {
+                        course.denied += 1;
+                        course.left -= 1;
+                    } else {
+                        queue.add(now.saturating_add(wait), number);
+                    }
+                }
+            }
+        }
+        course.drained = last_success.filter(|_| course.left == 0);
+        course
+    }
+}
+
+impl Course {
+    fn count(&mut self, now: Duration) {
+        let slot = slot(now);
+        if self.load.len() <= slot {
+            self.load.resize(slot + 1, 0);
+        }
+        self.load[slot] += 1;
+    }
+
+    /// All calls.
+    pub fn calls(&self) -> u64 {
+        self.load.iter().copied().map(u64::from).sum()
+    }
+
+    /// The most calls in one slot of those that begin in [from, until).
+    pub fn peak(&self, from: Duration, until: Duration) -> u32 {
+        self.slots(from, until).iter().copied().max().unwrap_or(0)
+    }
+
+    /// The calls of the slots that begin in [from, until).
+    pub fn slots(&self, from: Duration, until: Duration) -> &[u32] {
+        let just_before_next = SLOT - Duration::from_nanos(1);
+        let index = |time: Duration| slot(time.saturating_add(just_before_next)).min(self.load.len());
+        let until = index(until);
+        &self.load[index(from).min(until)..until]
+    }
+}
+
+fn slot(time: Duration) -> usize {
+    usize::try_from(nanos(time) / nanos(SLOT)).unwrap_or(usize::MAX)
+}
+
+/// Every jitter with its default parameters, base 100 ms doubling up to 30 s.
+pub fn jitters() -> [(&'static str, Delays); 7] {
+    let exponential = |jitter| Delays {
+        base: Duration::from_millis(100),
+        cap: Duration::from_secs(30),
+        growth: Growth::Exponential { factor: 2.0 },
+        jitter,
+    };
+    let spread = Duration::from_secs(1);
+    [
+        ("none", exponential(Jitter::None)),
+        ("proportional", exponential(Jitter::Proportional { spread: 0.25 })),
+        ("equal", exponential(Jitter::Equal)),
+        ("additive", exponential(Jitter::Additive { spread })),
+        ("full", exponential(Jitter::Full)),
+        ("decorrelated", exponential(Jitter::Decorrelated { factor: 3.0 })),
+        ("slotted", exponential(Jitter::Slotted { ceiling: 10 })),
+    ]
+}

@@ -1,0 +1,139 @@
+//! The jitters in their order, and what a storm comes to.
+
+use std::time::Duration;
+
+use backoff_cli::policy::budget::Terms;
+
+use super::{expect_near, ms, named, seeded};
+use crate::storm::sim::storm::{self, Course, Storm};
+
+fn run(storm: &Storm, jitter: &str, seed: u64) -> Course {
+    storm.run(&named(storm::jitters(), jitter), &mut seeded(seed))
+}
+
+/// The mean of a figure over storms of the same kind.
+fn mean(storm: &Storm, jitter: &str, runs: u64, figure: impl Fn(&Course) -> f64) -> f64 {
+    let sum: f64 = (0..runs).map(|seed| figure(&run(storm, jitter, seed))).sum();
+    sum / runs as f64
+}
+
+/// A service that does not come back while anybody looks.
+fn outage(clients: u32) -> Storm {
+    Storm {
+        outage: ms(5_000),
+        horizon: ms(5_000),
+        ..Storm::of(clients)
+    }
+}
+
+#[test]
+fn without_jitter_a_hundred_clients_come_in_waves_of_a_hundred() {
+    let course = run(&outage(100), "none", 1);
+    // 100 ms of calls after 100, 200, 400, ... ms of silence.
+    let mut begins = 0;
+    for wait in [100, 200, 400, 800, 1600] {
+        let calls = |from, until| course.slots(ms(from), ms(until)).iter().sum::<u32>();
+        assert_eq!(calls(begins, begins + 100), 100);
+        assert_eq!(calls(begins + 100, begins + wait), 0);
+        begins += wait;
+    }
+}
+
+#[test]
+fn the_order_of_the_peaks() {
+    // From 1 s on; before, the waits are too short to part those who came within 100 ms.
+    let peak = |clients, jitter| {
+        mean(&outage(clients), jitter, 40, |course| {
+            f64::from(course.peak(ms(1_000), ms(5_000)))
+        })
+    };
+    for (clients, much) in [(100, 2.0), (1_000, 3.0)] {
+        let [none, equal, full, decorrelated] =
+            ["none", "equal", "full", "decorrelated"].map(|jitter| peak(clients, jitter));
+        assert!(none > much * equal, "{clients}: {none} {equal}");
+        assert!(
+            equal > full && equal > decorrelated,
+            "{clients}: {equal} {full} {decorrelated}"
+        );
+    }
+}
+
+#[test]
+fn the_order_of_the_variations() {
+    // Of the time that four waits take, relative to its mean.
+    let variation = |jitter| {
+        mean(&Storm::of(1_000), jitter, 5, |course| {
+            assert_eq!(course.waits.count(), 1_000);
+            course.waits.deviation().as_secs_f64() / course.waits.mean().as_secs_f64()
+        })
+    };
+    let [none, equal, full, decorrelated] = ["none", "equal", "full", "decorrelated"].map(variation);
+    assert!(none < 1e-9);
+    // Independent uniform waits: sqrt(sum of widths^2 / 12) / sum of means.
+    let widths = f64::from(1 + 4 + 16 + 64).sqrt() / 12_f64.sqrt();
+    expect_near("equal", equal, widths / 2.0 / (0.75 * 15.0), 0.05);
+    expect_near("full", full, widths / (0.5 * 15.0), 0.05);
+    assert!(decorrelated > full);
+}
+
+#[test]
+fn a_storm_drains_at_the_pace_of_the_service_at_best() {
+    for (jitter, _) in storm::jitters() {
+        let storm = Storm::of(500);
+        let course = run(&storm, jitter, 3);
+        assert_eq!(
+            (course.served.count(), course.denied, course.left),
+            (500, 0, 0),
+            "{jitter}"
+        );
+        // 100 calls a second: 500 take 5 s, but for the one that is taken on at once.
+        let drained = course.drained.unwrap();
+        assert!(drained >= ms(4_990), "{jitter}: {drained:?}");
+        // Waves of 100 ms, 30 s apart, in each of which 11 are served at most.
+        let is_slow = drained > Duration::from_secs(30 * 40);
+        assert_eq!(is_slow, jitter == "none", "{jitter}: {drained:?}");
+    }
+}
+
+#[test]
+fn a_service_that_stays_down_serves_nobody() {
+    let course = run(&outage(50), "full", 1);
+    assert_eq!((course.drained, course.served.count(), course.left), (None, 0, 50));
+    let never = Storm {
+        capacity: 0,
+        horizon: ms(20_000),
+        ..Storm::of(50)
+    };
+    assert_eq!(run(&never, "full", 1).left, 50);
+}
+
+#[test]
+fn a_budget_ends_the_storm_and_serves_nobody() {
+    let terms = Terms {
+        ratio: 100_000,
+        min: 10,
+        window: Duration::from_secs(60),
+    };
+    for (jitter, _) in storm::jitters() {
+        let storm = Storm {
+            budget: Some(terms),
+            ..Storm::of(1_000)
+        };
+        let course = run(&storm, jitter, 1);
+        assert_eq!((course.denied, course.left), (1_000, 0), "{jitter}");
+        // 1,000 first calls allow 111 retries, of the first ten attempts each may be one.
+        let retries = course.calls() - 1_000;
+        assert!((100..=122).contains(&retries), "{jitter}: {retries}");
+    }
+}
+
+#[test]
+fn a_seed_decides_everything() {
+    let (once, again, other) = (
+        run(&Storm::of(300), "full", 5),
+        run(&Storm::of(300), "full", 5),
+        run(&Storm::of(300), "full", 6),
+    );
+    assert_eq!(once, again);
+    assert_ne!(once, other);
+}

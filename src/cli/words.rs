@@ -1,0 +1,116 @@
+//! Options that take one of a few words: the words, and what each means.
+
+use crate::run::output::{Format, When};
+use crate::run::streams::{InputMode, OutputMode};
+
+/// How the un-jittered wait grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GrowthKind {
+    Exponential,
+    Linear,
+    Fibonacci,
+    Constant,
+}
+
+/// What randomness does to a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JitterKind {
+    Decorrelated,
+    None,
+    Full,
+    Equal,
+    Additive,
+    Proportional,
+    Slotted,
+}
+
+/// What to do under an outer backoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NestedMode {
+    Allow,
+    Once,
+    Warn,
+}
+
+/// What `--generate` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Document {
+    Man,
+    CompleteBash,
+    CompleteZsh,
+    CompleteFish,
+}
+
+pub(crate) const GROWTHS: [(&str, GrowthKind); 4] = [
+    ("exponential", GrowthKind::Exponential),
+    ("linear", GrowthKind::Linear),
+    ("fibonacci", GrowthKind::Fibonacci),
+    ("constant", GrowthKind::Constant),
+];
+pub(crate) const JITTERS: [(&str, JitterKind); 7] = [
+    ("none", JitterKind::None),
+    ("full", JitterKind::Full),
+    ("equal", JitterKind::Equal),
+    ("decorrelated", JitterKind::Decorrelated),
+    ("additive", JitterKind::Additive),
+    ("proportional", JitterKind::Proportional),
+    ("slotted", JitterKind::Slotted),
+];
+/// Standard output and standard error.
+pub(crate) const STREAM_CHOICES: [(&str, [bool; 2]); 3] = [
+    ("stdout", [true, false]),
+    ("stderr", [false, true]),
+    ("both", [true, true]),
+];
+pub(crate) const INPUTS: [(&str, InputMode); 4] = [
+    ("auto", InputMode::Auto),
+    ("inherit", InputMode::Inherit),
+    ("replay", InputMode::Replay),
+    ("null", InputMode::Null),
+];
+pub(crate) const STDOUTS: [(&str, OutputMode); 4] = [
+    ("stream", OutputMode::Stream),
+    ("final", OutputMode::Final),
+    ("success", OutputMode::Success),
+    ("null", OutputMode::Null),
+];
+pub(crate) const STDERRS: [(&str, OutputMode); 4] = [
+    ("stream", OutputMode::Stream),
+    ("final", OutputMode::Final),
+    ("failure", OutputMode::Failure),
+    ("null", OutputMode::Null),
+];
+pub(crate) const NESTED: [(&str, NestedMode); 3] = [
+    ("allow", NestedMode::Allow),
+    ("once", NestedMode::Once),
+    ("warn", NestedMode::Warn),
+];
+pub(crate) const FORMATS: [(&str, Format); 3] = [
+    ("text", Format::Text),
+    ("json", Format::Json),
+    ("github", Format::GitHub),
+];
+pub(crate) const WHEN: [(&str, When); 3] = [("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
+pub(crate) const DOCUMENTS: [(&str, Document); 4] = [
+    ("man", Document::Man),
+    ("complete-bash", Document::CompleteBash),
+    ("complete-zsh", Document::CompleteZsh),
+    ("complete-fish", Document::CompleteFish),
+];
+
+/// The words alone.
+pub(crate) const fn names<T, const N: usize>(words: &[(&'static str, T); N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut i = 0;
+    while i < N {
+        names[i] = words[i].0;
+        i += 1;
+    }
+    names
+}
+
+/// The word for a value, for help and messages.
+pub(crate) fn word<T: PartialEq>(words: &[(&'static str, T)], value: T) -> String {
+    let found = words.iter().find(|(_, known)| *known == value);
+    found.map_or_else(String::new, |(word, _)| (*word).to_owned())
+}

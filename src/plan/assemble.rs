@@ -1,0 +1,80 @@
+//! The plan of a run, put together from its parts.
+
+use std::ffi::OsString;
+
+use super::layers::Layers;
+use super::{budget, limits, output, rules, streams, waits};
+use crate::budget::client::Store;
+use crate::cli::defaults;
+use crate::cli::words::NestedMode;
+use crate::config::settings::{Settings, is_on, variable};
+use crate::config::sourced::{UsageError, value};
+use crate::policy::exit::Overrides;
+use crate::run::plan::{Nesting, Plan};
+
+/// The run around this one, as its variables tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outer {
+    /// 0 where there is none.
+    depth: u64,
+    attempts: Option<u64>,
+}
+
+impl From<&[(OsString, OsString)]> for Outer {
+    fn from(variables: &[(OsString, OsString)]) -> Outer {
+        let number = |name| variable(variables, name)?.to_str()?.parse::<u64>().ok();
+        let depth = number("BACKOFF_DEPTH").unwrap_or(0);
+        Outer {
+            depth,
+            attempts: number("BACKOFF_ATTEMPT_LIMIT").filter(|_| depth > 0),
+        }
+    }
+}
+
+/// A run by these settings, and where its budget is kept.
+pub(super) fn plan(
+    settings: &Settings,
+    layers: &Layers<'_>,
+    command: &[OsString],
+    outer: Outer,
+) -> Result<(Plan, Store), UsageError> {
+    let nested = value(&settings.nested).unwrap_or(defaults::NESTED);
+    let delays = waits::delays(settings)?;
+    let classes = rules::classes(layers)?;
+    let (classifier, patterns) = rules::classifier(settings, layers, command);
+    let limits = limits::limits(settings, nested == NestedMode::Once && outer.depth > 0)?;
+    let streams = streams::streams(settings, &classifier, patterns, &limits);
+    let (initial_delay, splay) = limits::before_the_first(settings, &limits)?;
+    let (budget, store) = budget::budget(settings)?;
+    let plan = Plan {
+        command: command.to_vec(),
+        limits,
+        delays,
+        classes,
+        classifier,
+        streams,
+        retry_if: value(&settings.retry_if),
+        bounds: limits::bounds(settings),
+        initial_delay,
+        splay,
+        seed: value(&settings.seed),
+        budget,
+        nesting: Nesting {
+            depth: outer.depth.saturating_add(1),
+            // Under a run of one attempt nothing multiplies.
+            warn: nested == NestedMode::Warn && outer.depth > 0 && outer.attempts != Some(1),
+            outer_attempts: outer.attempts,
+        },
+        overrides: Overrides {
+            exhausted: value(&settings.exhausted_exit),
+            flaky: value(&settings.flaky_exit),
+        },
+        output: output::output(settings)?,
+        on_retry: value(&settings.on_retry),
+        on_give_up: value(&settings.on_give_up),
+        c_locale: is_on(&settings.c_locale),
+        remarks: Vec::new(),
+        effective: Vec::new(),
+    };
+    Ok((plan, store))
+}

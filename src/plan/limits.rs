@@ -1,0 +1,69 @@
+//! What bounds a run and an attempt.
+
+use std::time::Duration;
+
+use crate::cli::defaults;
+use crate::config::settings::{Settings, is_on};
+use crate::config::sourced::{Sourced, UsageError, value};
+use crate::policy::session::Limits;
+use crate::run::plan::Bounds;
+
+/// As in `timeout(1)`, 0 is no bound.
+fn bound(said: &Option<Sourced<Duration>>) -> Option<Duration> {
+    value(said).filter(|bound| !bound.is_zero())
+}
+
+pub(super) fn bounds(settings: &Settings) -> Bounds {
+    let kill_after = value(&settings.kill_after);
+    let never = |after: &Duration| !after.is_zero();
+    Bounds {
+        timeout: bound(&settings.timeout),
+        idle: bound(&settings.idle_timeout),
+        signal: value(&settings.signal).unwrap_or(defaults::SIGNAL),
+        kill_passed_on_after: kill_after.filter(never),
+        kill_after: Some(kill_after.unwrap_or(defaults::KILL_AFTER)).filter(never),
+    }
+}
+
+pub(super) fn limits(settings: &Settings, leave_to_outer: bool) -> Result<Limits, UsageError> {
+    let attempts = value(&settings.attempts).unwrap_or(Some(defaults::ATTEMPTS));
+    if let (Some(consecutive), Some(limit)) = (&settings.consecutive, attempts)
+        && consecutive.value > limit
+    {
+        return Err(UsageError(format!(
+            "{consecutive} can never be reached with {limit} attempts; try a larger --attempts"
+        )));
+    }
+    if let Some(zero) = settings.reset_after.as_ref().filter(|said| said.value.is_zero()) {
+        return Err(UsageError(format!(
+            "{zero} would start again after every attempt and never end; try 10m"
+        )));
+    }
+    let max_retry_after = value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER);
+    Ok(Limits {
+        attempts,
+        deadline: bound(&settings.deadline),
+        stop_at_delay: value(&settings.stop_at_delay),
+        reset_after: value(&settings.reset_after),
+        consecutive: value(&settings.consecutive).unwrap_or(defaults::CONSECUTIVE),
+        max_asked: is_on(&settings.retry_after).then_some(max_retry_after),
+        leave_to_outer,
+    })
+}
+
+/// `--initial-delay` and `--splay`.
+pub(super) fn before_the_first(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
+    let initial_delay = value(&settings.initial_delay).unwrap_or(defaults::INITIAL_DELAY);
+    let splay = value(&settings.splay).unwrap_or(defaults::SPLAY);
+    if let Some(deadline) = limits.deadline
+        && initial_delay.saturating_add(splay) >= deadline
+    {
+        let said = [&settings.initial_delay, &settings.splay];
+        let shown: Vec<_> = said.into_iter().flatten().map(ToString::to_string).collect();
+        return Err(UsageError(format!(
+            "{} may leave no time before the deadline; try a later --deadline",
+            shown.join(" and ")
+        )));
+    }
+    Ok((initial_delay, splay))
+}

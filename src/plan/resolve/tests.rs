@@ -1,0 +1,133 @@
+use std::io::Write;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::cli::parse::{Parsed, parse};
+use crate::cli::table::{OPTIONS, Opt};
+use crate::config::listing;
+
+/// What a command line asks for, with the configuration behind it.
+pub(crate) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Request), UsageError> {
+    let Parsed::Run(typed) = parse(args) else {
+        panic!("{args:?}")
+    };
+    let said = Settings::of_command_line(&typed)?.or_variables(variables)?;
+    let config = Config::load(&said)?;
+    let request = resolve(&said, &typed.command, variables, &config)?;
+    Ok((config, request))
+}
+
+/// What the help says of a default is what holds: to ask for it changes nothing.
+#[test]
+fn documented_defaults_are_those_in_effect() {
+    let plan = |words: &[&str], opt: Option<(&Opt, &str)>| {
+        let mut all: Vec<OsString> = vec!["backoff".into(), "--no-config".into()];
+        all.extend(words.iter().map(OsString::from));
+        all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
+        all.extend(["--".into(), "cmd".into()]);
+        format!("{:?}", request(&all, &[]).unwrap().1)
+    };
+    for opt in OPTIONS {
+        let Some(default) = opt.default else { continue };
+        let default = &*default();
+        let cases: &[(&[&str], &str)] = match opt.long {
+            // Given, it also bounds what follows a signal that was passed on.
+            "kill-after" => continue,
+            // As the status of any success.
+            "flaky-exit" => continue,
+            "factor" => &[(&["-j", "full"], "2"), (&[], "3")],
+            "jitter" => &[
+                (&[], "decorrelated"),
+                (&["-g", "linear"], "full"),
+                (&["--delays", "1"], "full"),
+            ],
+            "growth" => &[(&["-j", "full"], "exponential")],
+            "spread" => &[(&["-j", "additive"], "1s"), (&["-j", "proportional"], "25%")],
+            "slot-ceiling" => &[(&["-j", "slotted"], "10")],
+            long if long.starts_with("budget") || long == "store-timeout" => &[(&["--budget", "x"], default)],
+            "max-retry-after" => &[(&["--retry-after"], default)],
+            _ => &[(&[], default)],
+        };
+        for (words, value) in cases {
+            assert!(default.contains(value), "--{} {value}", opt.long);
+            assert_eq!(
+                plan(words, Some((opt, value))),
+                plan(words, None),
+                "--{} {value}",
+                opt.long
+            );
+        }
+    }
+}
+
+/// What is wrong with a file.
+fn listed(args: &[OsString]) -> Result<(), UsageError> {
+    let (config, _) = request(args, &[])?;
+    for line in listing::policies(&config)? {
+        assert!(!line.contains(|c: char| c.is_control() && c != '\n'), "{line:?}");
+    }
+    Ok(())
+}
+
+fn check(text: &[u8]) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text).unwrap();
+    let path = file.path().to_str().unwrap();
+    for words in [&["--", "true"][..], &["--policy", "mine", "--", "true"]] {
+        let args = [&["backoff", "--config", path], words].concat();
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        if let Err(UsageError(line)) = listed(&args) {
+            assert!(!line.contains(char::is_control), "{line:?}");
+            assert!(line.contains(path) || line.contains("policy"), "{line:?}");
+        }
+    }
+}
+
+/// A file of lines that make sense by themselves, most of them.
+fn file() -> impl Strategy<Value = String> {
+    let lines = prop::sample::select(vec![
+        "[defaults]",
+        "[policy.mine]",
+        "[policy.sip]",
+        "[[policy.mine.rule]]",
+        "[policy]",
+        "attempts = 7",
+        "attempts = \"unlimited\"",
+        "max-delay = \"1m\"",
+        "max_delay = 3",
+        "base = 0.5",
+        "base = -1",
+        "factor = inf",
+        "growth = \"linear\"",
+        "jitter = \"slotted\"",
+        "delays = [\"1s\", 5]",
+        "retry-exit = [5, \"100-110\", \"tempfail\"]",
+        "exit = 0x1F",
+        "signal = [\"TERM\", 9]",
+        "match = '(a|b'",
+        "match = \"busy\"",
+        "verdict = \"permanent\"",
+        "timed-out = true",
+        "policy = \"mine\"",
+        "quiet = true",
+        "verbose = 2",
+        "for = []",
+        "when = 1979-05-27T07:32:00Z",
+        "spread = \"\\u001b[31m\"",
+    ]);
+    let line = prop_oneof![9 => lines.prop_map(str::to_owned), 1 => any::<String>()];
+    prop::collection::vec(line, 0..8).prop_map(|lines| lines.join("\n"))
+}
+
+proptest! {
+    #[test]
+    fn any_bytes(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        check(&text);
+    }
+
+    #[test]
+    fn lines_in_any_order(text in file()) {
+        check(text.as_bytes());
+    }
+}

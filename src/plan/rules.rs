@@ -1,0 +1,176 @@
+//! The rules about failures: those of options, of presets, and of the policy. Patterns are known by their place in one
+//! list.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::layers::Layers;
+use super::waits;
+use crate::cli::defaults;
+use crate::config::presets::{PresetName, Verdict};
+use crate::config::settings::{Settings, is_on};
+use crate::config::sourced::{Sourced, UsageError, value};
+use crate::policy::classifier::{ClassRule, Classifier, Rule};
+use crate::policy::session::Class;
+use crate::policy::sets::CodeSet;
+use crate::search::pattern::Pattern;
+
+/// What is looked for so far.
+#[derive(Default)]
+struct Patterns(Vec<Pattern>);
+
+impl Patterns {
+    fn add(&mut self, pattern: Pattern) -> usize {
+        self.0.push(pattern);
+        self.0.len() - 1
+    }
+
+    fn add_all(&mut self, said: &[Sourced<Pattern>]) -> Vec<usize> {
+        said.iter().map(|pattern| self.add(pattern.value.clone())).collect()
+    }
+}
+
+/// The classifier, and the patterns that it goes by.
+pub(super) fn classifier(settings: &Settings, layers: &Layers<'_>, command: &[OsString]) -> (Classifier, Vec<Pattern>) {
+    let mut patterns = Patterns::default();
+    let success_match = patterns.add_all(&settings.success_match);
+    let fail_match = patterns.add_all(&settings.fail_match);
+    let mut rules = of_options(settings, &mut patterns);
+    add_presets(settings, command, &mut patterns, &mut rules);
+    let classes = of_policy(layers, &mut patterns);
+    let classifier = Classifier {
+        success_exit: value(&settings.success_exit).unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT)),
+        success_match,
+        fail_match,
+        rules,
+        classes,
+        stop_on_timeout: is_on(&settings.stop_on_timeout),
+        asks: settings.retry_if.is_some(),
+    };
+    (classifier, patterns.0)
+}
+
+fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
+    let rule = |name: &str, stops| Rule {
+        stops,
+        codes: None,
+        signals: None,
+        pattern: None,
+        name: format!("--{name}"),
+    };
+    let mut rules = Vec::new();
+    for (name, stops, said) in [
+        ("stop-match", true, &settings.stop_match),
+        ("retry-match", false, &settings.retry_match),
+    ] {
+        rules.extend(patterns.add_all(said).into_iter().map(|pattern| Rule {
+            pattern: Some(pattern),
+            ..rule(name, stops)
+        }));
+    }
+    for (name, stops, said) in [
+        ("stop-exit", true, &settings.stop_exit),
+        ("retry-exit", false, &settings.retry_exit),
+    ] {
+        rules.extend(value(said).map(|codes| Rule {
+            codes: Some(codes),
+            ..rule(name, stops)
+        }));
+    }
+    for (name, stops, said) in [
+        ("stop-signal", true, &settings.stop_signal),
+        ("retry-signal", false, &settings.retry_signal),
+    ] {
+        rules.extend(value(said).map(|signals| Rule {
+            signals: Some(signals),
+            ..rule(name, stops)
+        }));
+    }
+    rules
+}
+
+/// `--for`
+fn add_presets(settings: &Settings, command: &[OsString], patterns: &mut Patterns, rules: &mut Vec<Rule>) {
+    let names: &[PresetName] = settings.presets.as_ref().map_or(&[], |said| &said.value);
+    let program = program(command);
+    for preset in names.iter().filter_map(|name| name.preset(program)) {
+        for row in &preset.rows {
+            // A text of ours that does not compile is a defect, which a test finds.
+            let pattern = match row.text.map(|text| Pattern::parse(&format!("(?i){text}"))) {
+                Some(Err(_)) => continue,
+                Some(Ok(pattern)) => Some(patterns.add(pattern)),
+                None => None,
+            };
+            rules.push(Rule {
+                stops: row.verdict == Verdict::Stop,
+                codes: row.codes,
+                signals: None,
+                pattern,
+                name: format!("--for {}", preset.name),
+            });
+        }
+    }
+}
+
+/// The rules of the policy. Each of several patterns has a row of its own.
+fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
+    let mut rows = Vec::new();
+    for (class, rule) in layers.rules().iter().enumerate() {
+        let mut alternatives: Vec<Option<usize>> = Vec::new();
+        alternatives.extend(
+            rule.patterns
+                .iter()
+                .map(|(pattern, _)| Some(patterns.add(pattern.clone()))),
+        );
+        if alternatives.is_empty() {
+            alternatives.push(None);
+        }
+        rows.extend(alternatives.into_iter().map(|pattern| ClassRule {
+            rule: Rule {
+                stops: rule.stops,
+                codes: rule.exit,
+                signals: rule.signals,
+                pattern,
+                name: rule.name.to_string(),
+            },
+            timed_out: rule.timed_out,
+            class,
+        }));
+    }
+    rows
+}
+
+/// What holds for the failures of each rule of the policy.
+pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<Class>, UsageError> {
+    let class = |rule| {
+        Ok(Class {
+            delays: waits::of_class(&layers.of_rule(rule))?,
+            attempts: value(&rule.settings.attempts).flatten(),
+        })
+    };
+    layers.rules().iter().map(class).collect()
+}
+
+/// Builds what the patterns that were asked for take to be looked for: some may be too large. That is most of the work,
+/// so it is only done for what will be run.
+pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>) -> Result<(), UsageError> {
+    let lists = [
+        &settings.success_match,
+        &settings.fail_match,
+        &settings.stop_match,
+        &settings.retry_match,
+    ];
+    for said in lists.into_iter().flatten() {
+        said.value.build().map_err(|problem| said.unreadable(&problem))?;
+    }
+    for (pattern, source) in layers.rules().iter().flat_map(|rule| &rule.patterns) {
+        let wrong = |problem| source.wrong(&format!("{:?} {problem}", pattern.as_str()));
+        pattern.build().map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// The command's file name, by which `--for auto` goes.
+pub(super) fn program(command: &[OsString]) -> Option<&str> {
+    Path::new(command.first()?).file_name()?.to_str()
+}
