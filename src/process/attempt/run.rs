@@ -24,7 +24,7 @@ use crate::run::host::{Attempt, AttemptSpec, RunError};
 use crate::run::text::describe;
 
 /// What is to be started, and how.
-pub struct Start<'a> {
+pub struct Launch<'a> {
     pub program: &'a Program,
     pub environment: &'a mut Environment,
     pub place: Place,
@@ -32,7 +32,7 @@ pub struct Start<'a> {
 }
 
 /// How the command ended.
-struct Over {
+struct CommandEnd {
     end: End,
     ran: Duration,
     interrupted: Option<Signal>,
@@ -41,29 +41,29 @@ struct Over {
 /// Starts a program and waits for its end. What cannot be started is an outcome, too. `deadline` is the run's.
 pub fn run(
     event_loop: &mut EventLoop,
-    start: Start<'_>,
+    launch: Launch<'_>,
     spec: &AttemptSpec,
     deadline: Deadline,
 ) -> Result<Attempt, RunError> {
-    start.environment.set(&spec.variables);
-    let was_in_foreground = start.place == Place::Shared && job::is_in_foreground();
+    launch.environment.set(&spec.variables);
+    let was_in_foreground = launch.place == Place::Shared && job::is_in_foreground();
     let started = now();
-    let child = start
+    let child = launch
         .program
-        .start(start.environment, &event_loop.signals, start.place, &start.stdio);
-    drop(start.stdio);
+        .start(launch.environment, &event_loop.signals, launch.place, &launch.stdio);
+    drop(launch.stdio);
     let over = match child {
         Ok(child) => {
             if let Some(pty) = event_loop.pty() {
                 pty.started(child.pid());
             }
             let deadlines = Deadlines::new(&spec.bounds, started, deadline);
-            let attempt = Running::new(child, start.place, deadlines, spec.bounds.signal);
+            let attempt = Running::new(child, launch.place, deadlines, spec.bounds.signal);
             let over = to_its_end(attempt, event_loop, started);
             tidy_the_terminal(event_loop, was_in_foreground);
             over?
         }
-        Err(SpawnError::Exec(failure)) => Over {
+        Err(SpawnError::Exec(failure)) => CommandEnd {
             end: End::NotStarted(failure),
             ran: Duration::ZERO,
             interrupted: None,
@@ -76,7 +76,7 @@ pub fn run(
     outcome(event_loop, over)
 }
 
-fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Instant) -> Result<Over, RunError> {
+fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Instant) -> Result<CommandEnd, RunError> {
     let ended = attempt.until_it_ends(event_loop);
     let ran = attempt.deadlines.ran(started, now());
     let ended_by = attempt.deadlines.ended_by;
@@ -91,7 +91,7 @@ fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Ins
     aftermath::drain(&mut attempt, event_loop);
     Child::reap(attempt.child);
     event_loop.reap_orphans(None);
-    Ok(Over {
+    Ok(CommandEnd {
         end,
         ran,
         interrupted: attempt.interrupted,
@@ -118,7 +118,7 @@ fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {
     }
 }
 
-fn outcome(event_loop: &mut EventLoop, over: Over) -> Result<Attempt, RunError> {
+fn outcome(event_loop: &mut EventLoop, over: CommandEnd) -> Result<Attempt, RunError> {
     let is_hung_up = event_loop.streams(Streams::is_hung_up);
     let seen = match &mut event_loop.streams {
         Some(streams) => streams.end().map_err(RunError::Fault)?,

@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::on_signal::{Action, Facts, Phase, on_signal};
-use super::tree::Tree;
+use super::tree::ProcessTree;
 use crate::policy::outcome::Bound;
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Class, Received};
@@ -27,7 +27,7 @@ use crate::process::terminal::pty::Pty;
 /// The state of a running attempt.
 pub(super) struct Running<'a> {
     pub(super) child: Child,
-    pub(super) tree: Tree,
+    pub(super) tree: ProcessTree,
     pub(super) deadlines: Deadlines<'a>,
     /// The first signal that asked to end.
     pub(super) interrupted: Option<Signal>,
@@ -42,7 +42,7 @@ impl<'a> Running<'a> {
     pub(super) fn new(child: Child, place: Place, deadlines: Deadlines<'a>, end_by: Signal) -> Running<'a> {
         Running {
             child,
-            tree: Tree::default(),
+            tree: ProcessTree::default(),
             deadlines,
             interrupted: None,
             place,

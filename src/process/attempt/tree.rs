@@ -21,7 +21,7 @@ use crate::process::sys::current::{Target, send};
 
 /// The members found so far, besides the attempt's own process.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct ProcessTree {
     known: Vec<Process>,
 }
 
@@ -36,7 +36,7 @@ struct Process {
     is_zombie: bool,
 }
 
-impl Tree {
+impl ProcessTree {
     /// Sends a signal to every member.
     pub fn signal(&mut self, child: &Child, signal: Signal) {
         self.look(child);

@@ -1,7 +1,7 @@
 //! The real world of `run::Host`: this process's signals, the monotonic clock, the command.
 
 mod background;
-mod between;
+mod between_attempts;
 mod log;
 mod replace;
 mod writer;
@@ -17,7 +17,7 @@ use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
-use crate::process::attempt::run::{Start, run};
+use crate::process::attempt::run::{Launch, run};
 use crate::process::signals::Signals;
 use crate::process::spawn::child_stdio::ChildStdio;
 use crate::process::spawn::place::Place;
@@ -32,7 +32,7 @@ use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
-use between::Between;
+use between_attempts::BetweenAttempts;
 use log::Log;
 use writer::Unwritten;
 
@@ -40,7 +40,7 @@ use writer::Unwritten;
 #[derive(Debug)]
 pub struct System {
     began: Instant,
-    between: Between,
+    between: BetweenAttempts,
     program: Program,
     /// Made for the first attempt.
     environment: Option<Environment>,
@@ -68,7 +68,7 @@ impl System {
             .map_err(|error| RunError::Fault(format!("cannot use the standard streams: {error}")))?;
         Ok(System {
             began,
-            between: Between::new(EventLoop::new(signals, streams)),
+            between: BetweenAttempts::new(EventLoop::new(signals, streams)),
             program: Program::new(&plan.command),
             environment: None,
             log,
@@ -112,7 +112,7 @@ impl System {
             .or_else(|_| fd::null())
             .map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))?;
         let streams = self.between.event_loop.streams.take();
-        let start = Start {
+        let launch = Launch {
             program: &Program::new(&command),
             environment: &mut environment_for(spec),
             place: place.unwrap_or_else(|| self.place()),
@@ -122,7 +122,7 @@ impl System {
             },
         };
         let deadline = self.deadline(spec);
-        let answer = run(&mut self.between.event_loop, start, spec, deadline);
+        let answer = run(&mut self.between.event_loop, launch, spec, deadline);
         self.between.event_loop.streams = streams;
         answer
     }
@@ -181,13 +181,13 @@ impl Host for System {
             None => ChildStdio::default(),
         };
         let place = self.place();
-        let start = Start {
+        let launch = Launch {
             program: &self.program,
             environment: self.environment.get_or_insert_with(|| environment_for(spec)),
             place,
             stdio,
         };
-        run(&mut self.between.event_loop, start, spec, deadline)
+        run(&mut self.between.event_loop, launch, spec, deadline)
     }
 
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 
-use super::between::Between;
+use super::between_attempts::BetweenAttempts;
 use crate::policy::signal::Signal;
 use crate::process::streams::destination::{Broken, OutputDestination};
 use crate::process::streams::release::Release;
@@ -33,7 +33,7 @@ pub(super) enum Unwritten {
 }
 
 /// Writes all of a text.
-pub(super) fn write(between: &mut Between, sink: &Sink, text: &str) -> Result<(), Unwritten> {
+pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, text: &str) -> Result<(), Unwritten> {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         // It may be a pipe that nobody empties, and a signal must get through; one that has got through must
@@ -68,7 +68,7 @@ fn has_room_soon(fd: BorrowedFd<'_>) -> bool {
 }
 
 /// One line on standard error. That it cannot be written is no further error.
-pub(super) fn complain(between: &mut Between, line: &str) -> Result<(), RunError> {
+pub(super) fn complain(between: &mut BetweenAttempts, line: &str) -> Result<(), RunError> {
     match write(between, &Sink::new(stdio::ERR), &format!("backoff: {line}\n")) {
         Err(Unwritten::RunError(error)) => Err(error),
         _ => Ok(()),
@@ -76,7 +76,7 @@ pub(super) fn complain(between: &mut Between, line: &str) -> Result<(), RunError
 }
 
 /// Prints what was kept of both outputs, as the run ended.
-pub(super) fn print_kept(between: &mut Between, succeeded: bool) -> Result<(), RunError> {
+pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Result<(), RunError> {
     let Some(mut streams) = between.event_loop.streams.take() else {
         return Ok(());
     };
@@ -93,7 +93,7 @@ pub(super) fn print_kept(between: &mut Between, succeeded: bool) -> Result<(), R
     printed
 }
 
-fn print(between: &mut Between, destination: &OutputDestination, name: &str) -> Result<(), RunError> {
+fn print(between: &mut BetweenAttempts, destination: &OutputDestination, name: &str) -> Result<(), RunError> {
     let fault = |why: String| RunError::Fault(format!("cannot print {name}: {why}"));
     let mut release = Release::default();
     loop {

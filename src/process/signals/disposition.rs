@@ -36,8 +36,8 @@ pub fn ignore(signal: i32) {
     set(signal, libc::SIG_IGN);
 }
 
-/// Calls `handler` from now on. One that is not async-signal-safe would be no better than data races: it may do
-/// atomic operations.
+/// Calls `handler` from now on, which may do atomic operations and no more.
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
 pub fn handle(signal: i32, handler: extern "C" fn(i32)) {
     set(signal, handler as *const () as libc::sighandler_t);
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use nix::errno::Errno;
 use nix::libc;
 
-use super::in_child::{Start, become_command};
+use super::in_child::{ChildSetup, become_command};
 use crate::process::signals::disposition::{Disposition, disposition, set_default};
 use crate::process::signals::mask::Mask;
 use crate::process::sys::current::exit_now;
@@ -20,7 +20,7 @@ fn forget_handlers() {
 }
 
 /// Makes the child and waits until it has become the command or given up.
-pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
+pub(super) fn spawn(setup: &mut ChildSetup<'_>) -> Result<libc::pid_t, Errno> {
     let (mut read, mut write) = std::io::pipe().map_err(|_| Errno::last())?;
     // Between fork and exec a signal must wait: backoff's handlers would take it for backoff.
     let mask = Mask::all().set().map_err(|_| Errno::last())?;
@@ -33,14 +33,14 @@ pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
         return Err(Errno::last());
     }
     if pid == 0 {
-        let errno = become_command(start, forget_handlers);
+        let errno = become_command(setup, forget_handlers);
         let _ = write.write_all(&errno.to_ne_bytes());
         exit_now(127);
     }
     drop(write);
     let mut errno = [0; 4];
     if read.read_exact(&mut errno).is_ok() {
-        start.errno = i32::from_ne_bytes(errno);
+        setup.errno = i32::from_ne_bytes(errno);
     }
     Ok(pid)
 }

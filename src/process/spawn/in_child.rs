@@ -17,7 +17,7 @@ use crate::process::sys::environment::Environment;
 pub(super) const SHELL: &CStr = c"/bin/sh";
 
 /// All that the child needs, prepared beforehand.
-pub(super) struct Start<'a> {
+pub(super) struct ChildSetup<'a> {
     /// The files to try, in order.
     pub(super) files: &'a [CString],
     pub(super) argv: Argv,
@@ -45,29 +45,29 @@ impl Argv {
 
 /// Sets up what the command is to have, and becomes it. Comes back with the errno. All signals are blocked until
 /// `before_unblocking` has been called.
-pub(super) fn become_command(start: &mut Start<'_>, before_unblocking: impl FnOnce()) -> i32 {
-    let _ = match start.place {
+pub(super) fn become_command(setup: &mut ChildSetup<'_>, before_unblocking: impl FnOnce()) -> i32 {
+    let _ = match setup.place {
         Place::Shared => Ok(()),
         Place::Group => setpgid(Pid::from_raw(0), Pid::from_raw(0)),
         Place::Terminal | Place::Session => setsid().map(drop),
     };
     #[cfg(target_os = "linux")]
-    follow_parent(start.parent);
-    if let Err(errno) = set_stdio(start.stdio) {
+    follow_parent(setup.parent);
+    if let Err(errno) = set_stdio(setup.stdio) {
         return errno as i32;
     }
-    if start.place == Place::Terminal
-        && let [_, Some(terminal), _] = start.stdio
+    if setup.place == Place::Terminal
+        && let [_, Some(terminal), _] = setup.stdio
     {
         let _ = rustix::process::ioctl_tiocsctty(terminal);
     }
-    if start.ignore_children {
+    if setup.ignore_children {
         disposition::ignore(libc::SIGCHLD);
     }
-    start.environment.name_this_process();
+    setup.environment.name_this_process();
     before_unblocking();
-    let _ = start.mask.set();
-    exec(start)
+    let _ = setup.mask.set();
+    exec(setup)
 }
 
 /// If backoff is killed, TERM. It may be gone already; but 0 only says that it is outside of a
@@ -89,15 +89,15 @@ fn set_stdio([input, output, error]: [Option<BorrowedFd<'_>>; 3]) -> nix::Result
 }
 
 /// Tries each file as `execvp(3)` does, and `/bin/sh` for a text file without `#!`.
-fn exec(start: &mut Start<'_>) -> i32 {
+fn exec(setup: &mut ChildSetup<'_>) -> i32 {
     let mut denied = false;
     let mut last = libc::ENOENT;
-    for file in start.files {
-        last = execve(file, &start.argv, start.environment);
+    for file in setup.files {
+        last = execve(file, &setup.argv, setup.environment);
         match last {
             libc::ENOEXEC => {
-                start.shell_argv.0[1] = file.as_ptr();
-                execve(SHELL, &start.shell_argv, start.environment);
+                setup.shell_argv.0[1] = file.as_ptr();
+                execve(SHELL, &setup.shell_argv, setup.environment);
                 return libc::ENOEXEC;
             }
             libc::EACCES => denied = true,

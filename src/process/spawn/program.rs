@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use super::child::Child;
 use super::child_stdio::ChildStdio;
 use super::imp;
-use super::in_child::{Argv, SHELL, Start};
+use super::in_child::{Argv, ChildSetup, SHELL};
 use super::place::Place;
 use crate::policy::outcome::StartFailure;
 use crate::process::signals::Signals;
@@ -69,7 +69,7 @@ impl Program {
         stdio: &ChildStdio,
     ) -> Result<Child, SpawnError> {
         let words = || self.argv.iter().map(CString::as_c_str);
-        let mut start = Start {
+        let mut setup = ChildSetup {
             files: &self.files,
             argv: Argv::new(words()),
             shell_argv: Argv::new([SHELL, SHELL].into_iter().chain(words().skip(1))),
@@ -81,13 +81,13 @@ impl Program {
             parent: std::process::id(),
             errno: 0,
         };
-        let pid = imp::spawn(&mut start).map_err(SpawnError::Fork)?;
+        let pid = imp::spawn(&mut setup).map_err(SpawnError::Fork)?;
         let child = Child::new(pid, place != Place::Shared);
-        if start.errno == 0 {
+        if setup.errno == 0 {
             return Ok(child);
         }
         child.reap();
-        Err(SpawnError::Exec(self.explain(Errno::from_raw(start.errno))))
+        Err(SpawnError::Exec(self.explain(Errno::from_raw(setup.errno))))
     }
 
     /// exec's errno as a person understands it.

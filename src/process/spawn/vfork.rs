@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use nix::errno::Errno;
 use nix::libc;
 
-use super::in_child::{Start, become_command};
+use super::in_child::{ChildSetup, become_command};
 use crate::policy::signal::Signal;
 use crate::process::signals::disposition::{Disposition, disposition, handle};
 use crate::process::sys::current::{Target, exit_now, send};
@@ -23,20 +23,20 @@ static RECORDED: AtomicU64 = AtomicU64::new(0);
 const RECORD: [Signal; 4] = [Signal::TSTP, Signal::TTIN, Signal::TTOU, Signal::QUIT];
 
 /// Makes the child and waits until it has become the command or given up.
-pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
+pub(super) fn spawn(setup: &mut ChildSetup<'_>) -> Result<libc::pid_t, Errno> {
     let mut stack = STACK.lock().unwrap_or_else(PoisonError::into_inner);
     RECORDED.store(0, Ordering::Relaxed);
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the child runs on its own stack, whose upper end is aligned as every ABI of Linux asks for; `start`
+    // SAFETY: the child runs on its own stack, whose upper end is aligned as every ABI of Linux asks for; `setup`
     // outlives it, as the parent is suspended until the child has executed the command or exited.
     let pid = unsafe {
         let top = stack.as_mut_ptr().add(stack.len());
-        libc::clone(child, top.cast(), flags, std::ptr::from_mut(start).cast())
+        libc::clone(child, top.cast(), flags, std::ptr::from_mut(setup).cast())
     };
     if pid < 0 {
         return Err(Errno::last());
     }
-    if start.errno == 0 {
+    if setup.errno == 0 {
         let recorded = RECORDED.load(Ordering::Relaxed);
         for signal in RECORD {
             if recorded & bit(signal.number()) != 0 {
@@ -47,10 +47,10 @@ pub(super) fn spawn(start: &mut Start<'_>) -> Result<libc::pid_t, Errno> {
     Ok(pid)
 }
 
-extern "C" fn child(start: *mut c_void) -> i32 {
-    // SAFETY: `spawn` passed a valid Start that nobody else uses meanwhile.
-    let start = unsafe { &mut *start.cast::<Start<'_>>() };
-    start.errno = become_command(start, record_what_would_stop);
+extern "C" fn child(setup: *mut c_void) -> i32 {
+    // SAFETY: `spawn` passed a valid ChildSetup that nobody else uses meanwhile.
+    let setup = unsafe { &mut *setup.cast::<ChildSetup<'_>>() };
+    setup.errno = become_command(setup, record_what_would_stop);
     // Without running the parent's exit handlers.
     exit_now(127)
 }

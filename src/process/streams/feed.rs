@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::spool::Spool;
-use crate::process::sys::fd::{errno, set_pipe_size};
+use crate::process::sys::fd::{set_pipe_size, to_nix};
 
 /// What is moved at once, and the widest window.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -193,14 +193,14 @@ impl Pace {
 
 /// How many bytes are in a pipe.
 pub(super) fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
-    let count = rustix::io::ioctl_fionread(pipe).map_err(errno)?;
+    let count = rustix::io::ioctl_fionread(pipe).map_err(to_nix)?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
 /// Duplicates the head of a pipe into another, without blocking.
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
 fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd, bytes: usize) -> Result<usize, Errno> {
-    rustix::pipe::tee(from, to, bytes, rustix::pipe::SpliceFlags::NONBLOCK).map_err(errno)
+    rustix::pipe::tee(from, to, bytes, rustix::pipe::SpliceFlags::NONBLOCK).map_err(to_nix)
 }
 
 #[cfg(any(not(target_os = "linux"), backoff_portable))]

@@ -15,7 +15,7 @@ use super::feed::{Feed, Wait};
 use super::kept::Kept;
 use super::pipe_input::PipeInput;
 use super::replay_input::ReplayInput;
-use crate::process::sys::fd::{given, null};
+use crate::process::sys::fd::{inherited, null};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
 
@@ -42,7 +42,7 @@ enum Kind {
 impl Input {
     /// Looks at standard input, once. Fails if it is to be replayed and is closed.
     pub fn new(mode: InputMode, limit: u64) -> io::Result<Input> {
-        Input::over(given(stdio::IN), mode, limit)
+        Input::over(inherited(stdio::IN), mode, limit)
     }
 
     /// The same of any descriptor.

@@ -14,7 +14,7 @@ use nix::libc;
 use nix::poll::PollFlags;
 use rustix::net::SendFlags;
 
-use crate::process::sys::fd::{above_standard, errno, given, ready};
+use crate::process::sys::fd::{above_standard, inherited, ready, to_nix};
 
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 pub fn descriptor(path: &Path) -> Option<RawFd> {
@@ -90,7 +90,7 @@ impl Sink {
         match &self.method {
             Method::Own(fd) => fd.as_fd(),
             // If it is closed, poll says POLLNVAL and write EBADF.
-            _ => given(self.fd),
+            _ => inherited(self.fd),
         }
     }
 
@@ -106,7 +106,7 @@ impl Sink {
         match &self.method {
             Method::Whole | Method::Own(_) => nix::unistd::write(self.fd(), bytes),
             Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
-            Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(errno),
+            Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(to_nix),
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn null() -> io::Result<OwnedFd> {
 }
 
 /// A descriptor that backoff was given: a standard one, or one that `/dev/fd/N` names.
-pub fn given(number: RawFd) -> BorrowedFd<'static> {
+pub fn inherited(number: RawFd) -> BorrowedFd<'static> {
     // SAFETY: backoff never closes what it was given. If the caller has closed it, calls say EBADF: none of backoff's
     // own descriptors has a standard one's number.
     unsafe { BorrowedFd::borrow_raw(number) }
@@ -42,16 +42,16 @@ pub fn given(number: RawFd) -> BorrowedFd<'static> {
 
 /// A copy of a standard descriptor, above 2 and close-on-exec.
 pub fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
-    given(standard).try_clone_to_owned()
+    inherited(standard).try_clone_to_owned()
 }
 
 /// Whether a descriptor is open.
 pub fn is_open(number: RawFd) -> bool {
-    rustix::io::fcntl_getfd(given(number)).is_ok()
+    rustix::io::fcntl_getfd(inherited(number)).is_ok()
 }
 
 /// The same error in the words of the other library.
-pub fn errno(error: rustix::io::Errno) -> Errno {
+pub fn to_nix(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())
 }
 

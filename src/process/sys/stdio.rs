@@ -8,7 +8,7 @@ use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::environment::variable;
-use super::fd::{given, ready};
+use super::fd::{inherited, ready};
 
 /// Standard input.
 pub const IN: RawFd = 0;
@@ -19,7 +19,7 @@ pub const ERR: RawFd = 2;
 
 /// One `write(2)` to a standard descriptor, which may be closed.
 pub fn write_some(fd: RawFd, bytes: &[u8]) -> nix::Result<usize> {
-    write(given(fd), bytes)
+    write(inherited(fd), bytes)
 }
 
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
@@ -35,7 +35,7 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
 
 /// Whether a standard descriptor is a terminal.
 pub fn is_terminal(fd: RawFd) -> bool {
-    given(fd).is_terminal()
+    inherited(fd).is_terminal()
 }
 
 /// Whether lines on standard error are to be coloured (no-color.org, bixense.com/clicolors).
@@ -52,7 +52,7 @@ pub fn takes_colour() -> bool {
 
 /// Whether a write would not wait, as far as `poll(2)` knows.
 pub fn has_room(fd: RawFd) -> bool {
-    ready(given(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
+    ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output.

@@ -12,7 +12,7 @@ use super::foreground::is_controlling;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
 use crate::process::sys::current::{Target, send};
-use crate::process::sys::fd::given;
+use crate::process::sys::fd::inherited;
 
 /// What backoff knows of its job.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ fn has_controlling_terminal() -> bool {
         // The terminal is there and was hung up, or there is none.
         Err(Errno::ENXIO | Errno::EIO) => false,
         // No such device node (a bare container): ask the standard descriptors.
-        Err(_) => (0..=2).any(|fd| tcgetpgrp(given(fd)).is_ok()),
+        Err(_) => (0..=2).any(|fd| tcgetpgrp(inherited(fd)).is_ok()),
     }
 }
 

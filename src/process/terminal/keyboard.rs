@@ -14,10 +14,10 @@ use nix::unistd::{read, tcgetpgrp, write};
 use super::foreground::{is_controlling, is_ours};
 use super::modes::{self, Raw};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{above_standard, given};
+use crate::process::sys::fd::{above_standard, inherited};
 use crate::process::sys::stdio;
 
-/// Typed input that is taken at once.
+/// CommandTerminal input that is taken at once.
 const CHUNK: usize = 1024;
 
 /// The terminal on our standard input, as the command's keyboard.
@@ -47,7 +47,7 @@ pub(super) enum Route {
 
 /// The terminal that the keys are typed into.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Typed<'a> {
+pub(super) struct CommandTerminal<'a> {
     pub(super) master: &'a OwnedFd,
     pub(super) slave: Option<&'a OwnedFd>,
     /// The command's process and process group.
@@ -57,8 +57,8 @@ pub(super) struct Typed<'a> {
 impl Keyboard {
     /// `may_type`: the command would inherit our standard input.
     pub(super) fn new(may_type: bool) -> Keyboard {
-        let is_terminal = may_type && given(stdio::IN).is_terminal();
-        let route = match (is_terminal, given(stdio::OUT).is_terminal(), is_ours(stdio::IN)) {
+        let is_terminal = may_type && inherited(stdio::IN).is_terminal();
+        let route = match (is_terminal, inherited(stdio::OUT).is_terminal(), is_ours(stdio::IN)) {
             (false, ..) => Route::Untouched,
             (true, true, _) => Route::Background,
             // In a pipeline (`| less`) the keyboard may be another's. What the command reads from the
@@ -116,7 +116,7 @@ impl Keyboard {
     }
 
     /// Reads what was typed, if it is for the command.
-    pub(super) fn read(&mut self, to: Typed<'_>) {
+    pub(super) fn read(&mut self, to: CommandTerminal<'_>) {
         if self.has_pending() || self.route != Route::Command {
             return;
         }
@@ -127,7 +127,7 @@ impl Keyboard {
             return;
         }
         let mut bytes = [0; CHUNK];
-        let source = self.source.as_ref().map_or(given(stdio::IN), OwnedFd::as_fd);
+        let source = self.source.as_ref().map_or(inherited(stdio::IN), OwnedFd::as_fd);
         match read(source, &mut bytes) {
             Err(Errno::EINTR) => {}
             // Somebody else has read it, perhaps a shell that had set the terminal as it needs it.
@@ -143,7 +143,7 @@ impl Keyboard {
         }
     }
 
-    fn take(&mut self, bytes: &[u8], to: Typed<'_>) {
+    fn take(&mut self, bytes: &[u8], to: CommandTerminal<'_>) {
         let settings = to.slave.and_then(|slave| tcgetattr(slave).ok());
         // Where the command is a shell that has put a job into the foreground, keys are the job's alone.
         let is_in_front = tcgetpgrp(to.master).is_ok_and(|group| group.as_raw() == to.leader);

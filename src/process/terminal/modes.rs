@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
 
 use super::foreground::is_ours;
-use crate::process::sys::fd::given;
+use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 
 /// The settings that our terminal had before it was put into raw mode, while it is.
@@ -30,12 +30,12 @@ pub(super) fn make_raw() -> Raw {
         return Raw::NotNow;
     }
     // After a STOP that nobody could hear of, they are saved still.
-    let Some(settings) = saved.take().or_else(|| tcgetattr(given(stdio::IN)).ok()) else {
+    let Some(settings) = saved.take().or_else(|| tcgetattr(inherited(stdio::IN)).ok()) else {
         return Raw::Never;
     };
     let mut raw = settings.clone();
     cfmakeraw(&mut raw);
-    let is_raw = tcsetattr(given(stdio::IN), SetArg::TCSANOW, &raw).is_ok();
+    let is_raw = tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, &raw).is_ok();
     *saved = Some(settings);
     if is_raw { Raw::Done } else { Raw::NotNow }
 }
@@ -47,6 +47,6 @@ pub fn restore() {
     if let Some(settings) = saved.take()
         && is_ours(stdio::IN)
     {
-        let _ = tcsetattr(given(stdio::IN), SetArg::TCSANOW, &settings);
+        let _ = tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, &settings);
     }
 }

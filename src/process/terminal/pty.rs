@@ -22,10 +22,10 @@ use nix::pty::{grantpt, posix_openpt, unlockpt};
 use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use rustix::termios::Winsize;
 
-use super::keyboard::{Keyboard, Route, Typed};
+use super::keyboard::{CommandTerminal, Keyboard, Route};
 use super::size::{set_size, size};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{above_standard, duplicate, given, set_nonblocking, uninterrupted};
+use crate::process::sys::fd::{above_standard, duplicate, inherited, set_nonblocking, uninterrupted};
 use crate::process::sys::stdio;
 
 /// In the background, how often to look whether we are in the foreground by now: a shell's `fg` does not
@@ -52,7 +52,7 @@ impl Pty {
         let (master, slave) = pair()?;
         let keyboard = Keyboard::new(may_type);
         if keyboard.route() == Route::Background
-            && let Ok(settings) = tcgetattr(given(stdio::IN))
+            && let Ok(settings) = tcgetattr(inherited(stdio::IN))
         {
             tcsetattr(&slave, SetArg::TCSANOW, &settings)?;
         }
@@ -139,7 +139,7 @@ impl Pty {
     pub fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match &self.master {
             Some(master) if self.keyboard.has_pending() => Some((master.as_fd(), PollFlags::POLLOUT)),
-            Some(_) if self.keyboard.route() == Route::Command => Some((given(stdio::IN), PollFlags::POLLIN)),
+            Some(_) if self.keyboard.route() == Route::Command => Some((inherited(stdio::IN), PollFlags::POLLIN)),
             _ => None,
         }
     }
@@ -157,7 +157,7 @@ impl Pty {
         if let Some(master) = &self.master
             && ready
         {
-            self.keyboard.read(Typed {
+            self.keyboard.read(CommandTerminal {
                 master,
                 slave: self.slave.as_ref(),
                 leader: self.leader,
@@ -194,7 +194,7 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 fn own_terminal() -> Option<OwnedFd> {
     if let Some(fd) = [stdio::IN, stdio::OUT, stdio::ERR]
         .into_iter()
-        .find(|fd| given(*fd).is_terminal())
+        .find(|fd| inherited(*fd).is_terminal())
     {
         return duplicate(fd).ok();
     }

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, RawFd};
 
 use rustix::termios::{Winsize, tcgetwinsize, tcsetwinsize};
 
-use crate::process::sys::fd::given;
+use crate::process::sys::fd::inherited;
 
 /// Where nobody knows.
 const ROWS: u16 = 24;
@@ -12,7 +12,7 @@ const COLUMNS: u16 = 80;
 
 /// How wide the terminal on this descriptor is; None if it is none or does not know.
 pub fn columns(fd: RawFd) -> Option<u16> {
-    let size = tcgetwinsize(given(fd)).ok()?;
+    let size = tcgetwinsize(inherited(fd)).ok()?;
     (size.ws_col > 0).then_some(size.ws_col)
 }
 

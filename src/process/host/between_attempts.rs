@@ -21,14 +21,14 @@ use crate::run::text::describe_error;
 pub(super) type LineFor<'a> = &'a dyn Fn(Duration) -> String;
 
 #[derive(Debug)]
-pub(super) struct Between {
+pub(super) struct BetweenAttempts {
     pub(super) event_loop: EventLoop,
     countdown: Countdown,
 }
 
-impl Between {
-    pub(super) fn new(event_loop: EventLoop) -> Between {
-        Between {
+impl BetweenAttempts {
+    pub(super) fn new(event_loop: EventLoop) -> BetweenAttempts {
+        BetweenAttempts {
             event_loop,
             countdown: Countdown::default(),
         }
