@@ -4,14 +4,14 @@
 //! import only ever goes down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
 //! known limits.
 
-pub mod budget;
-pub mod cli;
+mod budget;
+mod cli;
 mod config;
 mod plan;
 pub mod policy;
-pub mod process;
-pub mod report;
-pub mod run;
+mod process;
+mod report;
+mod run;
 pub mod search;
 
 use std::ffi::OsString;

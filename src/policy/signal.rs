@@ -38,11 +38,6 @@ impl Signal {
         128 + self.0
     }
 
-    /// TERM, INT, HUP and QUIT ask a program to end: after one of them no new attempt starts.
-    pub fn asks_to_end(self) -> bool {
-        matches!(self, Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT)
-    }
-
     /// TSTP, TTIN and TTOU: what the terminal's job control stops a job with.
     pub fn stops_a_job(self) -> bool {
         matches!(self, Signal::TSTP | Signal::TTIN | Signal::TTOU)

@@ -4,12 +4,13 @@
 //! SEGV and BUS before `main`. The command must not notice any of that, so `main` is the C one and nothing has been
 //! changed when it starts. It also saves a tenth of a millisecond.
 
-use std::ffi::{CStr, OsString, c_char, c_int};
+use std::ffi::{OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
 
 use super::leave;
 use super::sys::stdio;
-use super::terminal::pty;
+use super::sys::strings::strings;
+use super::terminal::modes;
 use crate::policy::exit::Exit;
 
 /// The second argument of the C `main`. Only the C runtime can make one.
@@ -21,7 +22,7 @@ pub struct Argv(*const *const c_char);
 pub fn enter(argv: Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     // A panic is a defect; the caller still gets a status that says whose.
     std::panic::set_hook(Box::new(|info| {
-        pty::restore();
+        modes::restore();
         stdio::complain(&format!("internal error, please report it: {info}"));
         leave::at_once(125);
     }));
@@ -29,12 +30,7 @@ pub fn enter(argv: Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
 }
 
 fn arguments(Argv(argv): Argv) -> Vec<OsString> {
-    // SAFETY: the C runtime made it: strings that live as long as the process, up to a null pointer.
-    let strings = (0..)
-        .map(|i| unsafe { *argv.add(i) })
-        .take_while(|word| !word.is_null());
-    strings
-        // SAFETY: as above.
-        .map(|word| OsString::from_vec(unsafe { CStr::from_ptr(word) }.to_bytes().to_vec()))
-        .collect()
+    // SAFETY: the C runtime made it, and backoff leaves it alone.
+    let words = unsafe { strings(argv) };
+    words.map(|word| OsString::from_vec(word.to_bytes().to_vec())).collect()
 }

@@ -1,16 +1,23 @@
 //! Everything that touches the operating system for one command: processes, signals, the terminal, streams, the clock.
 //! Implements [`crate::run::host::Host`]. All `unsafe` of the project is in here, behind safe functions.
+//!
+//! From the bottom: an import within this room only goes up this list.
 #![allow(unsafe_code)]
 
-pub mod attempt;
-mod background;
-pub mod entry;
-pub mod host;
-mod leave;
-mod messages;
-mod replace;
-pub mod signals;
-pub mod spawn;
-pub mod streams;
 pub mod sys;
+
+pub mod signals;
+
+pub mod spawn;
+
 pub mod terminal;
+
+pub mod streams;
+
+pub mod attempt;
+
+pub mod host;
+
+mod leave;
+
+pub mod entry;

@@ -12,6 +12,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod alarm;
 mod budget;
 mod config;
 mod countdown;

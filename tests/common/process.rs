@@ -115,17 +115,3 @@ pub fn descriptors(pid: i32) -> Vec<String> {
     let shown = |path: std::path::PathBuf| format!("{path:?} -> {:?}", std::fs::read_link(&path));
     open.map(|entry| shown(entry.unwrap().path())).collect()
 }
-
-/// How much of a program's code a process has mapped in at the moment, in KiB.
-pub fn code_in_memory(pid: i32, program: &str) -> u64 {
-    let mut is_code = false;
-    let mut kib = 0;
-    for line in read(pid, "smaps").lines() {
-        match line.split_whitespace().collect::<Vec<_>>()[..] {
-            [_, permissions, _, _, _, path] => is_code = permissions == "r-xp" && path == program,
-            ["Rss:", size, _] if is_code => kib += size.parse::<u64>().unwrap(),
-            _ => {}
-        }
-    }
-    kib
-}

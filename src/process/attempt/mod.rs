@@ -1,4 +1,9 @@
-//! One attempt while it runs, and the process tree that it may leave.
+//! One attempt: started, run to its end, and what is left of it cleared away.
 
-pub mod running;
-pub mod tree;
+mod aftermath;
+mod deadlines;
+pub mod event_loop;
+pub mod on_signal;
+pub mod run;
+mod running;
+mod tree;

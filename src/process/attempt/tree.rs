@@ -6,16 +6,22 @@
 //! usable `/proc` only the group, or only the process itself, is signalled.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use nix::libc;
+#[cfg(target_os = "linux")]
+use rustix::process::PidfdFlags;
 
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::Child;
+#[cfg(target_os = "linux")]
+use crate::process::sys::current::{Target, send};
 
 /// The members found so far, besides the attempt's own process.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct ProcessTree {
     known: Vec<Process>,
 }
 
@@ -30,14 +36,14 @@ struct Process {
     is_zombie: bool,
 }
 
-impl Tree {
+impl ProcessTree {
     /// Sends a signal to every member.
     pub fn signal(&mut self, child: &Child, signal: Signal) {
         self.look(child);
         child.signal(signal);
         // The group has it already.
         for process in self.known.iter().filter(|process| child.group() != Some(process.group)) {
-            send(process, signal);
+            send_to(process, signal);
         }
     }
 
@@ -83,27 +89,27 @@ impl Tree {
 
 /// Sends a signal to a process if its number still means the same one.
 #[cfg(target_os = "linux")]
-fn send(process: &Process, signal: Signal) {
-    // SAFETY: a descriptor of our own, closed below; it names one process, whatever happens to the
-    // number.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process.pid, 0) } as i32;
+fn send_to(process: &Process, signal: Signal) {
+    // A descriptor names one process, whatever happens to the number.
+    let pid = rustix::process::Pid::from_raw(process.pid);
+    let pidfd = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
     let is_same = || read(process.pid).is_some_and(|now| now.started == process.started);
-    // SAFETY: fd is a pidfd, if there is one.
-    let sent =
-        fd >= 0 && is_same() && unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, signal.number(), 0, 0) } == 0;
-    if fd >= 0 {
-        // SAFETY: fd is ours.
-        unsafe { libc::close(fd) };
-    }
+    let sent = pidfd.is_some_and(|pidfd| is_same() && send_through(&pidfd, signal));
     // A kernel before 5.3, a filter that does not know the calls, or no descriptor left to compare with.
     if !sent && is_same() {
-        // SAFETY: the number was this process's a moment ago.
-        unsafe { libc::kill(process.pid, signal.number()) };
+        send(Target::Process(process.pid), signal);
     }
 }
 
+#[cfg(target_os = "linux")]
+fn send_through(pidfd: &OwnedFd, signal: Signal) -> bool {
+    // SAFETY: a pidfd, a number, and no record. Not `rustix`, which cannot name all real-time signals.
+    let result = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal.number(), 0, 0) };
+    result == 0
+}
+
 #[cfg(not(target_os = "linux"))]
-fn send(_process: &Process, _signal: Signal) {}
+fn send_to(_process: &Process, _signal: Signal) {}
 
 /// All processes; None where `/proc` does not show this process's own world.
 fn processes() -> Option<Vec<Process>> {

@@ -1,61 +1,43 @@
 //! Signals from a `signalfd(2)`.
 
 use std::io;
-use std::mem::{MaybeUninit, size_of};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::mem::offset_of;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::libc;
+use nix::libc::{self, signalfd_siginfo};
+use nix::unistd::read;
 
-use super::{KERNEL_MASK, Queue, Received, is_ignored, watch_children};
+use super::disposition::{is_ignored, stop_ignoring_children};
+use super::mask::Mask;
+use super::received::{Queue, Received};
 use crate::policy::signal::Signal;
+use crate::process::sys::current::{Target, send};
 use crate::process::sys::fd::above_standard;
 
 /// The signals of this process, all blocked, from [`Signals::take_over`] on.
 #[derive(Debug)]
 pub struct Signals {
     fd: OwnedFd,
-    caller_mask: libc::sigset_t,
+    caller_mask: Mask,
     children_ignored: bool,
     queue: Queue,
 }
 
-const RECORD: usize = size_of::<libc::signalfd_siginfo>();
+const RECORD: usize = size_of::<signalfd_siginfo>();
 /// Records read at once.
 const BATCH: usize = 8;
 
 impl Signals {
-    /// Blocks every signal and starts hearing them.
+    /// Blocks every signal and starts receiving them.
     pub fn take_over() -> io::Result<Signals> {
-        // SAFETY: plain data, for which zeroes are valid; the kernel writes to and reads from the first
-        // KERNEL_MASK bytes only. The C library's own calls would leave two signals out. The descriptor is new.
-        let (fd, caller_mask) = unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            std::ptr::from_mut(&mut all).cast::<u8>().write_bytes(0xff, KERNEL_MASK);
-            let mut caller: libc::sigset_t = std::mem::zeroed();
-            let blocked = libc::syscall(
-                libc::SYS_rt_sigprocmask,
-                libc::SIG_SETMASK,
-                &raw const all,
-                &raw mut caller,
-                KERNEL_MASK,
-            );
-            // What is not blocked is not heard: the end of the command would be waited for in vain.
-            if blocked < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
-            let fd = libc::syscall(libc::SYS_signalfd4, -1, &raw const all, KERNEL_MASK, flags) as i32;
-            if fd < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            (OwnedFd::from_raw_fd(fd), caller)
-        };
-        let fd = above_standard(fd)?;
+        // What is not blocked is not received: the end of the command would be waited for in vain.
+        let caller_mask = Mask::ALL.set()?;
+        let fd = above_standard(signalfd(&Mask::ALL)?)?;
         Ok(Signals {
             fd,
             caller_mask,
-            children_ignored: watch_children(),
+            children_ignored: stop_ignoring_children(),
             queue: Queue::new(),
         })
     }
@@ -66,7 +48,7 @@ impl Signals {
     }
 
     /// The mask that the command is to start with.
-    pub fn caller_mask(&self) -> &libc::sigset_t {
+    pub fn caller_mask(&self) -> &Mask {
         &self.caller_mask
     }
 
@@ -77,34 +59,18 @@ impl Signals {
 
     /// Takes in what is waiting, without blocking; some of it if it is much.
     pub fn receive(&mut self) {
-        let mut records = [MaybeUninit::<libc::signalfd_siginfo>::uninit(); BATCH];
-        // SAFETY: the buffer is BATCH records long, and a signalfd gives whole records.
-        let read = unsafe { libc::read(self.fd.as_raw_fd(), records.as_mut_ptr().cast(), BATCH * RECORD) };
-        if read < 0 && !matches!(Errno::last(), Errno::EAGAIN | Errno::EINTR) {
-            // What cannot be heard may be that the command has ended: it is looked at.
-            self.queue.push_back(Received {
-                signal: Signal::CHLD,
-                from_kernel: true,
-            });
-        }
-        let count = usize::try_from(read).unwrap_or(0) / RECORD;
-        for record in &records[..count] {
-            // SAFETY: this record was filled by the read.
-            let record = unsafe { record.assume_init_ref() };
-            let Some(signal) = Signal::from_number(record.ssi_signo as i32) else {
-                continue;
-            };
-            // A blocked signal is queued even if it is ignored; and a SIGPIPE of our own making is
-            // the news that nobody reads our messages.
-            let own_pipe = signal == Signal::PIPE && record.ssi_pid == std::process::id();
-            if own_pipe || is_ignored(signal.number()) {
-                continue;
+        let mut records = [0; BATCH * RECORD];
+        let count = match read(&self.fd, &mut records) {
+            Ok(count) => count,
+            Err(Errno::EAGAIN | Errno::EINTR) => 0,
+            Err(_) => {
+                // What cannot be received may be that the command has ended: it is looked at.
+                self.queue.push_back(Received::new(Signal::CHLD, true));
+                0
             }
-            self.queue.push_back(Received {
-                signal,
-                from_kernel: record.ssi_code == libc::SI_KERNEL,
-            });
-        }
+        };
+        self.queue
+            .extend(records[..count].chunks_exact(RECORD).filter_map(of_record));
     }
 
     /// The next signal that was taken in.
@@ -114,41 +80,56 @@ impl Signals {
 
     /// Lets a signal have its default effect on this process: it stops, or dies.
     pub fn raise(&mut self, signal: Signal) {
-        // SAFETY: a plain call on this process with a valid signal.
-        unsafe {
-            libc::kill(libc::getpid(), signal.number());
-        }
-        self.admit(signal);
+        send(Target::Own, signal);
+        self.deliver_pending(signal);
     }
 
     /// Lets a signal that the kernel holds for this process have its default effect; nothing if there is none.
-    pub fn admit(&mut self, signal: Signal) {
-        // SAFETY: plain calls on this process with a valid signal and an initialised set.
-        unsafe {
-            let mut set = MaybeUninit::uninit();
-            libc::sigemptyset(set.as_mut_ptr());
-            libc::sigaddset(set.as_mut_ptr(), signal.number());
-            let set = set.assume_init();
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
-        }
+    #[allow(
+        clippy::unused_self,
+        reason = "without signals taken over there would be none to deliver"
+    )]
+    pub fn deliver_pending(&mut self, signal: Signal) {
+        let mask = Mask::only(signal);
+        let _ = mask.unblock();
+        let _ = mask.block();
     }
 
     /// Whether a signal has come and was not taken.
     pub fn is_waiting(&self, signal: Signal) -> bool {
-        self.queue.iter().any(|received| received.signal == signal) || self.is_pending(signal)
+        self.queue.iter().any(|received| received.signal == signal) || Mask::pending().contains(signal)
     }
+}
 
-    /// Whether the kernel holds a signal for this process.
-    #[allow(
-        clippy::unused_self,
-        reason = "without signals taken over the answer would mean nothing"
-    )]
-    fn is_pending(&self, signal: Signal) -> bool {
-        // SAFETY: sigpending fills the set that sigismember reads.
-        unsafe {
-            let mut set = MaybeUninit::uninit();
-            libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal.number()) == 1
+fn signalfd(mask: &Mask) -> io::Result<OwnedFd> {
+    let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
+    // SAFETY: a set of the size that is told; what comes back is a new descriptor or an error. The C library's own
+    // call takes its own set.
+    unsafe {
+        let fd = libc::syscall(
+            libc::SYS_signalfd4,
+            -1,
+            std::ptr::from_ref(mask),
+            size_of::<Mask>(),
+            flags,
+        ) as i32;
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
         }
+        Ok(OwnedFd::from_raw_fd(fd))
     }
+}
+
+fn of_record(record: &[u8]) -> Option<Received> {
+    let field = |at: usize| record[at..at + 4].try_into().map(i32::from_ne_bytes);
+    let signal = Signal::from_number(field(offset_of!(signalfd_siginfo, ssi_signo)).ok()?)?;
+    let sender = field(offset_of!(signalfd_siginfo, ssi_pid)).ok()?;
+    let code = field(offset_of!(signalfd_siginfo, ssi_code)).ok()?;
+    // A blocked signal is queued even if it is ignored; and a SIGPIPE of our own making is
+    // the news that nobody reads our messages.
+    let own_pipe = signal == Signal::PIPE && sender == std::process::id() as i32;
+    if own_pipe || is_ignored(signal.number()) {
+        return None;
+    }
+    Some(Received::new(signal, code == libc::SI_KERNEL))
 }

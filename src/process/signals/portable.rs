@@ -1,7 +1,6 @@
 //! Signals from `signal-hook`'s pipe, where there is no `signalfd(2)`.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
@@ -10,13 +9,15 @@ use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 
-use super::{Queue, Received, is_ignored, watch_children};
+use super::disposition::{is_ignored, stop_ignoring_children};
+use super::mask::Mask;
+use super::received::{Queue, Received};
 use crate::policy::signal::Signal;
 
 /// The signals of this process, caught, from [`Signals::take_over`] on.
 pub struct Signals {
     delivery: SignalDelivery<UnixStream, WithOrigin>,
-    caller_mask: libc::sigset_t,
+    caller_mask: Mask,
     children_ignored: bool,
     queue: Queue,
 }
@@ -30,9 +31,9 @@ impl std::fmt::Debug for Signals {
 }
 
 impl Signals {
-    /// Catches every signal that may be caught and starts hearing them.
+    /// Catches every signal that may be caught and starts receiving them.
     pub fn take_over() -> io::Result<Signals> {
-        let children_ignored = watch_children();
+        let children_ignored = stop_ignoring_children();
         // A fault of this process is no message to it, and what was ignored stays ignored.
         let faults = [
             libc::SIGILL,
@@ -48,15 +49,7 @@ impl Signals {
         });
         let (read, write) = UnixStream::pair()?;
         let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), caught)?;
-        // SAFETY: the sets are initialised by the calls that fill them.
-        let caller_mask = unsafe {
-            let mut none = MaybeUninit::uninit();
-            libc::sigemptyset(none.as_mut_ptr());
-            let none = none.assume_init();
-            let mut caller = MaybeUninit::uninit();
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, caller.as_mut_ptr());
-            caller.assume_init()
-        };
+        let caller_mask = Mask::none().set()?;
         Ok(Signals {
             delivery,
             caller_mask,
@@ -71,7 +64,7 @@ impl Signals {
     }
 
     /// The mask that the command is to start with.
-    pub fn caller_mask(&self) -> &libc::sigset_t {
+    pub fn caller_mask(&self) -> &Mask {
         &self.caller_mask
     }
 
@@ -90,10 +83,8 @@ impl Signals {
             if signal == Signal::PIPE && origin.process.is_some_and(|process| process.pid == own) {
                 continue;
             }
-            self.queue.push_back(Received {
-                signal,
-                from_kernel: matches!(origin.cause, Cause::Kernel),
-            });
+            let from_kernel = matches!(origin.cause, Cause::Kernel);
+            self.queue.push_back(Received::new(signal, from_kernel));
         }
     }
 
@@ -109,7 +100,7 @@ impl Signals {
 
     /// Lets a signal that has come and was not taken have its default effect on this process; nothing if there
     /// is none, or if a CONT has come after it.
-    pub fn admit(&mut self, signal: Signal) {
+    pub fn deliver_pending(&mut self, signal: Signal) {
         self.receive();
         let Some(at) = self.queue.iter().rposition(|received| received.signal == signal) else {
             return;

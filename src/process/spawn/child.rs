@@ -5,6 +5,8 @@ use nix::errno::Errno;
 use nix::libc;
 
 use crate::policy::signal::Signal;
+use crate::process::sys::current::{Target, send};
+use crate::process::sys::fd::uninterrupted;
 
 /// A process that backoff started and has not reaped.
 #[derive(Debug)]
@@ -15,7 +17,6 @@ pub struct Child {
     stopped: bool,
     /// What stopped it, until [`Child::newly_stopped`] has told.
     stopped_by: Option<Signal>,
-    /// It was continued, and [`Child::newly_continued`] has not told yet.
     continued: bool,
 }
 
@@ -30,28 +31,39 @@ pub enum Ended {
     Unknown(Errno),
 }
 
+/// What `waitid(2)` says of a child.
+#[derive(Debug, Clone, Copy)]
+struct Report {
+    pid: libc::pid_t,
+    code: i32,
+    /// The exit code or the signal.
+    status: i32,
+}
+
 /// What `waitid(2)` says at once about a child, or about any child with `pid` 0.
-fn look(pid: libc::pid_t, options: i32) -> Option<libc::siginfo_t> {
+fn look(pid: libc::pid_t, options: i32) -> Option<Report> {
     wait(pid, options | libc::WNOHANG).ok().flatten()
 }
 
 /// What `waitid(2)` says.
-fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<libc::siginfo_t>> {
-    loop {
-        // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid writes only there.
-        let (result, info) = unsafe {
+fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<Report>> {
+    let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
+    uninterrupted(|| {
+        // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid fills the fields of SIGCHLD, or leaves
+        // them zero. Not `nix`, which cannot name all real-time signals, nor `rustix`, which does not tell the number.
+        let (result, report) = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
-            let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
-            (libc::waitid(kind, pid as libc::id_t, &raw mut info, options), info)
+            let result = libc::waitid(kind, pid as libc::id_t, &raw mut info, options);
+            let report = Report {
+                pid: info.si_pid(),
+                code: info.si_code,
+                status: info.si_status(),
+            };
+            (result, report)
         };
-        // SAFETY: waitid filled the fields of SIGCHLD, or left them zero.
-        let is_filled = unsafe { info.si_pid() } != 0;
-        match result {
-            0 => return Ok(is_filled.then_some(info)),
-            _ if Errno::last() == Errno::EINTR => {}
-            _ => return Err(Errno::last()),
-        }
-    }
+        Errno::result(result)?;
+        Ok((report.pid != 0).then_some(report))
+    })
 }
 
 impl Child {
@@ -77,15 +89,13 @@ impl Child {
 
     /// How it ended, if it has. It stays a zombie.
     pub fn ended(&self) -> Option<Ended> {
-        let info = match wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
-            Ok(info) => info?,
+        let report = match wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
+            Ok(report) => report?,
             Err(errno) => return Some(Ended::Unknown(errno)),
         };
-        // SAFETY: an exited child's record has a status.
-        let status = unsafe { info.si_status() };
-        Some(match info.si_code {
-            libc::CLD_EXITED => Ended::Exited(status as u8),
-            _ => Signal::from_number(status).map_or(Ended::Exited(255), Ended::Signaled),
+        Some(match report.code {
+            libc::CLD_EXITED => Ended::Exited(report.status as u8),
+            _ => Signal::from_number(report.status).map_or(Ended::Exited(255), Ended::Signaled),
         })
     }
 
@@ -95,16 +105,15 @@ impl Child {
         self.stopped_by.take()
     }
 
-    /// Whether it was continued since this was last asked.
-    pub fn newly_continued(&mut self) -> bool {
-        self.look_for_stops();
-        std::mem::take(&mut self.continued)
-    }
-
-    /// Whether it was continued and [`Child::newly_continued`] has not told yet.
+    /// Whether it was continued, and not stopped since, and [`Child::forget_continued`] was not called since.
     pub fn was_continued(&mut self) -> bool {
         self.look_for_stops();
         self.continued
+    }
+
+    /// Nobody has to know any more that it was continued.
+    pub fn forget_continued(&mut self) {
+        self.continued = false;
     }
 
     /// Whether it is stopped.
@@ -114,26 +123,22 @@ impl Child {
     }
 
     fn look_for_stops(&mut self) {
-        while let Some(info) = look(self.pid, libc::WSTOPPED | libc::WCONTINUED) {
-            // SAFETY: a stopped or continued child's record has a status.
-            let status = unsafe { info.si_status() };
-            self.stopped = matches!(info.si_code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
+        while let Some(report) = look(self.pid, libc::WSTOPPED | libc::WCONTINUED) {
+            self.stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
             self.continued = !self.stopped;
-            self.stopped_by = if self.stopped {
-                Signal::from_number(status)
-            } else {
-                None
-            };
+            self.stopped_by = Signal::from_number(report.status).filter(|_| self.stopped);
         }
     }
 
     /// Sends a signal to the process, or to its group if it has one of its own.
     pub fn signal(&self, signal: Signal) {
-        let target = if self.leads_group { -self.pid } else { self.pid };
-        // SAFETY: the number is not reaped yet, so it is still this process's (and its group's).
-        unsafe {
-            libc::kill(target, signal.number());
-        }
+        // The number is not reaped yet, so it is still this process's (and its group's).
+        let target = if self.leads_group {
+            Target::Group(self.pid)
+        } else {
+            Target::Process(self.pid)
+        };
+        send(target, signal);
     }
 
     /// Gives the number back to the kernel. The process has ended, or is about to: one that could not
@@ -147,12 +152,10 @@ impl Child {
 /// As PID 1: reaps every process that ended and is not `attempt`, which may have ended too. Orphans
 /// found after it are reaped the next time.
 pub fn reap_orphans(attempt: Option<libc::pid_t>) {
-    while let Some(info) = look(0, libc::WEXITED | libc::WNOWAIT) {
-        // SAFETY: an ended child's record has its number.
-        let pid = unsafe { info.si_pid() };
-        if Some(pid) == attempt {
+    while let Some(ended) = look(0, libc::WEXITED | libc::WNOWAIT) {
+        if Some(ended.pid) == attempt {
             return;
         }
-        look(pid, libc::WEXITED);
+        look(ended.pid, libc::WEXITED);
     }
 }

@@ -1,16 +1,16 @@
 //! The pipe through which an attempt is fed its standard input: kept bytes first, then windows on the real
-//! pipe ([`super::input`] says why).
+//! pipe (`pipe_input.rs` says why).
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::libc;
+use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::spool::Spool;
-use crate::process::sys::fd::set_pipe_size;
+use crate::process::sys::fd::{set_pipe_size, to_nix};
 
 /// What is moved at once, and the widest window.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -90,6 +90,24 @@ impl Feed {
         };
         feed.fit(usize::try_from(replay_end.min(REPLAY_PIPE)).unwrap_or(CHUNK));
         feed
+    }
+
+    /// What to poll for. No flags: only to hear that the other end was closed.
+    pub(super) fn interest<'a>(&'a self, source: BorrowedFd<'a>) -> Option<(BorrowedFd<'a>, PollFlags)> {
+        match self.wait {
+            Wait::Room => Some((self.pipe.as_fd(), PollFlags::POLLOUT)),
+            Wait::Data => Some((source, PollFlags::POLLIN)),
+            Wait::Look(_) => Some((self.pipe.as_fd(), PollFlags::empty())),
+            Wait::Nothing => None,
+        }
+    }
+
+    /// After how long to look even if nothing became ready.
+    pub(super) fn wake_after(&self) -> Option<Duration> {
+        match self.wait {
+            Wait::Look(after) => Some(after),
+            _ => None,
+        }
     }
 
     /// Makes the empty pipe as long as can be filled with so many bytes.
@@ -175,18 +193,14 @@ impl Pace {
 
 /// How many bytes are in a pipe.
 pub(super) fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
-    let mut count: libc::c_int = 0;
-    // SAFETY: FIONREAD writes one int.
-    let result = unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut count) };
-    Errno::result(result).map(|_| usize::try_from(count).unwrap_or(0))
+    let count = rustix::io::ioctl_fionread(pipe).map_err(to_nix)?;
+    Ok(usize::try_from(count).unwrap_or(0))
 }
 
 /// Duplicates the head of a pipe into another, without blocking.
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
 fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd, bytes: usize) -> Result<usize, Errno> {
-    // SAFETY: two valid descriptors and numbers.
-    let count = unsafe { libc::tee(from.as_raw_fd(), to.as_raw_fd(), bytes, libc::SPLICE_F_NONBLOCK) };
-    Errno::result(count).map(|count| usize::try_from(count).unwrap_or(0))
+    rustix::pipe::tee(from, to, bytes, rustix::pipe::SpliceFlags::NONBLOCK).map_err(to_nix)
 }
 
 #[cfg(any(not(target_os = "linux"), backoff_portable))]

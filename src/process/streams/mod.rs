@@ -1,8 +1,14 @@
-//! The standard streams of the command: passing on, looking at, keeping, replaying.
+//! The byte streams of the command: passing on, looking at, keeping, printing again.
 
+pub mod destination;
 mod feed;
 pub mod input;
-pub mod output;
-pub mod plumbing;
+mod kept;
+mod observer;
+mod pipe_input;
+mod pump;
+pub mod release;
+mod replay_input;
 pub mod sink;
-pub mod spool;
+mod spool;
+pub mod standard;

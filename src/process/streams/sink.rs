@@ -10,11 +10,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-use nix::errno::Errno;
 use nix::libc;
 use nix::poll::PollFlags;
+use rustix::net::SendFlags;
 
-use crate::process::sys::fd::{above_standard, ready};
+use crate::process::sys::fd::{above_standard, inherited, ready, to_nix};
 
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 pub fn descriptor(path: &Path) -> Option<RawFd> {
@@ -35,11 +35,11 @@ pub fn descriptor(path: &Path) -> Option<RawFd> {
 #[derive(Debug)]
 pub struct Sink {
     fd: RawFd,
-    way: Way,
+    method: Method,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Method {
     /// A file or device: a write takes no longer than the disk.
     Whole,
     /// A description of our own, non-blocking.
@@ -54,18 +54,18 @@ impl Sink {
     /// For a descriptor that backoff was given.
     pub fn new(fd: RawFd) -> Sink {
         let path = format!("/proc/self/fd/{fd}");
-        let way = match fs::metadata(&path) {
-            Ok(is) if is.file_type().is_socket() => Way::Socket,
+        let method = match fs::metadata(&path) {
+            Ok(is) if is.file_type().is_socket() => Method::Socket,
             Ok(is) if is.file_type().is_fifo() || is.file_type().is_char_device() => {
                 let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
                 let own = OpenOptions::new().write(true).custom_flags(flags).open(&path).ok();
                 own.and_then(|file| above_standard(file.into()).ok())
-                    .map_or(Way::Pieces, Way::Own)
+                    .map_or(Method::Pieces, Method::Own)
             }
-            Ok(_) => Way::Whole,
-            Err(_) => Way::Pieces,
+            Ok(_) => Method::Whole,
+            Err(_) => Method::Pieces,
         };
-        Sink { fd, way }
+        Sink { fd, method }
     }
 
     /// Appends to a file, which is made if it is not there, for this user only. Of a named pipe that nobody
@@ -81,22 +81,21 @@ impl Sink {
         let fd = above_standard(file.into())?;
         Ok(Sink {
             fd: fd.as_raw_fd(),
-            way: Way::Own(fd),
+            method: Method::Own(fd),
         })
     }
 
     /// What to poll for room.
     pub fn fd(&self) -> BorrowedFd<'_> {
-        match &self.way {
-            Way::Own(fd) => fd.as_fd(),
-            // SAFETY: a descriptor of the caller's; if it is closed, poll says POLLNVAL and write EBADF. None
-            // of backoff's own has the number of a standard one.
-            _ => unsafe { BorrowedFd::borrow_raw(self.fd) },
+        match &self.method {
+            Method::Own(fd) => fd.as_fd(),
+            // If it is closed, poll says POLLNVAL and write EBADF.
+            _ => inherited(self.fd),
         }
     }
 
     /// Whether whoever would read this is gone, as far as that can be known without writing.
-    pub fn is_abandoned(&self) -> bool {
+    pub fn has_lost_its_reader(&self) -> bool {
         ready(self.fd(), PollFlags::empty())
             .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
     }
@@ -104,21 +103,10 @@ impl Sink {
     /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of
     /// our own this may wait, so poll first.
     pub fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
-        match &self.way {
-            Way::Whole | Way::Own(_) => nix::unistd::write(self.fd(), bytes),
-            Way::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
-            Way::Socket => {
-                // SAFETY: the buffer is valid for its length.
-                let sent = unsafe {
-                    libc::send(
-                        self.fd().as_raw_fd(),
-                        bytes.as_ptr().cast(),
-                        bytes.len(),
-                        libc::MSG_DONTWAIT,
-                    )
-                };
-                Errno::result(sent).map(|sent| sent as usize)
-            }
+        match &self.method {
+            Method::Whole | Method::Own(_) => nix::unistd::write(self.fd(), bytes),
+            Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
+            Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(to_nix),
         }
     }
 }

@@ -1,10 +1,20 @@
-//! The time of day. Waits and bounds never use it: it jumps.
+//! The clocks.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The time since the UNIX epoch, as this machine has it.
+/// CLOCK_MONOTONIC: does not jump, and stands still while the machine sleeps.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
+pub fn now() -> Instant {
+    Instant::now()
+}
+
+/// The time of day, which jumps: waits and bounds never use it.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
+pub fn time_of_day() -> SystemTime {
+    SystemTime::now()
+}
+
+/// The time of day as the time since the UNIX epoch.
 pub fn since_epoch() -> Duration {
-    #[allow(clippy::disallowed_methods, reason = "this is `os`")]
-    let now = SystemTime::now();
-    now.duration_since(UNIX_EPOCH).unwrap_or_default()
+    time_of_day().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -1,34 +1,21 @@
 //! The environment, as bytes and as it is: entries without `=`, odd names and bad UTF-8 included.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::ptr;
 
+use super::strings::strings;
+
 unsafe extern "C" {
     static mut environ: *const *const c_char;
 }
 
-/// The entries of the environment. backoff never changes its own, so they live as long as the
-/// process.
+/// The entries of the environment.
 fn entries() -> impl Iterator<Item = &'static CStr> {
-    // SAFETY: environ is null or points to a null-terminated array of strings; nothing in this
-    // process writes to it (clippy.toml bans set_var), in no thread.
-    let mut next = unsafe { environ };
-    std::iter::from_fn(move || {
-        if next.is_null() {
-            return None;
-        }
-        // SAFETY: as above; the walk ends at the null pointer.
-        let entry = unsafe { *next };
-        if entry.is_null() {
-            return None;
-        }
-        // SAFETY: not past the null pointer.
-        next = unsafe { next.add(1) };
-        // SAFETY: a string of the environment, never freed.
-        Some(unsafe { CStr::from_ptr(entry) })
-    })
+    // SAFETY: backoff never changes its own environment (clippy.toml bans set_var), in no thread.
+    unsafe { strings(environ) }
 }
 
 /// Name and value of an entry.
@@ -91,9 +78,9 @@ pub fn backoff_variables() -> Vec<(OsString, OsString)> {
 #[derive(Debug)]
 pub struct Environment {
     inherited: Vec<*const c_char>,
-    /// Where a variable is to name the process that reads it, its index in `inherited`, and a buffer
-    /// that the child writes its own process number into.
-    of_process: Vec<(usize, Vec<u8>)>,
+    /// Where a variable is to name the process that reads it, its index in `inherited`, and the entry, at whose end
+    /// the child writes its own process number.
+    of_process: Vec<(usize, Box<[Cell<u8>]>)>,
     own: Vec<CString>,
     all: Vec<*const c_char>,
 }
@@ -102,7 +89,7 @@ pub struct Environment {
 const NAMING_A_PROCESS: [&str; 2] = ["LISTEN_PID", "WATCHDOG_PID"];
 
 /// The most digits a process number has, and the final NUL.
-pub const NUMBER_ROOM: usize = 12;
+const NUMBER_ROOM: usize = 12;
 
 impl Environment {
     /// Everything that is inherited, except what `overridden` names.
@@ -121,7 +108,7 @@ impl Environment {
             if value == own_pid.as_bytes() && NAMING_A_PROCESS.iter().any(|known| known.as_bytes() == name) {
                 let mut buffer = [name, b"="].concat();
                 buffer.resize(buffer.len() + NUMBER_ROOM, 0);
-                of_process.push((inherited.len(), buffer));
+                of_process.push((inherited.len(), buffer.into_iter().map(Cell::new).collect()));
             }
             inherited.push(entry.as_ptr());
         }
@@ -147,18 +134,45 @@ impl Environment {
         self.all.push(ptr::null());
     }
 
-    /// For `execve(2)`; valid until the next [`Environment::set`].
-    pub fn as_ptr(&self) -> *const *const c_char {
-        self.all.as_ptr()
+    /// For `execve(2)`: pointers to the entries, and a null pointer.
+    pub fn entries(&self) -> &[*const c_char] {
+        &self.all
     }
 
-    /// Where the child is to write its own process number, in decimal, followed by a NUL: pointers
-    /// to [`NUMBER_ROOM`] bytes.
-    pub fn process_numbers(&mut self) -> Vec<*mut u8> {
-        let room = |(_, buffer): &mut (usize, Vec<u8>)| {
-            let at = buffer.len() - NUMBER_ROOM;
-            buffer[at..].as_mut_ptr()
-        };
-        self.of_process.iter_mut().map(room).collect()
+    /// The child writes its own process number where a variable is to name it. Async-signal-safe.
+    pub fn name_this_process(&self) {
+        for (_, entry) in &self.of_process {
+            let room = &entry[entry.len() - NUMBER_ROOM..];
+            for (place, digit) in room.iter().zip(decimal(std::process::id())) {
+                place.set(digit);
+            }
+        }
+    }
+}
+
+/// A number in decimal, followed by NULs.
+fn decimal(number: u32) -> [u8; NUMBER_ROOM] {
+    let mut digits = [0; NUMBER_ROOM];
+    let (mut rest, mut length) = (number, 0);
+    while rest > 0 || length == 0 {
+        digits[length] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        length += 1;
+    }
+    digits[..length].reverse();
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_numbers_in_decimal() {
+        for number in [0, 7, 10, 4_194_304, i32::MAX as u32] {
+            let digits = decimal(number);
+            let text = CStr::from_bytes_until_nul(&digits).unwrap().to_str().unwrap();
+            assert_eq!(text, number.to_string());
+        }
     }
 }

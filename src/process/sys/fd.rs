@@ -33,10 +33,26 @@ pub fn null() -> io::Result<OwnedFd> {
     above_standard(file.into())
 }
 
+/// A descriptor that backoff was given: a standard one, or one that `/dev/fd/N` names.
+pub fn inherited(number: RawFd) -> BorrowedFd<'static> {
+    // SAFETY: backoff never closes what it was given. If the caller has closed it, calls say EBADF: none of backoff's
+    // own descriptors has a standard one's number.
+    unsafe { BorrowedFd::borrow_raw(number) }
+}
+
 /// A copy of a standard descriptor, above 2 and close-on-exec.
 pub fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: used for this call only, which fails if the descriptor is closed.
-    unsafe { BorrowedFd::borrow_raw(standard) }.try_clone_to_owned()
+    inherited(standard).try_clone_to_owned()
+}
+
+/// Whether a descriptor is open.
+pub fn is_open(number: RawFd) -> bool {
+    rustix::io::fcntl_getfd(inherited(number)).is_ok()
+}
+
+/// The same error in the words of the other library.
+pub fn to_nix(error: rustix::io::Errno) -> Errno {
+    Errno::from_raw(error.raw_os_error())
 }
 
 /// What is ready now, without waiting.

@@ -1,14 +1,17 @@
 //! Plain writes to the standard descriptors: no buffer, no lock, no panic.
 
-use std::os::fd::{BorrowedFd, RawFd};
+use std::io::IsTerminal;
+use std::os::fd::RawFd;
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::environment::variable;
-use super::fd::ready;
+use super::fd::{inherited, ready};
 
+/// Standard input.
+pub const IN: RawFd = 0;
 /// Standard output.
 pub const OUT: RawFd = 1;
 /// Standard error.
@@ -16,9 +19,7 @@ pub const ERR: RawFd = 2;
 
 /// One `write(2)` to a standard descriptor, which may be closed.
 pub fn write_some(fd: RawFd, bytes: &[u8]) -> nix::Result<usize> {
-    // SAFETY: the descriptor is used for this call only; if it is closed, the call says EBADF. All
-    // of backoff's own descriptors are above 2, so it cannot be one of those.
-    write(unsafe { BorrowedFd::borrow_raw(fd) }, bytes)
+    write(inherited(fd), bytes)
 }
 
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
@@ -34,8 +35,7 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
 
 /// Whether a standard descriptor is a terminal.
 pub fn is_terminal(fd: RawFd) -> bool {
-    // SAFETY: isatty takes any number and fails where it is no terminal.
-    unsafe { nix::libc::isatty(fd) == 1 }
+    inherited(fd).is_terminal()
 }
 
 /// Whether lines on standard error are to be coloured (no-color.org, bixense.com/clicolors).
@@ -50,17 +50,9 @@ pub fn takes_colour() -> bool {
     set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(ERR)
 }
 
-/// Whether a descriptor is open.
-pub fn is_open(fd: RawFd) -> bool {
-    // SAFETY: F_GETFD takes any number and only asks.
-    unsafe { nix::libc::fcntl(fd, nix::libc::F_GETFD) >= 0 }
-}
-
 /// Whether a write would not wait, as far as `poll(2)` knows.
 pub fn has_room(fd: RawFd) -> bool {
-    // SAFETY: as in `write_some`; poll says POLLNVAL of a closed descriptor.
-    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    ready(fd, PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
+    ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output.

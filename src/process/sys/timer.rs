@@ -1,23 +1,18 @@
 //! Waiting for descriptors and points in time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::PollFd;
 
 /// The most one `poll(2)` waits; a longer wait polls again.
-pub(crate) const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
-
-/// A point in time this much later; None if the clock will never show it.
-pub(crate) fn later(from: Instant, by: Duration) -> Option<Instant> {
-    from.checked_add(by)
-}
+pub const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 
 /// `poll(2)` with the finest time-out the system has. An interrupted one counts as one that has
 /// nothing to tell; the callers poll again. False if the system cannot poll (a limit of descriptors that was
 /// lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
-pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
+pub fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     #[cfg(all(target_os = "linux", not(backoff_portable)))]
     let result = nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None);
     #[cfg(any(not(target_os = "linux"), backoff_portable))]
@@ -39,17 +34,16 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
 
 /// Linux lets timers fire some 50 us late to save power; during a wait that is too much. The command would
 /// inherit the setting, so dropping this sets again what it was.
-pub(crate) struct ExactTimers {
+pub struct ExactTimers {
     /// In nanoseconds.
     before: libc::c_ulong,
 }
 
 impl ExactTimers {
     /// From now on.
-    pub(crate) fn begin() -> ExactTimers {
+    pub fn begin() -> ExactTimers {
         #[cfg(target_os = "linux")]
-        // SAFETY: only asks.
-        let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
+        let slack = nix::sys::prctl::get_timerslack().unwrap_or(0);
         #[cfg(not(target_os = "linux"))]
         let slack = 0;
         set_timer_slack(1);
@@ -68,10 +62,7 @@ impl Drop for ExactTimers {
 
 fn set_timer_slack(nanoseconds: libc::c_ulong) {
     #[cfg(target_os = "linux")]
-    // SAFETY: PR_SET_TIMERSLACK takes a number and changes this thread's timers only.
-    unsafe {
-        libc::prctl(libc::PR_SET_TIMERSLACK, nanoseconds);
-    }
+    let _ = nix::sys::prctl::set_timerslack(nanoseconds);
     #[cfg(not(target_os = "linux"))]
     let _ = nanoseconds;
 }

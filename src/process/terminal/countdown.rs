@@ -3,10 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use nix::libc;
-
-use super::pty;
-use crate::process::sys::timer::later;
+use super::foreground::is_ours;
+use super::size;
+use crate::process::sys::deadline::Deadline;
 use crate::process::sys::{environment, stdio};
 
 /// Shorter waits would only flicker.
@@ -32,22 +31,23 @@ impl Countdown {
         }
     }
 
-    /// Shows the line, unless somebody else has the terminal. When it will have to be shown anew: at the next
-    /// full second.
-    pub(crate) fn show(&mut self, now: Instant, until: Instant, text: &dyn Fn(Duration) -> String) -> Option<Instant> {
+    /// Shows the line for what is left, unless somebody else has the terminal. When it will have to be shown anew: at
+    /// the next full second.
+    pub(crate) fn show(&mut self, now: Instant, left: Duration, text: &dyn Fn(Duration) -> String) -> Deadline {
         if !self.is_wanted {
-            return None;
+            return Deadline::NEVER;
         }
-        let left = until.saturating_duration_since(now);
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
-        if is_ours() {
-            let columns = pty::columns(stdio::ERR).unwrap_or(80);
+        // A job in the background must not write over another's line.
+        if is_ours(stdio::ERR) {
+            let columns = size::columns(stdio::ERR).unwrap_or(80);
             let text = text(Duration::from_secs(seconds));
             // The last column stays free: some terminals wrap after it.
             let shown = beginning(&text, usize::from(columns).saturating_sub(1));
             self.is_shown = write(&format!("{ERASE}{shown}"));
         }
-        later(now, left.saturating_sub(Duration::from_secs(seconds.saturating_sub(1))))
+        let after_the_next = Duration::from_secs(seconds.saturating_sub(1));
+        Deadline::after(now, left.saturating_sub(after_the_next))
     }
 
     /// Takes the line away.
@@ -67,14 +67,6 @@ fn beginning(text: &str, columns: usize) -> &str {
         used > columns
     });
     &text[..end.map_or(text.len(), |(at, _)| at)]
-}
-
-/// Whether this job has the terminal: one in the background must not write over another's.
-fn is_ours() -> bool {
-    // SAFETY: tcgetpgrp takes any number, and getpgrp only asks.
-    let (foreground, own) = unsafe { (libc::tcgetpgrp(stdio::ERR), libc::getpgrp()) };
-    // Of a terminal that does not control this process, nobody can say.
-    foreground < 0 || foreground == own
 }
 
 /// What does not fit at once (a terminal stopped by Ctrl-S) is left out.

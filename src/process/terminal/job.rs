@@ -1,24 +1,79 @@
-//! The controlling terminal: is there one, and stopping as a job does.
+//! Job control: is there a controlling terminal, whose signals are these, and stopping as a job does.
 
 use std::os::unix::fs::OpenOptionsExt;
 
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
 use nix::libc;
+use nix::sys::stat::Mode;
+use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
 
-use super::pty;
+use super::foreground::is_controlling;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
+use crate::process::sys::current::{Target, send};
+use crate::process::sys::fd::inherited;
 
-/// Whether this process has a controlling terminal.
-pub fn is_controlled() -> bool {
-    use nix::fcntl::{OFlag, open};
+/// What backoff knows of its job.
+#[derive(Debug, Default)]
+pub struct Job {
+    /// Whether there is a controlling terminal, once it was asked.
+    has_terminal: Option<bool>,
+    /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
+    key: Option<Signal>,
+    /// A key has made this signal, by which the job is to stop once the command has.
+    stop_key: Option<Signal>,
+}
+
+impl Job {
+    /// Whether this process has a controlling terminal. It is looked for once.
+    pub fn has_terminal(&mut self) -> bool {
+        *self.has_terminal.get_or_insert_with(has_controlling_terminal)
+    }
+
+    /// A key on the command's own terminal has made a signal: the job gets it, as our own terminal would have sent it.
+    pub fn on_key(&mut self, signal: Signal) {
+        if signal.stops_a_job() {
+            // Nobody would notice a leader of the session that stops.
+            self.stop_key = (!leads_session()).then_some(signal);
+        } else {
+            self.key = Some(signal);
+            signal_as_a_key_does(signal);
+        }
+    }
+
+    /// Whether this signal, which has come, was made by a key on the command's own terminal. Told once.
+    pub fn take_key(&mut self, signal: Signal) -> bool {
+        self.key.take_if(|key| *key == signal).is_some()
+    }
+
+    /// The signal of a key by which the job is to stop once the command has.
+    pub fn stop_key(&self) -> Option<Signal> {
+        self.stop_key
+    }
+
+    /// The same, and from now on it is somebody else's to see to.
+    pub fn take_stop_key(&mut self) -> Option<Signal> {
+        self.stop_key.take()
+    }
+
+    /// Stops backoff by `signal` until somebody continues it; with the job where a key has asked for that.
+    pub fn stop(&mut self, signals: &mut Signals, signal: Signal) {
+        match self.take_stop_key() {
+            Some(key) => stop_job(signals, key),
+            None => stop_self(signals, signal, !self.has_terminal()),
+        }
+    }
+}
+
+fn has_controlling_terminal() -> bool {
     let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
-    match open("/dev/tty", flags, nix::sys::stat::Mode::empty()) {
+    match open("/dev/tty", flags, Mode::empty()) {
         Ok(_closed_on_drop) => true,
         // The terminal is there and was hung up, or there is none.
-        Err(nix::errno::Errno::ENXIO | nix::errno::Errno::EIO) => false,
+        Err(Errno::ENXIO | Errno::EIO) => false,
         // No such device node (a bare container): ask the standard descriptors.
-        // SAFETY: tcgetpgrp takes any number and fails where it is no controlling terminal.
-        Err(_) => (0..=2).any(|fd| unsafe { libc::tcgetpgrp(fd) } >= 0),
+        Err(_) => (0..=2).any(|fd| tcgetpgrp(inherited(fd)).is_ok()),
     }
 }
 
@@ -32,51 +87,43 @@ fn terminal() -> Option<std::fs::File> {
         .ok()
 }
 
-/// Whether backoff's group has the terminal.
+/// Whether backoff's group has the controlling terminal.
 pub fn is_in_foreground() -> bool {
-    // SAFETY: only asks.
-    let own = unsafe { libc::getpgrp() };
-    terminal().is_some_and(|tty| nix::unistd::tcgetpgrp(tty).is_ok_and(|group| group.as_raw() == own))
+    terminal().is_some_and(|tty| tcgetpgrp(tty).is_ok_and(|group| group == getpgrp()))
 }
 
 /// Takes the terminal back from a group that a command with job control of its own gave it to and left
 /// behind: otherwise nobody would hear Ctrl-C any more.
 pub fn take_back() {
-    // SAFETY: only asks.
-    let own = nix::unistd::Pid::from_raw(unsafe { libc::getpgrp() });
+    let own = getpgrp();
     if let Some(tty) = terminal()
-        && nix::unistd::tcgetpgrp(&tty).is_ok_and(|group| group != own)
+        && tcgetpgrp(&tty).is_ok_and(|group| group != own)
     {
         // TTOU, which a process outside of the foreground gets for this, is blocked or caught.
-        let _ = nix::unistd::tcsetpgrp(&tty, own);
+        let _ = tcsetpgrp(&tty, own);
     }
 }
 
 /// Whether this process leads its session: then the kernel tells it alone that the terminal is gone.
 pub fn leads_session() -> bool {
-    // SAFETY: both calls only ask.
-    unsafe { libc::getsid(0) == libc::getpid() }
+    getsid(None) == Ok(getpid())
 }
 
 /// Whether the parent put backoff into a process group of its own, as a shell with job control does.
 /// Such a parent notices that backoff has stopped.
 pub fn parent_controls_jobs() -> bool {
-    // SAFETY: all three calls only ask.
-    unsafe { libc::getpgid(libc::getppid()) != libc::getpgrp() }
+    getpgid(Some(getppid())) != Ok(getpgrp())
 }
 
 /// Sends a signal to whom the terminal on standard input would send it, had it made it of a key: this
 /// process's group. If that terminal does not control this process, to this process.
-pub fn signal_as_typed(signal: Signal) {
-    let target = if pty::is_controlling() {
-        0
+fn signal_as_a_key_does(signal: Signal) {
+    let target = if is_controlling() {
+        Target::OwnGroup
     } else {
-        std::process::id() as i32
+        Target::Own
     };
-    // SAFETY: 0 is the own group, and the other number is this process's own.
-    unsafe {
-        libc::kill(target, signal.number());
-    }
+    send(target, signal);
 }
 
 /// Stops the job, this process included, as a key on the terminal does; until somebody continues it.
@@ -85,15 +132,15 @@ pub fn signal_as_typed(signal: Signal) {
 /// comes last, when all that the stop needs is done; and this process gets the one signal that all get: a CONT
 /// that comes before it has acted on that revokes it, but would be forgotten over a second signal.
 pub fn stop_job(signals: &mut Signals, signal: Signal) {
-    signal_as_typed(signal);
-    signals.admit(signal);
+    signal_as_a_key_does(signal);
+    signals.deliver_pending(signal);
 }
 
 /// Stops this process by `signal` until somebody continues it.
 ///
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as nobody there would
 /// continue the job; then `insist` stops it with STOP.
-pub fn stop_self(signals: &mut Signals, signal: Signal, insist: bool) {
+fn stop_self(signals: &mut Signals, signal: Signal, insist: bool) {
     // Somebody has continued the job already, and the kernel would forget that CONT.
     if signals.is_waiting(Signal::CONT) {
         return;

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use nix::errno::Errno;
 
-use super::streams::sink::{self, Sink};
-use super::sys::stdio;
+use crate::process::streams::sink::{self, Sink};
+use crate::process::sys::{fd, stdio};
 use crate::run::text::{describe, describe_error};
 
 /// The log, opened when there is something to write.
 #[derive(Debug)]
-pub(super) struct Messages {
+pub(super) struct Log {
     path: Option<PathBuf>,
     /// The path stands for a descriptor that backoff was not given. One of its own may get that number.
     is_not_given: bool,
@@ -19,13 +19,13 @@ pub(super) struct Messages {
     is_lost: bool,
 }
 
-impl Messages {
+impl Log {
     /// To this file, or to standard error. Before backoff opens anything of its own.
-    pub(super) fn new(path: Option<PathBuf>) -> Messages {
+    pub(super) fn new(path: Option<PathBuf>) -> Log {
         let number = path.as_deref().and_then(sink::descriptor);
-        Messages {
+        Log {
             path,
-            is_not_given: number.is_some_and(|number| !stdio::is_open(number)),
+            is_not_given: number.is_some_and(|number| !fd::is_open(number)),
             sink: None,
             is_lost: false,
         }

@@ -1,7 +1,6 @@
 //! Standard input of several attempts, with real pipes and real commands. What stands for backoff's
 //! standard input is a descriptor of the test.
 #![cfg(all(target_os = "linux", not(backoff_portable)))]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at clocks and have writers of their own"
@@ -14,9 +13,10 @@ use std::process::{Command, Stdio};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use backoff_cli::process::streams::input::Input;
-use backoff_cli::run::streams::InputMode::{Auto, Inherit, Null, Replay};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::Input;
+use crate::run::streams::InputMode::{Auto, Inherit, Null, Replay};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const NO_LIMIT: u64 = 1 << 40;

@@ -6,7 +6,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use super::sys::stdio;
+use crate::process::sys::stdio;
 
 /// Enough for TLS.
 const STACK: usize = 1 << 20;

@@ -1,0 +1,95 @@
+//! What is left of an attempt when the command has ended: the rest of its tree, and of its output.
+
+use std::time::Duration;
+
+use super::event_loop::EventLoop;
+use super::on_signal::{Action, Phase, on_signal};
+use super::running::Running;
+use crate::policy::signal::Signal;
+use crate::process::streams::standard::Streams;
+use crate::process::sys::clock::now;
+use crate::process::sys::deadline::Deadline;
+use crate::process::terminal::pty::Pty;
+
+/// Before the first look whether the rest of a timed-out tree has gone; each later one takes
+/// twice as long to come, up to the last of these.
+const TREE_POLLS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(64)];
+/// How long the rest of a tree may take to die once it got KILL (or, where KILL is not allowed, TERM).
+const TREE_GRACE: Duration = Duration::from_secs(2);
+
+/// How long the pipes of a command that has ended may be silent before they are closed.
+const DRAIN_GRACE: Duration = Duration::from_millis(300);
+/// How long they are emptied at most.
+const LONGEST_DRAIN: Duration = Duration::from_secs(10);
+
+/// After a time-out. The attempt's own process has ended and is a zombie still, so that its number and its group
+/// stay its own; waits for the rest of the tree, and ends it when its time is up.
+pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
+    let mut give_up = Deadline::after(now(), TREE_GRACE);
+    let [mut pause, longest] = TREE_POLLS;
+    loop {
+        match attempt.tree.has_survivors(&attempt.child) {
+            Some(true) => {}
+            Some(false) => return,
+            // Nobody can say; the dead leader pins the group until its time is up.
+            None if attempt.child.group().is_some() => {}
+            None => return,
+        }
+        let now = now();
+        if attempt.deadlines.take_kill(now) {
+            give_up = Deadline::after(now, TREE_GRACE);
+            attempt.tree.signal(&attempt.child, Signal::KILL);
+        }
+        if !attempt.deadlines.kill.is_set() && give_up.is_due(now) {
+            return;
+        }
+        event_loop.wait(Deadline::after(now, pause).or_earlier(attempt.deadlines.kill));
+        pause = (pause * 2).min(longest);
+        handle_signals(Phase::EndingTree, attempt, event_loop);
+    }
+}
+
+/// What the command had written is still in the pipes. Where somebody else holds them
+/// open, the last words of a pipeline may follow: goes on while output keeps coming, but not for ever,
+/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is.
+pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
+    event_loop.pty().map(Pty::ended);
+    let begun = now();
+    let give_up = Deadline::after(begun, LONGEST_DRAIN);
+    let mut silent = Deadline::after(begun, DRAIN_GRACE);
+    while event_loop.streams(Streams::is_open) {
+        // After a bound or a signal the reader has no more time than the command had.
+        let is_cut = attempt.deadlines.ended_by.is_some() || attempt.interrupted.is_some();
+        let waits_for_reader = event_loop.streams(Streams::has_pending_output) && !is_cut;
+        let until = if waits_for_reader {
+            Deadline::NEVER
+        } else {
+            silent.or_earlier(give_up)
+        };
+        let moved = event_loop.wait(until);
+        let now = now();
+        if moved {
+            silent = Deadline::after(now, DRAIN_GRACE);
+        } else if silent.is_due(now) && !waits_for_reader {
+            return;
+        }
+        if give_up.is_due(now) && !waits_for_reader {
+            return;
+        }
+        if handle_signals(Phase::Draining, attempt, event_loop) {
+            return;
+        }
+    }
+}
+
+/// Whether one has asked to end.
+fn handle_signals(phase: Phase, attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
+    let mut asked = false;
+    while let Some(received) = event_loop.signals.take() {
+        if on_signal(phase, received) == Action::NoFurtherAttempt {
+            attempt.interrupted.get_or_insert(received.signal);
+            asked = true;
+        }
+    }
+    asked
+}

@@ -1,0 +1,97 @@
+//! The one place where backoff sleeps: signals, the command's streams and points in time, in one `poll(2)`.
+
+use std::os::fd::BorrowedFd;
+
+use nix::libc;
+use nix::poll::{PollFd, PollFlags};
+
+use crate::process::signals::Signals;
+use crate::process::spawn::child;
+use crate::process::streams::standard::Streams;
+use crate::process::sys::clock::now;
+use crate::process::sys::deadline::Deadline;
+use crate::process::sys::timer::{LONGEST_POLL, poll};
+use crate::process::terminal::job::Job;
+use crate::process::terminal::pty::Pty;
+
+/// What is waited for besides signals.
+pub type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
+
+#[derive(Debug)]
+pub struct EventLoop {
+    pub signals: Signals,
+    /// The streams that backoff has a hand in; None if all are the caller's own.
+    pub streams: Option<Streams>,
+    pub job: Job,
+    /// A signal has ended the run.
+    pub is_ending: bool,
+    is_init: bool,
+}
+
+impl EventLoop {
+    pub fn new(signals: Signals, streams: Option<Streams>) -> EventLoop {
+        EventLoop {
+            signals,
+            streams,
+            job: Job::default(),
+            is_ending: false,
+            is_init: std::process::id() == 1,
+        }
+    }
+
+    /// Sleeps until something comes or the time is up, takes in signals and moves the command's streams.
+    /// Whether a stream was ready.
+    pub fn wait(&mut self, until: Deadline) -> bool {
+        let wake_after = self.streams.as_ref().and_then(Streams::wake_after);
+        let interests = self.streams.as_ref().map_or([None; 3], Streams::interests);
+        let until = match wake_after {
+            Some(after) => until.or_earlier(Deadline::after(now(), after)),
+            None => until,
+        };
+        let (signals, ready) = self.poll(until, interests);
+        if signals {
+            self.signals.receive();
+        }
+        if let Some(streams) = &mut self.streams {
+            streams.work(ready);
+            for signal in streams.take_key_signals() {
+                self.job.on_key(signal);
+            }
+        }
+        ready.contains(&true)
+    }
+
+    /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and
+    /// which of the others are ready.
+    pub fn poll(&self, until: Deadline, others: Interests<'_>) -> (bool, [bool; 3]) {
+        let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
+        fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
+        let left = until.is_set().then(now).and_then(|now| until.left(now));
+        if !poll(&mut fds, left.map(|left| left.min(LONGEST_POLL))) {
+            return (true, others.map(|other| other.is_some()));
+        }
+        let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(false));
+        let signals = ready.next().unwrap_or(false);
+        (
+            signals,
+            others.map(|other| other.is_some() && ready.next().unwrap_or(false)),
+        )
+    }
+
+    /// Asks the streams that backoff has a hand in; false if there are none.
+    pub fn streams(&self, question: fn(&Streams) -> bool) -> bool {
+        self.streams.as_ref().is_some_and(question)
+    }
+
+    /// The attempt's own terminal, if it has one (`--pty`).
+    pub fn pty(&mut self) -> Option<&mut Pty> {
+        self.streams.as_mut().and_then(Streams::pty)
+    }
+
+    /// As process 1: reaps every process that has ended, but for this one.
+    pub fn reap_orphans(&self, attempt: Option<libc::pid_t>) {
+        if self.is_init {
+            child::reap_orphans(attempt);
+        }
+    }
+}

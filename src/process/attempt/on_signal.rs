@@ -1,0 +1,265 @@
+//! What is done about a signal: the table "State and signal" of docs/DESIGN.md.
+
+use crate::policy::signal::Signal;
+use crate::process::signals::received::{Class, Received};
+use crate::process::spawn::place::Place;
+
+/// What backoff is doing when a signal comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Waiting, writing, or anything else between two attempts.
+    BetweenAttempts,
+    /// The command runs.
+    Running(Facts),
+    /// The command has ended after a time-out; the rest of its tree is waited for.
+    EndingTree,
+    /// The command has ended; the rest of its output is waited for.
+    Draining,
+}
+
+/// What else counts while the command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    pub place: Place,
+    /// A key on the command's own terminal has made this signal.
+    pub by_key: bool,
+    /// The command is stopped.
+    pub is_stopped: bool,
+    /// The kernel has reported that the command was continued.
+    pub was_continued: bool,
+    /// Of a terminal that is gone, the kernel tells the leader of the session alone: backoff.
+    pub leads_session: bool,
+    /// The command has a terminal of its own that is to be as large as ours.
+    pub copies_size: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    Ignore,
+    /// Something has become of the command or, as process 1, of an orphan.
+    LookAtChildren,
+    /// The run ends at once, by this signal.
+    EndRun,
+    /// backoff stops by this signal.
+    StopBackoff,
+    /// The command is stopped in its own session, by STOP: its group is orphaned there, and the kernel would not let
+    /// this signal do it. Then backoff stops by this signal.
+    StopCommand,
+    PassOn,
+    /// This attempt is the last.
+    NoFurtherAttempt,
+    PassOnAndNoFurtherAttempt,
+    /// The command's terminal gets the size of ours; the kernel tells the command.
+    CopySize,
+}
+
+pub fn on_signal(phase: Phase, received: Received) -> Action {
+    match (phase, received.class) {
+        (Phase::BetweenAttempts | Phase::Running(_), Class::Child) => Action::LookAtChildren,
+        (Phase::BetweenAttempts, Class::End) => Action::EndRun,
+        (Phase::BetweenAttempts, Class::StopJob) => Action::StopBackoff,
+        (Phase::BetweenAttempts, Class::Continue | Class::Inform) => Action::Ignore,
+        (Phase::Running(facts), _) => while_running(facts, received),
+        (Phase::EndingTree | Phase::Draining, Class::End) => Action::NoFurtherAttempt,
+        (Phase::EndingTree | Phase::Draining, _) => Action::Ignore,
+    }
+}
+
+fn while_running(facts: Facts, received: Received) -> Action {
+    let is_in_session = matches!(facts.place, Place::Terminal | Place::Session);
+    match (received.class, has_it_already(facts, received)) {
+        (Class::StopJob, _) if is_in_session => Action::StopCommand,
+        (Class::Inform, _) if received.signal == Signal::WINCH && facts.copies_size => Action::CopySize,
+        (Class::End, true) => Action::NoFurtherAttempt,
+        (Class::End, false) => Action::PassOnAndNoFurtherAttempt,
+        (_, true) => Action::Ignore,
+        (_, false) => Action::PassOn,
+    }
+}
+
+/// Whether the command got the signal from where backoff got it.
+fn has_it_already(facts: Facts, received: Received) -> bool {
+    if facts.by_key {
+        return true;
+    }
+    if facts.place != Place::Shared {
+        return false;
+    }
+    match received.class {
+        // What continues a job continues all of it.
+        Class::Continue => facts.was_continued,
+        // What stops a job stops all of it, and must not stop it again after it was continued.
+        Class::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
+        _ if received.signal == Signal::HUP && facts.leads_session => false,
+        _ => received.by_terminal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use Action::*;
+
+    use super::*;
+
+    /// A process sends it.
+    fn sent(signal: Signal) -> Received {
+        Received::new(signal, false)
+    }
+
+    /// The kernel sends it: the terminal, or a timer.
+    fn by_kernel(signal: Signal) -> Received {
+        Received::new(signal, true)
+    }
+
+    fn running(place: Place) -> Facts {
+        Facts {
+            place,
+            by_key: false,
+            is_stopped: false,
+            was_continued: false,
+            leads_session: false,
+            copies_size: false,
+        }
+    }
+
+    const END: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
+    const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
+
+    fn rest() -> Vec<Signal> {
+        let known = ["WINCH", "USR1", "USR2", "PIPE", "URG", "IO", "RTMIN+1"];
+        known.into_iter().filter_map(|name| name.parse().ok()).collect()
+    }
+
+    /// A row of the table: end, stop, CONT, the rest.
+    #[track_caller]
+    fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [Action; 4]) {
+        let columns = [END.to_vec(), STOP.to_vec(), vec![Signal::CONT], rest()];
+        for (signals, action) in columns.into_iter().zip(row) {
+            for signal in signals {
+                assert_eq!(on_signal(phase, receive(signal)), action, "{phase:?} {signal}");
+            }
+        }
+    }
+
+    #[test]
+    fn between_two_attempts() {
+        for receive in [sent, by_kernel] {
+            let row = [EndRun, StopBackoff, Ignore, Ignore];
+            expect_row(Phase::BetweenAttempts, receive, row);
+        }
+    }
+
+    #[test]
+    fn in_a_group_of_its_own() {
+        let phase = Phase::Running(running(Place::Group));
+        for receive in [sent, by_kernel] {
+            expect_row(phase, receive, [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn]);
+        }
+    }
+
+    #[test]
+    fn in_the_shared_group_from_a_process() {
+        let phase = Phase::Running(running(Place::Shared));
+        expect_row(phase, sent, [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn]);
+    }
+
+    #[test]
+    fn in_the_shared_group_from_the_terminal() {
+        let phase = Phase::Running(running(Place::Shared));
+        for signal in [Signal::INT, Signal::QUIT, Signal::HUP] {
+            assert_eq!(on_signal(phase, by_kernel(signal)), NoFurtherAttempt, "{signal}");
+        }
+        for signal in STOP.into_iter().chain([Signal::WINCH]) {
+            assert_eq!(on_signal(phase, by_kernel(signal)), Ignore, "{signal}");
+        }
+        assert_eq!(on_signal(phase, by_kernel(Signal::CONT)), PassOn);
+    }
+
+    #[test]
+    fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
+        let facts = Facts {
+            leads_session: true,
+            ..running(Place::Shared)
+        };
+        let phase = Phase::Running(facts);
+        assert_eq!(on_signal(phase, by_kernel(Signal::HUP)), PassOnAndNoFurtherAttempt);
+        assert_eq!(on_signal(phase, by_kernel(Signal::INT)), NoFurtherAttempt);
+    }
+
+    #[test]
+    fn in_the_shared_group_once_the_command_was_continued() {
+        let facts = Facts {
+            was_continued: true,
+            ..running(Place::Shared)
+        };
+        let row = [PassOnAndNoFurtherAttempt, Ignore, Ignore, PassOn];
+        expect_row(Phase::Running(facts), sent, row);
+    }
+
+    #[test]
+    fn in_the_shared_group_while_the_command_is_stopped() {
+        let facts = Facts {
+            is_stopped: true,
+            ..running(Place::Shared)
+        };
+        let row = [PassOnAndNoFurtherAttempt, Ignore, PassOn, PassOn];
+        expect_row(Phase::Running(facts), sent, row);
+    }
+
+    #[test]
+    fn in_a_session_of_its_own() {
+        for place in [Place::Session, Place::Terminal] {
+            let row = [PassOnAndNoFurtherAttempt, StopCommand, PassOn, PassOn];
+            expect_row(Phase::Running(running(place)), sent, row);
+        }
+    }
+
+    #[test]
+    fn on_a_terminal_of_its_own() {
+        let facts = running(Place::Terminal);
+        let copies_size = Phase::Running(Facts {
+            copies_size: true,
+            ..facts
+        });
+        assert_eq!(on_signal(copies_size, by_kernel(Signal::WINCH)), CopySize);
+        let by_key = Phase::Running(Facts { by_key: true, ..facts });
+        for signal in [Signal::INT, Signal::QUIT] {
+            assert_eq!(on_signal(by_key, sent(signal)), NoFurtherAttempt, "{signal}");
+        }
+    }
+
+    #[test]
+    fn after_the_command_has_ended() {
+        for phase in [Phase::EndingTree, Phase::Draining] {
+            for receive in [sent, by_kernel] {
+                expect_row(phase, receive, [NoFurtherAttempt, Ignore, Ignore, Ignore]);
+            }
+            assert_eq!(on_signal(phase, sent(Signal::CHLD)), Ignore);
+        }
+    }
+
+    #[test]
+    fn children_are_looked_at() {
+        let running = Place::Shared;
+        for phase in [Phase::BetweenAttempts, Phase::Running(self::running(running))] {
+            assert_eq!(on_signal(phase, by_kernel(Signal::CHLD)), LookAtChildren);
+        }
+    }
+
+    #[test]
+    fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
+        let facts = running(Place::Shared);
+        for (phase, action) in [
+            (Phase::BetweenAttempts, EndRun),
+            (Phase::Running(facts), PassOnAndNoFurtherAttempt),
+            (Phase::EndingTree, NoFurtherAttempt),
+            (Phase::Draining, NoFurtherAttempt),
+        ] {
+            assert_eq!(on_signal(phase, by_kernel(Signal::ALRM)), action, "{phase:?}");
+        }
+        let from_a_process = sent(Signal::ALRM);
+        assert_eq!(on_signal(Phase::Draining, from_a_process), Ignore);
+        assert_eq!(on_signal(Phase::BetweenAttempts, from_a_process), Ignore);
+        assert_eq!(on_signal(Phase::Running(facts), from_a_process), PassOn);
+    }
+}

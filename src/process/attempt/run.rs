@@ -1,0 +1,140 @@
+//! One attempt from its start to its outcome.
+
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+
+use super::aftermath;
+use super::deadlines::Deadlines;
+use super::event_loop::EventLoop;
+use super::running::Running;
+use crate::policy::outcome::{Bound, End, Outcome, Seen};
+use crate::policy::signal::Signal;
+use crate::process::spawn::child::{Child, Ended};
+use crate::process::spawn::child_stdio::ChildStdio;
+use crate::process::spawn::place::Place;
+use crate::process::spawn::program::{Program, SpawnError};
+use crate::process::streams::standard::Streams;
+use crate::process::sys::clock::now;
+use crate::process::sys::deadline::Deadline;
+use crate::process::sys::environment::Environment;
+use crate::process::terminal::job;
+use crate::process::terminal::pty::Pty;
+use crate::run::host::{Attempt, AttemptSpec, RunError};
+use crate::run::text::describe;
+
+/// What is to be started, and how.
+pub struct Launch<'a> {
+    pub program: &'a Program,
+    pub environment: &'a mut Environment,
+    pub place: Place,
+    pub stdio: ChildStdio,
+}
+
+/// How the command ended.
+struct CommandEnd {
+    end: End,
+    ran: Duration,
+    interrupted: Option<Signal>,
+}
+
+/// Starts a program and waits for its end. What cannot be started is an outcome, too. `deadline` is the run's.
+pub fn run(
+    event_loop: &mut EventLoop,
+    launch: Launch<'_>,
+    spec: &AttemptSpec,
+    deadline: Deadline,
+) -> Result<Attempt, RunError> {
+    launch.environment.set(&spec.variables);
+    let was_in_foreground = launch.place == Place::Shared && job::is_in_foreground();
+    let started = now();
+    let child = launch
+        .program
+        .start(launch.environment, &event_loop.signals, launch.place, &launch.stdio);
+    drop(launch.stdio);
+    let over = match child {
+        Ok(child) => {
+            if let Some(pty) = event_loop.pty() {
+                pty.started(child.pid());
+            }
+            let deadlines = Deadlines::new(&spec.bounds, started, deadline);
+            let attempt = Running::new(child, launch.place, deadlines, spec.bounds.signal);
+            let over = to_its_end(attempt, event_loop, started);
+            tidy_the_terminal(event_loop, was_in_foreground);
+            over?
+        }
+        Err(SpawnError::Exec(failure)) => CommandEnd {
+            end: End::NotStarted(failure),
+            ran: Duration::ZERO,
+            interrupted: None,
+        },
+        Err(SpawnError::Fork(errno)) => {
+            return Err(RunError::Fault(format!("cannot start a process: {}", describe(errno))));
+        }
+    };
+    event_loop.is_ending |= over.interrupted.is_some();
+    outcome(event_loop, over)
+}
+
+fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Instant) -> Result<CommandEnd, RunError> {
+    let ended = attempt.until_it_ends(event_loop);
+    let ran = attempt.deadlines.ran(started, now());
+    let ended_by = attempt.deadlines.ended_by;
+    // If it still runs, it gets TERM when backoff ends.
+    let end = end(ended_by, ended).map_err(|errno| {
+        let why = describe(errno);
+        RunError::Fault(format!("cannot learn how the command ended: {why}"))
+    })?;
+    if ended_by.is_some() {
+        aftermath::wait_for_tree(&mut attempt, event_loop);
+    }
+    aftermath::drain(&mut attempt, event_loop);
+    Child::reap(attempt.child);
+    event_loop.reap_orphans(None);
+    Ok(CommandEnd {
+        end,
+        ran,
+        interrupted: attempt.interrupted,
+    })
+}
+
+fn end(ended_by: Option<Bound>, ended: Ended) -> Result<End, Errno> {
+    match (ended_by, ended) {
+        (Some(bound), _) => Ok(End::TimedOut(bound)),
+        (None, Ended::Exited(code)) => Ok(End::Exited(code)),
+        (None, Ended::Signaled(signal)) => Ok(End::Signaled(signal)),
+        (None, Ended::Unknown(errno)) => Err(errno),
+    }
+}
+
+fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {
+    event_loop.pty().map(Pty::release_keyboard);
+    // The command ended before it could stop; the rest of the job stops all the same.
+    if let Some(signal) = event_loop.job.take_stop_key() {
+        job::stop_job(&mut event_loop.signals, signal);
+    }
+    if was_in_foreground {
+        job::take_back();
+    }
+}
+
+fn outcome(event_loop: &mut EventLoop, over: CommandEnd) -> Result<Attempt, RunError> {
+    let is_hung_up = event_loop.streams(Streams::is_hung_up);
+    let seen = match &mut event_loop.streams {
+        Some(streams) => streams.end().map_err(RunError::Fault)?,
+        None => Seen::default(),
+    };
+    let end = match over.end {
+        // Its terminal was hung up since nobody reads what it shows: on a pipe, PIPE.
+        End::Signaled(Signal::HUP) if is_hung_up => End::Signaled(Signal::PIPE),
+        end => end,
+    };
+    Ok(Attempt {
+        outcome: Outcome {
+            end,
+            ran: over.ran,
+            seen,
+        },
+        interrupted: over.interrupted,
+    })
+}

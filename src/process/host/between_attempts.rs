@@ -1,0 +1,151 @@
+//! backoff between two attempts: whatever it waits for, it handles signals meanwhile.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use nix::poll::PollFlags;
+
+use super::background::Background;
+use crate::process::attempt::event_loop::EventLoop;
+use crate::process::attempt::on_signal::{Action, Phase, on_signal};
+use crate::process::streams::standard::Streams;
+use crate::process::sys::clock::now;
+use crate::process::sys::deadline::Deadline;
+use crate::process::sys::timer::ExactTimers;
+use crate::process::terminal::countdown::Countdown;
+use crate::run::host::RunError;
+use crate::run::output::Progress;
+use crate::run::text::describe_error;
+
+/// What a person at the terminal may see while this is left of a wait.
+pub(super) type LineFor<'a> = &'a dyn Fn(Duration) -> String;
+
+#[derive(Debug)]
+pub(super) struct BetweenAttempts {
+    pub(super) event_loop: EventLoop,
+    countdown: Countdown,
+}
+
+impl BetweenAttempts {
+    pub(super) fn new(event_loop: EventLoop) -> BetweenAttempts {
+        BetweenAttempts {
+            event_loop,
+            countdown: Countdown::default(),
+        }
+    }
+
+    /// Takes in what has come, and handles it.
+    pub(super) fn receive_signals(&mut self) -> Result<(), RunError> {
+        self.event_loop.signals.receive();
+        self.handle_signals()
+    }
+
+    /// What asks to end ends the run, what stops a job stops backoff, the rest was for a command that is not there.
+    fn handle_signals(&mut self) -> Result<(), RunError> {
+        while let Some(received) = self.event_loop.signals.take() {
+            match on_signal(Phase::BetweenAttempts, received) {
+                Action::EndRun => {
+                    self.event_loop.is_ending = true;
+                    return Err(RunError::Interrupted(received.signal));
+                }
+                Action::StopBackoff => {
+                    self.countdown.erase();
+                    let event_loop = &mut self.event_loop;
+                    event_loop.job.stop(&mut event_loop.signals, received.signal);
+                    event_loop.signals.receive();
+                }
+                Action::LookAtChildren => self.event_loop.reap_orphans(None),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until this much time has passed; with a countdown if there is a line for it.
+    pub(super) fn sleep(&mut self, delay: Duration, shown: Option<(LineFor<'_>, Progress)>) -> Result<(), RunError> {
+        self.receive_signals()?;
+        let end = Deadline::after(now(), delay);
+        let exact = ExactTimers::begin();
+        if let Some((_, progress)) = shown {
+            self.countdown = Countdown::new(delay, progress == Progress::Always);
+        }
+        let waited = self.sleep_until(end, shown.map(|(line, _)| line));
+        self.countdown.erase();
+        drop(exact);
+        waited
+    }
+
+    fn sleep_until(&mut self, end: Deadline, shown: Option<LineFor<'_>>) -> Result<(), RunError> {
+        loop {
+            let now = now();
+            if end.is_due(now) {
+                return Ok(());
+            }
+            let anew = match (shown, end.left(now)) {
+                (Some(line), Some(left)) => self.countdown.show(now, left, line),
+                _ => Deadline::NEVER,
+            };
+            self.event_loop.wait(end.or_earlier(anew));
+            self.handle_signals()?;
+        }
+    }
+
+    /// Reads standard input to its end, where that has to come first. Whether the deadline left time.
+    pub(super) fn fill_input(&mut self, deadline: Deadline) -> Result<bool, RunError> {
+        while self.event_loop.streams(Streams::needs_filling) {
+            if deadline.is_due(now()) {
+                return Ok(false);
+            }
+            self.event_loop.wait(deadline);
+            self.handle_signals()?;
+            if let Some(why) = self.event_loop.streams.as_mut().and_then(Streams::take_fault) {
+                return Err(RunError::Fault(why));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits until something can be written here.
+    pub(super) fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> Result<(), RunError> {
+        loop {
+            let writable = [Some((fd, PollFlags::POLLOUT)), None, None];
+            let (signals, [has_room, ..]) = self.event_loop.poll(Deadline::NEVER, writable);
+            if signals {
+                self.receive_signals()?;
+            }
+            if has_room {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does what may block for long. An error if it takes longer than this, or cannot be begun: what a
+    /// person should read.
+    pub(super) fn in_background<T: Send + 'static>(
+        &mut self,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Result<T, String>, RunError> {
+        let background = match Background::begin(work) {
+            Ok(background) => background,
+            Err(error) => return Ok(Err(format!("cannot start a thread: {}", describe_error(&error)))),
+        };
+        let mut until = Deadline::after(now(), limit);
+        loop {
+            let done = [Some((background.fd(), PollFlags::POLLIN)), None, None];
+            let (signals, [is_over, ..]) = self.event_loop.poll(until, done);
+            if signals {
+                let received = now();
+                self.receive_signals()?;
+                // While backoff is stopped (Ctrl-Z), so is the work.
+                until.put_off(now().saturating_duration_since(received));
+            }
+            if is_over {
+                return Ok(background.result().ok_or_else(|| "failed".to_owned()));
+            }
+            if until.is_due(now()) {
+                return Ok(Err(format!("gives no answer within {} ms", limit.as_millis())));
+            }
+        }
+    }
+}

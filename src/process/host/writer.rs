@@ -1,0 +1,109 @@
+//! What backoff itself writes: lines about a run, reports, output that was kept. It may go to a pipe that nobody
+//! empties, and signals must get through all the same.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags};
+
+use super::between_attempts::BetweenAttempts;
+use crate::policy::signal::Signal;
+use crate::process::streams::destination::{Broken, OutputDestination};
+use crate::process::streams::release::Release;
+use crate::process::streams::sink::Sink;
+use crate::process::sys::clock::now;
+use crate::process::sys::deadline::Deadline;
+use crate::process::sys::stdio;
+use crate::process::sys::timer::poll;
+use crate::run::host::RunError;
+use crate::run::text::describe_error;
+
+/// Once a signal has ended the run, how long what is still to be said may wait for its reader.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
+/// Why a text was not written.
+pub(super) enum Unwritten {
+    /// The system says so.
+    Refused(Errno),
+    /// The run is ending, and there is still no room for it.
+    Unread,
+    /// A signal came first.
+    RunError(RunError),
+}
+
+/// Writes all of a text.
+pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, text: &str) -> Result<(), Unwritten> {
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        // It may be a pipe that nobody empties, and a signal must get through; one that has got through must
+        // not be held up.
+        if !between.event_loop.is_ending {
+            between.wait_for_room(sink.fd()).map_err(Unwritten::RunError)?;
+        } else if !has_room_soon(sink.fd()) {
+            return Err(Unwritten::Unread);
+        }
+        match sink.write(rest) {
+            Ok(written) => rest = &rest[written..],
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(errno) => return Err(Unwritten::Refused(errno)),
+        }
+    }
+    Ok(())
+}
+
+/// Whether something can be written here, now or in a moment. Signals have to wait.
+fn has_room_soon(fd: BorrowedFd<'_>) -> bool {
+    let until = Deadline::after(now(), LAST_WORDS);
+    loop {
+        let left = until.left(now());
+        let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
+        if poll(&mut fds, left) && fds[0].any().unwrap_or(false) {
+            return true;
+        }
+        if left.is_some_and(|left| left.is_zero()) {
+            return false;
+        }
+    }
+}
+
+/// One line on standard error. That it cannot be written is no further error.
+pub(super) fn complain(between: &mut BetweenAttempts, line: &str) -> Result<(), RunError> {
+    match write(between, &Sink::new(stdio::ERR), &format!("backoff: {line}\n")) {
+        Err(Unwritten::RunError(error)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Prints what was kept of both outputs, as the run ended.
+pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Result<(), RunError> {
+    let Some(mut streams) = between.event_loop.streams.take() else {
+        return Ok(());
+    };
+    let mut printed = Ok(());
+    for (output, name) in ["standard output", "standard error"].into_iter().enumerate() {
+        let destination = streams.settle(output, succeeded);
+        if printed.is_ok() {
+            printed = print(between, destination, name);
+        }
+        // Printed, or nobody wants it any more: in no case a second time.
+        destination.clear();
+    }
+    between.event_loop.streams = Some(streams);
+    printed
+}
+
+fn print(between: &mut BetweenAttempts, destination: &OutputDestination, name: &str) -> Result<(), RunError> {
+    let fault = |why: String| RunError::Fault(format!("cannot print {name}: {why}"));
+    let mut release = Release::default();
+    loop {
+        let worked = release.work(destination);
+        match worked.map_err(|error| fault(describe_error(&error)))? {
+            Ok(true) => between.wait_for_room(destination.sink_fd())?,
+            Ok(false) => return Ok(()),
+            // As the command itself would have ended.
+            Err(Broken::ReaderGone) => return Err(RunError::Interrupted(Signal::PIPE)),
+            Err(Broken::Fault(why)) => return Err(fault(why)),
+        }
+    }
+}

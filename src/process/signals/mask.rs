@@ -1,0 +1,125 @@
+//! The signals that this thread blocks. Everything here is async-signal-safe.
+
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+mod imp {
+    use std::ffi::c_ulong;
+    use std::io;
+    use std::ptr;
+
+    use nix::libc;
+
+    use crate::policy::signal::Signal;
+
+    /// The kernel's set. The C library's own would leave out the signals that it keeps for itself.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[repr(transparent)]
+    pub struct Mask([c_ulong; WORDS]);
+
+    const WORDS: usize = (64 / c_ulong::BITS) as usize;
+
+    impl Mask {
+        pub const ALL: Mask = Mask([c_ulong::MAX; WORDS]);
+
+        pub fn only(signal: Signal) -> Mask {
+            let mut words = [0; WORDS];
+            let (word, bit) = place(signal);
+            words[word] = bit;
+            Mask(words)
+        }
+
+        pub fn contains(&self, signal: Signal) -> bool {
+            let (word, bit) = place(signal);
+            self.0[word] & bit != 0
+        }
+
+        /// Blocks these and no others; gives what was blocked before.
+        pub fn set(&self) -> io::Result<Mask> {
+            self.change(libc::SIG_SETMASK)
+        }
+
+        pub fn block(&self) -> io::Result<Mask> {
+            self.change(libc::SIG_BLOCK)
+        }
+
+        pub fn unblock(&self) -> io::Result<Mask> {
+            self.change(libc::SIG_UNBLOCK)
+        }
+
+        fn change(&self, how: i32) -> io::Result<Mask> {
+            let mut before = Mask([0; WORDS]);
+            let (new, old) = (ptr::from_ref(self), &raw mut before);
+            // SAFETY: two sets of the size that is told.
+            let result = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, new, old, size_of::<Mask>()) };
+            if result < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(before)
+        }
+
+        /// The blocked signals that the kernel holds for this process.
+        pub fn pending() -> Mask {
+            let mut pending = Mask([0; WORDS]);
+            // SAFETY: a set of the size that is told.
+            unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, size_of::<Mask>()) };
+            pending
+        }
+    }
+
+    fn place(signal: Signal) -> (usize, c_ulong) {
+        let index = signal.number() as u32 - 1;
+        ((index / c_ulong::BITS) as usize, 1 << (index % c_ulong::BITS))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn every_signal_has_a_bit_of_its_own() {
+            let all: Vec<Signal> = (1..=64).filter_map(Signal::from_number).collect();
+            for one in &all {
+                assert!(Mask::ALL.contains(*one));
+                for other in &all {
+                    assert_eq!(Mask::only(*one).contains(*other), one == other);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), backoff_portable))]
+mod imp {
+    use std::io;
+
+    use nix::sys::signal::{SigSet, SigmaskHow, Signal as Known};
+
+    use crate::policy::signal::Signal;
+
+    #[derive(Debug, Clone, Copy)]
+    pub struct Mask(SigSet);
+
+    impl Mask {
+        pub fn all() -> Mask {
+            Mask(SigSet::all())
+        }
+
+        pub fn none() -> Mask {
+            Mask(SigSet::empty())
+        }
+
+        pub fn only(signal: Signal) -> Mask {
+            Mask(Known::try_from(signal.number()).into_iter().collect())
+        }
+
+        /// Blocks these and no others; gives what was blocked before.
+        pub fn set(&self) -> io::Result<Mask> {
+            Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_SETMASK)?))
+        }
+
+        pub fn unblock(&self) -> io::Result<Mask> {
+            Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?))
+        }
+    }
+}
+
+pub use imp::Mask;

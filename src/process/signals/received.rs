@@ -1,0 +1,93 @@
+//! A signal that has come, classified once.
+
+use std::collections::VecDeque;
+
+use crate::policy::signal::Signal;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Received {
+    pub signal: Signal,
+    pub class: Class,
+    /// The terminal sent it, to every process of its foreground group.
+    pub by_terminal: bool,
+}
+
+/// What a signal is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// It asks a program to end: TERM, INT, HUP and QUIT, and the alarm that a caller set before it executed backoff,
+    /// which would have ended the bare command.
+    End,
+    /// TSTP, TTIN and TTOU: what the terminal's job control stops a job with.
+    StopJob,
+    /// CONT
+    Continue,
+    /// CHLD: something has become of a child.
+    Child,
+    /// Any other. It is meant for the command, if for anybody.
+    Inform,
+}
+
+pub(super) type Queue = VecDeque<Received>;
+
+impl Received {
+    /// `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
+    pub fn new(signal: Signal, from_kernel: bool) -> Received {
+        let class = Class::of(signal, from_kernel);
+        let is_terminals = matches!(
+            signal,
+            Signal::INT | Signal::QUIT | Signal::HUP | Signal::WINCH | Signal::CONT
+        ) || class == Class::StopJob;
+        Received {
+            signal,
+            class,
+            by_terminal: from_kernel && is_terminals,
+        }
+    }
+}
+
+impl Class {
+    fn of(signal: Signal, from_kernel: bool) -> Class {
+        match signal {
+            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => Class::End,
+            Signal::ALRM if from_kernel => Class::End,
+            Signal::CONT => Class::Continue,
+            Signal::CHLD => Class::Child,
+            signal if signal.stops_a_job() => Class::StopJob,
+            _ => Class::Inform,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signal_is_of_one_class() {
+        let by_process = |signal| Received::new(signal, false);
+        for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
+            assert_eq!(by_process(signal).class, Class::End);
+        }
+        for signal in [Signal::TSTP, Signal::TTIN, Signal::TTOU] {
+            assert_eq!(by_process(signal).class, Class::StopJob);
+        }
+        assert_eq!(by_process(Signal::CONT).class, Class::Continue);
+        assert_eq!(by_process(Signal::CHLD).class, Class::Child);
+        for signal in [Signal::WINCH, Signal::PIPE, Signal::ALRM] {
+            assert_eq!(by_process(signal).class, Class::Inform);
+        }
+        assert_eq!(Received::new(Signal::ALRM, true).class, Class::End);
+    }
+
+    #[test]
+    fn the_terminal_sends_some_signals() {
+        for signal in [Signal::INT, Signal::HUP, Signal::TSTP, Signal::CONT, Signal::WINCH] {
+            assert!(Received::new(signal, true).by_terminal, "{signal}");
+            assert!(!Received::new(signal, false).by_terminal, "{signal}");
+        }
+        for signal in [Signal::TERM, Signal::ALRM, Signal::CHLD, Signal::PIPE] {
+            assert!(!Received::new(signal, true).by_terminal, "{signal}");
+        }
+    }
+}

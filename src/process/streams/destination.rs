@@ -1,0 +1,130 @@
+//! Where an output of the command goes: passed on as it comes, kept for later, or nowhere.
+
+use std::cell::OnceCell;
+use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
+
+use nix::errno::Errno;
+
+use super::sink::Sink;
+use super::spool::Spool;
+use crate::run::streams::OutputMode;
+use crate::run::text::describe;
+
+/// The destination of one output; lives for the whole run.
+#[derive(Debug)]
+pub struct OutputDestination {
+    mode: OutputMode,
+    fd: RawFd,
+    /// Opened when it is first needed.
+    sink: OnceCell<Sink>,
+    kept: Spool,
+    /// Why nothing more can be written or kept.
+    broken: Option<Broken>,
+}
+
+/// Why an output cannot go where it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broken {
+    /// Nobody reads it any more.
+    ReaderGone,
+    /// What a person should read.
+    Fault(String),
+}
+
+impl OutputDestination {
+    /// For descriptor 1 or 2.
+    pub(super) fn new(fd: RawFd, mode: OutputMode) -> OutputDestination {
+        OutputDestination {
+            mode,
+            fd,
+            sink: OnceCell::new(),
+            kept: Spool::default(),
+            broken: None,
+        }
+    }
+
+    pub(super) fn broken(&self) -> Option<&Broken> {
+        self.broken.as_ref()
+    }
+
+    pub(super) fn is_passed_on(&self) -> bool {
+        self.mode == OutputMode::Stream
+    }
+
+    /// Before an attempt: what is kept of the one before is not the last one's any more.
+    pub(super) fn begin(&mut self) {
+        if self.mode != OutputMode::Failure {
+            self.kept.clear();
+        }
+    }
+
+    /// The run is over: what is not to be printed is forgotten.
+    pub(super) fn settle(&mut self, succeeded: bool) {
+        let prints = match self.mode {
+            OutputMode::Final => true,
+            OutputMode::Success => succeeded,
+            OutputMode::Failure => !succeeded,
+            OutputMode::Stream | OutputMode::Null => false,
+        };
+        if !prints {
+            self.kept.clear();
+        }
+    }
+
+    /// Forgets what was kept.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+    }
+
+    /// Reads what is kept; 0 at its end.
+    pub(super) fn read_kept(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.kept.read_at(buffer, offset)
+    }
+
+    /// What to poll for room.
+    pub fn sink_fd(&self) -> BorrowedFd<'_> {
+        self.sink().fd()
+    }
+
+    fn sink(&self) -> &Sink {
+        self.sink.get_or_init(|| Sink::new(self.fd))
+    }
+
+    /// Writes some of this; how much.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
+        self.try_write(bytes).unwrap_or_else(|broken| {
+            self.broken = Some(broken);
+            0
+        })
+    }
+
+    pub(super) fn try_write(&self, bytes: &[u8]) -> Result<usize, Broken> {
+        match self.sink().write(bytes) {
+            Ok(count) => Ok(count),
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
+            Err(Errno::EPIPE) => Err(Broken::ReaderGone),
+            Err(errno) => Err(Broken::Fault(describe(errno))),
+        }
+    }
+
+    /// Keeps this, if it is to be kept.
+    pub(super) fn keep(&mut self, bytes: &[u8]) {
+        if matches!(self.mode, OutputMode::Stream | OutputMode::Null) {
+            return;
+        }
+        // The command would have noticed; without this it could fill the disk for nobody.
+        if self.sink().has_lost_its_reader() {
+            self.broken = Some(Broken::ReaderGone);
+            return;
+        }
+        if let Err(error) = self.kept.append(bytes) {
+            self.broken = Some(Broken::Fault(format!("cannot be kept in {error}")));
+        }
+    }
+
+    /// It cannot be taken from the command.
+    pub(super) fn fail_to_read(&mut self, errno: Errno) {
+        self.broken = Some(Broken::Fault(format!("cannot be read: {}", describe(errno))));
+    }
+}

@@ -1,0 +1,144 @@
+//! Looking at what an attempt prints: its bytes, for `--retry-if`; its lines, for `--retry-after`; the patterns of the
+//! rules.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::spool::Spool;
+use crate::policy::retry_after::RetryAfter;
+use crate::run::streams::StreamOptions;
+use crate::search::lines::Lines;
+use crate::search::pattern::Patterns;
+use crate::search::scanner::Scanner;
+
+/// What is kept of a text that matched, for messages.
+const EXCERPT: usize = 80;
+
+/// What all that looks at the output of one attempt has found. What a terminal shows is one output.
+pub(super) struct Observer {
+    outputs: [Observed; 2],
+    /// For `--retry-if`.
+    copy: Option<Spool>,
+    /// The longest wait that was asked for.
+    retry_after: Option<RetryAfter>,
+    matches: Matches,
+}
+
+/// One output, if it is looked at.
+#[derive(Default)]
+struct Observed {
+    is_watched: bool,
+    lines: Lines,
+    scanner: Option<Scanner>,
+}
+
+/// The patterns that were found.
+#[derive(Default)]
+struct Matches {
+    /// For each pattern the text in which it was found first.
+    texts: Vec<Option<String>>,
+    /// Those that need not be looked for any more, since the last look at this.
+    settled: Vec<usize>,
+}
+
+impl Observer {
+    pub(super) fn new(options: &StreamOptions) -> Observer {
+        let observed = |output| Observed::new(options, output);
+        Observer {
+            outputs: [observed(0), observed(1)],
+            copy: options.copy.then(Spool::default),
+            retry_after: options.retry_after.then(RetryAfter::default),
+            matches: Matches {
+                texts: vec![None; options.patterns.len()],
+                settled: Vec::new(),
+            },
+        }
+    }
+
+    /// Looks at a piece of an output, as it came.
+    pub(super) fn see(
+        &mut self,
+        options: &StreamOptions,
+        output: usize,
+        bytes: &[u8],
+        now: SystemTime,
+    ) -> io::Result<()> {
+        let observed = &mut self.outputs[output];
+        if !observed.is_watched {
+            return Ok(());
+        }
+        if let Some(copy) = &mut self.copy {
+            copy.append(bytes)?;
+        }
+        if let Some(retry_after) = &mut self.retry_after {
+            observed.lines.push(bytes, &mut |line| retry_after.read(line, now));
+        }
+        if let Some(scanner) = &mut observed.scanner {
+            let matches = &mut self.matches;
+            scanner.push(bytes, &mut |pattern, text| matches.add(options, pattern, text));
+        }
+        self.forget_settled();
+        Ok(())
+    }
+
+    /// An output is complete: a last line without its end is looked at, too.
+    pub(super) fn finish(&mut self, options: &StreamOptions, output: usize, now: SystemTime) {
+        let observed = &mut self.outputs[output];
+        if let Some(retry_after) = &mut self.retry_after {
+            observed.lines.finish(&mut |line| retry_after.read(line, now));
+        }
+        if let Some(scanner) = &mut observed.scanner {
+            let matches = &mut self.matches;
+            scanner.finish(&mut |pattern, text| matches.add(options, pattern, text));
+        }
+        self.forget_settled();
+    }
+
+    /// Patterns that were found, or that can change nothing any more, are not looked for on either output.
+    fn forget_settled(&mut self) {
+        for pattern in self.matches.settled.drain(..) {
+            for scanner in self.outputs.iter_mut().filter_map(|output| output.scanner.as_mut()) {
+                scanner.forget(pattern);
+            }
+        }
+    }
+
+    /// For each pattern the text in which it was found first.
+    pub(super) fn take_matches(&mut self) -> Vec<Option<String>> {
+        std::mem::take(&mut self.matches.texts)
+    }
+
+    /// The longest wait that a line asked for.
+    pub(super) fn wait_asked(&self) -> Option<Duration> {
+        self.retry_after.as_ref().and_then(RetryAfter::wait)
+    }
+
+    /// What was printed on the streams that are looked at, if it is kept.
+    pub(super) fn into_copy(self) -> Option<Spool> {
+        self.copy
+    }
+}
+
+impl Observed {
+    fn new(options: &StreamOptions, output: usize) -> Observed {
+        let is_watched = options.watched[output] || (options.pty && options.watched.contains(&true));
+        let looks = is_watched && options.is_observed(output) && !options.patterns.is_empty();
+        let patterns: Option<Arc<Patterns>> = looks.then(|| Arc::clone(&options.patterns));
+        Observed {
+            is_watched,
+            lines: Lines::default(),
+            scanner: patterns.map(Scanner::new),
+        }
+    }
+}
+
+impl Matches {
+    fn add(&mut self, options: &StreamOptions, pattern: usize, text: &[u8]) {
+        let excerpt = &text[..text.len().min(EXCERPT)];
+        self.texts[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
+        self.settled.push(pattern);
+        self.settled
+            .extend(options.superseded.get(pattern).into_iter().flatten());
+    }
+}

@@ -1,0 +1,123 @@
+//! One output of an attempt on its way from the command's pipe to its destination.
+
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+
+use super::destination::OutputDestination;
+use crate::process::sys::fd::widen_pipe;
+
+/// Taken from the pipe at once.
+const CHUNK: usize = 64 * 1024;
+/// A command that writes faster than it is read gets a wider pipe after it was full so many times, so that the two do
+/// not wait for each other all the time: it makes the most of two processors, up to four times as fast. Not before,
+/// as what all pipes of a user may hold is limited.
+const MUCH: u32 = 16;
+/// How wide, in bytes.
+const WIDE_PIPE: usize = 256 * 1024;
+
+#[derive(Debug)]
+pub(super) struct OutputPump {
+    source: Option<OwnedFd>,
+    /// EIO is the end of a pseudo-terminal: its other side was closed.
+    is_terminal: bool,
+    buffer: Vec<u8>,
+    /// What was taken and is not passed on yet.
+    pending: Range<usize>,
+    /// How often one read took what may have been a full pipe.
+    full_reads: u32,
+}
+
+impl OutputPump {
+    /// Takes from this end of a pipe, or of a pseudo-terminal.
+    pub(super) fn new(source: OwnedFd, is_terminal: bool) -> OutputPump {
+        OutputPump {
+            source: Some(source),
+            is_terminal,
+            buffer: Vec::new(),
+            pending: 0..0,
+            full_reads: 0,
+        }
+    }
+
+    /// Whether more may come or has to be passed on.
+    pub(super) fn is_open(&self) -> bool {
+        self.source.is_some() || self.has_pending()
+    }
+
+    /// Whether something was taken and not passed on yet.
+    pub(super) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Takes nothing more: the command gets SIGPIPE when it writes.
+    pub(super) fn close(&mut self) {
+        self.source = None;
+        self.pending = 0..0;
+    }
+
+    /// What to poll for.
+    pub(super) fn interest<'a>(&'a self, destination: &'a OutputDestination) -> Option<(BorrowedFd<'a>, PollFlags)> {
+        if self.has_pending() {
+            return Some((destination.sink_fd(), PollFlags::POLLOUT));
+        }
+        self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
+    }
+
+    /// Does what [`OutputPump::interest`] waited for. Gives what came from the command, if anything.
+    pub(super) fn work(&mut self, destination: &mut OutputDestination) -> Option<&[u8]> {
+        if self.has_pending() {
+            self.pass_on(destination);
+            return None;
+        }
+        let count = self.take(destination)?;
+        if destination.is_passed_on() {
+            self.pending = 0..count;
+            self.pass_on(destination);
+        } else {
+            destination.keep(&self.buffer[..count]);
+        }
+        if destination.broken().is_some() {
+            self.close();
+        }
+        Some(&self.buffer[..count])
+    }
+
+    /// Reads into the buffer.
+    fn take(&mut self, destination: &mut OutputDestination) -> Option<usize> {
+        let source = self.source.as_ref()?;
+        self.buffer.resize(CHUNK, 0);
+        let count = match nix::unistd::read(source, &mut self.buffer) {
+            Ok(count) => count,
+            Err(Errno::EAGAIN | Errno::EINTR) => return None,
+            Err(Errno::EIO) if self.is_terminal => 0,
+            // Not to be taken for the end: what is missing must not be missed.
+            Err(errno) => {
+                destination.fail_to_read(errno);
+                self.close();
+                return None;
+            }
+        };
+        if count == 0 {
+            self.source = None;
+            return None;
+        }
+        // Writes that do not fill whole pages leave gaps in a full pipe, of less than half of it.
+        if count > CHUNK / 2 {
+            self.full_reads += 1;
+            if self.full_reads == MUCH {
+                widen_pipe(source, WIDE_PIPE);
+            }
+        }
+        Some(count)
+    }
+
+    fn pass_on(&mut self, destination: &mut OutputDestination) {
+        self.pending.start += destination.write(&self.buffer[self.pending.clone()]);
+        if destination.broken().is_some() {
+            self.close();
+        }
+    }
+}

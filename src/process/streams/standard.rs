@@ -1,0 +1,289 @@
+//! All streams of the command that backoff has a hand in: made before an attempt, moved while it
+//! runs, settled when the run is over. Streams that nobody has to see stay the caller's own.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use nix::poll::PollFlags;
+
+use super::destination::{Broken, OutputDestination};
+use super::input::Input;
+use super::observer::Observer;
+use super::pump::OutputPump;
+use super::spool::Spool;
+use crate::policy::outcome::Seen;
+use crate::policy::signal::Signal;
+use crate::process::spawn::child_stdio::ChildStdio;
+use crate::process::sys::clock::time_of_day;
+use crate::process::sys::fd;
+use crate::process::terminal::pty::Pty;
+use crate::run::streams::{OutputMode, StreamOptions};
+use crate::run::text::describe_error;
+
+/// The streams of a run.
+pub struct Streams {
+    options: StreamOptions,
+    input: Input,
+    destinations: [OutputDestination; 2],
+    /// None between two attempts.
+    attempt: Option<AttemptStreams>,
+    /// What the last attempt printed, for `--retry-if`.
+    copy: Spool,
+    fault: Option<String>,
+}
+
+/// Those of one attempt.
+struct AttemptStreams {
+    pumps: [Option<OutputPump>; 2],
+    /// Its terminal (`--pty`), whose output is that of pump 0.
+    pty: Option<Pty>,
+    observer: Observer,
+    /// Why what was read of standard input could not be kept.
+    input_error: Option<String>,
+    /// Output has come since this was last asked.
+    has_new_output: bool,
+}
+
+impl std::fmt::Debug for Streams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streams")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Before, during and after an attempt.
+impl Streams {
+    /// Looks at the caller's streams; None if all of them can stay as they are.
+    pub fn new(options: &StreamOptions) -> io::Result<Option<Streams>> {
+        let input = Input::new(options.input, options.input_limit)?;
+        let is_plain = (0..2).all(|i| !options.is_observed(i) && options.keep[i] == OutputMode::Stream);
+        if is_plain && input.is_inherited() {
+            return Ok(None);
+        }
+        Ok(Some(Streams {
+            options: options.clone(),
+            input,
+            destinations: [(1, 0), (2, 1)].map(|(fd, output)| OutputDestination::new(fd, options.keep[output])),
+            attempt: None,
+            copy: Spool::default(),
+            fault: None,
+        }))
+    }
+
+    /// Whether standard input has to be read to its end before the first attempt.
+    pub fn needs_filling(&self) -> bool {
+        self.input.needs_filling()
+    }
+
+    /// Makes the streams of an attempt.
+    pub fn begin(&mut self) -> io::Result<ChildStdio> {
+        self.copy.clear();
+        let mut attempt = AttemptStreams {
+            pumps: [None, None],
+            pty: None,
+            observer: Observer::new(&self.options),
+            input_error: None,
+            has_new_output: false,
+        };
+        let mut child = ChildStdio {
+            input: self.input.begin()?,
+            outputs: [None, None],
+        };
+        for destination in &mut self.destinations {
+            destination.begin();
+        }
+        if self.options.pty {
+            let pty = Pty::open(self.input.is_inherited())?;
+            attempt.pumps[0] = Some(OutputPump::new(pty.output()?, true));
+            child.input = child.input.or(pty.child_input()?);
+            child.outputs = [pty.child_output()?, pty.child_output()?];
+            attempt.pty = Some(pty);
+        } else {
+            for output in 0..2 {
+                if self.options.is_observed(output) {
+                    let (read, write) = fd::pipe()?;
+                    fd::set_nonblocking(&read)?;
+                    attempt.pumps[output] = Some(OutputPump::new(read, false));
+                    child.outputs[output] = Some(write);
+                } else if self.options.keep[output] == OutputMode::Null {
+                    child.outputs[output] = Some(fd::null()?);
+                }
+            }
+        }
+        self.attempt = Some(attempt);
+        Ok(child)
+    }
+
+    /// The attempt is over: all that its streams have shown, or what has failed.
+    pub fn end(&mut self) -> Result<Seen, String> {
+        // Ours is to be as it was.
+        if let Some(attempt) = &mut self.attempt {
+            attempt.pty = None;
+        }
+        let input_ended = self.input.end();
+        self.on_input(input_ended);
+        let mut seen = Seen {
+            input_lost: self.input.is_lost(),
+            ..Seen::default()
+        };
+        if let Some(mut attempt) = self.attempt.take() {
+            for output in 0..2 {
+                attempt.pumps[output] = None;
+                attempt.observer.finish(&self.options, output, time_of_day());
+            }
+            seen.matched = attempt.observer.take_matches();
+            seen.wait_asked = attempt.observer.wait_asked();
+            seen.input_error = attempt.input_error;
+            self.copy = attempt.observer.into_copy().unwrap_or_default();
+        }
+        for (destination, name) in self.destinations.iter().zip(["standard output", "standard error"]) {
+            match destination.broken() {
+                Some(Broken::ReaderGone) => seen.reader_gone = true,
+                Some(Broken::Fault(why)) => {
+                    self.fault.get_or_insert_with(|| format!("{name}: {why}"));
+                }
+                None => {}
+            }
+        }
+        self.take_fault().map_or(Ok(seen), Err)
+    }
+
+    /// What the last attempt printed on the streams that are looked at, for `--retry-if`.
+    pub fn copy(&self) -> &Spool {
+        &self.copy
+    }
+
+    /// The run is over: where what was kept of an output is to be printed.
+    pub fn settle(&mut self, output: usize, succeeded: bool) -> &mut OutputDestination {
+        self.destinations[output].settle(succeeded);
+        &mut self.destinations[output]
+    }
+}
+
+/// While an attempt runs.
+impl Streams {
+    /// What to poll for: standard input, output and error.
+    pub fn interests(&self) -> [Option<(BorrowedFd<'_>, PollFlags)>; 3] {
+        let attempt = self.attempt.as_ref();
+        let output = |i: usize| {
+            let pump = attempt?.pumps[i].as_ref()?;
+            pump.interest(&self.destinations[i])
+        };
+        let typed = || attempt?.pty.as_ref()?.interest();
+        [self.input.interest().or_else(typed), output(0), output(1)]
+    }
+
+    /// When to look again, whatever poll says.
+    pub fn wake_after(&self) -> Option<Duration> {
+        let typed = || self.attempt.as_ref()?.pty.as_ref()?.wake_after();
+        self.input.wake_after().or_else(typed)
+    }
+
+    /// Moves what is ready.
+    pub fn work(&mut self, ready: [bool; 3]) {
+        if ready[0] || self.input.wake_after().is_some() {
+            let worked = self.input.work();
+            self.on_input(worked);
+        }
+        if let Some(pty) = self.pty() {
+            pty.work(ready[0]);
+        }
+        for output in 0..2 {
+            if ready[output + 1] {
+                self.move_output(output);
+            }
+        }
+    }
+
+    fn move_output(&mut self, output: usize) {
+        let Some(attempt) = &mut self.attempt else { return };
+        let Some(pump) = &mut attempt.pumps[output] else { return };
+        let destination = &mut self.destinations[output];
+        if let Some(bytes) = pump.work(destination) {
+            match attempt.observer.see(&self.options, output, bytes, time_of_day()) {
+                Ok(()) => attempt.has_new_output = true,
+                Err(error) => self.fail(format!("cannot keep the output for --retry-if: {error}")),
+            }
+        }
+        if self.destinations[output].broken().is_some()
+            && let Some(pty) = self.pty()
+        {
+            pty.hang_up();
+        }
+    }
+
+    /// What could not be kept of standard input makes a failure final, and nothing worse.
+    fn on_input(&mut self, done: io::Result<()>) {
+        let Err(error) = done else { return };
+        if !self.input.is_lost() {
+            self.input.stall();
+            self.fail(format!("standard input: {}", describe_error(&error)));
+        } else if let Some(attempt) = &mut self.attempt {
+            attempt.input_error.get_or_insert_with(|| error.to_string());
+        }
+    }
+
+    /// Nothing more is taken from the command: it ends by SIGPIPE, or by itself.
+    fn fail(&mut self, why: String) {
+        self.fault.get_or_insert(why);
+        let Some(attempt) = &mut self.attempt else { return };
+        for pump in attempt.pumps.iter_mut().flatten() {
+            pump.close();
+        }
+        if let Some(pty) = &mut attempt.pty {
+            pty.hang_up();
+        }
+    }
+
+    /// The attempt's own terminal, if it has one.
+    pub fn pty(&mut self) -> Option<&mut Pty> {
+        self.attempt.as_mut()?.pty.as_mut()
+    }
+
+    /// Whether the attempt runs on a terminal of its own.
+    pub fn has_pty(&self) -> bool {
+        self.attempt.as_ref().is_some_and(|attempt| attempt.pty.is_some())
+    }
+
+    /// The signals that keys have made on the attempt's own terminal since this was last asked.
+    pub fn take_key_signals(&mut self) -> Vec<Signal> {
+        self.pty().map(Pty::take_key_signals).unwrap_or_default()
+    }
+
+    /// Whether the attempt's own terminal was hung up, as nobody reads its output.
+    pub fn is_hung_up(&self) -> bool {
+        self.options.pty && self.destinations[0].broken() == Some(&Broken::ReaderGone)
+    }
+
+    /// Whether the attempt has to be ended: it may wait for input that will not come.
+    pub fn is_stalled(&self) -> bool {
+        self.input.is_stalled()
+    }
+
+    /// What has failed since this was last asked.
+    pub fn take_fault(&mut self) -> Option<String> {
+        self.fault.take()
+    }
+
+    /// Whether output has come since this was last asked.
+    pub fn take_new_output(&mut self) -> bool {
+        let new = self.attempt.as_mut().map(|attempt| &mut attempt.has_new_output);
+        new.is_some_and(std::mem::take)
+    }
+
+    fn pumps(&self) -> impl Iterator<Item = &OutputPump> {
+        self.attempt.iter().flat_map(|attempt| attempt.pumps.iter().flatten())
+    }
+
+    /// Whether output may still come.
+    pub fn is_open(&self) -> bool {
+        self.pumps().any(OutputPump::is_open)
+    }
+
+    /// Whether output was taken and waits for its reader.
+    pub fn has_pending_output(&self) -> bool {
+        self.pumps().any(OutputPump::has_pending)
+    }
+}

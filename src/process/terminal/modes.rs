@@ -1,0 +1,52 @@
+//! The settings of our own terminal: raw while what is typed goes to the command, and back on every way out.
+
+use std::sync::Mutex;
+
+use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
+
+use super::foreground::is_ours;
+use crate::process::sys::fd::inherited;
+use crate::process::sys::stdio;
+
+/// The settings that our terminal had before it was put into raw mode, while it is.
+static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// What became of an attempt to put our terminal into raw mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Raw {
+    Done,
+    /// Not now: another job has the terminal.
+    NotNow,
+    /// It has no settings.
+    Never,
+}
+
+/// Puts the terminal on standard input into raw mode.
+pub(super) fn make_raw() -> Raw {
+    let Ok(mut saved) = SAVED.lock() else {
+        return Raw::NotNow;
+    };
+    if !is_ours(stdio::IN) {
+        return Raw::NotNow;
+    }
+    // After a STOP that nobody could hear of, they are saved still.
+    let Some(settings) = saved.take().or_else(|| tcgetattr(inherited(stdio::IN)).ok()) else {
+        return Raw::Never;
+    };
+    let mut raw = settings.clone();
+    cfmakeraw(&mut raw);
+    let is_raw = tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, &raw).is_ok();
+    *saved = Some(settings);
+    if is_raw { Raw::Done } else { Raw::NotNow }
+}
+
+/// Gives our terminal back the settings it had before it was put into raw mode; does nothing if it is not.
+pub fn restore() {
+    let Ok(mut saved) = SAVED.try_lock() else { return };
+    // In the background the terminal is somebody else's, who has set it as they need it.
+    if let Some(settings) = saved.take()
+        && is_ours(stdio::IN)
+    {
+        let _ = tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, &settings);
+    }
+}
