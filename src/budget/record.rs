@@ -42,6 +42,7 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
 }
 
 fn page(record: &[u8]) -> Vec<u8> {
+    debug_assert!(record.len() <= LONGEST);
     let mut file = MAGIC.to_vec();
     file.extend((record.len() as u64).to_le_bytes());
     file.extend(checksum(record).to_le_bytes());

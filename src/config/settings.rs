@@ -58,6 +58,7 @@ macro_rules! settings {
             }
 
             /// Fills in what only the weaker one says.
+            #[inline(never)]
             pub(crate) fn or(self, weaker: &Settings) -> Settings {
                 Settings {
                     $($one: self.$one.or_else(|| weaker.$one.clone()),)*
@@ -70,10 +71,10 @@ macro_rules! settings {
             /// What was said of an option; several statements only of one that may be repeated.
             fn statements(&self, opt: &Opt) -> Vec<&Statement> {
                 match opt.long {
-                    $($one_name => self.$one.iter().map(|one| &one.said).collect(),)*
-                    $($list_name => self.$list.iter().map(|one| &one.said).collect(),)*
-                    $($path_name => self.$path.iter().map(|path| &path.said).collect(),)*
-                    $($switch_name => self.$switch.iter().map(|switch| &switch.said).collect(),)*
+                    $($one_name => self.$one.iter().map(|one| &*one.said).collect(),)*
+                    $($list_name => self.$list.iter().map(|one| &*one.said).collect(),)*
+                    $($path_name => self.$path.iter().map(|path| &*path.said).collect(),)*
+                    $($switch_name => self.$switch.iter().map(|switch| &*switch.said).collect(),)*
                     _ => Vec::new(),
                 }
             }

@@ -115,7 +115,7 @@ impl Source {
 }
 
 /// What was said of an option, as text, and where.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Statement {
     pub(crate) source: Source,
     opt: &'static Opt,
@@ -124,6 +124,15 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
+    fn new(opt: &'static Opt, text: &OsStr, source: Source) -> Rc<Statement> {
+        let text = shown(opt.long, &text.to_string_lossy());
+        Rc::new(Statement { source, opt, text })
+    }
+
+    fn unreadable(&self, problem: &str) -> UsageError {
+        self.source.unreadable(self.opt, &self.text, problem)
+    }
+
     /// The text as it may be shown, and who said it: `--base`, `BACKOFF_BASE`, `policy sip`.
     pub(crate) fn shown(&self) -> (String, String) {
         (self.text.clone(), self.source.name(self.opt))
@@ -149,7 +158,7 @@ impl fmt::Display for Statement {
 #[derive(Debug, Clone)]
 pub(crate) struct Sourced<T> {
     pub(crate) value: T,
-    pub(crate) said: Statement,
+    pub(crate) said: Rc<Statement>,
 }
 
 impl<T> Sourced<T> {
@@ -157,19 +166,13 @@ impl<T> Sourced<T> {
         opt: &'static Opt,
         text: &OsStr,
         source: Source,
-        parse: impl Fn(&str) -> Parsed<T>,
+        parse: fn(&str) -> Parsed<T>,
     ) -> Result<Sourced<T>, UsageError> {
-        match text.to_str().map_or_else(|| Err("is not UTF-8".to_owned()), parse) {
-            Ok(value) => Ok(Sourced::new(value, opt, text, source)),
-            Err(problem) => Err(source.unreadable(opt, &shown(opt.long, &text.to_string_lossy()), &problem)),
-        }
-    }
-
-    fn new(value: T, opt: &'static Opt, text: &OsStr, source: Source) -> Sourced<T> {
-        let text = shown(opt.long, &text.to_string_lossy());
-        Sourced {
-            value,
-            said: Statement { source, opt, text },
+        let said = Statement::new(opt, text, source);
+        let parsed = text.to_str().map_or_else(|| Err("is not UTF-8".to_owned()), parse);
+        match parsed {
+            Ok(value) => Ok(Sourced { value, said }),
+            Err(problem) => Err(said.unreadable(&problem)),
         }
     }
 
@@ -189,7 +192,7 @@ impl<T> Sourced<T> {
 
     /// The error that the text cannot be read, found later than usual.
     pub(crate) fn unreadable(&self, problem: &str) -> UsageError {
-        self.said.source.unreadable(self.said.opt, &self.said.text, problem)
+        self.said.unreadable(problem)
     }
 
     /// Where it came from: `--base`, `BACKOFF_BASE`, `policy sip`.
@@ -204,24 +207,30 @@ impl Sourced<PathBuf> {
         if text.is_empty() {
             return Err(source.unreadable(opt, "", "is no path; try a file name"));
         }
-        Ok(Sourced::new(PathBuf::from(text), opt, text, source))
+        Ok(Sourced {
+            value: PathBuf::from(text),
+            said: Statement::new(opt, text, source),
+        })
     }
 }
 
 impl Sourced<u8> {
     /// A switch that is set by a text: 0 or 1, more for an option that counts.
     pub(crate) fn switch(opt: &'static Opt, text: &OsStr, source: Source) -> Result<Sourced<u8>, UsageError> {
-        Sourced::read(opt, text, source, |text| {
-            match values::whole(text, 0, u64::from(u8::MAX)) {
-                Ok(count) if opt.takes == Takes::Count => Ok(count as u8),
-                _ => values::switch(text).map(u8::from),
-            }
-        })
+        let parse = if opt.takes == Takes::Count {
+            values::count
+        } else {
+            values::switch_count
+        };
+        Sourced::read(opt, text, source, parse)
     }
 
     /// A switch that was given so many times on the command line.
     pub(crate) fn flags(opt: &'static Opt, count: u8) -> Sourced<u8> {
-        Sourced::new(count, opt, OsStr::new(&count.to_string()), Source::Flag)
+        Sourced {
+            value: count,
+            said: Statement::new(opt, OsStr::new(&count.to_string()), Source::Flag),
+        }
     }
 }
 

@@ -301,6 +301,19 @@ pub fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
+/// The same as a number.
+pub fn switch_count(text: &str) -> Parsed<u8> {
+    switch(text).map(u8::from)
+}
+
+/// A switch that counts.
+pub fn count(text: &str) -> Parsed<u8> {
+    match whole(text, 0, u64::from(u8::MAX)) {
+        Ok(count) => Ok(count as u8),
+        Err(_) => switch_count(text),
+    }
+}
+
 /// One word of a fixed list.
 pub fn one_of<T: Copy>(text: &str, words: &[(&str, T)]) -> Parsed<T> {
     words

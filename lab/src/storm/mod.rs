@@ -21,6 +21,10 @@ pub struct Options {
     /// Where CSV files and plots go; docs/storm for those of the documentation
     #[arg(value_name = "OUT-DIR")]
     out_dir: PathBuf,
+
+    /// Leave out the storms of a million clients, which take a minute and a half
+    #[arg(long)]
+    quick: bool,
 }
 
 pub fn run(options: &Options) -> Result<()> {
@@ -28,7 +32,9 @@ pub fn run(options: &Options) -> Result<()> {
     fs::create_dir_all(into)?;
     figures::contention(into)?;
     figures::load(into)?;
-    figures::storm(into)?;
+    if !options.quick {
+        figures::storm(into)?;
+    }
     figures::caps(into)?;
     if let Some(peak) = peak_memory() {
         println!("\nmost memory that this program held at once: {peak}");
