@@ -17,9 +17,6 @@ pub mod search;
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
-
 use budget::client::Store;
 use cli::parse::{CommandLine, Parsed};
 use config::load::Config;
@@ -42,7 +39,7 @@ use run::plan::{Identity, Plan};
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
         Parsed::Run(typed) => typed,
-        Parsed::Print(text) => return print_all([text]),
+        Parsed::Print(text) => return print([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
     let (config, request) = match request(&typed) {
@@ -53,14 +50,14 @@ pub fn main(args: Vec<OsString>) -> Exit {
     let plan = &request.plan;
     match request.action {
         Action::Run => run(plan, &request.store),
-        Action::Plan if plan.output.format == Format::Json => print_all([report::plan_table::waits_as_json(plan)]),
-        Action::Plan => print_all(report::plan_table::waits(plan)),
-        Action::ListPresets => print_all(config::listing::presets()),
+        Action::Plan if plan.output.format == Format::Json => print([report::plan_table::waits_as_json(plan)]),
+        Action::Plan => print(report::plan_table::waits(plan)),
+        Action::ListPresets => print(config::listing::presets()),
         Action::ListPolicies => match config::listing::policies(&config) {
-            Ok(lines) => print_all(lines),
+            Ok(lines) => print(lines),
             Err(usage) => complain(&usage.0),
         },
-        Action::Generate(document) => print_all([cli::generate::document(document)]),
+        Action::Generate(document) => print([cli::generate::document(document)]),
     }
 }
 
@@ -74,11 +71,8 @@ fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
 }
 
 fn run(plan: &Plan, store: &Store) -> Exit {
-    let identity = Identity { run_id: run_id() };
-    let mut rng = match plan.seed {
-        Some(seed) => Xoshiro256PlusPlus::seed_from_u64(seed),
-        None => Xoshiro256PlusPlus::from_seed(random::bytes()),
-    };
+    let identity = Identity { run_id: random::uuid() };
+    let mut rng = random::generator(plan.seed);
     let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour);
     let mut host = match System::take_over(plan, store) {
         Ok(host) => ManuallyDrop::new(host),
@@ -108,38 +102,11 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     exit
 }
 
-/// A random UUID (RFC 9562, version 4).
-fn run_id() -> String {
-    let mut bytes: [u8; 16] = random::bytes();
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let mut id = String::with_capacity(36);
-    for (i, byte) in bytes.iter().enumerate() {
-        if matches!(i, 4 | 6 | 8 | 10) {
-            id.push('-');
-        }
-        for digit in [byte >> 4, byte & 15] {
-            id.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
+fn print(texts: impl IntoIterator<Item = String>) -> Exit {
+    match stdio::print(texts) {
+        Ok(()) => Exit::Code(0),
+        Err(error) => complain(&format!("cannot write to standard output: {error}")),
     }
-    id
-}
-
-/// Prints on standard output, in pieces of a size that costs few calls.
-fn print_all(texts: impl IntoIterator<Item = String>) -> Exit {
-    let mut piece = String::new();
-    let mut texts = texts.into_iter().peekable();
-    while let Some(text) = texts.next() {
-        piece.push_str(&text);
-        if piece.len() < 32 * 1024 && texts.peek().is_some() {
-            continue;
-        }
-        if let Err(error) = stdio::print(piece.as_bytes()) {
-            return complain(&format!("cannot write to standard output: {error}"));
-        }
-        piece.clear();
-    }
-    Exit::Code(0)
 }
 
 fn complain(line: &str) -> Exit {

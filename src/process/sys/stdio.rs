@@ -55,9 +55,19 @@ pub fn has_room(fd: RawFd) -> bool {
     ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
-/// Prints what was asked for (`--help`, `--plan`) on standard output.
-pub fn print(text: &[u8]) -> Result<(), String> {
-    write_all(OUT, text).map_err(crate::run::text::describe)
+/// Prints what was asked for (`--help`, `--plan`) on standard output, in pieces of a size that costs few calls.
+pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), String> {
+    let mut piece = String::new();
+    let mut texts = texts.into_iter().peekable();
+    while let Some(text) = texts.next() {
+        piece.push_str(&text);
+        if piece.len() < 32 * 1024 && texts.peek().is_some() {
+            continue;
+        }
+        write_all(OUT, piece.as_bytes()).map_err(crate::run::text::describe)?;
+        piece.clear();
+    }
+    Ok(())
 }
 
 /// One line on standard error: backoff's own errors. That it cannot be written is no further error.
