@@ -13,7 +13,7 @@ use super::words::{
 pub enum Takes {
     /// A value, shown as this.
     Value(&'static str),
-    /// A value out of this list. The list is for help and completions; `plan` judges the value.
+    /// A value out of this list. The list is for help and completions; `config` judges the value.
     Word(&'static str, &'static [&'static str]),
     /// A value; given more than once, the values add up.
     Values(&'static str),

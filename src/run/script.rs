@@ -13,7 +13,7 @@ use crate::policy::outcome::{End, Outcome};
 pub struct Script<I> {
     attempts: I,
     now: Duration,
-    /// The waits asked for, in spec.
+    /// The waits asked for, in order.
     pub waits: Vec<Duration>,
     pub said: String,
 }

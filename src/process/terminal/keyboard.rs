@@ -17,7 +17,7 @@ use crate::policy::signal::Signal;
 use crate::process::sys::fd::{above_standard, inherited};
 use crate::process::sys::stdio;
 
-/// CommandTerminal input that is taken at once.
+/// Bytes read at once.
 const CHUNK: usize = 1024;
 
 /// The terminal on our standard input, as the command's keyboard.
