@@ -332,6 +332,21 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
     assert_eq!(counted(&dir), (2, 0));
 }
 
+#[test]
+fn a_record_that_may_not_be_written_wholly_stays_as_it_was() {
+    let dir = dir();
+    sharing(&dir, "-- true");
+    let record = fs::read(file(&dir)).unwrap();
+    let script = format!(
+        "ulimit -f 1; exec backoff --store {} --budget api -b 1ms -n 1 -- sh -c 'exit 3'",
+        store(&dir)
+    );
+    run(&mut shell(&script))
+        .expect_code(3)
+        .expect_stderr("File too large; going on without the budget \"api\"\n");
+    assert!(fs::read(file(&dir)).unwrap() == record);
+}
+
 /// The lowest number that is free is the connection's; a message must not go there.
 #[cfg(feature = "redis")]
 #[test]

@@ -384,3 +384,37 @@ fn the_ci_way_of_cancelling_ends_everything() {
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
 }
+
+#[test]
+fn a_file_that_backoff_may_not_make_larger_is_no_signal_for_the_command() {
+    // What is read of standard input goes to a file.
+    let script = "ulimit -f 2048; head -c 20000000 /dev/zero | \
+                  setsid -w backoff -- sh -c 'cat | wc -c; exit 0'; echo ${PIPESTATUS[*]}";
+    assert_eq!(run(&mut shell(script)).stdout, "20000000\n0 0\n");
+    // The start of the attempt cannot be logged.
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let script = format!(
+        "head -c 9999 /dev/zero >{log}; ulimit -f 1; \
+         setsid -w backoff -b 1ms -n 2 --log-format json --log-file {log} -- sh -c 'sleep 0.2; echo ran; exit 3'"
+    );
+    let shown = run(&mut shell(&script)).expect_code(3);
+    assert_eq!(shown.stdout, "ran\nran\n");
+    let why = format!("backoff: warning: cannot write to --log-file {log:?}: File too large; going on without it\n");
+    assert_eq!(shown.stderr, why);
+    // The report comes last.
+    let report = within(&dir, "report");
+    let script = format!("ulimit -f 0; setsid -w backoff -q -n 1 --report {report} -- sh -c 'exit 3'");
+    let why = format!("backoff: warning: cannot write --report {report:?}: File too large\n");
+    assert_eq!(run(&mut shell(&script)).expect_code(3).stderr, why);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_that_the_command_meets_is_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!(
+        "ulimit -f 1; exec setsid backoff -q -n 1 -- dd if=/dev/zero of={} count=9",
+        within(&dir, "file")
+    );
+    assert_eq!(run(&mut shell(&script)).signal(), Some(25));
+}
