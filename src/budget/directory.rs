@@ -54,10 +54,12 @@ pub fn update(
         };
         let answer = change(&mut ledger);
         if let Err(error) = file.write_all_at(&record::write(&ledger), 0) {
-            if old.is_empty() {
-                // Half a first record would look like a damaged file.
-                let _ = file.set_len(0);
-            }
+            // Half a record would look like a damaged file. What took half of the new one takes that much of the old.
+            let _ = if old.is_empty() {
+                file.set_len(0)
+            } else {
+                file.write_all_at(&old, 0)
+            };
             return Err(at(describe_error(&error)));
         }
         return Ok(BudgetAnswer { answer, warning });

@@ -13,9 +13,9 @@ use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use crate::common::ledger::{PAGE, counted as total, file_of, ledger};
-use crate::common::process::state;
+use crate::common::process::{is_alive, state};
 use crate::common::words::Words;
-use crate::common::{Live, Shown, backoff, eventually, run, shell, within};
+use crate::common::{Live, Shown, backoff, clean, eventually, run, shell, within};
 
 /// A directory for stores.
 fn dir() -> TempDir {
@@ -330,6 +330,54 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
     drop(locked);
     waiting.finish().expect_code(0).expect_silence();
     assert_eq!(counted(&dir), (2, 0));
+}
+
+#[test]
+fn what_the_c_library_keeps_for_its_threads_is_a_signal_like_others() {
+    let dir = dir();
+    sharing(&dir, "-- true");
+    let locked = fs::File::open(file(&dir)).unwrap();
+    let locked = Flock::lock(locked, FlockArg::LockExclusive).unwrap();
+    // By way of a shell, as what posix_spawn(3) of glibc starts ignores 32 and 33. The tests are started so, too, and
+    // hand on 32 as it is.
+    let sharing = |args: &str| {
+        let words = format!("--store {} --budget api --store-timeout 1h -n 1", store(&dir));
+        shell(&format!("exec setsid backoff {words} -- sh -c '{args}'"))
+    };
+    let mut waiting = Live::start(&mut sharing("echo $$; sleep 60 & wait"));
+    eventually("it waits for the lock", || threads(waiting.pid()) == 2);
+    let send = |pid: i32, signal: i32| {
+        let sent = run(clean("kill").arg(format!("-{signal}")).arg(pid.to_string()));
+        assert!(sent.status.success(), "{sent:?}");
+    };
+    // There is no command that they could be for.
+    for signal in 32..=64 {
+        send(waiting.pid(), signal);
+    }
+    drop(locked);
+    let command: i32 = waiting.line().parse().unwrap();
+    assert!(is_alive(command));
+    send(waiting.pid(), 33);
+    assert_eq!(waiting.finish().signal(), Some(33));
+    for signal in [33, 34, 64] {
+        let shown = run(&mut sharing(&format!("kill -{signal} $$")));
+        assert_eq!(shown.signal(), Some(signal), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_record_that_may_not_be_written_wholly_stays_as_it_was() {
+    let dir = dir();
+    sharing(&dir, "-- true");
+    let record = fs::read(file(&dir)).unwrap();
+    let script = format!(
+        "ulimit -f 1; exec backoff --store {} --budget api -b 1ms -n 1 -- sh -c 'exit 3'",
+        store(&dir)
+    );
+    run(&mut shell(&script))
+        .expect_code(3)
+        .expect_stderr("File too large; going on without the budget \"api\"\n");
+    assert!(fs::read(file(&dir)).unwrap() == record);
 }
 
 /// The lowest number that is free is the connection's; a message must not go there.

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::common::process::{children_of, hears_signals, is_alive, is_named, state};
 use crate::common::words::Words;
-use crate::common::{Live, clean, eventually, probe, run, shell, within};
+use crate::common::{Live, clean, detached, eventually, probe, run, shell, within};
 
 const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
@@ -383,4 +383,85 @@ fn the_ci_way_of_cancelling_ends_everything() {
     assert!(is_alive(live.pid()));
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
+}
+
+#[test]
+fn a_file_that_backoff_may_not_make_larger_is_no_signal_for_the_command() {
+    // What is read of standard input goes to a file.
+    let script = "ulimit -f 2048; head -c 20000000 /dev/zero | \
+                  setsid -w backoff -- sh -c 'cat | wc -c; exit 0'; echo ${PIPESTATUS[*]}";
+    assert_eq!(run(&mut shell(script)).stdout, "20000000\n0 0\n");
+    // The start of the attempt cannot be logged.
+    let dir = tempfile::tempdir().unwrap();
+    let log = within(&dir, "log");
+    let script = format!(
+        "head -c 9999 /dev/zero >{log}; ulimit -f 1; \
+         setsid -w backoff -b 1ms -n 2 --log-format json --log-file {log} -- sh -c 'sleep 0.2; echo ran; exit 3'"
+    );
+    let shown = run(&mut shell(&script)).expect_code(3);
+    assert_eq!(shown.stdout, "ran\nran\n");
+    let why = format!("backoff: warning: cannot write to --log-file {log:?}: File too large; going on without it\n");
+    assert_eq!(shown.stderr, why);
+    // The report comes last.
+    let report = within(&dir, "report");
+    let script = format!("ulimit -f 0; setsid -w backoff -q -n 1 --report {report} -- sh -c 'exit 3'");
+    let why = format!("backoff: warning: cannot write --report {report:?}: File too large\n");
+    assert_eq!(run(&mut shell(&script)).expect_code(3).stderr, why);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_that_the_command_meets_is_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!(
+        "ulimit -f 1; exec setsid backoff -q -n 1 -- dd if=/dev/zero of={} count=9",
+        within(&dir, "file")
+    );
+    assert_eq!(run(&mut shell(&script)).signal(), Some(25));
+}
+
+#[test]
+fn a_command_that_has_left_its_group_is_signalled_once() {
+    let leaves = "setpgrp(0, getppid())";
+    for options in ["-t 300ms", "-d 300ms"] {
+        let began = Instant::now();
+        let script = format!("{leaves}; sleep 20; exit 5");
+        run(&mut detached(words!(
+            "-q -n 1 {..} -k 5s -- perl -e {}",
+            options,
+            script
+        )))
+        .expect_code(124);
+        assert!(began.elapsed() < Duration::from_secs(4), "{options}");
+        // Nor does KILL miss it.
+        let script = format!("$SIG{{TERM}} = 'IGNORE'; {leaves}; $end = time + 20; sleep 1 while time < $end");
+        run(&mut detached(words!(
+            "-q -n 1 {..} -k 300ms -- perl -e {}",
+            options,
+            script
+        )))
+        .expect_code(124);
+        assert!(began.elapsed() < Duration::from_secs(9), "{options}");
+    }
+    for leaves in ["", leaves] {
+        for signal in ENDING.into_iter().chain([Signal::SIGUSR1]) {
+            let script = "$| = 1; $SIG{$_} = sub { $got++ } for qw(TERM INT HUP QUIT USR1); eval shift; \
+                          print \"ready\\n\"; sleep 1 until $got; select undef, undef, undef, 0.3; \
+                          print \"$got\\n\"; exit 5";
+            let mut live = live!("-n 1 -q -- perl -e {} {}", script, leaves);
+            live.expect_line("ready");
+            live.signal(signal);
+            assert_eq!(live.finish().expect_code(5).stdout, "1\n", "{leaves} {signal}");
+        }
+    }
+}
+
+#[test]
+fn a_command_in_its_group_gets_the_signal_of_a_bound_once() {
+    for leaves in ["", "setpgrp(0, getppid())"] {
+        let script = "$| = 1; $SIG{TERM} = sub { $got++ }; eval shift; sleep 1 until $got; \
+                      select undef, undef, undef, 0.3; print \"$got\\n\"";
+        let command = words!("-n 1 -q -t 300ms -k 5s -- perl -e {} {}", script, leaves);
+        let shown = run(&mut detached(command)).expect_code(124);
+        assert_eq!(shown.stdout, "1\n", "{leaves}");
+    }
 }

@@ -6,6 +6,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use crate::process::signals::thread;
 use crate::process::sys::stdio;
 
 /// Enough for TLS.
@@ -34,12 +35,12 @@ pub(crate) struct Background<T> {
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// Begins. The thread blocks all signals, as this one does, so that none is lost to it.
+    /// Begins. No signal is lost to the thread.
     pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Background<T>> {
         let (done, mark) = pipe()?;
         let (sender, result) = sync_channel(1);
         let name = std::thread::Builder::new().name("store".into()).stack_size(STACK);
-        name.spawn(move || {
+        thread::begin(name, move || {
             let _ = sender.send(work());
             // After the result, so that whoever sees the pipe closed finds it.
             drop(mark);

@@ -10,13 +10,7 @@ pub enum Disposition {
 }
 
 pub fn disposition(signal: i32) -> Disposition {
-    // SAFETY: sigaction is plain data, for which zeroes are valid; without a new action the call only asks.
-    let handler = unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &raw mut action);
-        action.sa_sigaction
-    };
-    match handler {
+    match imp::handler(signal) {
         libc::SIG_DFL => Disposition::Default,
         libc::SIG_IGN => Disposition::Ignored,
         _ => Disposition::Handled,
@@ -29,22 +23,18 @@ pub fn is_ignored(signal: i32) -> bool {
 }
 
 pub fn set_default(signal: i32) {
-    set(signal, libc::SIG_DFL);
+    imp::set(signal, libc::SIG_DFL);
 }
 
 pub fn ignore(signal: i32) {
-    set(signal, libc::SIG_IGN);
+    imp::set(signal, libc::SIG_IGN);
 }
 
 /// Calls `handler` from now on, which may do atomic operations and no more.
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
 pub fn handle(signal: i32, handler: extern "C" fn(i32)) {
-    set(signal, handler as *const () as libc::sighandler_t);
-}
-
-fn set(signal: i32, handler: libc::sighandler_t) {
-    // SAFETY: SIG_DFL, SIG_IGN or a function; the callers above have nothing else.
-    unsafe { libc::signal(signal, handler) };
+    // SAFETY: a function that may be called at any time.
+    unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
 }
 
 /// If the caller ignored SIGCHLD, the kernel would not keep the attempt's status. Sets the default
@@ -55,4 +45,69 @@ pub(super) fn stop_ignoring_children() -> bool {
         set_default(libc::SIGCHLD);
     }
     ignored
+}
+
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+pub(super) use imp::{restore, set};
+
+/// Past the C library, which denies that the signals it keeps for itself exist.
+#[cfg(all(target_os = "linux", not(backoff_portable)))]
+mod imp {
+    use std::ptr;
+
+    use nix::libc::{self, sighandler_t};
+
+    use crate::process::signals::mask::Mask;
+
+    /// The kernel's record of what a signal does. It begins with the handler; what follows differs from one
+    /// architecture to the next, and there is room for the largest. All zeroes but for the handler stand for the
+    /// default, or for ignoring.
+    #[derive(Clone, Copy)]
+    #[repr(transparent)]
+    pub struct Kept([sighandler_t; 8]);
+
+    pub(super) fn handler(signal: i32) -> sighandler_t {
+        exchange(signal, None).0[0]
+    }
+
+    /// What it does from now on; what it did.
+    pub fn set(signal: i32, handler: sighandler_t) -> Kept {
+        let mut new = Kept([0; 8]);
+        new.0[0] = handler;
+        exchange(signal, Some(new))
+    }
+
+    /// It does again what it did.
+    pub fn restore(signal: i32, kept: Kept) {
+        exchange(signal, Some(kept));
+    }
+
+    /// What a signal did; and if it is to do something else, it does so from now on.
+    fn exchange(signal: i32, new: Option<Kept>) -> Kept {
+        let mut old = Kept([0; 8]);
+        let new = new.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // SAFETY: two records as large as the kernel's, of which the first may be missing. It comes from the kernel, or
+        // it has no function in it.
+        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, new, &raw mut old, size_of::<Mask>()) };
+        old
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), backoff_portable))]
+mod imp {
+    use nix::libc;
+
+    pub(super) fn handler(signal: i32) -> libc::sighandler_t {
+        // SAFETY: sigaction is plain data, for which zeroes are valid; without a new action the call only asks.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut action);
+            action.sa_sigaction
+        }
+    }
+
+    pub(super) fn set(signal: i32, handler: libc::sighandler_t) {
+        // SAFETY: SIG_DFL or SIG_IGN.
+        unsafe { libc::signal(signal, handler) };
+    }
 }

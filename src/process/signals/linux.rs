@@ -10,7 +10,7 @@ use nix::unistd::read;
 
 use super::disposition::{is_ignored, stop_ignoring_children};
 use super::mask::Mask;
-use super::received::{Queue, Received};
+use super::received::{Queue, Received, is_of_own_write};
 use crate::policy::signal::Signal;
 use crate::process::sys::current::{Target, send};
 use crate::process::sys::fd::above_standard;
@@ -125,10 +125,8 @@ fn of_record(record: &[u8]) -> Option<Received> {
     let signal = Signal::from_number(field(offset_of!(signalfd_siginfo, ssi_signo)).ok()?)?;
     let sender = field(offset_of!(signalfd_siginfo, ssi_pid)).ok()?;
     let code = field(offset_of!(signalfd_siginfo, ssi_code)).ok()?;
-    // A blocked signal is queued even if it is ignored; and a SIGPIPE of our own making is
-    // the news that nobody reads our messages.
-    let own_pipe = signal == Signal::PIPE && sender == std::process::id() as i32;
-    if own_pipe || is_ignored(signal.number()) {
+    // A blocked signal is queued even if it is ignored.
+    if is_of_own_write(signal, sender) || is_ignored(signal.number()) {
         return None;
     }
     Some(Received::new(signal, code == libc::SI_KERNEL))

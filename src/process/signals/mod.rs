@@ -7,6 +7,7 @@
 pub mod disposition;
 pub mod mask;
 pub mod received;
+pub mod thread;
 
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
 #[path = "linux.rs"]

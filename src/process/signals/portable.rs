@@ -11,7 +11,7 @@ use signal_hook::low_level::siginfo::Cause;
 
 use super::disposition::{is_ignored, stop_ignoring_children};
 use super::mask::Mask;
-use super::received::{Queue, Received};
+use super::received::{Queue, Received, is_of_own_write};
 use crate::policy::signal::Signal;
 
 /// The signals of this process, caught, from [`Signals::take_over`] on.
@@ -75,12 +75,14 @@ impl Signals {
 
     /// Takes in what is waiting, without blocking.
     pub fn receive(&mut self) {
-        let own = std::process::id() as i32;
         for origin in self.delivery.pending() {
             let Some(signal) = Signal::from_number(origin.signal) else {
                 continue;
             };
-            if signal == Signal::PIPE && origin.process.is_some_and(|process| process.pid == own) {
+            if origin
+                .process
+                .is_some_and(|process| is_of_own_write(signal, process.pid))
+            {
                 continue;
             }
             let from_kernel = matches!(origin.cause, Cause::Kernel);

@@ -46,6 +46,12 @@ impl Received {
     }
 }
 
+/// Whether a write of backoff's own has made this signal: nobody reads its messages any more, or a file may not grow
+/// (`ulimit -f`). The write has failed, too, and whoever wrote deals with that; for the command it means nothing.
+pub(super) fn is_of_own_write(signal: Signal, sender: i32) -> bool {
+    matches!(signal, Signal::PIPE | Signal::XFSZ) && sender == std::process::id() as i32
+}
+
 impl Class {
     fn of(signal: Signal, from_kernel: bool) -> Class {
         match signal {

@@ -3,6 +3,7 @@
 
 use nix::errno::Errno;
 use nix::libc;
+use nix::unistd::{Pid, getpgid};
 
 use crate::policy::signal::Signal;
 use crate::process::sys::current::{Target, send};
@@ -130,15 +131,21 @@ impl Child {
         }
     }
 
-    /// Sends a signal to the process, or to its group if it has one of its own.
+    /// Sends a signal to the process, once, and to the others of its group if it was given one of its own.
     pub fn signal(&self, signal: Signal) {
         // The number is not reaped yet, so it is still this process's (and its group's).
-        let target = if self.leads_group {
-            Target::Group(self.pid)
-        } else {
-            Target::Process(self.pid)
-        };
-        send(target, signal);
+        let is_in_group = self.leads_group && !self.has_left_its_group();
+        if self.leads_group {
+            send(Target::Group(self.pid), signal);
+        }
+        if !is_in_group {
+            send(Target::Process(self.pid), signal);
+        }
+    }
+
+    /// It may have joined another one; what it has started may be in this one still.
+    fn has_left_its_group(&self) -> bool {
+        getpgid(Some(Pid::from_raw(self.pid))).is_ok_and(|group| group.as_raw() != self.pid)
     }
 
     /// Gives the number back to the kernel. The process has ended, or is about to: one that could not
