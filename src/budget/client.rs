@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::directory;
 #[cfg(feature = "redis")]
@@ -12,6 +12,16 @@ use crate::policy::budget::Question;
 use crate::policy::budget::{Answer, Counts};
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
+
+/// What tells the time.
+#[derive(Debug, Clone, Copy)]
+pub struct Clocks {
+    /// The time of day, since the UNIX epoch.
+    pub since_epoch: fn() -> Duration,
+    /// What is never set.
+    #[cfg_attr(not(feature = "redis"), allow(dead_code, reason = "a file system cannot be hurried"))]
+    pub now: fn() -> Instant,
+}
 
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -60,14 +70,8 @@ impl fmt::Display for Store {
 }
 
 impl Store {
-    /// Asks. Blocks for as long as the file system or the network does. `now` tells the time since the UNIX epoch. An
-    /// error is what a person should read.
-    pub fn ask(
-        &self,
-        budget: &SharedBudget,
-        question: Question,
-        now: fn() -> Duration,
-    ) -> Result<BudgetAnswer, String> {
+    /// Asks. Blocks for as long as the file system or the network does. An error is what a person should read.
+    pub fn ask(&self, budget: &SharedBudget, question: Question, clocks: Clocks) -> Result<BudgetAnswer, String> {
         match self {
             Store::Home(None) => Err(
                 "there is no place for the budget: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY"
@@ -75,10 +79,10 @@ impl Store {
             ),
             Store::Home(Some(path)) | Store::Directory(path) => directory::update(path, &budget.name, |ledger| {
                 // The time is read under the lock: it must not be older than what the last one wrote.
-                ledger.answer(&budget.terms, question, now())
+                ledger.answer(&budget.terms, question, (clocks.since_epoch)())
             }),
             #[cfg(feature = "redis")]
-            Store::Redis(address) => ask_redis(address, budget, question)
+            Store::Redis(address) => ask_redis(address, budget, question, clocks.now)
                 .map(|answer| BudgetAnswer { answer, warning: None })
                 .map_err(|why| format!("{}: {why}", address.shown())),
         }
@@ -93,7 +97,12 @@ pub const SCRIPT: &str = include_str!("budget.lua");
 const LONGEST: u64 = 1 << 53;
 
 #[cfg(feature = "redis")]
-fn ask_redis(address: &redis::Address, budget: &SharedBudget, question: Question) -> Result<Answer, String> {
+fn ask_redis(
+    address: &redis::Address,
+    budget: &SharedBudget,
+    question: Question,
+    now: fn() -> Instant,
+) -> Result<Answer, String> {
     let millis = |duration: Duration| (duration.as_millis().min(u128::from(LONGEST)) as u64).to_string();
     let (word, length) = match question {
         Question::Attempt => ("attempt", Duration::ZERO),
@@ -111,7 +120,7 @@ fn ask_redis(address: &redis::Address, budget: &SharedBudget, question: Question
     ];
     // The only key, so that it lies on one server of a cluster.
     let key = format!("backoff:budget:{}", budget.name);
-    let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, budget.timeout)?;
+    let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, budget.timeout, now)?;
     let numbers: Result<Vec<u64>, _> = numbers.iter().map(|n| u64::try_from(*n)).collect();
     match numbers.as_deref() {
         Ok(&[allowed, attempts, retries, left]) => Ok(Answer {
@@ -119,6 +128,6 @@ fn ask_redis(address: &redis::Address, budget: &SharedBudget, question: Question
             counts: Counts { attempts, retries },
             cool_off: Duration::from_millis(left),
         }),
-        _ => Err("answers with something else than was asked for".into()),
+        _ => Err(redis::NOT_WHAT_WAS_ASKED_FOR.into()),
     }
 }

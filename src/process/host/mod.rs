@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
-use crate::budget::client::Store;
+use crate::budget::client::{Clocks, Store};
 use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
@@ -219,9 +219,13 @@ impl Host for System {
         question: Question,
     ) -> Result<Result<BudgetAnswer, String>, RunError> {
         let (store, asked) = (self.store.clone(), budget.clone());
+        let clocks = Clocks {
+            since_epoch: clock::since_epoch,
+            now: clock::now,
+        };
         let answer = self
             .between
-            .in_background(budget.timeout, move || store.ask(&asked, question, clock::since_epoch))?;
+            .in_background(budget.timeout, move || store.ask(&asked, question, clocks))?;
         Ok(answer.unwrap_or_else(|why| Err(format!("{}: {why}", self.store))))
     }
 
