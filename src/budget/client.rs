@@ -9,7 +9,7 @@ use super::directory;
 use super::redis;
 use crate::policy::budget::Question;
 #[cfg(feature = "redis")]
-use crate::policy::budget::{Answer, Counts};
+use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF};
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
@@ -108,7 +108,7 @@ fn ask_redis(
         Question::Attempt => ("attempt", Duration::ZERO),
         Question::Retry => ("retry", Duration::ZERO),
         Question::CoolOff => ("cool-off", Duration::ZERO),
-        Question::GaveUp(length) => ("gave-up", length),
+        Question::GaveUp(length) => ("gave-up", length.min(LONGEST_COOL_OFF)),
         Question::Recovered => ("recovered", Duration::ZERO),
     };
     let arguments = [
@@ -123,6 +123,9 @@ fn ask_redis(
     let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, budget.timeout, now)?;
     let numbers: Result<Vec<u64>, _> = numbers.iter().map(|n| u64::try_from(*n)).collect();
     match numbers.as_deref() {
+        Ok(&[.., left]) if u128::from(left) > LONGEST_COOL_OFF.as_millis() => {
+            Err("tells of a cool-off that no run has left".into())
+        }
         Ok(&[allowed, attempts, retries, left]) => Ok(Answer {
             allowed: allowed == 1,
             counts: Counts { attempts, retries },

@@ -246,8 +246,8 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| duration(defaults::BUDGET_WINDOW)),
     opt(PROTECT, None, "cool-off", Nothing,
         "Wait before the first attempt if the last run of this budget gave up on a transient failure",
-        "What is left of the wait that would have come next in that run, and up to a quarter more, at random. A success \
-         clears it. For jobs that are started again and again (cron); needs --budget."),
+        "What is left of the wait that would have come next in that run, but no more than --max-delay or, if that is longer, \
+         --max-retry-after; and up to a quarter more, at random. A success clears it. For jobs that are started again and again (cron); needs --budget."),
     opt(PROTECT, None, "store", Value("URL"),
         "Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet",
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An address with a password is better given by \

@@ -12,7 +12,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use crate::common::ledger::{PAGE, counted as total, file_of, ledger};
+use crate::common::ledger::{CoolOff, PAGE, counted as total, file_of, ledger};
 use crate::common::process::state;
 use crate::common::words::Words;
 use crate::common::{Live, Shown, backoff, eventually, run, shell, within};
@@ -432,7 +432,7 @@ fn give_up(dir: &TempDir, args: impl Words) -> Shown {
 
 /// Whether the next run would wait.
 fn is_cooling(dir: &TempDir) -> bool {
-    let shown = sharing(dir, "--cool-off -d 1m -- echo run");
+    let shown = sharing(dir, "-m 2h --cool-off -d 1m -- echo run");
     if shown.stdout == "run\n" {
         return false;
     }
@@ -494,6 +494,54 @@ fn what_was_asked_for_keeps_nobody_waiting_for_ever() {
     // Five minutes, and a quarter more for the random part of each of the two.
     let left = &ledger(file(&dir)).cool_off.unwrap();
     assert!((300_000..=375_000).contains(&left.length), "{left:?}");
+}
+
+#[test]
+fn what_others_left_is_waited_for_no_longer_than_this_run_would_wait() {
+    let dir = dir();
+    give_up(&dir, "-n 1 -- false");
+    for (bounds, waits) in [
+        ("", "5m"),
+        ("--max-retry-after 10m", "10m"),
+        ("-m 20m --max-retry-after 10m", "20m"),
+        ("-m 100h", "59m"),
+    ] {
+        let shown = sharing(&dir, words!("{..} --seed 1 --cool-off -d 1m -- true", bounds)).expect_code(124);
+        let wait = shown.stderr.split("to wait ").nth(1).unwrap_or_default();
+        let minutes = |text: &str| -> u64 {
+            let (whole, hours) = text
+                .split_once('m')
+                .unwrap()
+                .0
+                .rsplit_once('h')
+                .map_or((text.split_once('m').unwrap().0, 0), |(hours, minutes)| {
+                    (minutes, hours.parse().unwrap())
+                });
+            hours * 60 + whole.parse::<u64>().unwrap()
+        };
+        let (least, wait) = (minutes(waits), minutes(wait));
+        assert!((least..=least * 5 / 4 + 1).contains(&wait), "{bounds}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_cool_off_that_nobody_left_is_set_aside() {
+    let dir = dir();
+    give_up(&dir, "-n 1 -- false");
+    let mut huge = ledger(file(&dir));
+    huge.cool_off = Some(CoolOff {
+        until: u64::MAX,
+        length: u64::MAX,
+    });
+    fs::write(file(&dir), file_of(&huge)).unwrap();
+    sharing(&dir, "--cool-off -m 9999999h -- echo run")
+        .expect_code(0)
+        .expect_stderr("set aside as api.budget.bad-1");
+    // Nor does a run that may wait for ever leave such a record.
+    give_up(&dir, "-b 99999999h -m 99999999h -n 1 -- false");
+    sharing(&dir, "--cool-off -m 99999999h -d 1m -- true")
+        .expect_code(124)
+        .expect_stderr("to wait ");
 }
 
 #[test]

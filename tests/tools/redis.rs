@@ -61,6 +61,7 @@ pub const TESTS: &[Test] = &[
         &[],
         a_server_that_never_stops_talking,
     ),
+    ("a_server_that_makes_one_wait", &[], a_server_that_makes_one_wait),
     ("a_server_that_talks_slowly", &[], a_server_that_talks_slowly),
     ("a_name_that_does_not_resolve", &[], a_name_that_does_not_resolve),
     (
@@ -488,6 +489,20 @@ fn a_server_that_never_stops_talking() {
         assert_eq!(number("Threads:"), 1, "{first:?}, {then:?}");
         assert!(number("VmHWM:") < 50_000, "{first:?}, {then:?}: {shown:?}");
     }
+}
+
+/// A cool-off of a length that no run leaves.
+fn a_server_that_makes_one_wait() {
+    let store = talker(
+        "*4\r\n:1\r\n:0\r\n:0\r\n:9007199254740991\r\n",
+        "",
+        Duration::from_secs(1),
+    );
+    let options = "--cool-off -m 99999999h -d 1h -n 3 -- false";
+    goes_on(
+        asked(&store, "api", options),
+        "tells of a cool-off that no run has left",
+    );
 }
 
 /// Each word comes in time, and the whole never does.
