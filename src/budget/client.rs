@@ -38,8 +38,7 @@ impl Store {
         let Some((scheme, _)) = text.split_once("://") else {
             return match text {
                 "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
-                // A directory of this name is less likely than a slip, and the name may hold a password.
-                path if path.split('/').next().is_some_and(|first| first.contains(':')) => Err(
+                path if is_a_slip(path) => Err(
                     "is an address that lacks its beginning; try redis://HOST:6379, or ./ in front of a directory"
                         .into(),
                 ),
@@ -55,6 +54,22 @@ impl Store {
             }
             _ => Err("is no store; try a directory, redis://HOST:6379, rediss:// or redis+unix://".into()),
         }
+    }
+}
+
+/// Whether a path is more likely to be an address with a slip in it, which may hold a password: `redis//u:PW@h`,
+/// `u:PW@h`, `//h:6379`. What begins as a path does (`/`, `./`, `../`) is one.
+fn is_a_slip(path: &str) -> bool {
+    if path.starts_with("//") {
+        return path.contains([':', '@']);
+    }
+    let first = path.split('/').next().unwrap_or_default();
+    let is_scheme = ["redis", "valkey"]
+        .iter()
+        .any(|name| first.to_ascii_lowercase().starts_with(name));
+    match first {
+        "" | "." | ".." => false,
+        _ => first.contains(':') || path.contains('@') || is_scheme && path[first.len()..].starts_with("//"),
     }
 }
 

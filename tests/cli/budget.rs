@@ -586,6 +586,55 @@ fn a_cool_off_needs_a_name() {
 }
 
 #[test]
+fn an_address_with_a_slip_is_no_directory() {
+    const SECRET: &str = "hunter22";
+    let dir = dir();
+    let run_with = |store: &str, by_variable: bool| {
+        let mut command = backoff("-vv --budget api");
+        command.current_dir(dir.path());
+        if by_variable {
+            command.env("BACKOFF_STORE", store);
+        } else {
+            command.args(["--store", store]);
+        }
+        run(command.args(["--", "true"]))
+    };
+    for store in [
+        format!("redis//u:{SECRET}@h"),
+        format!("redis//:{SECRET}@h:6379/0"),
+        format!("REDISS//{SECRET}@h"),
+        format!("redis+unix//tmp/socket?pass={SECRET}"),
+        format!("redis/u:{SECRET}@h"),
+        format!("redis//u:{SECRET}@h/://x"),
+        format!("redis:/tmp/socket?pass={SECRET}"),
+        format!("valkey//{SECRET}@h"),
+        format!("//u:{SECRET}@h"),
+        format!("u:{SECRET}@h"),
+        format!("{SECRET}@h"),
+        format!("u/{SECRET}@h"),
+        "redis//localhost".into(),
+        "//localhost:6379".into(),
+        "localhost:6379".into(),
+    ] {
+        for by_variable in [false, true] {
+            let shown = run_with(&store, by_variable).expect_code(125);
+            assert!(!shown.stderr.contains(SECRET), "{store}: {shown:?}");
+        }
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "no directory was made");
+    // What begins as a path does is one, whatever it holds.
+    for store in [
+        "./redis//jane@host",
+        "redis",
+        "budgets/of:jane",
+        &within(&dir, "jane@host"),
+    ] {
+        run_with(store, false).expect_code(0);
+        assert!(dir.path().join(store).join("api.budget").exists(), "{store}");
+    }
+}
+
+#[test]
 fn bad_values_are_named() {
     for (args, part) in [
         ("--budget-ratio 110%", "is not between 0% and 100%"),

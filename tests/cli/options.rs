@@ -249,7 +249,7 @@ fn a_bad_variable_is_named() {
         // Any text is a shell command or a name, and nearly any a regular expression.
         let bad = match &*opt.long {
             "retry-if" | "on-retry" | "on-give-up" | "budget" | "log-file" | "report" => continue,
-            "store" => "@bad@://",
+            "store" => "-bad-://",
             long if long.ends_with("-match") => "(@bad@",
             _ => "@bad@",
         };
