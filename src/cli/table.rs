@@ -305,7 +305,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(OTHER, None, "plan", Nothing,
         "Print the waits these options give and run nothing",
         "One line a retry: the least, mean and most of the wait before it, and the means added up, in seconds. With \
-         unlimited attempts, the first 20. All are exact, but for the mean of decorrelated jitter where the cap can be \
+         unlimited attempts, the first 20; of very many, the first 10,000, and then how many more the attempts allow. \
+         All are exact, but for the mean of decorrelated jitter where the cap can be \
          reached: it is that of 10,000 sampled runs, always the same ones."),
     opt(OTHER, None, "list-presets", Nothing,
         "Print the presets of --for", ""),
