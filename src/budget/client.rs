@@ -2,16 +2,26 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::directory;
 #[cfg(feature = "redis")]
 use super::redis;
 use crate::policy::budget::Question;
 #[cfg(feature = "redis")]
-use crate::policy::budget::{Answer, Counts};
+use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF};
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
+
+/// What tells the time.
+#[derive(Debug, Clone, Copy)]
+pub struct Clocks {
+    /// The time of day, since the UNIX epoch.
+    pub since_epoch: fn() -> Duration,
+    /// What is never set.
+    #[cfg_attr(not(feature = "redis"), allow(dead_code, reason = "a file system cannot be hurried"))]
+    pub now: fn() -> Instant,
+}
 
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -28,8 +38,7 @@ impl Store {
         let Some((scheme, _)) = text.split_once("://") else {
             return match text {
                 "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
-                // A directory of this name is less likely than a slip, and the name may hold a password.
-                path if path.split('/').next().is_some_and(|first| first.contains(':')) => Err(
+                path if is_a_slip(path) => Err(
                     "is an address that lacks its beginning; try redis://HOST:6379, or ./ in front of a directory"
                         .into(),
                 ),
@@ -48,6 +57,22 @@ impl Store {
     }
 }
 
+/// Whether a path is more likely to be an address with a slip in it, which may hold a password: `redis//u:PW@h`,
+/// `u:PW@h`, `//h:6379`. What begins as a path does (`/`, `./`, `../`) is one.
+fn is_a_slip(path: &str) -> bool {
+    if path.starts_with("//") {
+        return path.contains([':', '@']);
+    }
+    let first = path.split('/').next().unwrap_or_default();
+    let is_scheme = ["redis", "valkey"]
+        .iter()
+        .any(|name| first.to_ascii_lowercase().starts_with(name));
+    match first {
+        "" | "." | ".." => false,
+        _ => first.contains(':') || path.contains('@') || is_scheme && path[first.len()..].starts_with("//"),
+    }
+}
+
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -60,14 +85,8 @@ impl fmt::Display for Store {
 }
 
 impl Store {
-    /// Asks. Blocks for as long as the file system or the network does. `now` tells the time since the UNIX epoch. An
-    /// error is what a person should read.
-    pub fn ask(
-        &self,
-        budget: &SharedBudget,
-        question: Question,
-        now: fn() -> Duration,
-    ) -> Result<BudgetAnswer, String> {
+    /// Asks. Blocks for as long as the file system or the network does. An error is what a person should read.
+    pub fn ask(&self, budget: &SharedBudget, question: Question, clocks: Clocks) -> Result<BudgetAnswer, String> {
         match self {
             Store::Home(None) => Err(
                 "there is no place for the budget: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY"
@@ -75,10 +94,10 @@ impl Store {
             ),
             Store::Home(Some(path)) | Store::Directory(path) => directory::update(path, &budget.name, |ledger| {
                 // The time is read under the lock: it must not be older than what the last one wrote.
-                ledger.answer(&budget.terms, question, now())
+                ledger.answer(&budget.terms, question, (clocks.since_epoch)())
             }),
             #[cfg(feature = "redis")]
-            Store::Redis(address) => ask_redis(address, budget, question)
+            Store::Redis(address) => ask_redis(address, budget, question, clocks.now)
                 .map(|answer| BudgetAnswer { answer, warning: None })
                 .map_err(|why| format!("{}: {why}", address.shown())),
         }
@@ -93,13 +112,18 @@ pub const SCRIPT: &str = include_str!("budget.lua");
 const LONGEST: u64 = 1 << 53;
 
 #[cfg(feature = "redis")]
-fn ask_redis(address: &redis::Address, budget: &SharedBudget, question: Question) -> Result<Answer, String> {
+fn ask_redis(
+    address: &redis::Address,
+    budget: &SharedBudget,
+    question: Question,
+    now: fn() -> Instant,
+) -> Result<Answer, String> {
     let millis = |duration: Duration| (duration.as_millis().min(u128::from(LONGEST)) as u64).to_string();
     let (word, length) = match question {
         Question::Attempt => ("attempt", Duration::ZERO),
         Question::Retry => ("retry", Duration::ZERO),
         Question::CoolOff => ("cool-off", Duration::ZERO),
-        Question::GaveUp(length) => ("gave-up", length),
+        Question::GaveUp(length) => ("gave-up", length.min(LONGEST_COOL_OFF)),
         Question::Recovered => ("recovered", Duration::ZERO),
     };
     let arguments = [
@@ -111,14 +135,17 @@ fn ask_redis(address: &redis::Address, budget: &SharedBudget, question: Question
     ];
     // The only key, so that it lies on one server of a cluster.
     let key = format!("backoff:budget:{}", budget.name);
-    let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, budget.timeout)?;
+    let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, budget.timeout, now)?;
     let numbers: Result<Vec<u64>, _> = numbers.iter().map(|n| u64::try_from(*n)).collect();
     match numbers.as_deref() {
+        Ok(&[.., left]) if u128::from(left) > LONGEST_COOL_OFF.as_millis() => {
+            Err("tells of a cool-off that no run has left".into())
+        }
         Ok(&[allowed, attempts, retries, left]) => Ok(Answer {
             allowed: allowed == 1,
             counts: Counts { attempts, retries },
             cool_off: Duration::from_millis(left),
         }),
-        _ => Err("answers with something else than was asked for".into()),
+        _ => Err(redis::NOT_WHAT_WAS_ASKED_FOR.into()),
     }
 }

@@ -7,7 +7,7 @@
 //! length and record (8), the record, zeros. The record is numbers of eight bytes: the longest window, the end and the
 //! length of the cool-off (both 0 if there is none), then three for each slot.
 
-use crate::policy::budget::{CoolOff, Counts, Ledger, MOST_SLOTS, Slot};
+use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 
 /// The size of a file: one page, as memory and file systems have it.
 pub const FILE: usize = 4096;
@@ -91,7 +91,9 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         })
         .collect();
     let in_order = slots.is_sorted_by(|a, b| a.until < b.until);
-    (rest.is_empty() && odd.is_empty() && slots.len() <= MOST_SLOTS && in_order).then_some(Ledger {
+    // Nobody leaves that much to wait.
+    let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
+    (is_sane && rest.is_empty() && odd.is_empty() && slots.len() <= MOST_SLOTS && in_order).then_some(Ledger {
         span,
         slots,
         cool_off: (length > 0).then_some(CoolOff { until, length }),

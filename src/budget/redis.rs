@@ -1,17 +1,17 @@
 //! A Redis server, or one that speaks its protocol (Redis 6 or later, Valkey): one script for each step,
 //! on a connection of its own, so that nothing is held while a run waits.
 
-use std::error::Error;
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
+mod connection;
 
-use redis::{
-    Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisConnectionInfo, RedisError,
-    ServerErrorKind,
-};
+use std::io;
+use std::time::{Duration, Instant};
+
+use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo};
 
 use crate::run::text::describe_error;
+use connection::{Connection, Failure, Time};
+
+pub const NOT_WHAT_WAS_ASKED_FOR: &str = "answers with something else than was asked for";
 
 /// How often a cluster may send us to another of its servers.
 const MOST_REDIRECTIONS: u32 = 3;
@@ -96,41 +96,29 @@ pub fn evaluate(
     key: &str,
     arguments: &[String],
     timeout: Duration,
+    now: fn() -> Instant,
 ) -> Result<Vec<i64>, String> {
-    if matches!(address.info.addr(), ConnectionAddr::TcpTls { .. }) {
-        // An error says that there is one already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
     let eval = redis::cmd("EVAL").arg(script).arg(1).arg(key).arg(arguments).clone();
+    // For all servers together.
+    let time = Time::begin(timeout, now);
     let (mut server, mut asking) = (address.clone(), false);
     for _ in 0..=MOST_REDIRECTIONS {
-        let error = loop {
-            match evaluate_on(&server, asking, &eval, timeout) {
-                Ok(numbers) => return Ok(numbers),
-                // A stop (Ctrl-Z) has ended the wait for the answer, and the library lets nobody wait on for it.
-                Err(error) if io_error(&error).is_some_and(|error| error.kind() == io::ErrorKind::Interrupted) => {}
-                Err(error) => break error,
-            }
+        let failure = match evaluate_on(&server, asking, &eval, time) {
+            Ok(numbers) => return Ok(numbers),
+            Err(failure) => failure,
         };
-        match error.redirect_node().and_then(|(node, _)| server.moved_to(node)) {
+        match redirection(&failure).and_then(|node| server.moved_to(node)) {
             Some(other) => server = other,
-            None => return Err(problem(&error, timeout)),
+            None => return Err(problem(&failure, timeout)),
         }
-        asking = error.kind() == ErrorKind::Server(ServerErrorKind::Ask);
+        asking = matches!(failure, Failure::Refused(code, _) if code == "ASK");
     }
     Err("sends us from server to server (MOVED)".into())
 }
 
-/// Everything is sent at once, for one journey there and back. The library's own handshake is left out: it
-/// makes more of them, and tells less of what went wrong.
-fn evaluate_on(server: &Address, asking: bool, eval: &Cmd, timeout: Duration) -> Result<Vec<i64>, RedisError> {
+/// Everything is sent at once, for one journey there and back.
+fn evaluate_on(server: &Address, asking: bool, eval: &Cmd, time: Time) -> Result<Vec<i64>, Failure> {
     let who = server.info.redis_settings();
-    let silent = RedisConnectionInfo::default().set_skip_set_lib_name();
-    let client = redis::Client::open(server.info.clone().set_redis_settings(silent))?;
-    let mut connection = client.get_connection_with_timeout(timeout)?;
-    connection.set_read_timeout(Some(timeout))?;
-    connection.set_write_timeout(Some(timeout))?;
-
     let auth = who
         .password()
         .map(|password| redis::cmd("AUTH").arg(who.username()).arg(password).clone());
@@ -141,50 +129,54 @@ fn evaluate_on(server: &Address, asking: bool, eval: &Cmd, timeout: Duration) ->
     for command in before.iter().copied().chain([eval]) {
         all.extend(command.get_packed_command());
     }
-    connection.send_packed_command(&all)?;
+    let mut connection = Connection::open(server.info.addr(), time)?;
+    connection.send(&all)?;
     for _ in before {
-        connection.recv_response()?.extract_error()?;
+        connection.done()?;
     }
-    Ok(redis::from_redis_value(connection.recv_response()?.extract_error()?)?)
+    connection.numbers()
 }
 
-fn problem(error: &RedisError, timeout: Duration) -> String {
+/// Where a server of a cluster sends us: `MOVED SLOT HOST:PORT`, or `ASK` for this once.
+fn redirection(failure: &Failure) -> Option<&str> {
+    match failure {
+        Failure::Refused(code, detail) if code == "MOVED" || code == "ASK" => {
+            let (slot, node) = detail.split_once(' ')?;
+            slot.parse::<u16>().ok().map(|_| node)
+        }
+        _ => None,
+    }
+}
+
+fn problem(failure: &Failure, timeout: Duration) -> String {
     const NOT_ALLOWED: &str = "lets this user not do it (NOPERM); see the manual for what it takes";
-    if error.is_timeout() {
-        return format!("gives no answer within {} ms", timeout.as_millis());
-    }
-    let says = |text| error.detail().is_some_and(|detail| detail.starts_with(text));
-    match (error.code(), error.kind()) {
-        (Some("NOAUTH"), _) => "wants a password (NOAUTH)".into(),
-        (Some("WRONGPASS"), _) => "refuses the user or the password".into(),
-        (Some("ERR"), _) if says("AUTH ") => "wants no password, or a user's name too".into(),
-        (Some("ERR"), _) if says("DB index ") || says("SELECT ") => "has no database of this number".into(),
-        (Some("ERR"), _) if says("The user executing the script ") => NOT_ALLOWED.into(),
-        (Some("NOPERM"), _) => NOT_ALLOWED.into(),
-        (Some("OOM"), _) => "is out of memory (OOM)".into(),
-        (Some("READONLY"), _) => "is a read-only replica (READONLY)".into(),
-        (Some("LOADING"), _) => "is still loading its data (LOADING)".into(),
-        (Some("WRONGTYPE" | "FOREIGN"), _) => "holds something else than backoff's under this name".into(),
-        (Some(code), _) => format!("refuses ({})", plain(code)),
-        (None, ErrorKind::Parse | ErrorKind::UnexpectedReturnType) => "does not speak the protocol of Redis".into(),
-        (None, ErrorKind::Io) => match io_error(error) {
-            Some(error) => describe_io(error),
-            None => describe_io(&io::Error::other(error.to_string())),
-        },
-        (None, _) => "fails in a way of its own".into(),
-    }
-}
-
-/// What the system said; the library keeps it in an `Arc`.
-fn io_error(error: &RedisError) -> Option<&io::Error> {
-    let kept: &Arc<dyn Error + Send + Sync> = error.source()?.downcast_ref()?;
-    kept.downcast_ref()
-}
-
-fn describe_io(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => "closes the connection".into(),
-        _ => format!("cannot be reached: {}", describe_error(error)),
+    let (code, detail) = match failure {
+        Failure::Refused(code, detail) => (&**code, detail),
+        Failure::NoProtocol => return "does not speak the protocol of Redis".into(),
+        Failure::SomethingElse => return NOT_WHAT_WAS_ASKED_FOR.into(),
+        Failure::Io(error) => {
+            return match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    format!("gives no answer within {} ms", timeout.as_millis())
+                }
+                io::ErrorKind::UnexpectedEof => "closes the connection".into(),
+                _ => format!("cannot be reached: {}", describe_error(error)),
+            };
+        }
+    };
+    let says = |text| detail.starts_with(text);
+    match code {
+        "NOAUTH" => "wants a password (NOAUTH)".into(),
+        "WRONGPASS" => "refuses the user or the password".into(),
+        "ERR" if says("AUTH ") => "wants no password, or a user's name too".into(),
+        "ERR" if says("DB index ") || says("SELECT ") => "has no database of this number".into(),
+        "ERR" if says("The user executing the script ") => NOT_ALLOWED.into(),
+        "NOPERM" => NOT_ALLOWED.into(),
+        "OOM" => "is out of memory (OOM)".into(),
+        "READONLY" => "is a read-only replica (READONLY)".into(),
+        "LOADING" => "is still loading its data (LOADING)".into(),
+        "WRONGTYPE" | "FOREIGN" => "holds something else than backoff's under this name".into(),
+        code => format!("refuses ({})", plain(code)),
     }
 }
 

@@ -246,8 +246,8 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| duration(defaults::BUDGET_WINDOW)),
     opt(PROTECT, None, "cool-off", Nothing,
         "Wait before the first attempt if the last run of this budget gave up on a transient failure",
-        "What is left of the wait that would have come next in that run, and up to a quarter more, at random. A success \
-         clears it. For jobs that are started again and again (cron); needs --budget."),
+        "What is left of the wait that would have come next in that run, but no more than --max-delay or, if that is longer, \
+         --max-retry-after; and up to a quarter more, at random. A success clears it. For jobs that are started again and again (cron); needs --budget."),
     opt(PROTECT, None, "store", Value("URL"),
         "Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet",
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An address with a password is better given by \
@@ -305,7 +305,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(OTHER, None, "plan", Nothing,
         "Print the waits these options give and run nothing",
         "One line a retry: the least, mean and most of the wait before it, and the means added up, in seconds. With \
-         unlimited attempts, the first 20. All are exact, but for the mean of decorrelated jitter where the cap can be \
+         unlimited attempts, the first 20; of very many, the first 10,000, and then how many more the attempts allow. \
+         All are exact, but for the mean of decorrelated jitter where the cap can be \
          reached: it is that of 10,000 sampled runs, always the same ones."),
     opt(OTHER, None, "list-presets", Nothing,
         "Print the presets of --for", ""),

@@ -1,6 +1,7 @@
 //! The plan of a run, put together from its parts.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use super::layers::Layers;
 use super::{budget, limits, output, rules, streams, waits};
@@ -45,7 +46,8 @@ pub(super) fn plan(
     let limits = limits::limits(settings, nested == NestedMode::Once && outer.depth > 0)?;
     let streams = streams::streams(settings, &classifier, patterns, &limits);
     let (initial_delay, splay) = limits::before_the_first(settings, &limits)?;
-    let (budget, store) = budget::budget(settings)?;
+    let caps = classes.iter().map(|class| class.delays.cap);
+    let (budget, store) = budget::budget(settings, caps.fold(delays.cap, Duration::max))?;
     let plan = Plan {
         command: command.to_vec(),
         limits,

@@ -1,5 +1,7 @@
 //! The budget that a run shares with others.
 
+use std::time::Duration;
+
 use crate::budget::client::Store;
 use crate::cli::defaults;
 use crate::config::settings::{Settings, is_on};
@@ -8,8 +10,8 @@ use crate::policy::budget::Terms;
 use crate::process::sys::environment;
 use crate::run::plan::SharedBudget;
 
-/// None without a name. With it, where budgets are kept.
-pub(super) fn budget(settings: &Settings) -> Result<(Option<SharedBudget>, Store), UsageError> {
+/// None without a name. With it, where budgets are kept. `longest` is the longest wait that the run itself may make.
+pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<SharedBudget>, Store), UsageError> {
     let cool_off = is_on(&settings.cool_off);
     let Some(name) = value(&settings.budget) else {
         return match &settings.cool_off {
@@ -29,7 +31,8 @@ pub(super) fn budget(settings: &Settings) -> Result<(Option<SharedBudget>, Store
             window: value(&settings.budget_window).unwrap_or(defaults::BUDGET_WINDOW),
         },
         timeout: value(&settings.store_timeout).unwrap_or(defaults::STORE_TIMEOUT),
-        cool_off,
+        // What is owed may be what the other side asked of a run.
+        cool_off: cool_off.then(|| longest.max(value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER))),
     };
     let store = value(&settings.store).unwrap_or_else(|| Store::Home(environment::state_home()));
     Ok((Some(budget), store))

@@ -75,6 +75,9 @@ pub struct Slot {
     pub counts: Counts,
 }
 
+/// No run leaves more to wait than this, whatever its cap: a year.
+pub const LONGEST_COOL_OFF: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// After a run gave up: no new one before this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoolOff {
@@ -135,7 +138,7 @@ impl Ledger {
     }
 
     fn begin_cool_off(&mut self, length: Duration, now: Duration) {
-        let length = millis(length);
+        let length = millis(length.min(LONGEST_COOL_OFF));
         self.cool_off = Some(CoolOff {
             until: millis(now).saturating_add(length),
             length,

@@ -7,8 +7,11 @@ use super::words::decimal;
 use crate::policy::forecast;
 use crate::run::plan::Plan;
 
+/// Nobody reads more.
+const MOST_ROWS: u64 = 10_000;
+
 /// `--plan`: a table of all waits, in seconds, line by line.
-pub fn waits(plan: &Plan) -> impl Iterator<Item = String> {
+pub fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
     let line = |cells: [String; 5]| {
         let [retry, rest @ ..] = cells;
         let rest: String = rest.iter().map(|cell| format!("  {cell:>13}")).collect();
@@ -16,17 +19,24 @@ pub fn waits(plan: &Plan) -> impl Iterator<Item = String> {
     };
     let heading = ["retry", "least", "mean", "most", "total"].map(str::to_owned);
     let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
-    let cells = rows.map(|row| {
+    let lines = rows.map_while(move |row| {
         let [least, mean, most, total] = [row.least, row.mean, row.most, row.total].map(seconds);
-        [row.retry.to_string(), least, mean, most, total]
+        match row.retry {
+            ..=MOST_ROWS => Some(line([row.retry.to_string(), least, mean, most, total])),
+            retry if retry == MOST_ROWS + 1 => Some(format!("and {} more\n", more(plan))),
+            _ => None,
+        }
     });
-    std::iter::once(heading).chain(cells).map(line)
+    std::iter::once(line(heading)).chain(lines)
 }
 
 /// `--plan --log-format json`: the same as one object.
 pub fn waits_as_json(plan: &Plan) -> String {
     let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
-    let rows: Vec<String> = rows
+    let mut rows = rows.peekable();
+    let shown: Vec<String> = rows
+        .by_ref()
+        .take(MOST_ROWS as usize)
         .map(|row| {
             Object::new()
                 .raw("retry", row.retry)
@@ -37,7 +47,17 @@ pub fn waits_as_json(plan: &Plan) -> String {
                 .end()
         })
         .collect();
-    Object::new().raw("retries", format_args!("[{}]", rows.join(","))).end() + "\n"
+    let object = Object::new().raw("retries", format_args!("[{}]", shown.join(",")));
+    let object = match rows.peek() {
+        Some(_) => object.raw("more", more(plan)),
+        None => object,
+    };
+    object.end() + "\n"
+}
+
+/// How many retries are not shown, if nothing but the attempts ends the run.
+fn more(plan: &Plan) -> u64 {
+    plan.limits.attempts.unwrap_or_default().saturating_sub(1 + MOST_ROWS)
 }
 
 /// `1.5s`: decimal seconds, exact to the nanosecond, without idle zeros.

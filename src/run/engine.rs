@@ -89,11 +89,11 @@ impl Run<'_> {
 
     /// Waits out what an earlier run left to wait; an exit if that would pass the deadline.
     fn cool_off(&mut self) -> Result<Option<Exit>, RunError> {
-        if !self.plan.budget.as_ref().is_some_and(|budget| budget.cool_off) {
+        let Some(longest) = self.plan.budget.as_ref().and_then(|budget| budget.cool_off) else {
             return Ok(None);
-        }
+        };
         let answer = self.ask_budget(Question::CoolOff)?;
-        let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off);
+        let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off.min(longest));
         if left.is_zero() {
             return Ok(None);
         }

@@ -68,8 +68,8 @@ pub struct SharedBudget {
     pub terms: Terms,
     /// How long an answer may take.
     pub timeout: Duration,
-    /// Wait for what an earlier run left to wait.
-    pub cool_off: bool,
+    /// Wait for what an earlier run left to wait, but no longer than this.
+    pub cool_off: Option<Duration>,
 }
 
 /// One setting, as a person reads it.

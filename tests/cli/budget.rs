@@ -12,7 +12,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use crate::common::ledger::{PAGE, counted as total, file_of, ledger};
+use crate::common::ledger::{CoolOff, PAGE, counted as total, file_of, ledger};
 use crate::common::process::{is_alive, state};
 use crate::common::words::Words;
 use crate::common::{Live, Shown, backoff, clean, eventually, run, shell, within};
@@ -480,7 +480,7 @@ fn give_up(dir: &TempDir, args: impl Words) -> Shown {
 
 /// Whether the next run would wait.
 fn is_cooling(dir: &TempDir) -> bool {
-    let shown = sharing(dir, "--cool-off -d 1m -- echo run");
+    let shown = sharing(dir, "-m 2h --cool-off -d 1m -- echo run");
     if shown.stdout == "run\n" {
         return false;
     }
@@ -545,6 +545,54 @@ fn what_was_asked_for_keeps_nobody_waiting_for_ever() {
 }
 
 #[test]
+fn what_others_left_is_waited_for_no_longer_than_this_run_would_wait() {
+    let dir = dir();
+    give_up(&dir, "-n 1 -- false");
+    for (bounds, waits) in [
+        ("", "5m"),
+        ("--max-retry-after 10m", "10m"),
+        ("-m 20m --max-retry-after 10m", "20m"),
+        ("-m 100h", "59m"),
+    ] {
+        let shown = sharing(&dir, words!("{..} --seed 1 --cool-off -d 1m -- true", bounds)).expect_code(124);
+        let wait = shown.stderr.split("to wait ").nth(1).unwrap_or_default();
+        let minutes = |text: &str| -> u64 {
+            let (whole, hours) = text
+                .split_once('m')
+                .unwrap()
+                .0
+                .rsplit_once('h')
+                .map_or((text.split_once('m').unwrap().0, 0), |(hours, minutes)| {
+                    (minutes, hours.parse().unwrap())
+                });
+            hours * 60 + whole.parse::<u64>().unwrap()
+        };
+        let (least, wait) = (minutes(waits), minutes(wait));
+        assert!((least..=least * 5 / 4 + 1).contains(&wait), "{bounds}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_cool_off_that_nobody_left_is_set_aside() {
+    let dir = dir();
+    give_up(&dir, "-n 1 -- false");
+    let mut huge = ledger(file(&dir));
+    huge.cool_off = Some(CoolOff {
+        until: u64::MAX,
+        length: u64::MAX,
+    });
+    fs::write(file(&dir), file_of(&huge)).unwrap();
+    sharing(&dir, "--cool-off -m 9999999h -- echo run")
+        .expect_code(0)
+        .expect_stderr("set aside as api.budget.bad-1");
+    // Nor does a run that may wait for ever leave such a record.
+    give_up(&dir, "-b 99999999h -m 99999999h -n 1 -- false");
+    sharing(&dir, "--cool-off -m 99999999h -d 1m -- true")
+        .expect_code(124)
+        .expect_stderr("to wait ");
+}
+
+#[test]
 fn without_the_option_nobody_waits() {
     let dir = dir();
     give_up(&dir, "-n 1 -- false");
@@ -583,6 +631,55 @@ fn a_cool_off_needs_a_name() {
     run(backoff("-- true").env("BACKOFF_COOL_OFF", "1"))
         .expect_code(0)
         .expect_silence();
+}
+
+#[test]
+fn an_address_with_a_slip_is_no_directory() {
+    const SECRET: &str = "hunter22";
+    let dir = dir();
+    let run_with = |store: &str, by_variable: bool| {
+        let mut command = backoff("-vv --budget api");
+        command.current_dir(dir.path());
+        if by_variable {
+            command.env("BACKOFF_STORE", store);
+        } else {
+            command.args(["--store", store]);
+        }
+        run(command.args(["--", "true"]))
+    };
+    for store in [
+        format!("redis//u:{SECRET}@h"),
+        format!("redis//:{SECRET}@h:6379/0"),
+        format!("REDISS//{SECRET}@h"),
+        format!("redis+unix//tmp/socket?pass={SECRET}"),
+        format!("redis/u:{SECRET}@h"),
+        format!("redis//u:{SECRET}@h/://x"),
+        format!("redis:/tmp/socket?pass={SECRET}"),
+        format!("valkey//{SECRET}@h"),
+        format!("//u:{SECRET}@h"),
+        format!("u:{SECRET}@h"),
+        format!("{SECRET}@h"),
+        format!("u/{SECRET}@h"),
+        "redis//localhost".into(),
+        "//localhost:6379".into(),
+        "localhost:6379".into(),
+    ] {
+        for by_variable in [false, true] {
+            let shown = run_with(&store, by_variable).expect_code(125);
+            assert!(!shown.stderr.contains(SECRET), "{store}: {shown:?}");
+        }
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "no directory was made");
+    // What begins as a path does is one, whatever it holds.
+    for store in [
+        "./redis//jane@host",
+        "redis",
+        "budgets/of:jane",
+        &within(&dir, "jane@host"),
+    ] {
+        run_with(store, false).expect_code(0);
+        assert!(dir.path().join(store).join("api.budget").exists(), "{store}");
+    }
 }
 
 #[test]

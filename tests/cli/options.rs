@@ -205,10 +205,10 @@ fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
     let shown = run!("--plan -d 300ms --initial-delay 200ms -b 150ms -j none");
     assert_eq!(shown.expect_code(0).stdout.lines().count(), 1);
     let shown = run(&mut shell(
-        "backoff --plan -n 99999999999 -j none | sed -n '10000{p;q}'; echo ${PIPESTATUS[0]}",
+        "backoff --plan -n 99999999999 -j none | sed -n '51{p;q}'; echo ${PIPESTATUS[0]}",
     ));
     let words: Vec<&str> = shown.stdout.split_whitespace().collect();
-    assert_eq!(words, ["9999", "30s", "30s", "30s", "299821.5s", "141"]);
+    assert_eq!(words, ["50", "30s", "30s", "30s", "1351.5s", "141"]);
 }
 
 #[test]
@@ -242,6 +242,21 @@ fn flags_beat_variables_beat_policies_beat_defaults() {
 }
 
 #[test]
+fn a_plan_of_very_many_retries_has_an_end() {
+    for (attempts, more) in [
+        ("10001", None),
+        ("10002", Some("and 1 more")),
+        ("18446744073709551615", Some("and 18446744073709541614 more")),
+    ] {
+        let shown = run!("--plan -n {}", attempts).expect_code(0);
+        let lines: Vec<&str> = shown.stdout.lines().collect();
+        assert!(lines[10_000].starts_with("10000  "), "{}", lines[10_000]);
+        assert_eq!(lines.get(10_001).copied(), more);
+        assert!(lines.len() <= 10_002);
+    }
+}
+
+#[test]
 fn a_bad_variable_is_named() {
     for opt in OPTIONS.iter() {
         let variable = opt.variable();
@@ -249,7 +264,7 @@ fn a_bad_variable_is_named() {
         // Any text is a shell command or a name, and nearly any a regular expression.
         let bad = match &*opt.long {
             "retry-if" | "on-retry" | "on-give-up" | "budget" | "log-file" | "report" => continue,
-            "store" => "@bad@://",
+            "store" => "-bad-://",
             long if long.ends_with("-match") => "(@bad@",
             _ => "@bad@",
         };

@@ -189,6 +189,93 @@ fn a_link_that_leads_to_nothing_stays_one() {
     }
 }
 
+/// A directory in which everybody may make files, as `/tmp`.
+fn shared_directory(dir: &TempDir) -> String {
+    let shared = within(dir, "shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    shared
+}
+
+fn mode(path: &str) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn no_link_is_followed_where_others_could_have_put_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let shared = shared_directory(&dir);
+    let victim = within(&dir, "victim");
+    let fifo = within(&dir, "fifo");
+    nix::unistd::mkfifo(&*fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let link = format!("{shared}/link");
+    // A link of this user's own may lead to that of another one.
+    let indirect = within(&dir, "indirect");
+    symlink(&link, &indirect).unwrap();
+    for target in [&*victim, "/dev/null", &*fifo] {
+        symlink(target, &link).unwrap();
+        for option in ["--report", "--log-file"] {
+            for path in [&link, &indirect] {
+                fs::write(&victim, "precious").unwrap();
+                run!("{} {} -v -- true", option, path)
+                    .expect_code(0)
+                    .expect_stderr(&format!(
+                        "warning: cannot write {}",
+                        if option == "--report" { "" } else { "to " }
+                    ))
+                    .expect_stderr("a symbolic link where others could have put it");
+                assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{option} {path}");
+            }
+        }
+        fs::remove_file(&link).unwrap();
+    }
+    // A new file is as good there as elsewhere, and so is one of this user's own.
+    let own = format!("{shared}/own");
+    for _ in 0..2 {
+        run!("--report {} -- true", own).expect_code(0).expect_silence();
+        assert_eq!((&read(&own)["result"], mode(&own)), (&Value::from("succeeded"), 0o600));
+    }
+    let log = format!("{shared}/log");
+    run!("--log-file {} -v -- true", log).expect_code(0).expect_silence();
+    assert_eq!(mode(&log), 0o600);
+    assert_eq!(fs::read_dir(&shared).unwrap().count(), 2, "nothing is left beside them");
+}
+
+#[test]
+fn the_file_of_another_user_is_not_taken_for_ones_own() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let shared = shared_directory(&dir);
+    let other = Some(nix::unistd::Uid::from_raw(12345));
+    let foreign = within(&dir, "foreign");
+    fs::create_dir(&foreign).unwrap();
+    nix::unistd::chown(&*foreign, other, None).unwrap();
+    for place in [&shared, &foreign] {
+        let path = format!("{place}/report.json");
+        fs::write(&path, "theirs").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        nix::unistd::chown(&*path, other, None).unwrap();
+        run!("--report {} -- true", path)
+            .expect_code(0)
+            .expect_stderr("it belongs to user 12345");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+    }
+    let log = format!("{shared}/report.json");
+    run!("--log-file {} -v -- true", log)
+        .expect_code(0)
+        .expect_stderr("it belongs to user 12345");
+    assert_eq!(fs::read_to_string(&log).unwrap(), "theirs");
+    // In a directory of one's own it may be replaced, but not with a mode that the other one chose.
+    let own = report(&dir);
+    fs::write(&own, "theirs").unwrap();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o666)).unwrap();
+    nix::unistd::chown(&*own, other, None).unwrap();
+    run!("--report {} -- true", own).expect_code(0).expect_silence();
+    assert_eq!((&read(&own)["result"], mode(&own)), (&Value::from("succeeded"), 0o600));
+}
+
 #[test]
 fn what_is_no_file_gets_it_all_the_same() {
     let read: Value = serde_json::from_str(&run!("--report /dev/stdout -- true").stdout).unwrap();

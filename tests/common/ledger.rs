@@ -39,13 +39,14 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     }
 }
 
-/// The file of a ledger without a cool-off.
+/// The file of a ledger.
 pub fn file_of(ledger: &Ledger) -> Vec<u8> {
     let slots = ledger
         .slots
         .iter()
         .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
-    let record: Vec<u8> = [ledger.span, 0, 0]
+    let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
+    let record: Vec<u8> = [ledger.span, until, length]
         .into_iter()
         .chain(slots)
         .flat_map(u64::to_le_bytes)

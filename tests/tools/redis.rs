@@ -56,6 +56,13 @@ pub const TESTS: &[Test] = &[
     ("a_port_that_talks_http", &[], a_port_that_talks_http),
     ("a_port_that_hangs_up", &[], a_port_that_hangs_up),
     ("a_port_that_says_nothing", &[], a_port_that_says_nothing),
+    (
+        "a_server_that_never_stops_talking",
+        &[],
+        a_server_that_never_stops_talking,
+    ),
+    ("a_server_that_makes_one_wait", &[], a_server_that_makes_one_wait),
+    ("a_server_that_talks_slowly", &[], a_server_that_talks_slowly),
     ("a_name_that_does_not_resolve", &[], a_name_that_does_not_resolve),
     (
         "what_others_wrote_is_left_alone",
@@ -436,6 +443,79 @@ fn a_port_that_says_nothing() {
     }
 }
 
+/// A server that says this, and then that again and again, with a pause: its address.
+fn talker(first: &'static str, then: &'static str, pause: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 1 << 16]);
+                let _ = stream.write_all(first.as_bytes());
+                let more = if pause.is_zero() {
+                    then.repeat(1000)
+                } else {
+                    then.to_owned()
+                };
+                while stream.write_all(more.as_bytes()).is_ok() {
+                    std::thread::sleep(pause);
+                }
+            });
+        }
+    });
+    format!("redis://{address}")
+}
+
+fn a_server_that_never_stops_talking() {
+    for (first, then) in [
+        ("$100000000000\r\n", "aaaaaaaaaaaaaaaa"),
+        ("*2147483647\r\n", ":1\r\n"),
+        ("*2147483647\r\n", "*2147483647\r\n"),
+        ("+", "aaaaaaaaaaaaaaaa"),
+        ("*4\r\n:1\r\n", "1111111111111111"),
+        ("", "-MOVED 1 :1"),
+    ] {
+        let store = talker(first, then, Duration::ZERO);
+        let script = "ulimit -v 1000000; exec backoff -n 1 --budget api --store-timeout 500ms --store \"$STORE\" -- \
+                      sh -c 'sleep 1.5; grep -E \"VmHWM|Threads\" /proc/$PPID/status; exit 7'";
+        let shown = run(shell(script).env("STORE", &store))
+            .expect_code(7)
+            .expect_stderr("going on without the budget \"api\"");
+        let number = |key: &str| -> u64 {
+            let line = shown.stdout.lines().find_map(|line| line.strip_prefix(key));
+            let word = line.and_then(|line| line.split_whitespace().next());
+            word.unwrap_or_else(|| panic!("no {key} in {shown:?}")).parse().unwrap()
+        };
+        assert_eq!(number("Threads:"), 1, "{first:?}, {then:?}");
+        assert!(number("VmHWM:") < 50_000, "{first:?}, {then:?}: {shown:?}");
+    }
+}
+
+/// A cool-off of a length that no run leaves.
+fn a_server_that_makes_one_wait() {
+    let store = talker(
+        "*4\r\n:1\r\n:0\r\n:0\r\n:9007199254740991\r\n",
+        "",
+        Duration::from_secs(1),
+    );
+    let options = "--cool-off -m 99999999h -d 1h -n 3 -- false";
+    goes_on(
+        asked(&store, "api", options),
+        "tells of a cool-off that no run has left",
+    );
+}
+
+/// Each word comes in time, and the whole never does.
+fn a_server_that_talks_slowly() {
+    let store = talker("*4\r\n", " ", Duration::from_millis(50));
+    let mut command = backoff("-n 1 --budget api --store-timeout 300ms");
+    command.args(["--store", &store, "--", "sh", "-c"]);
+    let shown = run(command.arg("sleep 1; grep Threads /proc/$PPID/status; exit 7"))
+        .expect_code(7)
+        .expect_stderr("gives no answer within 300 ms");
+    assert_eq!(shown.stdout, "Threads:\t1\n");
+}
+
 fn a_name_that_does_not_resolve() {
     // Without a network the resolver may take its time.
     let shown = asked("redis://nosuch.invalid", "api", "-n 3 -- false");
@@ -710,7 +790,6 @@ fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
                 let _ = stream.read(&mut [0; 1 << 16]);
                 let _ = asked.send(());
                 eventually("leave to answer", || leave.load(Ordering::SeqCst) > earlier);
-                // Nobody waits on the connection of a question that was asked again.
                 let _ = stream.write_all(b"*4\r\n:1\r\n:1\r\n:0\r\n:0\r\n");
                 let _ = stream.read_to_end(&mut Vec::new());
             });

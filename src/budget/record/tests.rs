@@ -10,7 +10,7 @@ fn ledgers() -> impl Strategy<Value = Ledger> {
         any::<u64>(),
         prop::collection::btree_set(any::<u64>(), 0..=MOST_SLOTS),
         any::<(u64, u64)>(),
-        prop::option::of((any::<u64>(), 1..u64::MAX)),
+        prop::option::of((any::<u64>(), 1..=LONGEST_COOL_OFF.as_millis() as u64)),
     )
         .prop_map(|(span, untils, (attempts, retries), cool_off)| Ledger {
             span,

@@ -7,13 +7,14 @@ mod replace;
 mod writer;
 
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
-use crate::budget::client::Store;
+use crate::budget::client::{Clocks, Store};
 use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
@@ -27,6 +28,7 @@ use crate::process::streams::standard::Streams;
 use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
+use crate::process::sys::leaf::Leaf;
 use crate::process::sys::{fd, stdio};
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
 use crate::run::output::Progress;
@@ -130,15 +132,12 @@ impl System {
     /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is
     /// what a person should read.
     pub fn write_report(&mut self, path: &Path, text: &str) -> Result<(), String> {
-        let is_no_file =
-            sink::descriptor(path).is_some() || std::fs::metadata(path).is_ok_and(|facts| !facts.is_file());
         if self.is_report_closed {
             return Err(describe(Errno::EBADF));
         }
-        if !is_no_file {
-            return replace::file(path, text.as_bytes()).map_err(|error| describe_error(&error));
-        }
-        let sink = Sink::append(path).map_err(|error| describe_error(&error))?;
+        let Some(sink) = replace_or_open(path, text).map_err(|error| describe_error(&error))? else {
+            return Ok(());
+        };
         writer::write(&mut self.between, &sink, text).map_err(|unwritten| match unwritten {
             Unwritten::Refused(errno) => describe(errno),
             Unwritten::Unread => "nobody reads it".into(),
@@ -150,6 +149,18 @@ impl System {
     /// further error.
     pub fn complain(&mut self, line: &str) -> Result<(), RunError> {
         writer::complain(&mut self.between, line)
+    }
+}
+
+/// Replaces a file; of what is none, where to write.
+fn replace_or_open(path: &Path, text: &str) -> io::Result<Option<Sink>> {
+    if let Some(fd) = sink::descriptor(path) {
+        return Ok(Some(Sink::new(fd)));
+    }
+    let place = Leaf::of(path)?;
+    match place.mode_of_a_replacement()? {
+        Some(mode) => replace::file(&place, mode, text.as_bytes()).map(|()| None),
+        None => Sink::append_to(&place).map(Some),
     }
 }
 
@@ -208,9 +219,13 @@ impl Host for System {
         question: Question,
     ) -> Result<Result<BudgetAnswer, String>, RunError> {
         let (store, asked) = (self.store.clone(), budget.clone());
+        let clocks = Clocks {
+            since_epoch: clock::since_epoch,
+            now: clock::now,
+        };
         let answer = self
             .between
-            .in_background(budget.timeout, move || store.ask(&asked, question, clock::since_epoch))?;
+            .in_background(budget.timeout, move || store.ask(&asked, question, clocks))?;
         Ok(answer.unwrap_or_else(|why| Err(format!("{}: {why}", self.store))))
     }
 

@@ -1,43 +1,45 @@
 //! Replacing a file as a whole.
 
-use std::fs;
+use std::fmt::Write as _;
+use std::fs::{File, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
-use tempfile::Builder;
+use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::{Errno, retry_on_intr};
 
-/// As many links as Linux follows.
-const MOST_LINKS: u32 = 40;
+use crate::process::sys::fd::above_standard;
+use crate::process::sys::leaf::Leaf;
+use crate::process::sys::random;
 
-/// Writes a file that is there with all its bytes or as it was before. It keeps its mode, and a symbolic link
-/// stays one, also where it leads to nothing yet; a new file is for this user only.
-pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = end_of_links(path)?;
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+/// Writes a file that is there with all its bytes or as it was before. `mode` is the one that it gets.
+pub fn file(place: &Leaf, mode: u32, bytes: &[u8]) -> io::Result<()> {
+    let (mut file, name) = new_file(&place.directory)?;
+    let mut fill = || {
+        file.write_all(bytes)?;
+        if mode != 0o600 {
+            file.set_permissions(Permissions::from_mode(mode))?;
+        }
+        renameat(&place.directory, &*name, &place.directory, &place.name)?;
+        Ok(())
     };
-    let mode = fs::metadata(&target).map_or(0o600, |facts| facts.permissions().mode() & 0o777);
-    let mut file = Builder::new().prefix(".backoff-report-").tempfile_in(directory)?;
-    file.write_all(bytes)?;
-    if mode != 0o600 {
-        file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-    }
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
+    fill().inspect_err(|_| {
+        let _ = unlinkat(&place.directory, &*name, AtFlags::empty());
+    })
 }
 
-/// What `open(2)` would make or open.
-fn end_of_links(path: &Path) -> io::Result<PathBuf> {
-    let mut target = path.to_owned();
-    for _ in 0..=MOST_LINKS {
-        let Ok(next) = fs::read_link(&target) else {
-            return Ok(target);
-        };
-        target.pop();
-        target.push(next);
+/// A new file for this user only, and its name.
+fn new_file(directory: &File) -> io::Result<(File, String)> {
+    loop {
+        let mut name = ".backoff-report-".to_owned();
+        for byte in random::bytes::<8>() {
+            let _ = write!(name, "{byte:02x}");
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match retry_on_intr(|| openat(directory, &*name, flags, Mode::RUSR | Mode::WUSR)) {
+            Ok(fd) => return Ok((File::from(above_standard(fd)?), name)),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
     }
-    Err(Errno::ELOOP.into())
 }

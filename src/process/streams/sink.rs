@@ -15,6 +15,7 @@ use nix::poll::PollFlags;
 use rustix::net::SendFlags;
 
 use crate::process::sys::fd::{above_standard, inherited, ready, to_nix};
+use crate::process::sys::leaf::Leaf;
 
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 pub fn descriptor(path: &Path) -> Option<RawFd> {
@@ -68,17 +69,18 @@ impl Sink {
         Sink { fd, method }
     }
 
-    /// Appends to a file, which is made if it is not there, for this user only. Of a named pipe that nobody
-    /// reads, an error. A path that stands for a descriptor is that descriptor: opened anew, a file would be
+    /// Appends to a file, which is made if it is not there. A path that stands for a descriptor is that descriptor: opened anew, a file would be
     /// written at another place than the command writes at.
     pub fn append(path: &Path) -> io::Result<Sink> {
         if let Some(fd) = descriptor(path) {
             return Ok(Sink::new(fd));
         }
-        let mut options = OpenOptions::new();
-        options.append(true).create(true).mode(0o600);
-        let file = options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-        let fd = above_standard(file.into())?;
+        Sink::append_to(&Leaf::of(path)?)
+    }
+
+    /// The same where it is known what the path leads to.
+    pub fn append_to(place: &Leaf) -> io::Result<Sink> {
+        let fd = OwnedFd::from(place.append()?);
         Ok(Sink {
             fd: fd.as_raw_fd(),
             method: Method::Own(fd),

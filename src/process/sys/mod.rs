@@ -5,6 +5,7 @@ pub mod current;
 pub mod deadline;
 pub mod environment;
 pub mod fd;
+pub mod leaf;
 pub mod random;
 pub mod stdio;
 pub mod strings;

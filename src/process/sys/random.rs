@@ -15,7 +15,7 @@ pub(crate) fn generator(seed: Option<u64>) -> Xoshiro256PlusPlus {
 
 /// Random bytes. Where the system has none to give (a sandbox without getrandom), the clock and the
 /// process number have to do: two runs must still not wait in step.
-fn bytes<const N: usize>() -> [u8; N] {
+pub(crate) fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     if SysRng.try_fill_bytes(&mut bytes).is_err() {
         let seed = (since_epoch().as_nanos() as u64).rotate_left(32) ^ u64::from(std::process::id());
