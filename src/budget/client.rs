@@ -15,12 +15,12 @@ use crate::run::plan::SharedBudget;
 
 /// What tells the time.
 #[derive(Debug, Clone, Copy)]
-pub struct Clocks {
+pub(crate) struct Clocks {
     /// The time of day, since the UNIX epoch.
-    pub since_epoch: fn() -> Duration,
+    pub(crate) since_epoch: fn() -> Duration,
     /// What is never set.
     #[cfg_attr(not(feature = "redis"), allow(dead_code, reason = "a file system cannot be hurried"))]
-    pub now: fn() -> Instant,
+    pub(crate) now: fn() -> Instant,
 }
 
 #[derive(Debug, Clone)]
@@ -86,7 +86,12 @@ impl fmt::Display for Store {
 
 impl Store {
     /// Asks. Blocks for as long as the file system or the network does. An error is what a person should read.
-    pub fn ask(&self, budget: &SharedBudget, question: Question, clocks: Clocks) -> Result<BudgetAnswer, String> {
+    pub(crate) fn ask(
+        &self,
+        budget: &SharedBudget,
+        question: Question,
+        clocks: Clocks,
+    ) -> Result<BudgetAnswer, String> {
         match self {
             Store::Home(None) => Err(
                 "there is no place for the budget: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY"
@@ -106,7 +111,7 @@ impl Store {
 
 /// The same as `Ledger::answer`, for a server that runs it.
 #[cfg(feature = "redis")]
-pub const SCRIPT: &str = include_str!("budget.lua");
+pub(crate) const SCRIPT: &str = include_str!("budget.lua");
 /// Redis counts in floats, which are exact up to here; in milliseconds, 285,000 years.
 #[cfg(feature = "redis")]
 const LONGEST: u64 = 1 << 53;

@@ -25,7 +25,7 @@ use crate::run::text::describe_error;
 const MOST_TRIES: u32 = 100;
 
 /// Changes the ledger of `name` in one step that no other process sees the middle of.
-pub fn update(
+pub(crate) fn update(
     directory: &Path,
     name: &str,
     change: impl FnOnce(&mut Ledger) -> Answer,

@@ -9,11 +9,11 @@ use rustix::io::retry_on_intr;
 
 /// A file that nobody else has locked, for as long as this lives.
 #[derive(Debug)]
-pub struct Locked(File);
+pub(crate) struct Locked(File);
 
 impl Locked {
     /// Waits until nobody else has it locked.
-    pub fn new(file: File) -> io::Result<Locked> {
+    pub(crate) fn new(file: File) -> io::Result<Locked> {
         retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
         Ok(Locked(file))
     }

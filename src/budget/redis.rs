@@ -11,7 +11,7 @@ use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo};
 use crate::run::text::describe_error;
 use connection::{Connection, Failure, Time};
 
-pub const NOT_WHAT_WAS_ASKED_FOR: &str = "answers with something else than was asked for";
+pub(crate) const NOT_WHAT_WAS_ASKED_FOR: &str = "answers with something else than was asked for";
 
 /// How often a cluster may send us to another of its servers.
 const MOST_REDIRECTIONS: u32 = 3;
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Address {
 
 impl Address {
     /// Reads `redis://`, `rediss://` (TLS) or `redis+unix://`.
-    pub fn parse(url: &str) -> Result<Address, String> {
+    pub(crate) fn parse(url: &str) -> Result<Address, String> {
         let insecure = url.split_once('#').is_some_and(|(_, fragment)| fragment == "insecure");
         if insecure {
             return Err("asks for TLS without a check of the certificate, which protects nothing".into());
@@ -48,7 +48,7 @@ impl Address {
     }
 
     /// The address without user and password.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let host = |host: &str| {
             if host.contains(':') {
                 format!("[{host}]")
@@ -90,7 +90,7 @@ impl Address {
 
 /// Runs a script that touches one key and answers with whole numbers. An error is what a person should
 /// read; it holds nothing that the server said, since servers quote what they were sent.
-pub fn evaluate(
+pub(crate) fn evaluate(
     address: &Address,
     script: &str,
     key: &str,

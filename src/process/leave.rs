@@ -10,7 +10,7 @@ use crate::policy::exit::Exit;
 use crate::policy::signal::Signal;
 
 /// Ends as `exit` says: returns the status for `main` to return, or dies.
-pub fn with(exit: Exit) -> i32 {
+pub(crate) fn with(exit: Exit) -> i32 {
     modes::restore();
     match exit {
         Exit::Code(code) => i32::from(code),
@@ -35,7 +35,7 @@ fn die_by(signal: Signal) {
 }
 
 /// Ends the process now, without anything that runs at exit.
-pub fn at_once(status: i32) -> ! {
+pub(crate) fn at_once(status: i32) -> ! {
     modes::restore();
     exit_now(status)
 }

@@ -4,20 +4,20 @@
 //! From the bottom: an import within this room only goes up this list.
 #![allow(unsafe_code)]
 
-pub mod sys;
+pub(crate) mod sys;
 
-pub mod signals;
+pub(crate) mod signals;
 
-pub mod spawn;
+pub(crate) mod spawn;
 
-pub mod terminal;
+pub(crate) mod terminal;
 
-pub mod streams;
+pub(crate) mod streams;
 
-pub mod attempt;
+pub(crate) mod attempt;
 
-pub mod host;
+pub(crate) mod host;
 
 mod leave;
 
-pub mod entry;
+pub(crate) mod entry;

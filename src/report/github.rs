@@ -5,7 +5,7 @@
 use crate::run::event::Event;
 
 /// A line about an event, with its line feed.
-pub fn line(event: &Event<'_>, sentence: &str) -> String {
+pub(crate) fn line(event: &Event<'_>, sentence: &str) -> String {
     let level = match event {
         Event::Retrying { .. } | Event::Warning(_) => "warning",
         Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => "error",

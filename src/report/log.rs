@@ -12,7 +12,7 @@ use crate::run::event::{Event, Moment};
 use crate::run::plan::Identity;
 
 #[derive(Debug)]
-pub struct Log<'a> {
+pub(crate) struct Log<'a> {
     identity: &'a Identity,
     verbosity: i16,
     /// Lines that will be printed only if not all goes well.
@@ -34,7 +34,7 @@ impl<'a> Log<'a> {
 
     /// The lines about an event. A run that succeeds at once says nothing, unless asked to; the log of any
     /// other is complete.
-    pub fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let lines = self.object(moment, event)?.end() + "\n";
         if self.verbosity < 0 {
             return is_an_error(event).then_some(lines);

@@ -4,8 +4,8 @@
 mod github;
 pub mod json;
 mod log;
-pub mod plan_table;
-pub mod reporter;
-pub mod summary;
+pub(crate) mod plan_table;
+pub(crate) mod reporter;
+pub(crate) mod summary;
 mod text;
-pub mod words;
+pub(crate) mod words;

@@ -11,7 +11,7 @@ use crate::run::plan::Plan;
 const MOST_ROWS: u64 = 10_000;
 
 /// `--plan`: a table of all waits, in seconds, line by line.
-pub fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
     let line = |cells: [String; 5]| {
         let [retry, rest @ ..] = cells;
         let rest: String = rest.iter().map(|cell| format!("  {cell:>13}")).collect();
@@ -31,7 +31,7 @@ pub fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
 }
 
 /// `--plan --log-format json`: the same as one object.
-pub fn waits_as_json(plan: &Plan) -> String {
+pub(crate) fn waits_as_json(plan: &Plan) -> String {
     let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
     let mut rows = rows.peekable();
     let shown: Vec<String> = rows

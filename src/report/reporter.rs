@@ -16,7 +16,7 @@ use super::text::Text;
 use super::{github, words};
 
 #[derive(Debug)]
-pub struct Reporter<'a> {
+pub(crate) struct Reporter<'a> {
     text: Text<'a>,
     log: Log<'a>,
     format: Format,
@@ -53,7 +53,7 @@ impl Observer for Reporter<'_> {
 
 impl<'a> Reporter<'a> {
     /// `takes_colour` says whether standard error does.
-    pub fn new(plan: &'a Plan, identity: &'a Identity, takes_colour: fn() -> bool) -> Reporter<'a> {
+    pub(crate) fn new(plan: &'a Plan, identity: &'a Identity, takes_colour: fn() -> bool) -> Reporter<'a> {
         let output = &plan.output;
         Reporter {
             text: Text {
@@ -79,7 +79,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// None without `--report`.
-    pub fn report(self) -> Option<Report> {
+    pub(crate) fn report(self) -> Option<Report> {
         self.report
     }
 

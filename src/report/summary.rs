@@ -12,7 +12,7 @@ use crate::run::event::{Event, Moment};
 const MOST_ATTEMPTS: usize = 10_000;
 
 #[derive(Debug)]
-pub struct Report {
+pub(crate) struct Report {
     run_id: String,
     command: String,
     began: Option<Duration>,
@@ -28,7 +28,7 @@ pub struct Report {
 
 /// How backoff ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// With what the last event said.
     Decided,
     /// By a signal.
@@ -39,7 +39,7 @@ pub enum Ending {
 
 impl Report {
     /// Only the command's own name is reported, no argument.
-    pub fn new(run_id: &str, command: &str) -> Report {
+    pub(crate) fn new(run_id: &str, command: &str) -> Report {
         Report {
             run_id: run_id.to_owned(),
             command: command.to_owned(),
@@ -53,7 +53,7 @@ impl Report {
         }
     }
 
-    pub fn observe(&mut self, moment: &Moment, event: &Event<'_>) {
+    pub(crate) fn observe(&mut self, moment: &Moment, event: &Event<'_>) {
         self.began
             .get_or_insert(moment.time_of_day.saturating_sub(moment.elapsed));
         match event {
@@ -98,7 +98,7 @@ impl Report {
 
     /// The report, once the status is known. `now` and `elapsed` are for a run that ended before anything
     /// happened.
-    pub fn end(mut self, ending: Ending, exit_status: u8, now: Duration, elapsed: Duration) -> String {
+    pub(crate) fn end(mut self, ending: Ending, exit_status: u8, now: Duration, elapsed: Duration) -> String {
         self.end_entry(None);
         let result = match (ending, self.result) {
             (Ending::Interrupted, _) => "interrupted",

@@ -14,18 +14,18 @@ use crate::run::streams::StreamOptions;
 use crate::run::text::printable;
 
 #[derive(Debug)]
-pub struct Text<'a> {
+pub(crate) struct Text<'a> {
     /// -1 quiet, 0, 1 or 2 verbose.
-    pub verbosity: i16,
+    pub(crate) verbosity: i16,
     /// The limit of attempts, for "of 5".
-    pub attempts: Option<u64>,
+    pub(crate) attempts: Option<u64>,
     /// For `-vv`.
-    pub streams: &'a StreamOptions,
+    pub(crate) streams: &'a StreamOptions,
     /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
-    pub command: &'a [OsString],
-    pub budget: Option<&'a SharedBudget>,
+    pub(crate) command: &'a [OsString],
+    pub(crate) budget: Option<&'a SharedBudget>,
     /// The lines go elsewhere than to standard error.
-    pub has_log_file: bool,
+    pub(crate) has_log_file: bool,
 }
 
 /// What may be wrong with the name of a command that cannot be found.
@@ -50,7 +50,7 @@ fn shown_failure(outcome: &Outcome, verdict: &Verdict) -> String {
 
 impl Text<'_> {
     /// What to say about an event; None is nothing.
-    pub fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    pub(crate) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let attempt = || self.numbered(moment.attempt);
         match event {
             Event::GaveUp { why, outcome, verdict } => self.gave_up(moment, *why, outcome, verdict),
@@ -137,7 +137,7 @@ impl Text<'_> {
     }
 
     /// That retries multiply.
-    pub fn nested(nesting: Nesting, attempts: Option<u64>) -> String {
+    pub(crate) fn nested(nesting: Nesting, attempts: Option<u64>) -> String {
         let calls = match (nesting.outer_attempts, attempts) {
             (Some(outer), Some(own)) => {
                 format!(" (up to {outer} x {own} = {} calls)", outer.saturating_mul(own))
@@ -148,7 +148,7 @@ impl Text<'_> {
     }
 
     /// What is waited for, on a terminal.
-    pub fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
+    pub(crate) fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
         let next = self.numbered(moment.attempt.saturating_add(1));
         format!(
             "backoff: {next} in {} ({})",

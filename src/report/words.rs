@@ -12,7 +12,7 @@ use crate::run::text::printable;
 
 /// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`. `shown` makes what the command
 /// printed fit to be shown.
-pub fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
+pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
     let end = &outcome.end;
     match verdict.reason() {
         Some(reason) => match &reason.matched {
@@ -25,7 +25,7 @@ pub fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) 
 }
 
 /// The command's own name as text: bytes that are not UTF-8 as `\xff`.
-pub fn name(word: impl AsRef<OsStr>) -> String {
+pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();
     for chunk in word.as_ref().as_encoded_bytes().utf8_chunks() {
         shown.push_str(chunk.valid());
@@ -37,13 +37,13 @@ pub fn name(word: impl AsRef<OsStr>) -> String {
 }
 
 /// A word of the command line as a shell reads it. What a terminal would act on is escaped.
-pub fn quoted(word: impl AsRef<OsStr>) -> String {
+pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     // The crate leaves joiners and the like as they are.
     printable(&word.as_ref().quote().to_string())
 }
 
 /// A length of time with the digits a person needs: `51us`, `20ms`, `0.21s`, `4.1s`, `2m05s`, `3h20m`.
-pub fn span(length: Duration) -> String {
+pub(crate) fn span(length: Duration) -> String {
     let seconds = length.as_secs_f64();
     let whole = seconds.round() as u64;
     match length {
@@ -59,13 +59,13 @@ pub fn span(length: Duration) -> String {
 }
 
 /// Seconds in decimal, exact to the nanosecond, without idle zeros: `1.25`, `3`.
-pub fn decimal(length: Duration) -> String {
+pub(crate) fn decimal(length: Duration) -> String {
     let exact = format!("{}.{:09}", length.as_secs(), length.subsec_nanos());
     exact.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Whole seconds: `7s`, `2m05s`, `3h20m`.
-pub fn seconds(length: Duration) -> String {
+pub(crate) fn seconds(length: Duration) -> String {
     match length.as_secs() {
         seconds @ 0..60 => format!("{seconds}s"),
         _ => span(length),

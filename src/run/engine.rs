@@ -21,7 +21,7 @@ const OUT_OF_TIME: Stop = Stop::GaveUp(GiveUp::Deadline);
 
 /// Runs the command until it succeeds, or until running it again is of no use or not allowed. What was
 /// kept of the last attempt's output is printed on every way out.
-pub fn run(
+pub(crate) fn run(
     plan: &Plan,
     identity: &Identity,
     host: &mut dyn Host,

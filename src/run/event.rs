@@ -9,7 +9,7 @@ use crate::policy::session::GiveUp;
 use crate::policy::signal::Signal;
 
 #[derive(Debug)]
-pub enum Event<'a> {
+pub(crate) enum Event<'a> {
     /// What holds for the run, setting by setting (`-vv`).
     Settings(&'a [Effective]),
     /// Something may not be as it was meant (`-v`).
@@ -57,13 +57,13 @@ pub enum Event<'a> {
 
 /// When an event happens.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// The attempt that the event is about; 1 is the first.
-    pub attempt: u64,
+    pub(crate) attempt: u64,
     /// All attempts so far, this one included, whatever `--reset-after` did to the count.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Time since the run began.
-    pub elapsed: Duration,
+    pub(crate) elapsed: Duration,
     /// Time since the UNIX epoch.
-    pub time_of_day: Duration,
+    pub(crate) time_of_day: Duration,
 }

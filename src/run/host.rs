@@ -8,24 +8,24 @@ use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 
 #[derive(Debug)]
-pub struct AttemptSpec {
-    pub bounds: Bounds,
+pub(crate) struct AttemptSpec {
+    pub(crate) bounds: Bounds,
     /// `--deadline`, counted from the start of the run.
-    pub deadline: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
     /// What the command's environment has besides backoff's own.
-    pub variables: Vec<(&'static str, String)>,
+    pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
-    pub outcome: Outcome,
+pub(crate) struct Attempt {
+    pub(crate) outcome: Outcome,
     /// The first TERM, INT, HUP or QUIT that backoff got meanwhile: no new attempt starts.
-    pub interrupted: Option<Signal>,
+    pub(crate) interrupted: Option<Signal>,
 }
 
 /// Why a run ends without a decision of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunError {
+pub(crate) enum RunError {
     /// TERM, INT, HUP or QUIT between two attempts.
     Interrupted(Signal),
     /// backoff itself failed; what a person should read.
@@ -34,13 +34,13 @@ pub enum RunError {
 
 /// An answer of the budget, and what a person should know of how it came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BudgetAnswer {
-    pub answer: Answer,
-    pub warning: Option<String>,
+pub(crate) struct BudgetAnswer {
+    pub(crate) answer: Answer,
+    pub(crate) warning: Option<String>,
 }
 
 /// The world: processes, signals and the clock. Effects only, no decisions.
-pub trait Host {
+pub(crate) trait Host {
     /// Time since the run began.
     fn elapsed(&self) -> Duration;
     /// Runs the command once and waits for its end.

@@ -1,16 +1,16 @@
 //! The run: one loop over attempts. It reaches the world through [`host`] and is told of through [`observer`].
 
 mod budget;
-pub mod engine;
-pub mod event;
+pub(crate) mod engine;
+pub(crate) mod event;
 mod hooks;
-pub mod host;
-pub mod observer;
-pub mod output;
-pub mod plan;
+pub(crate) mod host;
+pub(crate) mod observer;
+pub(crate) mod output;
+pub(crate) mod plan;
 #[cfg(test)]
 pub(crate) mod script;
 mod state;
-pub mod streams;
-pub mod text;
-pub mod variables;
+pub(crate) mod streams;
+pub(crate) mod text;
+pub(crate) mod variables;

@@ -3,23 +3,23 @@
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
-pub struct OutputOptions {
+pub(crate) struct OutputOptions {
     /// -1 quiet, 0, 1 or 2 (and more) verbose.
-    pub verbosity: i16,
+    pub(crate) verbosity: i16,
     /// `--log-format`
-    pub format: Format,
+    pub(crate) format: Format,
     /// `--log-file`; None is standard error.
-    pub log_file: Option<PathBuf>,
+    pub(crate) log_file: Option<PathBuf>,
     /// `--report`
-    pub report: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
     /// `--color`
-    pub colour: When,
+    pub(crate) colour: When,
     /// `--progress`; None is never.
-    pub progress: Option<Progress>,
+    pub(crate) progress: Option<Progress>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     Text,
     /// One JSON object a line.
     Json,
@@ -29,7 +29,7 @@ pub enum Format {
 
 /// Whether lines are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub(crate) enum When {
     /// On a terminal that can do it, unless NO_COLOR is set; with CLICOLOR_FORCE, always.
     Auto,
     Always,
@@ -38,7 +38,7 @@ pub enum When {
 
 /// Whether waits show a countdown on the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// Unless the terminal is dumb.
     Auto,
     /// On any terminal.

@@ -14,70 +14,70 @@ use crate::policy::session::{Class, Limits};
 use crate::policy::signal::Signal;
 
 #[derive(Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// The command and its arguments; empty only if nothing is run.
-    pub command: Vec<OsString>,
-    pub limits: Limits,
-    pub delays: Delays,
+    pub(crate) command: Vec<OsString>,
+    pub(crate) limits: Limits,
+    pub(crate) delays: Delays,
     /// For failures that a rule of the policy speaks of.
-    pub classes: Vec<Class>,
-    pub classifier: Classifier,
-    pub streams: StreamOptions,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) classifier: Classifier,
+    pub(crate) streams: StreamOptions,
     /// `--retry-if`
-    pub retry_if: Option<String>,
-    pub bounds: Bounds,
+    pub(crate) retry_if: Option<String>,
+    pub(crate) bounds: Bounds,
     /// `--initial-delay`
-    pub initial_delay: Duration,
+    pub(crate) initial_delay: Duration,
     /// `--splay`
-    pub splay: Duration,
+    pub(crate) splay: Duration,
     /// `--seed`
-    pub seed: Option<u64>,
-    pub budget: Option<SharedBudget>,
-    pub nesting: Nesting,
+    pub(crate) seed: Option<u64>,
+    pub(crate) budget: Option<SharedBudget>,
+    pub(crate) nesting: Nesting,
     /// `--exhausted-exit` and `--flaky-exit`
-    pub overrides: Overrides,
-    pub output: OutputOptions,
+    pub(crate) overrides: Overrides,
+    pub(crate) output: OutputOptions,
     /// `--on-retry`
-    pub on_retry: Option<String>,
+    pub(crate) on_retry: Option<String>,
     /// `--on-give-up`
-    pub on_give_up: Option<String>,
+    pub(crate) on_give_up: Option<String>,
     /// `--c-locale`
-    pub c_locale: bool,
+    pub(crate) c_locale: bool,
     /// What may not be as it was meant; only for `-v`.
-    pub remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
     /// Every setting with where it came from; only for `-vv`.
-    pub effective: Vec<Effective>,
+    pub(crate) effective: Vec<Effective>,
 }
 
 /// Where this run stands among nested ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Nesting {
+pub(crate) struct Nesting {
     /// 1 for an outermost run.
-    pub depth: u64,
+    pub(crate) depth: u64,
     /// `--nested warn`, under an outer run.
-    pub warn: bool,
+    pub(crate) warn: bool,
     /// The outer run's limit of attempts, where it said one.
-    pub outer_attempts: Option<u64>,
+    pub(crate) outer_attempts: Option<u64>,
 }
 
 /// A budget of retries that this run shares with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharedBudget {
+pub(crate) struct SharedBudget {
     /// What those who share it call it.
-    pub name: String,
-    pub terms: Terms,
+    pub(crate) name: String,
+    pub(crate) terms: Terms,
     /// How long an answer may take.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// Wait for what an earlier run left to wait, but no longer than this.
-    pub cool_off: Option<Duration>,
+    pub(crate) cool_off: Option<Duration>,
 }
 
 /// One setting, as a person reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Effective {
-    pub name: String,
-    pub value: String,
-    pub from: String,
+pub(crate) struct Effective {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) from: String,
 }
 
 /// `base = 2s (policy slow, /etc/backoff.toml:7)`
@@ -89,29 +89,29 @@ impl fmt::Display for Effective {
 
 /// Who this run is, towards the command.
 #[derive(Debug, Clone)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// The same for all attempts of a run: usable as an idempotency key.
-    pub run_id: String,
+    pub(crate) run_id: String,
 }
 
 /// What ends an attempt that does not end by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// `--timeout`: bound on one attempt.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// `--idle-timeout`: bound on silence.
-    pub idle: Option<Duration>,
+    pub(crate) idle: Option<Duration>,
     /// `--signal`: what a bound sends first.
-    pub signal: Signal,
+    pub(crate) signal: Signal,
     /// `--kill-after`: from that signal to KILL; None is never.
-    pub kill_after: Option<Duration>,
+    pub(crate) kill_after: Option<Duration>,
     /// From a passed-on TERM, INT, HUP or QUIT to KILL: only where `--kill-after` was given.
-    pub kill_passed_on_after: Option<Duration>,
+    pub(crate) kill_passed_on_after: Option<Duration>,
 }
 
 impl Bounds {
     /// For what is run beside the command: its bounds on one attempt do not apply.
-    pub fn without_those_of_an_attempt(&self) -> Bounds {
+    pub(crate) fn without_those_of_an_attempt(&self) -> Bounds {
         Bounds {
             timeout: None,
             idle: None,

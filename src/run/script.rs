@@ -10,17 +10,17 @@ use crate::policy::outcome::{End, Outcome};
 
 /// A host that plays a script.
 #[derive(Debug)]
-pub struct Script<I> {
+pub(crate) struct Script<I> {
     attempts: I,
     now: Duration,
     /// The waits asked for, in order.
-    pub waits: Vec<Duration>,
-    pub said: String,
+    pub(crate) waits: Vec<Duration>,
+    pub(crate) said: String,
 }
 
 impl<I: Iterator<Item = (End, Duration)>> Script<I> {
     /// Attempts end as `attempts` says, after that long. When they run out, the next one is a fault.
-    pub fn new(attempts: I) -> Script<I> {
+    pub(crate) fn new(attempts: I) -> Script<I> {
         Script {
             attempts,
             now: Duration::ZERO,

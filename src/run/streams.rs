@@ -7,7 +7,7 @@ use crate::search::pattern::Patterns;
 
 /// `--stdin`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InputMode {
+pub(crate) enum InputMode {
     /// A file is rewound, a pipe replayed, anything else inherited.
     Auto,
     /// The caller's own.
@@ -20,7 +20,7 @@ pub enum InputMode {
 
 /// `--stdout`, `--stderr`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputMode {
+pub(crate) enum OutputMode {
     /// Passed through as it comes.
     Stream,
     /// Kept; only the last attempt's is printed.
@@ -34,32 +34,32 @@ pub enum OutputMode {
 }
 
 #[derive(Debug, Clone)]
-pub struct StreamOptions {
+pub(crate) struct StreamOptions {
     /// `--stdin`
-    pub input: InputMode,
+    pub(crate) input: InputMode,
     /// `--stdin-limit`, in bytes.
-    pub input_limit: u64,
+    pub(crate) input_limit: u64,
     /// `--stdout`, `--stderr`
-    pub keep: [OutputMode; 2],
+    pub(crate) keep: [OutputMode; 2],
     /// `--pty`
-    pub pty: bool,
+    pub(crate) pty: bool,
     /// Looked at: standard output, standard error.
-    pub watched: [bool; 2],
+    pub(crate) watched: [bool; 2],
     /// What the rules look for.
-    pub patterns: Arc<Patterns>,
+    pub(crate) patterns: Arc<Patterns>,
     /// A pattern that was found makes these others of no interest.
-    pub superseded: Vec<Vec<usize>>,
+    pub(crate) superseded: Vec<Vec<usize>>,
     /// `--retry-after`: look for waits that the output asks for.
-    pub retry_after: bool,
+    pub(crate) retry_after: bool,
     /// What is watched is kept for `--retry-if`.
-    pub copy: bool,
+    pub(crate) copy: bool,
     /// Output resets `--idle-timeout`.
-    pub idle: bool,
+    pub(crate) idle: bool,
 }
 
 impl StreamOptions {
     /// Whether backoff must see what this output (0 standard output, 1 standard error) carries.
-    pub fn is_observed(&self, output: usize) -> bool {
+    pub(crate) fn is_observed(&self, output: usize) -> bool {
         !self.reasons(output).is_empty()
     }
 

@@ -3,25 +3,25 @@
 use nix::errno::Errno;
 
 /// What the system says of an error, as people search for it.
-pub fn describe(errno: Errno) -> String {
+pub(crate) fn describe(errno: Errno) -> String {
     describe_error(&std::io::Error::from_raw_os_error(errno as i32))
 }
 
 /// The same of an error of the standard library, without its number.
-pub fn describe_error(error: &std::io::Error) -> String {
+pub(crate) fn describe_error(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Whether a character is only a sign on a terminal: no control, and none that nobody sees and that changes how the
 /// others are shown (directions, joiners, marks of order).
-pub fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     let is_unseen = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !c.is_control() && !is_unseen
 }
 
 /// A text with nothing in it that a terminal would act on.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_printable(c) {

@@ -8,7 +8,7 @@ use crate::policy::classifier::Reason;
 use crate::policy::outcome::{End, Outcome};
 
 /// Variables that stand for no option.
-pub const SET_BY_BACKOFF: &[&str] = &[
+pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT",
     "BACKOFF_ATTEMPT_LIMIT",
     "BACKOFF_RUN_ID",

@@ -15,21 +15,21 @@ use crate::process::terminal::job::Job;
 use crate::process::terminal::pty::Pty;
 
 /// What is waited for besides signals.
-pub type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
+pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
 #[derive(Debug)]
-pub struct EventLoop {
-    pub signals: Signals,
+pub(crate) struct EventLoop {
+    pub(crate) signals: Signals,
     /// The streams that backoff has a hand in; None if all are the caller's own.
-    pub streams: Option<Streams>,
-    pub job: Job,
+    pub(crate) streams: Option<Streams>,
+    pub(crate) job: Job,
     /// A signal has ended the run.
-    pub is_ending: bool,
+    pub(crate) is_ending: bool,
     is_init: bool,
 }
 
 impl EventLoop {
-    pub fn new(signals: Signals, streams: Option<Streams>) -> EventLoop {
+    pub(crate) fn new(signals: Signals, streams: Option<Streams>) -> EventLoop {
         EventLoop {
             signals,
             streams,
@@ -41,7 +41,7 @@ impl EventLoop {
 
     /// Sleeps until something comes or the time is up, takes in signals and moves the command's streams.
     /// Whether a stream was ready.
-    pub fn wait(&mut self, until: Deadline) -> bool {
+    pub(crate) fn wait(&mut self, until: Deadline) -> bool {
         let wake_after = self.streams.as_ref().and_then(Streams::wake_after);
         let interests = self.streams.as_ref().map_or([None; 3], Streams::interests);
         let until = match wake_after {
@@ -63,7 +63,7 @@ impl EventLoop {
 
     /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and
     /// which of the others are ready.
-    pub fn poll(&self, until: Deadline, others: Interests<'_>) -> (bool, [bool; 3]) {
+    pub(crate) fn poll(&self, until: Deadline, others: Interests<'_>) -> (bool, [bool; 3]) {
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
         fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
         let left = until.is_set().then(now).and_then(|now| until.left(now));
@@ -79,17 +79,17 @@ impl EventLoop {
     }
 
     /// Asks the streams that backoff has a hand in; false if there are none.
-    pub fn streams(&self, question: fn(&Streams) -> bool) -> bool {
+    pub(crate) fn streams(&self, question: fn(&Streams) -> bool) -> bool {
         self.streams.as_ref().is_some_and(question)
     }
 
     /// The attempt's own terminal, if it has one (`--pty`).
-    pub fn pty(&mut self) -> Option<&mut Pty> {
+    pub(crate) fn pty(&mut self) -> Option<&mut Pty> {
         self.streams.as_mut().and_then(Streams::pty)
     }
 
     /// As process 1: reaps every process that has ended, but for this one.
-    pub fn reap_orphans(&self, attempt: Option<libc::pid_t>) {
+    pub(crate) fn reap_orphans(&self, attempt: Option<libc::pid_t>) {
         if self.is_init {
             child::reap_orphans(attempt);
         }

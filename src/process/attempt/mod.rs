@@ -2,8 +2,8 @@
 
 mod aftermath;
 mod deadlines;
-pub mod event_loop;
-pub mod on_signal;
-pub mod run;
+pub(crate) mod event_loop;
+pub(crate) mod on_signal;
+pub(crate) mod run;
 mod running;
 mod tree;

@@ -6,7 +6,7 @@ use crate::process::spawn::place::Place;
 
 /// What backoff is doing when a signal comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// Waiting, writing, or anything else between two attempts.
     BetweenAttempts,
     /// The command runs.
@@ -19,22 +19,22 @@ pub enum Phase {
 
 /// What else counts while the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    pub place: Place,
+pub(crate) struct Facts {
+    pub(crate) place: Place,
     /// A key on the command's own terminal has made this signal.
-    pub by_key: bool,
+    pub(crate) by_key: bool,
     /// The command is stopped.
-    pub is_stopped: bool,
+    pub(crate) is_stopped: bool,
     /// The kernel has reported that the command was continued.
-    pub was_continued: bool,
+    pub(crate) was_continued: bool,
     /// Of a terminal that is gone, the kernel tells the leader of the session alone: backoff.
-    pub leads_session: bool,
+    pub(crate) leads_session: bool,
     /// The command has a terminal of its own that is to be as large as ours.
-    pub copies_size: bool,
+    pub(crate) copies_size: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     Ignore,
     /// Something has become of the command or, as process 1, of an orphan.
     LookAtChildren,
@@ -53,7 +53,7 @@ pub enum Action {
     CopySize,
 }
 
-pub fn on_signal(phase: Phase, received: Received) -> Action {
+pub(crate) fn on_signal(phase: Phase, received: Received) -> Action {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Running(_), Class::Child) => Action::LookAtChildren,
         (Phase::BetweenAttempts, Class::End) => Action::EndRun,

@@ -24,11 +24,11 @@ use crate::run::host::{Attempt, AttemptSpec, RunError};
 use crate::run::text::describe;
 
 /// What is to be started, and how.
-pub struct Launch<'a> {
-    pub program: &'a Program,
-    pub environment: &'a mut Environment,
-    pub place: Place,
-    pub stdio: ChildStdio,
+pub(crate) struct Launch<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) environment: &'a mut Environment,
+    pub(crate) place: Place,
+    pub(crate) stdio: ChildStdio,
 }
 
 /// How the command ended.
@@ -39,7 +39,7 @@ struct CommandEnd {
 }
 
 /// Starts a program and waits for its end. What cannot be started is an outcome, too. `deadline` is the run's.
-pub fn run(
+pub(crate) fn run(
     event_loop: &mut EventLoop,
     launch: Launch<'_>,
     spec: &AttemptSpec,

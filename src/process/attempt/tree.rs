@@ -21,7 +21,7 @@ use crate::process::sys::current::{Target, send};
 
 /// The members found so far, besides the attempt's own process.
 #[derive(Debug, Default)]
-pub struct ProcessTree {
+pub(crate) struct ProcessTree {
     known: Vec<Process>,
 }
 
@@ -38,7 +38,7 @@ struct Process {
 
 impl ProcessTree {
     /// Sends a signal to every member.
-    pub fn signal(&mut self, child: &Child, signal: Signal) {
+    pub(crate) fn signal(&mut self, child: &Child, signal: Signal) {
         self.look(child);
         child.signal(signal);
         // The group has it already.
@@ -48,7 +48,7 @@ impl ProcessTree {
     }
 
     /// Whether a member besides the attempt's own process is still there; None if nobody can say.
-    pub fn has_survivors(&mut self, child: &Child) -> Option<bool> {
+    pub(crate) fn has_survivors(&mut self, child: &Child) -> Option<bool> {
         let looked = self.look(child);
         looked.then_some(!self.known.is_empty())
     }

@@ -40,7 +40,7 @@ use writer::Unwritten;
 
 /// This process and what it starts.
 #[derive(Debug)]
-pub struct System {
+pub(crate) struct System {
     began: Instant,
     between: BetweenAttempts,
     program: Program,
@@ -57,7 +57,7 @@ pub struct System {
 
 impl System {
     /// Takes over this process's signals for a command.
-    pub fn take_over(plan: &Plan, store: &Store) -> Result<System, RunError> {
+    pub(crate) fn take_over(plan: &Plan, store: &Store) -> Result<System, RunError> {
         let output = &plan.output;
         // Before there are descriptors of backoff's own.
         let log = Log::new(output.log_file.clone());
@@ -131,7 +131,7 @@ impl System {
 
     /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is
     /// what a person should read.
-    pub fn write_report(&mut self, path: &Path, text: &str) -> Result<(), String> {
+    pub(crate) fn write_report(&mut self, path: &Path, text: &str) -> Result<(), String> {
         if self.is_report_closed {
             return Err(describe(Errno::EBADF));
         }
@@ -147,7 +147,7 @@ impl System {
 
     /// One line on standard error, as `stdio::complain`, but handling signals. That it cannot be written is no
     /// further error.
-    pub fn complain(&mut self, line: &str) -> Result<(), RunError> {
+    pub(crate) fn complain(&mut self, line: &str) -> Result<(), RunError> {
         writer::complain(&mut self.between, line)
     }
 }

@@ -13,7 +13,7 @@ use crate::process::sys::leaf::Leaf;
 use crate::process::sys::random;
 
 /// Writes a file that is there with all its bytes or as it was before. `mode` is the one that it gets.
-pub fn file(place: &Leaf, mode: u32, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn file(place: &Leaf, mode: u32, bytes: &[u8]) -> io::Result<()> {
     let (mut file, name) = new_file(&place.directory)?;
     let mut fill = || {
         file.write_all(bytes)?;

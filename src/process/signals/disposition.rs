@@ -3,13 +3,13 @@
 use nix::libc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disposition {
+pub(crate) enum Disposition {
     Default,
     Ignored,
     Handled,
 }
 
-pub fn disposition(signal: i32) -> Disposition {
+pub(crate) fn disposition(signal: i32) -> Disposition {
     match imp::handler(signal) {
         libc::SIG_DFL => Disposition::Default,
         libc::SIG_IGN => Disposition::Ignored,
@@ -18,21 +18,21 @@ pub fn disposition(signal: i32) -> Disposition {
 }
 
 /// Whether a signal is ignored: it was so when backoff started, and stays so.
-pub fn is_ignored(signal: i32) -> bool {
+pub(crate) fn is_ignored(signal: i32) -> bool {
     disposition(signal) == Disposition::Ignored
 }
 
-pub fn set_default(signal: i32) {
+pub(crate) fn set_default(signal: i32) {
     imp::set(signal, libc::SIG_DFL);
 }
 
-pub fn ignore(signal: i32) {
+pub(crate) fn ignore(signal: i32) {
     imp::set(signal, libc::SIG_IGN);
 }
 
 /// Calls `handler` from now on, which may do atomic operations and no more.
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
-pub fn handle(signal: i32, handler: extern "C" fn(i32)) {
+pub(crate) fn handle(signal: i32, handler: extern "C" fn(i32)) {
     // SAFETY: a function that may be called at any time.
     unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
 }
@@ -64,21 +64,21 @@ mod imp {
     /// default, or for ignoring.
     #[derive(Clone, Copy)]
     #[repr(transparent)]
-    pub struct Kept([sighandler_t; 8]);
+    pub(crate) struct Kept([sighandler_t; 8]);
 
     pub(super) fn handler(signal: i32) -> sighandler_t {
         exchange(signal, None).0[0]
     }
 
     /// What it does from now on; what it did.
-    pub fn set(signal: i32, handler: sighandler_t) -> Kept {
+    pub(crate) fn set(signal: i32, handler: sighandler_t) -> Kept {
         let mut new = Kept([0; 8]);
         new.0[0] = handler;
         exchange(signal, Some(new))
     }
 
     /// It does again what it did.
-    pub fn restore(signal: i32, kept: Kept) {
+    pub(crate) fn restore(signal: i32, kept: Kept) {
         exchange(signal, Some(kept));
     }
 

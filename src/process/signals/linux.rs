@@ -17,7 +17,7 @@ use crate::process::sys::fd::above_standard;
 
 /// The signals of this process, all blocked, from [`Signals::take_over`] on.
 #[derive(Debug)]
-pub struct Signals {
+pub(crate) struct Signals {
     fd: OwnedFd,
     caller_mask: Mask,
     children_ignored: bool,
@@ -30,7 +30,7 @@ const BATCH: usize = 8;
 
 impl Signals {
     /// Blocks every signal and starts receiving them.
-    pub fn take_over() -> io::Result<Signals> {
+    pub(crate) fn take_over() -> io::Result<Signals> {
         // What is not blocked is not received: the end of the command would be waited for in vain.
         let caller_mask = Mask::ALL.set()?;
         let fd = above_standard(signalfd(&Mask::ALL)?)?;
@@ -43,22 +43,22 @@ impl Signals {
     }
 
     /// Readable while a signal is waiting.
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 
     /// The mask that the command is to start with.
-    pub fn caller_mask(&self) -> &Mask {
+    pub(crate) fn caller_mask(&self) -> &Mask {
         &self.caller_mask
     }
 
     /// Whether the command is to start with SIGCHLD ignored.
-    pub fn children_ignored(&self) -> bool {
+    pub(crate) fn children_ignored(&self) -> bool {
         self.children_ignored
     }
 
     /// Takes in what is waiting, without blocking; some of it if it is much.
-    pub fn receive(&mut self) {
+    pub(crate) fn receive(&mut self) {
         let mut records = [0; BATCH * RECORD];
         let count = match read(&self.fd, &mut records) {
             Ok(count) => count,
@@ -74,12 +74,12 @@ impl Signals {
     }
 
     /// The next signal that was taken in.
-    pub fn take(&mut self) -> Option<Received> {
+    pub(crate) fn take(&mut self) -> Option<Received> {
         self.queue.pop_front()
     }
 
     /// Lets a signal have its default effect on this process: it stops, or dies.
-    pub fn raise(&mut self, signal: Signal) {
+    pub(crate) fn raise(&mut self, signal: Signal) {
         send(Target::Own, signal);
         self.deliver_pending(signal);
     }
@@ -89,14 +89,14 @@ impl Signals {
         clippy::unused_self,
         reason = "without signals taken over there would be none to deliver"
     )]
-    pub fn deliver_pending(&mut self, signal: Signal) {
+    pub(crate) fn deliver_pending(&mut self, signal: Signal) {
         let mask = Mask::only(signal);
         let _ = mask.unblock();
         let _ = mask.block();
     }
 
     /// Whether a signal has come and was not taken.
-    pub fn is_waiting(&self, signal: Signal) -> bool {
+    pub(crate) fn is_waiting(&self, signal: Signal) -> bool {
         self.queue.iter().any(|received| received.signal == signal) || Mask::pending().contains(signal)
     }
 }

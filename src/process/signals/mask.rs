@@ -13,35 +13,35 @@ mod imp {
     /// The kernel's set. The C library's own would leave out the signals that it keeps for itself.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[repr(transparent)]
-    pub struct Mask([c_ulong; WORDS]);
+    pub(crate) struct Mask([c_ulong; WORDS]);
 
     const WORDS: usize = (64 / c_ulong::BITS) as usize;
 
     impl Mask {
-        pub const ALL: Mask = Mask([c_ulong::MAX; WORDS]);
+        pub(crate) const ALL: Mask = Mask([c_ulong::MAX; WORDS]);
 
-        pub fn only(signal: Signal) -> Mask {
+        pub(crate) fn only(signal: Signal) -> Mask {
             let mut words = [0; WORDS];
             let (word, bit) = place(signal);
             words[word] = bit;
             Mask(words)
         }
 
-        pub fn contains(&self, signal: Signal) -> bool {
+        pub(crate) fn contains(&self, signal: Signal) -> bool {
             let (word, bit) = place(signal);
             self.0[word] & bit != 0
         }
 
         /// Blocks these and no others; gives what was blocked before.
-        pub fn set(&self) -> io::Result<Mask> {
+        pub(crate) fn set(&self) -> io::Result<Mask> {
             self.change(libc::SIG_SETMASK)
         }
 
-        pub fn block(&self) -> io::Result<Mask> {
+        pub(crate) fn block(&self) -> io::Result<Mask> {
             self.change(libc::SIG_BLOCK)
         }
 
-        pub fn unblock(&self) -> io::Result<Mask> {
+        pub(crate) fn unblock(&self) -> io::Result<Mask> {
             self.change(libc::SIG_UNBLOCK)
         }
 
@@ -57,7 +57,7 @@ mod imp {
         }
 
         /// The blocked signals that the kernel holds for this process.
-        pub fn pending() -> Mask {
+        pub(crate) fn pending() -> Mask {
             let mut pending = Mask([0; WORDS]);
             // SAFETY: a set of the size that is told.
             unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, size_of::<Mask>()) };
@@ -96,30 +96,30 @@ mod imp {
     use crate::policy::signal::Signal;
 
     #[derive(Debug, Clone, Copy)]
-    pub struct Mask(SigSet);
+    pub(crate) struct Mask(SigSet);
 
     impl Mask {
-        pub fn all() -> Mask {
+        pub(crate) fn all() -> Mask {
             Mask(SigSet::all())
         }
 
-        pub fn none() -> Mask {
+        pub(crate) fn none() -> Mask {
             Mask(SigSet::empty())
         }
 
-        pub fn only(signal: Signal) -> Mask {
+        pub(crate) fn only(signal: Signal) -> Mask {
             Mask(Known::try_from(signal.number()).into_iter().collect())
         }
 
         /// Blocks these and no others; gives what was blocked before.
-        pub fn set(&self) -> io::Result<Mask> {
+        pub(crate) fn set(&self) -> io::Result<Mask> {
             Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_SETMASK)?))
         }
 
-        pub fn unblock(&self) -> io::Result<Mask> {
+        pub(crate) fn unblock(&self) -> io::Result<Mask> {
             Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?))
         }
     }
 }
 
-pub use imp::Mask;
+pub(crate) use imp::Mask;

@@ -4,10 +4,10 @@
 //! so the command inherits them without anything having to be restored, and a signal that arrives
 //! at any instant waits in the kernel until it is read. Elsewhere `signal-hook` writes to a pipe.
 
-pub mod disposition;
-pub mod mask;
-pub mod received;
-pub mod thread;
+pub(crate) mod disposition;
+pub(crate) mod mask;
+pub(crate) mod received;
+pub(crate) mod thread;
 
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
 #[path = "linux.rs"]
@@ -16,4 +16,4 @@ mod imp;
 #[path = "portable.rs"]
 mod imp;
 
-pub use imp::Signals;
+pub(crate) use imp::Signals;

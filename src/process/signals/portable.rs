@@ -15,7 +15,7 @@ use super::received::{Queue, Received, is_of_own_write};
 use crate::policy::signal::Signal;
 
 /// The signals of this process, caught, from [`Signals::take_over`] on.
-pub struct Signals {
+pub(crate) struct Signals {
     delivery: SignalDelivery<UnixStream, WithOrigin>,
     caller_mask: Mask,
     children_ignored: bool,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Signals {
 
 impl Signals {
     /// Catches every signal that may be caught and starts receiving them.
-    pub fn take_over() -> io::Result<Signals> {
+    pub(crate) fn take_over() -> io::Result<Signals> {
         let children_ignored = stop_ignoring_children();
         // A fault of this process is no message to it, and what was ignored stays ignored.
         let faults = [
@@ -59,22 +59,22 @@ impl Signals {
     }
 
     /// Readable while a signal is waiting.
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.delivery.get_read().as_fd()
     }
 
     /// The mask that the command is to start with.
-    pub fn caller_mask(&self) -> &Mask {
+    pub(crate) fn caller_mask(&self) -> &Mask {
         &self.caller_mask
     }
 
     /// Whether the command is to start with SIGCHLD ignored.
-    pub fn children_ignored(&self) -> bool {
+    pub(crate) fn children_ignored(&self) -> bool {
         self.children_ignored
     }
 
     /// Takes in what is waiting, without blocking.
-    pub fn receive(&mut self) {
+    pub(crate) fn receive(&mut self) {
         for origin in self.delivery.pending() {
             let Some(signal) = Signal::from_number(origin.signal) else {
                 continue;
@@ -91,18 +91,18 @@ impl Signals {
     }
 
     /// The next signal that was taken in.
-    pub fn take(&mut self) -> Option<Received> {
+    pub(crate) fn take(&mut self) -> Option<Received> {
         self.queue.pop_front()
     }
 
     /// Lets a signal have its default effect on this process: it stops, or dies.
-    pub fn raise(&mut self, signal: Signal) {
+    pub(crate) fn raise(&mut self, signal: Signal) {
         let _ = signal_hook::low_level::emulate_default_handler(signal.number());
     }
 
     /// Lets a signal that has come and was not taken have its default effect on this process; nothing if there
     /// is none, or if a CONT has come after it.
-    pub fn deliver_pending(&mut self, signal: Signal) {
+    pub(crate) fn deliver_pending(&mut self, signal: Signal) {
         self.receive();
         let Some(at) = self.queue.iter().rposition(|received| received.signal == signal) else {
             return;
@@ -119,7 +119,7 @@ impl Signals {
     }
 
     /// Whether a signal has come and was not taken.
-    pub fn is_waiting(&self, signal: Signal) -> bool {
+    pub(crate) fn is_waiting(&self, signal: Signal) -> bool {
         self.queue.iter().any(|received| received.signal == signal)
     }
 }

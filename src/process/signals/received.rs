@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use crate::policy::signal::Signal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Received {
-    pub signal: Signal,
-    pub class: Class,
+pub(crate) struct Received {
+    pub(crate) signal: Signal,
+    pub(crate) class: Class,
     /// The terminal sent it, to every process of its foreground group.
-    pub by_terminal: bool,
+    pub(crate) by_terminal: bool,
 }
 
 /// What a signal is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// It asks a program to end: TERM, INT, HUP and QUIT, and the alarm that a caller set before it executed backoff,
     /// which would have ended the bare command.
     End,
@@ -32,7 +32,7 @@ pub(super) type Queue = VecDeque<Received>;
 
 impl Received {
     /// `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
-    pub fn new(signal: Signal, from_kernel: bool) -> Received {
+    pub(crate) fn new(signal: Signal, from_kernel: bool) -> Received {
         let class = Class::of(signal, from_kernel);
         let is_terminals = matches!(
             signal,

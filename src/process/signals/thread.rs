@@ -8,7 +8,7 @@ use std::io;
 use std::thread::Builder;
 
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
-pub use imp::begin;
+pub(crate) use imp::begin;
 
 #[cfg(all(target_os = "linux", not(backoff_portable)))]
 mod imp {
@@ -25,7 +25,7 @@ mod imp {
 
     /// Starts the thread, which blocks all signals, and puts back what was changed for that. While it is so, the signals
     /// in question are dropped: the command, which they would be for, does not run then.
-    pub fn begin(thread: Builder, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub(crate) fn begin(thread: Builder, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let mask = Mask::ALL.block()?;
         let kept = KEPT_BY_LIBC.map(|signal| set(signal, libc::SIG_IGN));
         let (sender, blocks_all) = sync_channel(1);
@@ -47,6 +47,6 @@ mod imp {
 
 /// Starts the thread. Its signals are caught as those of this one are.
 #[cfg(any(not(target_os = "linux"), backoff_portable))]
-pub fn begin(thread: Builder, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub(crate) fn begin(thread: Builder, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread.spawn(work).map(drop)
 }

@@ -11,7 +11,7 @@ use crate::process::sys::fd::uninterrupted;
 
 /// A process that backoff started and has not reaped.
 #[derive(Debug)]
-pub struct Child {
+pub(crate) struct Child {
     pid: libc::pid_t,
     /// Whether it leads a process group of its own.
     leads_group: bool,
@@ -23,7 +23,7 @@ pub struct Child {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// By itself.
     Exited(u8),
     /// By a signal.
@@ -79,17 +79,17 @@ impl Child {
     }
 
     /// The process number; valid as long as this value lives.
-    pub fn pid(&self) -> libc::pid_t {
+    pub(crate) fn pid(&self) -> libc::pid_t {
         self.pid
     }
 
     /// The process group, if it has one of its own.
-    pub fn group(&self) -> Option<libc::pid_t> {
+    pub(crate) fn group(&self) -> Option<libc::pid_t> {
         self.leads_group.then_some(self.pid)
     }
 
     /// How it ended, if it has. It stays a zombie.
-    pub fn ended(&self) -> Option<Ended> {
+    pub(crate) fn ended(&self) -> Option<Ended> {
         let report = match wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
             Ok(report) => report?,
             Err(errno) => return Some(Ended::Unknown(errno)),
@@ -101,24 +101,24 @@ impl Child {
     }
 
     /// The signal that stopped it, if it was stopped since this was last asked.
-    pub fn newly_stopped(&mut self) -> Option<Signal> {
+    pub(crate) fn newly_stopped(&mut self) -> Option<Signal> {
         self.look_for_stops();
         self.stopped_by.take()
     }
 
     /// Whether it was continued, and not stopped since, and [`Child::forget_continued`] was not called since.
-    pub fn was_continued(&mut self) -> bool {
+    pub(crate) fn was_continued(&mut self) -> bool {
         self.look_for_stops();
         self.continued
     }
 
     /// Nobody has to know any more that it was continued.
-    pub fn forget_continued(&mut self) {
+    pub(crate) fn forget_continued(&mut self) {
         self.continued = false;
     }
 
     /// Whether it is stopped.
-    pub fn is_stopped(&mut self) -> bool {
+    pub(crate) fn is_stopped(&mut self) -> bool {
         self.look_for_stops();
         self.stopped
     }
@@ -132,7 +132,7 @@ impl Child {
     }
 
     /// Sends a signal to the process, once, and to the others of its group if it was given one of its own.
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         // The number is not reaped yet, so it is still this process's (and its group's).
         let is_in_group = self.leads_group && !self.has_left_its_group();
         if self.leads_group {
@@ -151,14 +151,14 @@ impl Child {
     /// Gives the number back to the kernel. The process has ended, or is about to: one that could not
     /// become the command may still be on its way out.
     #[allow(clippy::needless_pass_by_value, reason = "nobody may use the number afterwards")]
-    pub fn reap(self) {
+    pub(crate) fn reap(self) {
         let _ = wait(self.pid, libc::WEXITED);
     }
 }
 
 /// As PID 1: reaps every process that ended and is not `attempt`, which may have ended too. Orphans
 /// found after it are reaped the next time.
-pub fn reap_orphans(attempt: Option<libc::pid_t>) {
+pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     while let Some(ended) = look(0, libc::WEXITED | libc::WNOWAIT) {
         if Some(ended.pid) == attempt {
             return;

@@ -5,9 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// What the child gets in place of 0, 1 and 2; None is the caller's own. To be dropped once it has started: only then
 /// can be seen that it has closed one.
 #[derive(Debug, Default)]
-pub struct ChildStdio {
-    pub input: Option<OwnedFd>,
-    pub outputs: [Option<OwnedFd>; 2],
+pub(crate) struct ChildStdio {
+    pub(crate) input: Option<OwnedFd>,
+    pub(crate) outputs: [Option<OwnedFd>; 2],
 }
 
 impl ChildStdio {

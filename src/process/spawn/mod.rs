@@ -6,11 +6,11 @@
 //! parent is waiting for it: what would stop it (or dump the shared memory) is recorded by a handler,
 //! which exec removes, and is sent again afterwards. Elsewhere: `fork(2)` and a pipe for the errno.
 
-pub mod child;
-pub mod child_stdio;
+pub(crate) mod child;
+pub(crate) mod child_stdio;
 mod in_child;
-pub mod place;
-pub mod program;
+pub(crate) mod place;
+pub(crate) mod program;
 
 #[cfg(any(not(target_os = "linux"), backoff_portable))]
 #[path = "fork.rs"]

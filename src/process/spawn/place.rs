@@ -1,7 +1,7 @@
 //! Where a child is, seen from the terminal.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// In backoff's own process group.
     Shared,
     /// In a process group of its own.

@@ -21,7 +21,7 @@ const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
 
 /// The command, ready to be started any number of times.
 #[derive(Debug)]
-pub struct Program {
+pub(crate) struct Program {
     /// The files to try, in order.
     files: Vec<CString>,
     argv: Vec<CString>,
@@ -29,7 +29,7 @@ pub struct Program {
 
 /// Why there is no child.
 #[derive(Debug)]
-pub enum SpawnError {
+pub(crate) enum SpawnError {
     /// No process could be made.
     Fork(Errno),
     /// The process was made and exec refused the command.
@@ -38,7 +38,7 @@ pub enum SpawnError {
 
 impl Program {
     /// Prepares a command; it is not looked for yet.
-    pub fn new(command: &[OsString]) -> Program {
+    pub(crate) fn new(command: &[OsString]) -> Program {
         let c = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
         let argv: Vec<CString> = command.iter().map(|word| c(word.as_bytes())).collect();
         let name = argv.first().map_or(&b""[..], |name| name.to_bytes());
@@ -61,7 +61,7 @@ impl Program {
     }
 
     /// Starts the command once.
-    pub fn start(
+    pub(crate) fn start(
         &self,
         environment: &Environment,
         signals: &Signals,

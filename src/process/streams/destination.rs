@@ -13,7 +13,7 @@ use crate::run::text::describe;
 
 /// The destination of one output; lives for the whole run.
 #[derive(Debug)]
-pub struct OutputDestination {
+pub(crate) struct OutputDestination {
     mode: OutputMode,
     fd: RawFd,
     /// Opened when it is first needed.
@@ -25,7 +25,7 @@ pub struct OutputDestination {
 
 /// Why an output cannot go where it should.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Broken {
+pub(crate) enum Broken {
     /// Nobody reads it any more.
     ReaderGone,
     /// What a person should read.
@@ -73,7 +73,7 @@ impl OutputDestination {
     }
 
     /// Forgets what was kept.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.kept.clear();
     }
 
@@ -83,7 +83,7 @@ impl OutputDestination {
     }
 
     /// What to poll for room.
-    pub fn sink_fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn sink_fd(&self) -> BorrowedFd<'_> {
         self.sink().fd()
     }
 

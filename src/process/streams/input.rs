@@ -21,7 +21,7 @@ use crate::run::streams::InputMode;
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
-pub struct Input {
+pub(crate) struct Input {
     source: BorrowedFd<'static>,
     kind: Kind,
 }
@@ -41,12 +41,12 @@ enum Kind {
 
 impl Input {
     /// Looks at standard input, once. Fails if it is to be replayed and is closed.
-    pub fn new(mode: InputMode, limit: u64) -> io::Result<Input> {
+    pub(crate) fn new(mode: InputMode, limit: u64) -> io::Result<Input> {
         Input::over(inherited(stdio::IN), mode, limit)
     }
 
     /// The same of any descriptor.
-    pub fn over(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Input> {
+    pub(crate) fn over(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Input> {
         let kind = match mode {
             InputMode::Auto => Kind::auto(source, limit)?,
             InputMode::Inherit => Kind::Inherited,
@@ -60,14 +60,14 @@ impl Input {
     }
 
     /// Whether every attempt gets the caller's own, and nothing is to be done about it.
-    pub fn is_inherited(&self) -> bool {
+    pub(crate) fn is_inherited(&self) -> bool {
         matches!(self.kind, Kind::Inherited)
     }
 
     /// Before each attempt: its standard input, close-on-exec and above 2, or `None` if it is to
     /// inherit ours. The caller drops it once the command has it: only then can it be seen that the
     /// command has closed its own.
-    pub fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
+    pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match &mut self.kind {
             Kind::Inherited => Ok(None),
             Kind::Null => null().map(Some),
@@ -105,7 +105,7 @@ impl Input {
     }
 
     /// What to poll for now. No flags: only to hear that the other end was closed.
-    pub fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+    pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         if self.needs_filling() {
             return Some((self.source, PollFlags::POLLIN));
         }
@@ -113,22 +113,22 @@ impl Input {
     }
 
     /// After how long [`Input::work`] is to be called even if nothing became ready.
-    pub fn wake_after(&self) -> Option<Duration> {
+    pub(crate) fn wake_after(&self) -> Option<Duration> {
         self.feed()?.wake_after()
     }
 
     /// Whether standard input is still to be read, before the first attempt (`replay`).
-    pub fn needs_filling(&self) -> bool {
+    pub(crate) fn needs_filling(&self) -> bool {
         matches!(&self.kind, Kind::Replay(replay) if replay.is_filling)
     }
 
     /// Whether what was read cannot be given again: it was more than the limit, or could not be kept.
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.kept().is_some_and(|kept| kept.is_lost)
     }
 
     /// Feeds the command no further.
-    pub fn stall(&mut self) {
+    pub(crate) fn stall(&mut self) {
         let feed = match &mut self.kind {
             Kind::Pipe(pipe) => pipe.feed.as_mut(),
             Kind::Replay(replay) => replay.feed.as_mut(),
@@ -140,14 +140,14 @@ impl Input {
     }
 
     /// Whether the command may wait for input that will not come.
-    pub fn is_stalled(&self) -> bool {
+    pub(crate) fn is_stalled(&self) -> bool {
         self.feed().is_some_and(|feed| feed.wait == Wait::Nothing)
     }
 
     /// Does what can be done now, without blocking. If it fails and [`Input::is_lost`] (what was read
     /// cannot be kept: a full disk), the attempt goes on as it would, but is the last. If it fails
     /// otherwise, what was kept cannot be read: the attempt must be ended. It never sees a false end.
-    pub fn work(&mut self) -> io::Result<()> {
+    pub(crate) fn work(&mut self) -> io::Result<()> {
         match &mut self.kind {
             Kind::Pipe(pipe) => pipe.work(),
             Kind::Replay(replay) => replay.work(),
@@ -156,7 +156,7 @@ impl Input {
     }
 
     /// The attempt is over.
-    pub fn end(&mut self) -> io::Result<()> {
+    pub(crate) fn end(&mut self) -> io::Result<()> {
         match &mut self.kind {
             Kind::Pipe(pipe) => pipe.end(),
             Kind::Replay(replay) => {

@@ -1,14 +1,14 @@
 //! The byte streams of the command: passing on, looking at, keeping, printing again.
 
-pub mod destination;
+pub(crate) mod destination;
 mod feed;
-pub mod input;
+pub(crate) mod input;
 mod kept;
 mod observer;
 mod pipe_input;
 mod pump;
-pub mod release;
+pub(crate) mod release;
 mod replay_input;
-pub mod sink;
+pub(crate) mod sink;
 mod spool;
-pub mod standard;
+pub(crate) mod standard;

@@ -8,7 +8,7 @@ use super::destination::{Broken, OutputDestination};
 const CHUNK: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
-pub struct Release {
+pub(crate) struct Release {
     offset: u64,
     chunk: Vec<u8>,
     written: usize,
@@ -17,7 +17,7 @@ pub struct Release {
 impl Release {
     /// Writes some more. Whether there is more to write, or why it cannot be printed wholly. That more could not be
     /// kept is told elsewhere; what was kept is printed all the same.
-    pub fn work(&mut self, destination: &OutputDestination) -> io::Result<Result<bool, Broken>> {
+    pub(crate) fn work(&mut self, destination: &OutputDestination) -> io::Result<Result<bool, Broken>> {
         if self.written == self.chunk.len() {
             self.chunk.resize(CHUNK, 0);
             let count = destination.read_kept(&mut self.chunk, self.offset)?;

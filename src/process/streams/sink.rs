@@ -18,7 +18,7 @@ use crate::process::sys::fd::{above_standard, inherited, ready, to_nix};
 use crate::process::sys::leaf::Leaf;
 
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
-pub fn descriptor(path: &Path) -> Option<RawFd> {
+pub(crate) fn descriptor(path: &Path) -> Option<RawFd> {
     let path = path.to_str()?;
     let number = match path {
         "/dev/stdout" => Some(1),
@@ -34,7 +34,7 @@ pub fn descriptor(path: &Path) -> Option<RawFd> {
 
 /// A standard descriptor to write to.
 #[derive(Debug)]
-pub struct Sink {
+pub(crate) struct Sink {
     fd: RawFd,
     method: Method,
 }
@@ -53,7 +53,7 @@ enum Method {
 
 impl Sink {
     /// For a descriptor that backoff was given.
-    pub fn new(fd: RawFd) -> Sink {
+    pub(crate) fn new(fd: RawFd) -> Sink {
         let path = format!("/proc/self/fd/{fd}");
         let method = match fs::metadata(&path) {
             Ok(is) if is.file_type().is_socket() => Method::Socket,
@@ -71,7 +71,7 @@ impl Sink {
 
     /// Appends to a file, which is made if it is not there. A path that stands for a descriptor is that descriptor: opened anew, a file would be
     /// written at another place than the command writes at.
-    pub fn append(path: &Path) -> io::Result<Sink> {
+    pub(crate) fn append(path: &Path) -> io::Result<Sink> {
         if let Some(fd) = descriptor(path) {
             return Ok(Sink::new(fd));
         }
@@ -79,7 +79,7 @@ impl Sink {
     }
 
     /// The same where it is known what the path leads to.
-    pub fn append_to(place: &Leaf) -> io::Result<Sink> {
+    pub(crate) fn append_to(place: &Leaf) -> io::Result<Sink> {
         let fd = OwnedFd::from(place.append()?);
         Ok(Sink {
             fd: fd.as_raw_fd(),
@@ -88,7 +88,7 @@ impl Sink {
     }
 
     /// What to poll for room.
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         match &self.method {
             Method::Own(fd) => fd.as_fd(),
             // If it is closed, poll says POLLNVAL and write EBADF.
@@ -97,14 +97,14 @@ impl Sink {
     }
 
     /// Whether whoever would read this is gone, as far as that can be known without writing.
-    pub fn has_lost_its_reader(&self) -> bool {
+    pub(crate) fn has_lost_its_reader(&self) -> bool {
         ready(self.fd(), PollFlags::empty())
             .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
     }
 
     /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of
     /// our own this may wait, so poll first.
-    pub fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
         match &self.method {
             Method::Whole | Method::Own(_) => nix::unistd::write(self.fd(), bytes),
             Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),

@@ -10,11 +10,11 @@ use crate::process::sys::fd::above_standard;
 use crate::run::text::describe_error;
 
 /// What one spool keeps in memory.
-pub const IN_MEMORY: usize = 1024 * 1024;
+pub(crate) const IN_MEMORY: usize = 1024 * 1024;
 
 /// A growing sequence of bytes that can be read anywhere.
 #[derive(Debug, Default)]
-pub struct Spool {
+pub(crate) struct Spool {
     memory: Vec<u8>,
     /// Everything, once it was more than [`IN_MEMORY`].
     file: Option<File>,
@@ -23,18 +23,18 @@ pub struct Spool {
 
 impl Spool {
     /// How many bytes are kept.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.length
     }
 
     /// Whether nothing is kept.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.length == 0
     }
 
     /// Appends. On an error (a full disk) what was kept before is still there; the error names the
     /// directory of the file.
-    pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
             self.memory.extend_from_slice(bytes);
             self.length += bytes.len() as u64;
@@ -61,7 +61,7 @@ impl Spool {
     }
 
     /// Reads what is kept from `offset` on into `buffer`; 0 at the end.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(offset))
             .unwrap_or(usize::MAX)
             .min(buffer.len());
@@ -81,7 +81,7 @@ impl Spool {
     }
 
     /// What is kept, as a file to be read from its beginning.
-    pub fn to_file(&self) -> io::Result<OwnedFd> {
+    pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         let mut file = match &self.file {
             Some(file) => file.try_clone()?,
             None => {
@@ -95,7 +95,7 @@ impl Spool {
     }
 
     /// Forgets everything; the space is given back.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Spool::default();
     }
 }

@@ -22,7 +22,7 @@ use crate::run::streams::{OutputMode, StreamOptions};
 use crate::run::text::describe_error;
 
 /// The streams of a run.
-pub struct Streams {
+pub(crate) struct Streams {
     options: StreamOptions,
     input: Input,
     destinations: [OutputDestination; 2],
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Streams {
 /// Before, during and after an attempt.
 impl Streams {
     /// Looks at the caller's streams; None if all of them can stay as they are.
-    pub fn new(options: &StreamOptions) -> io::Result<Option<Streams>> {
+    pub(crate) fn new(options: &StreamOptions) -> io::Result<Option<Streams>> {
         let input = Input::new(options.input, options.input_limit)?;
         let is_plain = (0..2).all(|i| !options.is_observed(i) && options.keep[i] == OutputMode::Stream);
         if is_plain && input.is_inherited() {
@@ -73,12 +73,12 @@ impl Streams {
     }
 
     /// Whether standard input has to be read to its end before the first attempt.
-    pub fn needs_filling(&self) -> bool {
+    pub(crate) fn needs_filling(&self) -> bool {
         self.input.needs_filling()
     }
 
     /// Makes the streams of an attempt.
-    pub fn begin(&mut self) -> io::Result<ChildStdio> {
+    pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.copy.clear();
         let mut attempt = AttemptStreams {
             pumps: [None, None],
@@ -117,7 +117,7 @@ impl Streams {
     }
 
     /// The attempt is over: all that its streams have shown, or what has failed.
-    pub fn end(&mut self) -> Result<Seen, String> {
+    pub(crate) fn end(&mut self) -> Result<Seen, String> {
         // Ours is to be as it was.
         if let Some(attempt) = &mut self.attempt {
             attempt.pty = None;
@@ -151,12 +151,12 @@ impl Streams {
     }
 
     /// What the last attempt printed on the streams that are looked at, for `--retry-if`.
-    pub fn copy(&self) -> &Spool {
+    pub(crate) fn copy(&self) -> &Spool {
         &self.copy
     }
 
     /// The run is over: where what was kept of an output is to be printed.
-    pub fn settle(&mut self, output: usize, succeeded: bool) -> &mut OutputDestination {
+    pub(crate) fn settle(&mut self, output: usize, succeeded: bool) -> &mut OutputDestination {
         self.destinations[output].settle(succeeded);
         &mut self.destinations[output]
     }
@@ -165,7 +165,7 @@ impl Streams {
 /// While an attempt runs.
 impl Streams {
     /// What to poll for: standard input, output and error.
-    pub fn interests(&self) -> [Option<(BorrowedFd<'_>, PollFlags)>; 3] {
+    pub(crate) fn interests(&self) -> [Option<(BorrowedFd<'_>, PollFlags)>; 3] {
         let attempt = self.attempt.as_ref();
         let output = |i: usize| {
             let pump = attempt?.pumps[i].as_ref()?;
@@ -176,13 +176,13 @@ impl Streams {
     }
 
     /// When to look again, whatever poll says.
-    pub fn wake_after(&self) -> Option<Duration> {
+    pub(crate) fn wake_after(&self) -> Option<Duration> {
         let typed = || self.attempt.as_ref()?.pty.as_ref()?.wake_after();
         self.input.wake_after().or_else(typed)
     }
 
     /// Moves what is ready.
-    pub fn work(&mut self, ready: [bool; 3]) {
+    pub(crate) fn work(&mut self, ready: [bool; 3]) {
         if ready[0] || self.input.wake_after().is_some() {
             let worked = self.input.work();
             self.on_input(worked);
@@ -238,37 +238,37 @@ impl Streams {
     }
 
     /// The attempt's own terminal, if it has one.
-    pub fn pty(&mut self) -> Option<&mut Pty> {
+    pub(crate) fn pty(&mut self) -> Option<&mut Pty> {
         self.attempt.as_mut()?.pty.as_mut()
     }
 
     /// Whether the attempt runs on a terminal of its own.
-    pub fn has_pty(&self) -> bool {
+    pub(crate) fn has_pty(&self) -> bool {
         self.attempt.as_ref().is_some_and(|attempt| attempt.pty.is_some())
     }
 
     /// The signals that keys have made on the attempt's own terminal since this was last asked.
-    pub fn take_key_signals(&mut self) -> Vec<Signal> {
+    pub(crate) fn take_key_signals(&mut self) -> Vec<Signal> {
         self.pty().map(Pty::take_key_signals).unwrap_or_default()
     }
 
     /// Whether the attempt's own terminal was hung up, as nobody reads its output.
-    pub fn is_hung_up(&self) -> bool {
+    pub(crate) fn is_hung_up(&self) -> bool {
         self.options.pty && self.destinations[0].broken() == Some(&Broken::ReaderGone)
     }
 
     /// Whether the attempt has to be ended: it may wait for input that will not come.
-    pub fn is_stalled(&self) -> bool {
+    pub(crate) fn is_stalled(&self) -> bool {
         self.input.is_stalled()
     }
 
     /// What has failed since this was last asked.
-    pub fn take_fault(&mut self) -> Option<String> {
+    pub(crate) fn take_fault(&mut self) -> Option<String> {
         self.fault.take()
     }
 
     /// Whether output has come since this was last asked.
-    pub fn take_new_output(&mut self) -> bool {
+    pub(crate) fn take_new_output(&mut self) -> bool {
         let new = self.attempt.as_mut().map(|attempt| &mut attempt.has_new_output);
         new.is_some_and(std::mem::take)
     }
@@ -278,12 +278,12 @@ impl Streams {
     }
 
     /// Whether output may still come.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.pumps().any(OutputPump::is_open)
     }
 
     /// Whether output was taken and waits for its reader.
-    pub fn has_pending_output(&self) -> bool {
+    pub(crate) fn has_pending_output(&self) -> bool {
         self.pumps().any(OutputPump::has_pending)
     }
 }

@@ -6,7 +6,7 @@ use crate::policy::signal::Signal;
 
 /// Who gets a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     Process(libc::pid_t),
     Group(libc::pid_t),
     /// backoff's own process.
@@ -16,7 +16,7 @@ pub enum Target {
 }
 
 /// Sends a signal; whether there was anybody to get it.
-pub fn send(target: Target, signal: Signal) -> bool {
+pub(crate) fn send(target: Target, signal: Signal) -> bool {
     let number = match target {
         Target::Process(pid) => pid,
         Target::Group(group) => -group,
@@ -28,7 +28,7 @@ pub fn send(target: Target, signal: Signal) -> bool {
 }
 
 /// Ends the process now: nothing that runs at exit, no destructors. Async-signal-safe.
-pub fn exit_now(status: i32) -> ! {
+pub(crate) fn exit_now(status: i32) -> ! {
     // SAFETY: _exit never returns and touches no memory.
     unsafe { libc::_exit(status) }
 }

@@ -3,40 +3,40 @@
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadline(Option<Instant>);
+pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    pub const NEVER: Deadline = Deadline(None);
+    pub(crate) const NEVER: Deadline = Deadline(None);
 
     /// This much later; never where the clock will not show it.
-    pub fn after(from: Instant, by: Duration) -> Deadline {
+    pub(crate) fn after(from: Instant, by: Duration) -> Deadline {
         Deadline(from.checked_add(by))
     }
 
     /// This much later, if there is to be one.
-    pub fn maybe_after(from: Instant, by: Option<Duration>) -> Deadline {
+    pub(crate) fn maybe_after(from: Instant, by: Option<Duration>) -> Deadline {
         by.map_or(Deadline::NEVER, |by| Deadline::after(from, by))
     }
 
-    pub fn is_set(self) -> bool {
+    pub(crate) fn is_set(self) -> bool {
         self.0.is_some()
     }
 
-    pub fn is_due(self, now: Instant) -> bool {
+    pub(crate) fn is_due(self, now: Instant) -> bool {
         self.0.is_some_and(|at| at <= now)
     }
 
     /// What is left of the time; None without end.
-    pub fn left(self, now: Instant) -> Option<Duration> {
+    pub(crate) fn left(self, now: Instant) -> Option<Duration> {
         self.0.map(|at| at.saturating_duration_since(now))
     }
 
-    pub fn or_earlier(self, other: Deadline) -> Deadline {
+    pub(crate) fn or_earlier(self, other: Deadline) -> Deadline {
         Deadline([self.0, other.0].into_iter().flatten().min())
     }
 
     /// Time stood still for this long.
-    pub fn put_off(&mut self, by: Duration) {
+    pub(crate) fn put_off(&mut self, by: Duration) {
         self.0 = self.0.and_then(|at| at.checked_add(by));
     }
 }

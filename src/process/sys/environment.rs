@@ -36,7 +36,7 @@ fn entry(name: &str, value: &str) -> Option<CString> {
 }
 
 /// The value of a variable.
-pub fn variable(name: &str) -> Option<&'static [u8]> {
+pub(crate) fn variable(name: &str) -> Option<&'static [u8]> {
     entries()
         .filter_map(split)
         .find(|(known, _)| *known == name.as_bytes())
@@ -44,12 +44,12 @@ pub fn variable(name: &str) -> Option<&'static [u8]> {
 }
 
 /// backoff's own directory where this user's programs keep their state.
-pub fn state_home() -> Option<PathBuf> {
+pub(crate) fn state_home() -> Option<PathBuf> {
     home("XDG_STATE_HOME", ".local/state")
 }
 
 /// backoff's own directory where this user's programs keep their configuration.
-pub fn config_home() -> Option<PathBuf> {
+pub(crate) fn config_home() -> Option<PathBuf> {
     home("XDG_CONFIG_HOME", ".config")
 }
 
@@ -65,7 +65,7 @@ fn home(name: &str, below_home: &str) -> Option<PathBuf> {
 
 /// All variables whose names start with `BACKOFF_`; of a name that stands twice, the first, as
 /// `getenv(3)` has it.
-pub fn backoff_variables() -> Vec<(OsString, OsString)> {
+pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
     let os = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
     entries()
         .filter(|entry| entry.to_bytes().starts_with(b"BACKOFF_"))
@@ -76,7 +76,7 @@ pub fn backoff_variables() -> Vec<(OsString, OsString)> {
 
 /// The environment of one attempt: backoff's own, with some variables set.
 #[derive(Debug)]
-pub struct Environment {
+pub(crate) struct Environment {
     inherited: Vec<*const c_char>,
     /// Where a variable is to name the process that reads it, its index in `inherited`, and the entry, at whose end
     /// the child writes its own process number.
@@ -93,7 +93,7 @@ const NUMBER_ROOM: usize = 12;
 
 impl Environment {
     /// Everything that is inherited, except what `overridden` names.
-    pub fn without(overridden: &[&str]) -> Environment {
+    pub(crate) fn without(overridden: &[&str]) -> Environment {
         let own_pid = std::process::id().to_string();
         let mut inherited = Vec::with_capacity(64);
         let mut of_process = Vec::new();
@@ -121,7 +121,7 @@ impl Environment {
     }
 
     /// Sets the variables of the next attempt.
-    pub fn set(&mut self, variables: &[(&str, String)]) {
+    pub(crate) fn set(&mut self, variables: &[(&str, String)]) {
         self.own.clear();
         self.own
             .extend(variables.iter().filter_map(|(name, value)| entry(name, value)));
@@ -135,12 +135,12 @@ impl Environment {
     }
 
     /// For `execve(2)`: pointers to the entries, and a null pointer.
-    pub fn entries(&self) -> &[*const c_char] {
+    pub(crate) fn entries(&self) -> &[*const c_char] {
         &self.all
     }
 
     /// The child writes its own process number where a variable is to name it. Async-signal-safe.
-    pub fn name_this_process(&self) {
+    pub(crate) fn name_this_process(&self) {
         for (_, entry) in &self.of_process {
             let room = &entry[entry.len() - NUMBER_ROOM..];
             for (place, digit) in room.iter().zip(decimal(std::process::id())) {

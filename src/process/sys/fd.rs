@@ -9,54 +9,54 @@ use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// Moves a descriptor above 2, if it is not there.
-pub fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
+pub(crate) fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
     // A clone is close-on-exec and above 2 by itself.
     if fd.as_raw_fd() > 2 { Ok(fd) } else { fd.try_clone() }
 }
 
 /// A pipe: its reading and its writing end.
-pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = io::pipe()?;
     Ok((above_standard(read.into())?, above_standard(write.into())?))
 }
 
 /// Makes reads and writes through this end return instead of waiting. Only for descriptions that are
 /// backoff's own: the flag is shared by all who hold the description.
-pub fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
+pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     Ok(())
 }
 
 /// `/dev/null`, for reading and writing.
-pub fn null() -> io::Result<OwnedFd> {
+pub(crate) fn null() -> io::Result<OwnedFd> {
     let file = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     above_standard(file.into())
 }
 
 /// A descriptor that backoff was given: a standard one, or one that `/dev/fd/N` names.
-pub fn inherited(number: RawFd) -> BorrowedFd<'static> {
+pub(crate) fn inherited(number: RawFd) -> BorrowedFd<'static> {
     // SAFETY: backoff never closes what it was given. If the caller has closed it, calls say EBADF: none of backoff's
     // own descriptors has a standard one's number.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
 /// A copy of a standard descriptor, above 2 and close-on-exec.
-pub fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
+pub(crate) fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
     inherited(standard).try_clone_to_owned()
 }
 
 /// Whether a descriptor is open.
-pub fn is_open(number: RawFd) -> bool {
+pub(crate) fn is_open(number: RawFd) -> bool {
     rustix::io::fcntl_getfd(inherited(number)).is_ok()
 }
 
 /// The same error in the words of the other library.
-pub fn to_nix(error: rustix::io::Errno) -> Errno {
+pub(crate) fn to_nix(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())
 }
 
 /// What is ready now, without waiting.
-pub fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
+pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
     match poll(&mut fds, PollTimeout::ZERO) {
         Ok(_) => Ok(fds[0].revents().unwrap_or(PollFlags::empty())),
@@ -67,7 +67,7 @@ pub fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
 
 /// Sets how much a pipe holds, in bytes, and gives what it holds now; None if that is refused, as where the user has
 /// too many pipes, or is not to be had.
-pub fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
+pub(crate) fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
     #[cfg(all(target_os = "linux", not(backoff_portable)))]
     {
         let size = nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?);
@@ -81,7 +81,7 @@ pub fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
 }
 
 /// Makes a pipe hold at least so many bytes. Where that is refused, or is not to be had, it stays as it is.
-pub fn widen_pipe(pipe: &OwnedFd, bytes: usize) {
+pub(crate) fn widen_pipe(pipe: &OwnedFd, bytes: usize) {
     #[cfg(all(target_os = "linux", not(backoff_portable)))]
     {
         let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_GETPIPE_SZ);
@@ -94,7 +94,7 @@ pub fn widen_pipe(pipe: &OwnedFd, bytes: usize) {
 }
 
 /// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.
-pub fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
+pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {
             Err(Errno::EINTR) => {}

@@ -24,9 +24,9 @@ const SEARCH: OFlags = OFlags::PATH;
 const SEARCH: OFlags = OFlags::RDONLY;
 
 #[derive(Debug)]
-pub struct Leaf {
-    pub directory: File,
-    pub name: OsString,
+pub(crate) struct Leaf {
+    pub(crate) directory: File,
+    pub(crate) name: OsString,
     /// Others may put links and files there.
     is_shared: bool,
     /// Other users' files in it cannot be removed by its owner's leave alone.
@@ -38,7 +38,7 @@ pub struct Leaf {
 impl Leaf {
     /// Follows the links of the last name, as `open(2)` would; but none in a directory where others may have put it.
     /// The file need not be there.
-    pub fn of(path: &Path) -> io::Result<Leaf> {
+    pub(crate) fn of(path: &Path) -> io::Result<Leaf> {
         let mut leaf = Leaf::beside(CWD, path.as_os_str())?;
         for _ in 0..=MOST_LINKS {
             let next = match readlinkat(&leaf.directory, &leaf.name, Vec::new()) {
@@ -107,7 +107,7 @@ impl Leaf {
     /// The mode that a file has which takes the place of the one that is there: its own, if it is this user's, and
     /// else for this user only. None if what is there is no file. What a shell's `>` would refuse is refused, and so is
     /// to replace the file of another user in a directory that is not this user's alone.
-    pub fn mode_of_a_replacement(&self) -> io::Result<Option<RawMode>> {
+    pub(crate) fn mode_of_a_replacement(&self) -> io::Result<Option<RawMode>> {
         const PRIVATE: RawMode = 0o600;
         let Some(facts) = self.facts()? else {
             return Ok(Some(PRIVATE));
@@ -128,7 +128,7 @@ impl Leaf {
 
     /// Opens it at its end; a new file is for this user only. A named pipe that nobody reads is an error. In a sticky
     /// directory no file of another user is written, as `fs.protected_regular` has it.
-    pub fn append(&self) -> io::Result<File> {
+    pub(crate) fn append(&self) -> io::Result<File> {
         let mut flags =
             OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         flags.set(OFlags::NOFOLLOW, !self.is_magic);

@@ -1,12 +1,12 @@
 //! Small safe functions over single system calls.
 
-pub mod clock;
-pub mod current;
-pub mod deadline;
-pub mod environment;
-pub mod fd;
-pub mod leaf;
-pub mod random;
-pub mod stdio;
-pub mod strings;
-pub mod timer;
+pub(crate) mod clock;
+pub(crate) mod current;
+pub(crate) mod deadline;
+pub(crate) mod environment;
+pub(crate) mod fd;
+pub(crate) mod leaf;
+pub(crate) mod random;
+pub(crate) mod stdio;
+pub(crate) mod strings;
+pub(crate) mod timer;

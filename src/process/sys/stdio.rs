@@ -11,14 +11,14 @@ use super::environment::variable;
 use super::fd::{inherited, ready};
 
 /// Standard input.
-pub const IN: RawFd = 0;
+pub(crate) const IN: RawFd = 0;
 /// Standard output.
-pub const OUT: RawFd = 1;
+pub(crate) const OUT: RawFd = 1;
 /// Standard error.
-pub const ERR: RawFd = 2;
+pub(crate) const ERR: RawFd = 2;
 
 /// One `write(2)` to a standard descriptor, which may be closed.
-pub fn write_some(fd: RawFd, bytes: &[u8]) -> nix::Result<usize> {
+pub(crate) fn write_some(fd: RawFd, bytes: &[u8]) -> nix::Result<usize> {
     write(inherited(fd), bytes)
 }
 
@@ -34,12 +34,12 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
 }
 
 /// Whether a standard descriptor is a terminal.
-pub fn is_terminal(fd: RawFd) -> bool {
+pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
 /// Whether lines on standard error are to be coloured (no-color.org, bixense.com/clicolors).
-pub fn takes_colour() -> bool {
+pub(crate) fn takes_colour() -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if set("NO_COLOR").is_some() {
         return false;
@@ -51,7 +51,7 @@ pub fn takes_colour() -> bool {
 }
 
 /// Whether a write would not wait, as far as `poll(2)` knows.
-pub fn has_room(fd: RawFd) -> bool {
+pub(crate) fn has_room(fd: RawFd) -> bool {
     ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
@@ -71,6 +71,6 @@ pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), Strin
 }
 
 /// One line on standard error: backoff's own errors. That it cannot be written is no further error.
-pub fn complain(line: &str) {
+pub(crate) fn complain(line: &str) {
     let _ = write_all(ERR, format!("backoff: {line}\n").as_bytes());
 }

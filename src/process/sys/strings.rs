@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 /// # Safety
 /// `array` is null, or an array of strings that ends with a null pointer. Nobody changes or frees any of that as long
 /// as the process lives.
-pub unsafe fn strings(array: *const *const c_char) -> impl Iterator<Item = &'static CStr> {
+pub(crate) unsafe fn strings(array: *const *const c_char) -> impl Iterator<Item = &'static CStr> {
     let is_there = !array.is_null();
     let string = move |i| {
         // SAFETY: the caller's promise; `map_while` does not go past the null pointer.

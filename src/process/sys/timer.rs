@@ -7,12 +7,12 @@ use nix::libc;
 use nix::poll::PollFd;
 
 /// The most one `poll(2)` waits; a longer wait polls again.
-pub const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
+pub(crate) const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 
 /// `poll(2)` with the finest time-out the system has. An interrupted one counts as one that has
 /// nothing to tell; the callers poll again. False if the system cannot poll (a limit of descriptors that was
 /// lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
-pub fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
+pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     #[cfg(all(target_os = "linux", not(backoff_portable)))]
     let result = nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None);
     #[cfg(any(not(target_os = "linux"), backoff_portable))]
@@ -34,14 +34,14 @@ pub fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
 
 /// Linux lets timers fire some 50 us late to save power; during a wait that is too much. The command would
 /// inherit the setting, so dropping this sets again what it was.
-pub struct ExactTimers {
+pub(crate) struct ExactTimers {
     /// In nanoseconds.
     before: libc::c_ulong,
 }
 
 impl ExactTimers {
     /// From now on.
-    pub fn begin() -> ExactTimers {
+    pub(crate) fn begin() -> ExactTimers {
         #[cfg(target_os = "linux")]
         let slack = nix::sys::prctl::get_timerslack().unwrap_or(0);
         #[cfg(not(target_os = "linux"))]

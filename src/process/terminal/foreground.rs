@@ -8,12 +8,12 @@ use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 
 /// Whether the terminal on standard input is the one that controls this process.
-pub fn is_controlling() -> bool {
+pub(crate) fn is_controlling() -> bool {
     tcgetpgrp(inherited(stdio::IN)).is_ok()
 }
 
 /// Whether backoff's job has the terminal on this descriptor. Of one that does not control this process nobody can
 /// say: then it is nobody else's.
-pub fn is_ours(terminal: RawFd) -> bool {
+pub(crate) fn is_ours(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
 }

@@ -16,7 +16,7 @@ use crate::process::sys::fd::inherited;
 
 /// What backoff knows of its job.
 #[derive(Debug, Default)]
-pub struct Job {
+pub(crate) struct Job {
     /// Whether there is a controlling terminal, once it was asked.
     has_terminal: Option<bool>,
     /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
@@ -27,12 +27,12 @@ pub struct Job {
 
 impl Job {
     /// Whether this process has a controlling terminal. It is looked for once.
-    pub fn has_terminal(&mut self) -> bool {
+    pub(crate) fn has_terminal(&mut self) -> bool {
         *self.has_terminal.get_or_insert_with(has_controlling_terminal)
     }
 
     /// A key on the command's own terminal has made a signal: the job gets it, as our own terminal would have sent it.
-    pub fn on_key(&mut self, signal: Signal) {
+    pub(crate) fn on_key(&mut self, signal: Signal) {
         if signal.stops_a_job() {
             // Nobody would notice a leader of the session that stops.
             self.stop_key = (!leads_session()).then_some(signal);
@@ -43,22 +43,22 @@ impl Job {
     }
 
     /// Whether this signal, which has come, was made by a key on the command's own terminal. Told once.
-    pub fn take_key(&mut self, signal: Signal) -> bool {
+    pub(crate) fn take_key(&mut self, signal: Signal) -> bool {
         self.key.take_if(|key| *key == signal).is_some()
     }
 
     /// The signal of a key by which the job is to stop once the command has.
-    pub fn stop_key(&self) -> Option<Signal> {
+    pub(crate) fn stop_key(&self) -> Option<Signal> {
         self.stop_key
     }
 
     /// The same, and from now on it is somebody else's to see to.
-    pub fn take_stop_key(&mut self) -> Option<Signal> {
+    pub(crate) fn take_stop_key(&mut self) -> Option<Signal> {
         self.stop_key.take()
     }
 
     /// Stops backoff by `signal` until somebody continues it; with the job where a key has asked for that.
-    pub fn stop(&mut self, signals: &mut Signals, signal: Signal) {
+    pub(crate) fn stop(&mut self, signals: &mut Signals, signal: Signal) {
         match self.take_stop_key() {
             Some(key) => stop_job(signals, key),
             None => stop_self(signals, signal, !self.has_terminal()),
@@ -88,13 +88,13 @@ fn terminal() -> Option<std::fs::File> {
 }
 
 /// Whether backoff's group has the controlling terminal.
-pub fn is_in_foreground() -> bool {
+pub(crate) fn is_in_foreground() -> bool {
     terminal().is_some_and(|tty| tcgetpgrp(tty).is_ok_and(|group| group == getpgrp()))
 }
 
 /// Takes the terminal back from a group that a command with job control of its own gave it to and left
 /// behind: otherwise nobody would hear Ctrl-C any more.
-pub fn take_back() {
+pub(crate) fn take_back() {
     let own = getpgrp();
     if let Some(tty) = terminal()
         && tcgetpgrp(&tty).is_ok_and(|group| group != own)
@@ -105,13 +105,13 @@ pub fn take_back() {
 }
 
 /// Whether this process leads its session: then the kernel tells it alone that the terminal is gone.
-pub fn leads_session() -> bool {
+pub(crate) fn leads_session() -> bool {
     getsid(None) == Ok(getpid())
 }
 
 /// Whether the parent put backoff into a process group of its own, as a shell with job control does.
 /// Such a parent notices that backoff has stopped.
-pub fn parent_controls_jobs() -> bool {
+pub(crate) fn parent_controls_jobs() -> bool {
     getpgid(Some(getppid())) != Ok(getpgrp())
 }
 
@@ -131,7 +131,7 @@ fn signal_as_a_key_does(signal: Signal) {
 /// A shell may take the terminal, and continue the job, as soon as one other process of it has stopped. So this
 /// comes last, when all that the stop needs is done; and this process gets the one signal that all get: a CONT
 /// that comes before it has acted on that revokes it, but would be forgotten over a second signal.
-pub fn stop_job(signals: &mut Signals, signal: Signal) {
+pub(crate) fn stop_job(signals: &mut Signals, signal: Signal) {
     signal_as_a_key_does(signal);
     signals.deliver_pending(signal);
 }

@@ -1,9 +1,9 @@
 //! The terminal: job control, a pseudo-terminal for the command, the countdown.
 
-pub mod countdown;
-pub mod foreground;
-pub mod job;
+pub(crate) mod countdown;
+pub(crate) mod foreground;
+pub(crate) mod job;
 mod keyboard;
-pub mod modes;
-pub mod pty;
-pub mod size;
+pub(crate) mod modes;
+pub(crate) mod pty;
+pub(crate) mod size;

@@ -41,7 +41,7 @@ pub(super) fn make_raw() -> Raw {
 }
 
 /// Gives our terminal back the settings it had before it was put into raw mode; does nothing if it is not.
-pub fn restore() {
+pub(crate) fn restore() {
     let Ok(mut saved) = SAVED.try_lock() else { return };
     // In the background the terminal is somebody else's, who has set it as they need it.
     if let Some(settings) = saved.take()

@@ -34,7 +34,7 @@ const FOREGROUND_LOOK: Duration = Duration::from_millis(250);
 
 /// The pseudo-terminal of one attempt.
 #[derive(Debug)]
-pub struct Pty {
+pub(crate) struct Pty {
     /// None once the terminal was hung up.
     master: Option<OwnedFd>,
     /// Held while the command runs: if the command closes all of its own, the terminal is still there.
@@ -48,7 +48,7 @@ pub struct Pty {
 
 impl Pty {
     /// Opens one, as large as ours. `may_type`: standard input would be inherited.
-    pub fn open(may_type: bool) -> io::Result<Pty> {
+    pub(crate) fn open(may_type: bool) -> io::Result<Pty> {
         let (master, slave) = pair()?;
         let keyboard = Keyboard::new(may_type);
         if keyboard.route() == Route::Background
@@ -68,12 +68,12 @@ impl Pty {
     }
 
     /// The end that output comes out of.
-    pub fn output(&self) -> io::Result<OwnedFd> {
+    pub(crate) fn output(&self) -> io::Result<OwnedFd> {
         self.master.as_ref().ok_or(Errno::EIO)?.try_clone()
     }
 
     /// What the command gets as standard input, if it is not what it would be without a terminal of its own.
-    pub fn child_input(&self) -> io::Result<Option<OwnedFd>> {
+    pub(crate) fn child_input(&self) -> io::Result<Option<OwnedFd>> {
         match self.keyboard.route() {
             Route::Untouched => Ok(None),
             _ => self.child_output(),
@@ -81,45 +81,45 @@ impl Pty {
     }
 
     /// What the command gets as standard output, and as standard error.
-    pub fn child_output(&self) -> io::Result<Option<OwnedFd>> {
+    pub(crate) fn child_output(&self) -> io::Result<Option<OwnedFd>> {
         self.slave.as_ref().map(OwnedFd::try_clone).transpose()
     }
 
     /// The command runs, as this process.
-    pub fn started(&mut self, leader: libc::pid_t) {
+    pub(crate) fn started(&mut self, leader: libc::pid_t) {
         self.leader = leader;
         self.take_keyboard();
     }
 
     /// The command has ended: once nobody has the terminal open any more, its output is over.
-    pub fn ended(&mut self) {
+    pub(crate) fn ended(&mut self) {
         self.slave = None;
     }
 
     /// Nobody reads what is shown: the command gets HUP, and errors where it writes.
-    pub fn hang_up(&mut self) {
+    pub(crate) fn hang_up(&mut self) {
         self.keyboard.unplug();
         self.master = None;
         self.slave = None;
     }
 
     /// Puts our terminal into raw mode, if what is typed is for the command.
-    pub fn take_keyboard(&mut self) {
+    pub(crate) fn take_keyboard(&mut self) {
         self.keyboard.enter();
     }
 
     /// Gives our terminal its settings back.
-    pub fn release_keyboard(&mut self) {
+    pub(crate) fn release_keyboard(&mut self) {
         self.keyboard.leave();
     }
 
     /// Whether we have a terminal of our own whose size can be copied.
-    pub fn has_size_to_copy(&self) -> bool {
+    pub(crate) fn has_size_to_copy(&self) -> bool {
         self.own_size().is_some()
     }
 
     /// Our terminal's size is the command's, where there is one.
-    pub fn copy_size(&self) {
+    pub(crate) fn copy_size(&self) {
         if let (Some(master), Some(own)) = (&self.master, self.own_size()) {
             set_size(master, Some(own));
         }
@@ -131,12 +131,12 @@ impl Pty {
 
     /// The signals that keys have made since this was last asked, for the command and, as it would be without a
     /// pseudo-terminal, for our own process group. INT and QUIT the command has got already.
-    pub fn take_key_signals(&mut self) -> Vec<Signal> {
+    pub(crate) fn take_key_signals(&mut self) -> Vec<Signal> {
         self.keyboard.take_signals()
     }
 
     /// What to poll for on behalf of what is typed.
-    pub fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+    pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match &self.master {
             Some(master) if self.keyboard.has_pending() => Some((master.as_fd(), PollFlags::POLLOUT)),
             Some(_) if self.keyboard.route() == Route::Command => Some((inherited(stdio::IN), PollFlags::POLLIN)),
@@ -145,12 +145,12 @@ impl Pty {
     }
 
     /// When to look again, whatever poll says.
-    pub fn wake_after(&self) -> Option<Duration> {
+    pub(crate) fn wake_after(&self) -> Option<Duration> {
         (self.keyboard.route() == Route::Background && self.leader != 0).then_some(FOREGROUND_LOOK)
     }
 
     /// Passes on what is typed; `ready`: what [`Pty::interest`] waited for is there.
-    pub fn work(&mut self, ready: bool) {
+    pub(crate) fn work(&mut self, ready: bool) {
         if self.keyboard.route() == Route::Background {
             self.keyboard.enter();
         }

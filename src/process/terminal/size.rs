@@ -11,7 +11,7 @@ const ROWS: u16 = 24;
 const COLUMNS: u16 = 80;
 
 /// How wide the terminal on this descriptor is; None if it is none or does not know.
-pub fn columns(fd: RawFd) -> Option<u16> {
+pub(crate) fn columns(fd: RawFd) -> Option<u16> {
     let size = tcgetwinsize(inherited(fd)).ok()?;
     (size.ws_col > 0).then_some(size.ws_col)
 }
