@@ -18,10 +18,10 @@ const MAGIC: &[u8; 16] = b"backoff state 2\n";
 
 const _: () = assert!((3 + 3 * MOST_SLOTS) * size_of::<u64>() <= LONGEST);
 
-/// Reads a file. One without a byte, or of zeros only, is of a budget that nobody has used yet. None if it is torn, or
+/// Reads a file. One without a byte, or a page of zeros, is of a budget that nobody has used yet. None if it is torn, or
 /// not backoff's.
 pub fn read(file: &[u8]) -> Option<Ledger> {
-    if file.iter().all(|byte| *byte == 0) {
+    if [0, FILE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
         return Some(Ledger::default());
     }
     decode(whole(file)?)

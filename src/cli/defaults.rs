@@ -47,6 +47,8 @@ pub(crate) const BUDGET_WINDOW: Duration = Duration::from_secs(10 * 60);
 pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(250);
 pub(crate) const NESTED: NestedMode = NestedMode::Warn;
 
+/// Where an attempt had failed before the success.
+pub(crate) const FLAKY_EXIT: u8 = 0;
 pub(crate) const LOG_FORMAT: Format = Format::Text;
 pub(crate) const COLOR: When = When::Auto;
 pub(crate) const PROGRESS: When = When::Auto;

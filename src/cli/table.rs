@@ -298,7 +298,7 @@ pub const OPTIONS: &[Opt] = &[
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),
     opt(SAY, None, "flaky-exit", Value("CODE"),
         "Status when the command succeeded, but not at the first attempt", "")
-        .or(|| "0".to_owned()),
+        .or(|| defaults::FLAKY_EXIT.to_string()),
     opt(SAY, None, "c-locale", Nothing,
         "Set LC_ALL=C.UTF-8 for the command, so that its messages are English", ""),
 
@@ -352,7 +352,7 @@ impl Opt {
 /// `1m30s`: nothing is rounded.
 pub fn duration(duration: Duration) -> String {
     if duration.is_zero() {
-        return "0".to_owned();
+        return defaults::FLAKY_EXIT.to_string();
     }
     humantime::format_duration(duration).to_string().replace(' ', "")
 }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::layer::{Entry, Layer, Policy, PolicyOrigin, Rule};
-use super::sourced::{Place, Rank, UsageError};
+use super::layer::{Entry, Layer, Policy, PolicyOrigin, PolicyRule};
+use super::sourced::{FilePosition, Rank, UsageError};
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, Takes};
 use crate::run::text::printable;
@@ -122,7 +122,7 @@ pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Layer, Vec<Policy>)
 /// A policy as it is written.
 struct Table {
     name: String,
-    place: Place,
+    place: FilePosition,
     entries: Vec<Entry>,
     rules: Vec<(Rc<str>, Vec<Entry>)>,
 }
@@ -130,10 +130,10 @@ struct Table {
 impl Table {
     fn policy(self) -> Result<Policy, UsageError> {
         let layer = Layer::read(self.entries)?;
-        let rules: Result<Vec<Rule>, UsageError> = self
+        let rules: Result<Vec<PolicyRule>, UsageError> = self
             .rules
             .into_iter()
-            .map(|(name, entries)| Rule::read(name, entries))
+            .map(|(name, entries)| PolicyRule::read(name, entries))
             .collect();
         Ok(Policy {
             name: Cow::Owned(self.name),
@@ -162,11 +162,11 @@ fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>) -> String {
 }
 
 impl Document<'_> {
-    fn place(&self, at: usize) -> Place {
+    fn place(&self, at: usize) -> FilePosition {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
-        Place {
+        FilePosition {
             file: Rc::clone(self.file),
             line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
             column: before[line..].iter().filter(begins_character).count() + 1,

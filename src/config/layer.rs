@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::built_in::Named;
 use super::settings::Settings;
-use super::sourced::{EntrySource, Place, Rank, Source, UsageError};
+use super::sourced::{EntrySource, FilePosition, Rank, Source, UsageError};
 use super::values::{self, Parsed};
 use crate::cli::table::{OPTIONS, Opt};
 use crate::policy::sets::{CodeSet, SignalSet};
@@ -27,7 +27,7 @@ impl Entry {
         table: &Rc<str>,
         key: &'static str,
         text: Cow<'static, str>,
-        place: Option<Place>,
+        place: Option<FilePosition>,
     ) -> Entry {
         let source = EntrySource {
             rank,
@@ -81,7 +81,7 @@ pub(crate) struct Policy {
     pub(crate) origin: PolicyOrigin,
     pub(crate) layer: Layer,
     /// In order. Each says which failures it is about and what holds for them.
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<PolicyRule>,
 }
 
 /// Where a policy comes from.
@@ -90,7 +90,7 @@ pub(crate) enum PolicyOrigin {
     /// backoff itself, which has the numbers from here.
     BuiltIn(&'static str),
     /// The configuration file, where its name stands first.
-    File(Place),
+    File(FilePosition),
 }
 
 impl Policy {
@@ -110,7 +110,7 @@ impl Policy {
 
 /// Which failures are a class of their own, and what holds for them.
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub(crate) struct PolicyRule {
     /// "rule 1 of policy slow"
     pub(crate) name: Rc<str>,
     /// As they were written, in order.
@@ -128,9 +128,9 @@ pub(crate) struct Rule {
 
 const VERDICTS: &[(&str, bool)] = &[("transient", false), ("permanent", true)];
 
-impl Rule {
-    pub(crate) fn read(name: Rc<str>, entries: Vec<Entry>) -> Result<Rule, UsageError> {
-        let mut rule = Rule {
+impl PolicyRule {
+    pub(crate) fn read(name: Rc<str>, entries: Vec<Entry>) -> Result<PolicyRule, UsageError> {
+        let mut rule = PolicyRule {
             name,
             entries: Vec::new(),
             exit: None,

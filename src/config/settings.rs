@@ -71,10 +71,10 @@ macro_rules! settings {
             /// What was said of an option; several statements only of one that may be repeated.
             fn statements(&self, opt: &Opt) -> Vec<&Statement> {
                 match opt.long {
-                    $($one_name => self.$one.iter().map(|one| &*one.said).collect(),)*
-                    $($list_name => self.$list.iter().map(|one| &*one.said).collect(),)*
-                    $($path_name => self.$path.iter().map(|path| &*path.said).collect(),)*
-                    $($switch_name => self.$switch.iter().map(|switch| &*switch.said).collect(),)*
+                    $($one_name => self.$one.iter().map(|one| &*one.statement).collect(),)*
+                    $($list_name => self.$list.iter().map(|one| &*one.statement).collect(),)*
+                    $($path_name => self.$path.iter().map(|path| &*path.statement).collect(),)*
+                    $($switch_name => self.$switch.iter().map(|switch| &*switch.statement).collect(),)*
                     _ => Vec::new(),
                 }
             }

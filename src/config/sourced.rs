@@ -47,12 +47,12 @@ pub(crate) struct EntrySource {
     pub(crate) table: Rc<str>,
     pub(crate) key: &'static str,
     /// None where it is built in.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<FilePosition>,
 }
 
 /// A place in the configuration file: `/etc/backoff.toml:12:8`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FilePosition {
     /// As it may be shown.
     pub(crate) file: Rc<str>,
     /// 1 is the first.
@@ -61,7 +61,7 @@ pub(crate) struct Place {
     pub(crate) column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -158,7 +158,7 @@ impl fmt::Display for Statement {
 #[derive(Debug, Clone)]
 pub(crate) struct Sourced<T> {
     pub(crate) value: T,
-    pub(crate) said: Rc<Statement>,
+    pub(crate) statement: Rc<Statement>,
 }
 
 impl<T> Sourced<T> {
@@ -171,13 +171,13 @@ impl<T> Sourced<T> {
         let said = Statement::new(opt, text, source);
         let parsed = text.to_str().map_or_else(|| Err("is not UTF-8".to_owned()), parse);
         match parsed {
-            Ok(value) => Ok(Sourced { value, said }),
+            Ok(value) => Ok(Sourced { value, statement: said }),
             Err(problem) => Err(said.unreadable(&problem)),
         }
     }
 
     pub(crate) fn rank(&self) -> Rank {
-        self.said.source.rank()
+        self.statement.source.rank()
     }
 
     /// Whether somebody asked for it here, rather than a policy or the configuration file.
@@ -187,17 +187,17 @@ impl<T> Sourced<T> {
 
     /// The error that this value is of no use.
     pub(crate) fn wrong(&self, problem: &str) -> UsageError {
-        UsageError(format!("{}: {:?} {problem}", self.name(), self.said.text))
+        UsageError(format!("{}: {:?} {problem}", self.name(), self.statement.text))
     }
 
     /// The error that the text cannot be read, found later than usual.
     pub(crate) fn unreadable(&self, problem: &str) -> UsageError {
-        self.said.unreadable(problem)
+        self.statement.unreadable(problem)
     }
 
     /// Where it came from: `--base`, `BACKOFF_BASE`, `policy sip`.
     pub(crate) fn name(&self) -> String {
-        self.said.source.name(self.said.opt)
+        self.statement.source.name(self.statement.opt)
     }
 }
 
@@ -209,7 +209,7 @@ impl Sourced<PathBuf> {
         }
         Ok(Sourced {
             value: PathBuf::from(text),
-            said: Statement::new(opt, text, source),
+            statement: Statement::new(opt, text, source),
         })
     }
 }
@@ -229,14 +229,14 @@ impl Sourced<u8> {
     pub(crate) fn flags(opt: &'static Opt, count: u8) -> Sourced<u8> {
         Sourced {
             value: count,
-            said: Statement::new(opt, OsStr::new(&count.to_string()), Source::Flag),
+            statement: Statement::new(opt, OsStr::new(&count.to_string()), Source::Flag),
         }
     }
 }
 
 impl<T> fmt::Display for Sourced<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.said.fmt(f)
+        self.statement.fmt(f)
     }
 }
 

@@ -15,17 +15,17 @@ use crate::run::plan::{Nesting, Plan};
 
 /// The run around this one, as its variables tell.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Outer {
+pub(super) struct OuterRun {
     /// 0 where there is none.
     depth: u64,
     attempts: Option<u64>,
 }
 
-impl From<&[(OsString, OsString)]> for Outer {
-    fn from(variables: &[(OsString, OsString)]) -> Outer {
+impl From<&[(OsString, OsString)]> for OuterRun {
+    fn from(variables: &[(OsString, OsString)]) -> OuterRun {
         let number = |name| variable(variables, name)?.to_str()?.parse::<u64>().ok();
         let depth = number("BACKOFF_DEPTH").unwrap_or(0);
-        Outer {
+        OuterRun {
             depth,
             attempts: number("BACKOFF_ATTEMPT_LIMIT").filter(|_| depth > 0),
         }
@@ -37,7 +37,7 @@ pub(super) fn plan(
     settings: &Settings,
     layers: &Layers<'_>,
     command: &[OsString],
-    outer: Outer,
+    outer: OuterRun,
 ) -> Result<(Plan, Store), UsageError> {
     let nested = value(&settings.nested).unwrap_or(defaults::NESTED);
     let delays = waits::delays(settings)?;
@@ -45,7 +45,7 @@ pub(super) fn plan(
     let (classifier, patterns) = rules::classifier(settings, layers, command);
     let limits = limits::limits(settings, nested == NestedMode::Once && outer.depth > 0)?;
     let streams = streams::streams(settings, &classifier, patterns, &limits);
-    let (initial_delay, splay) = limits::before_the_first(settings, &limits)?;
+    let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
     let caps = classes.iter().map(|class| class.delays.cap);
     let (budget, store) = budget::budget(settings, caps.fold(delays.cap, Duration::max))?;
     let plan = Plan {

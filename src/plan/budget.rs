@@ -15,7 +15,7 @@ pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<S
     let cool_off = is_on(&settings.cool_off);
     let Some(name) = value(&settings.budget) else {
         return match &settings.cool_off {
-            Some(said) if cool_off && said.said.source == Source::Flag => Err(UsageError(
+            Some(said) if cool_off && said.statement.source == Source::Flag => Err(UsageError(
                 "--cool-off needs a name by which the runs know each other; try --budget NAME".into(),
             )),
             _ => Ok((None, Store::Home(None))),

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use crate::cli::table::{OPTIONS, Opt, duration, percent};
 use crate::cli::words::{JITTERS, JitterKind, word};
-use crate::config::layer::Rule;
+use crate::config::layer::PolicyRule;
 use crate::config::load::{ConfigFile, shown};
 use crate::config::settings::Settings;
 use crate::config::sourced::Sourced;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::run::plan::{Effective, Plan};
 
-pub(super) fn settings(settings: &Settings, rules: &[Rule], file: &ConfigFile, plan: &Plan) -> Vec<Effective> {
+pub(super) fn settings(settings: &Settings, rules: &[PolicyRule], file: &ConfigFile, plan: &Plan) -> Vec<Effective> {
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
     std::iter::once(configuration(file))
         .chain(options.filter_map(|opt| option(opt, settings, plan)))
@@ -58,13 +58,13 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
 fn is_idle(long: &str, plan: &Plan) -> bool {
     match long {
         "budget-ratio" | "budget-min" | "budget-window" | "store-timeout" => plan.budget.is_none(),
-        "max-retry-after" => plan.limits.max_asked.is_none(),
+        "max-retry-after" => plan.limits.max_retry_after.is_none(),
         _ => false,
     }
 }
 
 /// `exit 1,2, base 30s`
-fn rule(rule: &Rule) -> Effective {
+fn rule(rule: &PolicyRule) -> Effective {
     let says = rule.entries.iter().map(|entry| format!("{} {}", entry.key, entry.text));
     let place = rule.entries.first().and_then(|entry| entry.source.place.as_ref());
     Effective {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::config::layer::{Policy, Rule};
+use crate::config::layer::{Policy, PolicyRule};
 use crate::config::settings::Settings;
 
 /// From the strongest to the weakest; a rule of the policy stands between the first two.
@@ -21,11 +21,11 @@ impl Layers<'_> {
     }
 
     /// What holds for the failures of a rule.
-    pub(super) fn of_rule(&self, rule: &Rule) -> Settings {
+    pub(super) fn of_rule(&self, rule: &PolicyRule) -> Settings {
         self.with_weaker(self.explicit.clone().or(&rule.settings))
     }
 
-    pub(super) fn rules(&self) -> &[Rule] {
+    pub(super) fn rules(&self) -> &[PolicyRule] {
         self.policy.as_ref().map_or(&[], |policy| &policy.rules)
     }
 

@@ -46,13 +46,13 @@ pub(super) fn limits(settings: &Settings, leave_to_outer: bool) -> Result<Limits
         stop_at_delay: value(&settings.stop_at_delay),
         reset_after: value(&settings.reset_after),
         consecutive: value(&settings.consecutive).unwrap_or(defaults::CONSECUTIVE),
-        max_asked: is_on(&settings.retry_after).then_some(max_retry_after),
+        max_retry_after: is_on(&settings.retry_after).then_some(max_retry_after),
         leave_to_outer,
     })
 }
 
 /// `--initial-delay` and `--splay`.
-pub(super) fn before_the_first(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
+pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
     let initial_delay = value(&settings.initial_delay).unwrap_or(defaults::INITIAL_DELAY);
     let splay = value(&settings.splay).unwrap_or(defaults::SPLAY);
     if let Some(deadline) = limits.deadline

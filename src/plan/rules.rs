@@ -7,11 +7,11 @@ use std::path::Path;
 use super::layers::Layers;
 use super::waits;
 use crate::cli::defaults;
-use crate::config::presets::{PresetName, Verdict};
+use crate::config::presets::{PresetName, RowVerdict};
 use crate::config::settings::{Settings, is_on};
 use crate::config::sourced::{Sourced, UsageError, value};
 use crate::policy::classifier::{ClassRule, Classifier, Rule};
-use crate::policy::session::Class;
+use crate::policy::session::FailureClass;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 
@@ -102,7 +102,7 @@ fn add_presets(settings: &Settings, command: &[OsString], patterns: &mut Pattern
                 None => None,
             };
             rules.push(Rule {
-                stops: row.verdict == Verdict::Stop,
+                stops: row.verdict == RowVerdict::Stop,
                 codes: row.codes,
                 signals: None,
                 pattern,
@@ -141,9 +141,9 @@ fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
 }
 
 /// What holds for the failures of each rule of the policy.
-pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<Class>, UsageError> {
+pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<FailureClass>, UsageError> {
     let class = |rule| {
-        Ok(Class {
+        Ok(FailureClass {
             delays: waits::of_class(&layers.of_rule(rule))?,
             attempts: value(&rule.settings.attempts).flatten(),
         })

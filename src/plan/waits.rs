@@ -97,7 +97,7 @@ fn spread<T>(settings: &Settings, read: fn(&Spread) -> Result<T, String>) -> Res
 /// A flag that only some jitters look at must not be given with another, where it would do nothing.
 fn only_with<T>(said: Option<&Sourced<T>>, jitter: JitterKind, with: &[JitterKind]) -> Result<(), UsageError> {
     match said {
-        Some(said) if said.said.source == Source::Flag && !with.contains(&jitter) => {
+        Some(said) if said.statement.source == Source::Flag && !with.contains(&jitter) => {
             let names: Vec<String> = with.iter().map(|jitter| word(&JITTERS, *jitter)).collect();
             Err(UsageError(format!(
                 "{said} means nothing with {} jitter; try --jitter {}",

@@ -74,7 +74,7 @@ pub struct Reason {
     /// The text that a pattern was found in, where that decided or made it a failure.
     pub matched: Option<String>,
     /// It is a failure because no `--success-match` was found.
-    pub unproven: bool,
+    pub missing_success_match: bool,
     /// The class of failures that it belongs to, where a rule of a policy decided.
     pub class: Option<usize>,
 }
@@ -118,7 +118,7 @@ impl Classifier {
             end,
             seen,
             fail_match,
-            unproven: has_good_code && fail_match.is_none(),
+            missing_success_match: has_good_code && fail_match.is_none(),
         })
     }
 
@@ -213,7 +213,7 @@ struct Failure<'a> {
     seen: &'a Seen,
     /// The text that a `--fail-match` was found in.
     fail_match: Option<&'a str>,
-    unproven: bool,
+    missing_success_match: bool,
 }
 
 impl Failure<'_> {
@@ -221,7 +221,7 @@ impl Failure<'_> {
         Reason {
             why,
             matched: self.fail_match.map(str::to_owned),
-            unproven: self.unproven,
+            missing_success_match: self.missing_success_match,
             class: None,
         }
     }

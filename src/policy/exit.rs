@@ -45,7 +45,7 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
             | GiveUp::AttemptsOfClass
             | GiveUp::Deadline
             | GiveUp::Delay
-            | GiveUp::AskedTooLong
+            | GiveUp::RetryAfterTooLong
             | GiveUp::Budget(_),
         ) => overrides.exhausted.map(Exit::Code),
         // Not exhausted: the outer run goes on.
@@ -87,7 +87,7 @@ mod tests {
         GiveUp::AttemptsOfClass,
         GiveUp::Deadline,
         GiveUp::Delay,
-        GiveUp::AskedTooLong,
+        GiveUp::RetryAfterTooLong,
         GiveUp::Budget(Counts {
             attempts: 10,
             retries: 9,

@@ -20,7 +20,7 @@ pub(crate) const UNBOUNDED: Limits = Limits {
     reset_after: None,
     consecutive: 1,
     leave_to_outer: false,
-    max_asked: None,
+    max_retry_after: None,
 };
 
 pub(crate) fn ms(n: u64) -> Duration {
@@ -185,7 +185,7 @@ pub(crate) const fn reason(why: Why) -> Reason {
     Reason {
         why,
         matched: None,
-        unproven: false,
+        missing_success_match: false,
         class: None,
     }
 }

@@ -10,7 +10,7 @@ use super::budget::Counts;
 use super::classifier::Verdict;
 use super::delay::Delays;
 use super::outcome::{Bound, End, Outcome};
-pub use limits::{Class, Limits};
+pub use limits::{FailureClass, Limits};
 
 /// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub enum GiveUp {
     /// The next wait would reach `--stop-at-delay`.
     Delay,
     /// The output asked for a longer wait than `--max-retry-after`.
-    AskedTooLong,
+    RetryAfterTooLong,
     /// The budget that it shares is spent; what was counted.
     Budget(Counts),
     /// `--nested once`.
@@ -69,7 +69,7 @@ struct Progress {
 pub struct Session<'p> {
     limits: &'p Limits,
     delays: &'p Delays,
-    classes: &'p [Class],
+    classes: &'p [FailureClass],
     /// The attempt that runs or is about to, since the last reset; 1 is the first.
     attempt: u64,
     total: u64,
@@ -83,7 +83,7 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    pub fn new(limits: &'p Limits, delays: &'p Delays, classes: &'p [Class]) -> Session<'p> {
+    pub fn new(limits: &'p Limits, delays: &'p Delays, classes: &'p [FailureClass]) -> Session<'p> {
         Session {
             limits,
             delays,
@@ -167,7 +167,7 @@ impl<'p> Session<'p> {
         }
         let drawn = self.draw(rng);
         if self.asked(outcome).is_some_and(|(asked, most)| asked > most) {
-            return give_up(GiveUp::AskedTooLong);
+            return give_up(GiveUp::RetryAfterTooLong);
         }
         let wait = self.as_asked(outcome, drawn, rng);
         if self.passes_deadline(elapsed, wait) {
@@ -216,7 +216,7 @@ impl<'p> Session<'p> {
 
     /// The wait that the output asked for, and the longest that is granted; None without `--retry-after`.
     fn asked(&self, outcome: &Outcome) -> Option<(Duration, Duration)> {
-        outcome.seen.wait_asked.zip(self.limits.max_asked)
+        outcome.seen.wait_asked.zip(self.limits.max_retry_after)
     }
 
     /// The wait that was drawn, or a longer one that the output asked for, up to the longest that is granted.

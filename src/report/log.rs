@@ -12,7 +12,7 @@ use crate::run::event::{Event, Moment};
 use crate::run::plan::Identity;
 
 #[derive(Debug)]
-pub(crate) struct Log<'a> {
+pub(crate) struct JsonLog<'a> {
     identity: &'a Identity,
     verbosity: i16,
     /// Lines that will be printed only if not all goes well.
@@ -21,10 +21,10 @@ pub(crate) struct Log<'a> {
     is_uneventful: bool,
 }
 
-impl<'a> Log<'a> {
+impl<'a> JsonLog<'a> {
     /// `verbosity` is -1 for quiet, 1 and more for verbose.
-    pub(super) fn new(identity: &'a Identity, verbosity: i16) -> Log<'a> {
-        Log {
+    pub(super) fn new(identity: &'a Identity, verbosity: i16) -> JsonLog<'a> {
+        JsonLog {
             identity,
             verbosity,
             held: String::new(),
@@ -121,7 +121,7 @@ pub(super) fn reason(why: GiveUp) -> &'static str {
         GiveUp::Attempts | GiveUp::AttemptsOfClass => "attempts",
         GiveUp::Deadline => "deadline",
         // The delay that the output asked for is one, too.
-        GiveUp::Delay | GiveUp::AskedTooLong => "delay",
+        GiveUp::Delay | GiveUp::RetryAfterTooLong => "delay",
         GiveUp::Budget(_) => "budget",
         GiveUp::Nested => "nested",
         GiveUp::Stdin => "stdin",

@@ -10,7 +10,7 @@ use crate::run::output::{Format, When};
 use crate::run::plan::Identity;
 use crate::run::plan::Plan;
 
-use super::log::Log;
+use super::log::JsonLog;
 use super::summary::Report;
 use super::text::Text;
 use super::{github, words};
@@ -18,7 +18,7 @@ use super::{github, words};
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
     text: Text<'a>,
-    log: Log<'a>,
+    log: JsonLog<'a>,
     format: Format,
     colour: Colour,
     report: Option<Report>,
@@ -64,7 +64,7 @@ impl<'a> Reporter<'a> {
                 budget: plan.budget.as_ref(),
                 has_log_file: output.log_file.is_some(),
             },
-            log: Log::new(identity, output.verbosity),
+            log: JsonLog::new(identity, output.verbosity),
             format: output.format,
             colour: match (output.colour, &output.log_file) {
                 (When::Always, _) => Colour::Known(true),

@@ -211,7 +211,7 @@ impl Text<'_> {
                 " (the next wait would pass the deadline)".into()
             }
             (GiveUp::Delay, _) => " (the next wait would reach --stop-at-delay)".into(),
-            (GiveUp::AskedTooLong, _) => {
+            (GiveUp::RetryAfterTooLong, _) => {
                 let asked = outcome.seen.wait_asked.unwrap_or_default();
                 format!(" (asked to wait {}, longer than --max-retry-after)", span(asked))
             }

@@ -17,7 +17,7 @@ pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> S
     match verdict.reason() {
         Some(reason) => match &reason.matched {
             Some(text) => format!("matched \"{}\" ({end})", shown(text)),
-            None if reason.unproven => format!("no line matches --success-match ({end})"),
+            None if reason.missing_success_match => format!("no line matches --success-match ({end})"),
             None => end.to_string(),
         },
         None => end.to_string(),

@@ -47,7 +47,7 @@ pub(crate) trait Host {
     fn attempt(&mut self, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// Time since the UNIX epoch; it may jump.
     fn time_of_day(&self) -> Duration;
-    /// Waits until this much time has passed, hearing signals. Meanwhile `shown` says, for the time that is left,
+    /// Waits until this much time has passed, handling signals. Meanwhile `shown` says, for the time that is left,
     /// what a person at the terminal may see of it.
     fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), RunError>;
     /// Asks the shell command of `--retry-if` about the attempt that has just ended.
@@ -56,7 +56,7 @@ pub(crate) trait Host {
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// The run is over: prints what was kept of the output.
     fn release(&mut self, succeeded: bool) -> Result<(), RunError>;
-    /// Asks the budget, for as long as it allows, hearing signals. An error is what a person should read.
+    /// Asks the budget, for as long as it allows, handling signals. An error is what a person should read.
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,

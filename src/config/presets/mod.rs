@@ -70,7 +70,7 @@ pub(crate) struct Preset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     /// What such a failure is.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: RowVerdict,
     /// The exit codes it needs; None: any failure.
     pub(crate) codes: Option<CodeSet>,
     /// The regex some line must match, whatever the case; None: any output.
@@ -81,7 +81,7 @@ pub(crate) struct Row {
 
 /// What a row says of a failure it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum RowVerdict {
     /// It is transient.
     Retry,
     /// It is permanent, whatever other rows say.
@@ -180,8 +180,8 @@ fn values_of(text: &'static str, key: &'static str) -> impl Iterator<Item = &'st
 fn row(line: &'static str) -> Option<Row> {
     let mut fields = line.split('\t');
     let verdict = match fields.next()? {
-        "retry" => Verdict::Retry,
-        "stop" => Verdict::Stop,
+        "retry" => RowVerdict::Retry,
+        "stop" => RowVerdict::Stop,
         _ => return None,
     };
     let codes = match fields.next()? {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::config::presets::{self, Preset, Row, Verdict};
+use crate::config::presets::{self, Preset, Row, RowVerdict};
 
 fn find(name: &str) -> Option<Preset> {
     presets::index(name).map(|index| presets::parsed(presets::FILES[index]))
@@ -120,7 +120,7 @@ fn every_row_says_what_it_goes_by_and_compiles() {
             preset.name
         );
         assert!(
-            preset.rows.iter().any(|row| row.verdict == Verdict::Retry),
+            preset.rows.iter().any(|row| row.verdict == RowVerdict::Retry),
             "{}",
             preset.name
         );
@@ -199,7 +199,7 @@ fn is_transient(preset: &Preset, code: u8, output: &str) -> bool {
             .iter()
             .any(|row| row.verdict == verdict && says(row, code, output))
     };
-    !any(Verdict::Stop) && any(Verdict::Retry)
+    !any(RowVerdict::Stop) && any(RowVerdict::Retry)
 }
 
 /// Tool, exit code, what it printed.

@@ -17,7 +17,7 @@ pub struct Limits {
     /// How many successes in a row a success takes, at least 1.
     pub consecutive: u64,
     /// `--retry-after`: the longest wait that the output may ask for; None without it.
-    pub max_asked: Option<Duration>,
+    pub max_retry_after: Option<Duration>,
     /// `--nested once` under an outer run: leave retrying to that one.
     pub leave_to_outer: bool,
 }
@@ -31,7 +31,7 @@ impl Limits {
 
 /// What holds for a class of failures in place of what holds for all.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Class {
+pub struct FailureClass {
     /// Its waits, which grow with its own retries.
     pub delays: Delays,
     /// So many failures of the class end the run; None is unlimited.

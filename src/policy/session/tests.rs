@@ -134,7 +134,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let delays = plain_doubling();
     let mut rng = seeded(14);
     let limits = Limits {
-        max_asked: Some(s(60)),
+        max_retry_after: Some(s(60)),
         ..UNBOUNDED
     };
     let mut session = Session::new(&limits, &delays, &[]);
@@ -147,7 +147,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     // The waits have grown beneath.
     assert_eq!(next(&asks(ms(1))), (Decision::Retry(s(4)), 3, s(8)));
     let too_long = asks(s(60) + Duration::from_nanos(1));
-    assert_eq!(next(&too_long), (gave_up(GiveUp::AskedTooLong), 3, s(60)));
+    assert_eq!(next(&too_long), (gave_up(GiveUp::RetryAfterTooLong), 3, s(60)));
 
     let mut deaf = Session::new(&UNBOUNDED, &delays, &[]);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
@@ -275,7 +275,7 @@ impl Model<'_> {
             }
             // These attempts printed and read nothing, and no rule speaks of them.
             Decision::Stop(Stop::GaveUp(
-                why @ (GiveUp::AskedTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin),
+                why @ (GiveUp::RetryAfterTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin),
             )) => unreachable!("{why:?}"),
             Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
                 assert!(may_go_on && !is_last && stops);
@@ -293,7 +293,7 @@ impl Model<'_> {
 fn any_limits(rng: &mut Xoshiro256PlusPlus) -> Limits {
     let maybe = |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
     Limits {
-        max_asked: None,
+        max_retry_after: None,
         attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
         deadline: maybe(rng, 60_000),
         stop_at_delay: maybe(rng, 60_000),
@@ -370,9 +370,9 @@ proptest! {
             growth: Growth::Exponential { factor: f64::from(factor) },
             jitter: Jitter::None,
         };
-        let classes: Vec<Class> = terms
+        let classes: Vec<FailureClass> = terms
             .iter()
-            .map(|(base, factor, attempts)| Class { delays: delays(*base, *factor), attempts: *attempts })
+            .map(|(base, factor, attempts)| FailureClass { delays: delays(*base, *factor), attempts: *attempts })
             .collect();
         let limits = Limits {
             attempts,
@@ -380,7 +380,7 @@ proptest! {
             stop_at_delay: None,
             reset_after: None,
             consecutive: 1,
-            max_asked: None,
+            max_retry_after: None,
             leave_to_outer: false,
         };
         let ordinary = delays(500, 2);
@@ -390,7 +390,7 @@ proptest! {
         for (kind, total) in failures.into_iter().zip(1_u64..) {
             let kind = kind % counts.len();
             let class = kind.checked_sub(1);
-            let verdict = Verdict::Transient(Reason { why: Why::ByDefault, matched: None, unproven: false, class });
+            let verdict = Verdict::Transient(Reason { why: Why::ByDefault, matched: None, missing_success_match: false, class });
             let decision = session.next(&failed(Duration::ZERO), &verdict, Duration::ZERO, &mut rng);
             let delays = class.map_or(&ordinary, |class| &classes[class].delays);
             let expected = Decision::Retry(delays.unjittered(counts[kind]));

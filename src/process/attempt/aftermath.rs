@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::event_loop::EventLoop;
-use super::on_signal::{Action, Phase, on_signal};
+use super::on_signal::{Phase, SignalAction, on_signal};
 use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::streams::standard::Streams;
@@ -86,7 +86,7 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
 fn handle_signals(phase: Phase, attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     let mut asked = false;
     while let Some(received) = event_loop.signals.take() {
-        if on_signal(phase, received) == Action::NoFurtherAttempt {
+        if on_signal(phase, received) == SignalAction::NoFurtherAttempt {
             attempt.interrupted.get_or_insert(received.signal);
             asked = true;
         }

@@ -1,7 +1,7 @@
 //! What is done about a signal: the table "State and signal" of docs/DESIGN.md.
 
 use crate::policy::signal::Signal;
-use crate::process::signals::received::{Class, Received};
+use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::place::Place;
 
 /// What backoff is doing when a signal comes.
@@ -34,7 +34,7 @@ pub(crate) struct Facts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum SignalAction {
     Ignore,
     /// Something has become of the command or, as process 1, of an orphan.
     LookAtChildren,
@@ -53,32 +53,32 @@ pub(crate) enum Action {
     CopySize,
 }
 
-pub(crate) fn on_signal(phase: Phase, received: Received) -> Action {
+pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
-        (Phase::BetweenAttempts | Phase::Running(_), Class::Child) => Action::LookAtChildren,
-        (Phase::BetweenAttempts, Class::End) => Action::EndRun,
-        (Phase::BetweenAttempts, Class::StopJob) => Action::StopBackoff,
-        (Phase::BetweenAttempts, Class::Continue | Class::Inform) => Action::Ignore,
+        (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
+        (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
+        (Phase::BetweenAttempts, SignalClass::StopJob) => SignalAction::StopBackoff,
+        (Phase::BetweenAttempts, SignalClass::Continue | SignalClass::Inform) => SignalAction::Ignore,
         (Phase::Running(facts), _) => while_running(facts, received),
-        (Phase::EndingTree | Phase::Draining, Class::End) => Action::NoFurtherAttempt,
-        (Phase::EndingTree | Phase::Draining, _) => Action::Ignore,
+        (Phase::EndingTree | Phase::Draining, SignalClass::End) => SignalAction::NoFurtherAttempt,
+        (Phase::EndingTree | Phase::Draining, _) => SignalAction::Ignore,
     }
 }
 
-fn while_running(facts: Facts, received: Received) -> Action {
+fn while_running(facts: Facts, received: Received) -> SignalAction {
     let is_in_session = matches!(facts.place, Place::Terminal | Place::Session);
-    match (received.class, has_it_already(facts, received)) {
-        (Class::StopJob, _) if is_in_session => Action::StopCommand,
-        (Class::Inform, _) if received.signal == Signal::WINCH && facts.copies_size => Action::CopySize,
-        (Class::End, true) => Action::NoFurtherAttempt,
-        (Class::End, false) => Action::PassOnAndNoFurtherAttempt,
-        (_, true) => Action::Ignore,
-        (_, false) => Action::PassOn,
+    match (received.class, command_received_it(facts, received)) {
+        (SignalClass::StopJob, _) if is_in_session => SignalAction::StopCommand,
+        (SignalClass::Inform, _) if received.signal == Signal::WINCH && facts.copies_size => SignalAction::CopySize,
+        (SignalClass::End, true) => SignalAction::NoFurtherAttempt,
+        (SignalClass::End, false) => SignalAction::PassOnAndNoFurtherAttempt,
+        (_, true) => SignalAction::Ignore,
+        (_, false) => SignalAction::PassOn,
     }
 }
 
 /// Whether the command got the signal from where backoff got it.
-fn has_it_already(facts: Facts, received: Received) -> bool {
+fn command_received_it(facts: Facts, received: Received) -> bool {
     if facts.by_key {
         return true;
     }
@@ -87,9 +87,9 @@ fn has_it_already(facts: Facts, received: Received) -> bool {
     }
     match received.class {
         // What continues a job continues all of it.
-        Class::Continue => facts.was_continued,
+        SignalClass::Continue => facts.was_continued,
         // What stops a job stops all of it, and must not stop it again after it was continued.
-        Class::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
+        SignalClass::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
         _ if received.signal == Signal::HUP && facts.leads_session => false,
         _ => received.by_terminal,
     }
@@ -97,7 +97,7 @@ fn has_it_already(facts: Facts, received: Received) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use Action::*;
+    use SignalAction::*;
 
     use super::*;
 
@@ -132,7 +132,7 @@ mod tests {
 
     /// A row of the table: end, stop, CONT, the rest.
     #[track_caller]
-    fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [Action; 4]) {
+    fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [SignalAction; 4]) {
         let columns = [END.to_vec(), STOP.to_vec(), vec![Signal::CONT], rest()];
         for (signals, action) in columns.into_iter().zip(row) {
             for signal in signals {

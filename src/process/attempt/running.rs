@@ -12,11 +12,11 @@ use std::time::Instant;
 
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
-use super::on_signal::{Action, Facts, Phase, on_signal};
+use super::on_signal::{Facts, Phase, SignalAction, on_signal};
 use super::tree::ProcessTree;
 use crate::policy::outcome::Bound;
 use crate::policy::signal::Signal;
-use crate::process::signals::received::{Class, Received};
+use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::place::Place;
 use crate::process::streams::standard::Streams;
@@ -116,14 +116,14 @@ impl<'a> Running<'a> {
     fn handle(&mut self, event_loop: &mut EventLoop, received: Received) -> bool {
         let signal = received.signal;
         let facts = self.facts(event_loop, received);
-        if received.class == Class::Continue {
+        if received.class == SignalClass::Continue {
             self.on_continue(event_loop);
         }
         match on_signal(Phase::Running(facts), received) {
-            Action::LookAtChildren => return true,
-            Action::PassOn => self.child.signal(signal),
-            Action::NoFurtherAttempt => self.interrupt(signal),
-            Action::PassOnAndNoFurtherAttempt => {
+            SignalAction::LookAtChildren => return true,
+            SignalAction::PassOn => self.child.signal(signal),
+            SignalAction::NoFurtherAttempt => self.interrupt(signal),
+            SignalAction::PassOnAndNoFurtherAttempt => {
                 self.interrupt(signal);
                 self.child.signal(signal);
                 self.deadlines.on_passed_on(now());
@@ -131,13 +131,13 @@ impl<'a> Running<'a> {
                     self.child.signal(Signal::CONT);
                 }
             }
-            Action::StopCommand => self.stop_command(event_loop, signal),
-            Action::CopySize => {
+            SignalAction::StopCommand => self.stop_command(event_loop, signal),
+            SignalAction::CopySize => {
                 if let Some(pty) = event_loop.pty() {
                     pty.copy_size();
                 }
             }
-            Action::Ignore | Action::EndRun | Action::StopBackoff => {}
+            SignalAction::Ignore | SignalAction::EndRun | SignalAction::StopBackoff => {}
         }
         false
     }
@@ -145,7 +145,7 @@ impl<'a> Running<'a> {
     fn facts(&mut self, event_loop: &mut EventLoop, received: Received) -> Facts {
         let Received { signal, class, .. } = received;
         // What costs a system call is asked where it counts.
-        let asks_child = self.place == Place::Shared && matches!(class, Class::StopJob | Class::Continue);
+        let asks_child = self.place == Place::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Facts {
             place: self.place,
             by_key: event_loop.job.take_key(signal),
@@ -203,13 +203,13 @@ impl<'a> Running<'a> {
         event_loop.pty().map(Pty::release_keyboard);
         event_loop.job.stop(&mut event_loop.signals, signal);
         if has_pty {
-            self.go_on_with_it(event_loop);
+            self.resume_on_pty(event_loop);
         }
         self.deadlines.on_pause(now().saturating_duration_since(stopped));
     }
 
     /// backoff goes on, and the command on its own terminal has to.
-    fn go_on_with_it(&mut self, event_loop: &mut EventLoop) {
+    fn resume_on_pty(&mut self, event_loop: &mut EventLoop) {
         if let Some(pty) = event_loop.pty() {
             pty.take_keyboard();
             pty.copy_size();

@@ -7,7 +7,7 @@ use nix::poll::PollFlags;
 
 use super::background::Background;
 use crate::process::attempt::event_loop::EventLoop;
-use crate::process::attempt::on_signal::{Action, Phase, on_signal};
+use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
@@ -44,17 +44,17 @@ impl BetweenAttempts {
     fn handle_signals(&mut self) -> Result<(), RunError> {
         while let Some(received) = self.event_loop.signals.take() {
             match on_signal(Phase::BetweenAttempts, received) {
-                Action::EndRun => {
+                SignalAction::EndRun => {
                     self.event_loop.is_ending = true;
                     return Err(RunError::Interrupted(received.signal));
                 }
-                Action::StopBackoff => {
+                SignalAction::StopBackoff => {
                     self.countdown.erase();
                     let event_loop = &mut self.event_loop;
                     event_loop.job.stop(&mut event_loop.signals, received.signal);
                     event_loop.signals.receive();
                 }
-                Action::LookAtChildren => self.event_loop.reap_orphans(None),
+                SignalAction::LookAtChildren => self.event_loop.reap_orphans(None),
                 _ => {}
             }
         }

@@ -11,7 +11,7 @@ use crate::run::text::{describe, describe_error};
 
 /// The log, opened when there is something to write.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct LogSink {
     path: Option<PathBuf>,
     /// The path stands for a descriptor that backoff was not given. One of its own may get that number.
     is_not_given: bool,
@@ -19,11 +19,11 @@ pub(super) struct Log {
     is_lost: bool,
 }
 
-impl Log {
+impl LogSink {
     /// To this file, or to standard error. Before backoff opens anything of its own.
-    pub(super) fn new(path: Option<PathBuf>) -> Log {
+    pub(super) fn new(path: Option<PathBuf>) -> LogSink {
         let number = path.as_deref().and_then(sink::descriptor);
-        Log {
+        LogSink {
             path,
             is_not_given: number.is_some_and(|number| !fd::is_open(number)),
             sink: None,

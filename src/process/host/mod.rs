@@ -35,8 +35,8 @@ use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
 use between_attempts::BetweenAttempts;
-use log::Log;
-use writer::Unwritten;
+use log::LogSink;
+use writer::WriteError;
 
 /// This process and what it starts.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(crate) struct System {
     program: Program,
     /// Made for the first attempt.
     environment: Option<Environment>,
-    log: Log,
+    log: LogSink,
     /// `--report` stands for a descriptor that backoff was not given.
     is_report_closed: bool,
     /// The countdown of waits; None if nobody wants it.
@@ -60,7 +60,7 @@ impl System {
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> Result<System, RunError> {
         let output = &plan.output;
         // Before there are descriptors of backoff's own.
-        let log = Log::new(output.log_file.clone());
+        let log = LogSink::new(output.log_file.clone());
         let report = output.report.as_deref().and_then(sink::descriptor);
         let is_report_closed = report.is_some_and(|number| !fd::is_open(number));
         let signals =
@@ -139,9 +139,9 @@ impl System {
             return Ok(());
         };
         writer::write(&mut self.between, &sink, text).map_err(|unwritten| match unwritten {
-            Unwritten::Refused(errno) => describe(errno),
-            Unwritten::Unread => "nobody reads it".into(),
-            Unwritten::RunError(_) => "interrupted".into(),
+            WriteError::Refused(errno) => describe(errno),
+            WriteError::Unread => "nobody reads it".into(),
+            WriteError::RunError(_) => "interrupted".into(),
         })
     }
 
@@ -254,15 +254,15 @@ impl Host for System {
         match writer::write(&mut self.between, &sink, lines) {
             Ok(()) => Ok(()),
             // Nobody can read it; the command's fate does not change.
-            Err(Unwritten::Refused(errno)) => match self.log.fail(errno) {
+            Err(WriteError::Refused(errno)) => match self.log.fail(errno) {
                 Some(warning) => self.complain(&warning),
                 None => Ok(()),
             },
-            Err(Unwritten::Unread) => {
+            Err(WriteError::Unread) => {
                 self.log.give_up();
                 Ok(())
             }
-            Err(Unwritten::RunError(error)) => Err(error),
+            Err(WriteError::RunError(error)) => Err(error),
         }
     }
 }

@@ -20,10 +20,10 @@ use crate::run::host::RunError;
 use crate::run::text::describe_error;
 
 /// Once a signal has ended the run, how long what is still to be said may wait for its reader.
-const LAST_WORDS: Duration = Duration::from_millis(250);
+const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Why a text was not written.
-pub(super) enum Unwritten {
+pub(super) enum WriteError {
     /// The system says so.
     Refused(Errno),
     /// The run is ending, and there is still no room for it.
@@ -33,20 +33,20 @@ pub(super) enum Unwritten {
 }
 
 /// Writes all of a text.
-pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, text: &str) -> Result<(), Unwritten> {
+pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, text: &str) -> Result<(), WriteError> {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         // It may be a pipe that nobody empties, and a signal must get through; one that has got through must
         // not be held up.
         if !between.event_loop.is_ending {
-            between.wait_for_room(sink.fd()).map_err(Unwritten::RunError)?;
+            between.wait_for_room(sink.fd()).map_err(WriteError::RunError)?;
         } else if !has_room_soon(sink.fd()) {
-            return Err(Unwritten::Unread);
+            return Err(WriteError::Unread);
         }
         match sink.write(rest) {
             Ok(written) => rest = &rest[written..],
             Err(Errno::EINTR | Errno::EAGAIN) => {}
-            Err(errno) => return Err(Unwritten::Refused(errno)),
+            Err(errno) => return Err(WriteError::Refused(errno)),
         }
     }
     Ok(())
@@ -54,7 +54,7 @@ pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, text: &str) -> R
 
 /// Whether something can be written here, now or in a moment. Signals have to wait.
 fn has_room_soon(fd: BorrowedFd<'_>) -> bool {
-    let until = Deadline::after(now(), LAST_WORDS);
+    let until = Deadline::after(now(), FINAL_WRITE_TIMEOUT);
     loop {
         let left = until.left(now());
         let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
@@ -70,7 +70,7 @@ fn has_room_soon(fd: BorrowedFd<'_>) -> bool {
 /// One line on standard error. That it cannot be written is no further error.
 pub(super) fn complain(between: &mut BetweenAttempts, line: &str) -> Result<(), RunError> {
     match write(between, &Sink::new(stdio::ERR), &format!("backoff: {line}\n")) {
-        Err(Unwritten::RunError(error)) => Err(error),
+        Err(WriteError::RunError(error)) => Err(error),
         _ => Ok(()),
     }
 }

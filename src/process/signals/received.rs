@@ -7,14 +7,14 @@ use crate::policy::signal::Signal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) signal: Signal,
-    pub(crate) class: Class,
+    pub(crate) class: SignalClass,
     /// The terminal sent it, to every process of its foreground group.
     pub(crate) by_terminal: bool,
 }
 
 /// What a signal is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum SignalClass {
     /// It asks a program to end: TERM, INT, HUP and QUIT, and the alarm that a caller set before it executed backoff,
     /// which would have ended the bare command.
     End,
@@ -33,11 +33,11 @@ pub(super) type Queue = VecDeque<Received>;
 impl Received {
     /// `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
     pub(crate) fn new(signal: Signal, from_kernel: bool) -> Received {
-        let class = Class::of(signal, from_kernel);
+        let class = SignalClass::of(signal, from_kernel);
         let is_terminals = matches!(
             signal,
             Signal::INT | Signal::QUIT | Signal::HUP | Signal::WINCH | Signal::CONT
-        ) || class == Class::StopJob;
+        ) || class == SignalClass::StopJob;
         Received {
             signal,
             class,
@@ -52,15 +52,15 @@ pub(super) fn is_of_own_write(signal: Signal, sender: i32) -> bool {
     matches!(signal, Signal::PIPE | Signal::XFSZ) && sender == std::process::id() as i32
 }
 
-impl Class {
-    fn of(signal: Signal, from_kernel: bool) -> Class {
+impl SignalClass {
+    fn of(signal: Signal, from_kernel: bool) -> SignalClass {
         match signal {
-            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => Class::End,
-            Signal::ALRM if from_kernel => Class::End,
-            Signal::CONT => Class::Continue,
-            Signal::CHLD => Class::Child,
-            signal if signal.stops_a_job() => Class::StopJob,
-            _ => Class::Inform,
+            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,
+            Signal::ALRM if from_kernel => SignalClass::End,
+            Signal::CONT => SignalClass::Continue,
+            Signal::CHLD => SignalClass::Child,
+            signal if signal.stops_a_job() => SignalClass::StopJob,
+            _ => SignalClass::Inform,
         }
     }
 }
@@ -73,17 +73,17 @@ mod tests {
     fn every_signal_is_of_one_class() {
         let by_process = |signal| Received::new(signal, false);
         for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
-            assert_eq!(by_process(signal).class, Class::End);
+            assert_eq!(by_process(signal).class, SignalClass::End);
         }
         for signal in [Signal::TSTP, Signal::TTIN, Signal::TTOU] {
-            assert_eq!(by_process(signal).class, Class::StopJob);
+            assert_eq!(by_process(signal).class, SignalClass::StopJob);
         }
-        assert_eq!(by_process(Signal::CONT).class, Class::Continue);
-        assert_eq!(by_process(Signal::CHLD).class, Class::Child);
+        assert_eq!(by_process(Signal::CONT).class, SignalClass::Continue);
+        assert_eq!(by_process(Signal::CHLD).class, SignalClass::Child);
         for signal in [Signal::WINCH, Signal::PIPE, Signal::ALRM] {
-            assert_eq!(by_process(signal).class, Class::Inform);
+            assert_eq!(by_process(signal).class, SignalClass::Inform);
         }
-        assert_eq!(Received::new(Signal::ALRM, true).class, Class::End);
+        assert_eq!(Received::new(Signal::ALRM, true).class, SignalClass::End);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::search::scanner::Scanner;
 const EXCERPT: usize = 80;
 
 /// What all that looks at the output of one attempt has found. What a terminal shows is one output.
-pub(super) struct Observer {
+pub(super) struct OutputObserver {
     outputs: [Observed; 2],
     /// For `--retry-if`.
     copy: Option<Spool>,
@@ -42,10 +42,10 @@ struct Matches {
     settled: Vec<usize>,
 }
 
-impl Observer {
-    pub(super) fn new(options: &StreamOptions) -> Observer {
+impl OutputObserver {
+    pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let observed = |output| Observed::new(options, output);
-        Observer {
+        OutputObserver {
             outputs: [observed(0), observed(1)],
             copy: options.copy.then(Spool::default),
             retry_after: options.retry_after.then(RetryAfter::default),

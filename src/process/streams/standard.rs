@@ -9,7 +9,7 @@ use nix::poll::PollFlags;
 
 use super::destination::{Broken, OutputDestination};
 use super::input::Input;
-use super::observer::Observer;
+use super::observer::OutputObserver;
 use super::pump::OutputPump;
 use super::spool::Spool;
 use crate::policy::outcome::Seen;
@@ -38,7 +38,7 @@ struct AttemptStreams {
     pumps: [Option<OutputPump>; 2],
     /// Its terminal (`--pty`), whose output is that of pump 0.
     pty: Option<Pty>,
-    observer: Observer,
+    observer: OutputObserver,
     /// Why what was read of standard input could not be kept.
     input_error: Option<String>,
     /// Output has come since this was last asked.
@@ -83,7 +83,7 @@ impl Streams {
         let mut attempt = AttemptStreams {
             pumps: [None, None],
             pty: None,
-            observer: Observer::new(&self.options),
+            observer: OutputObserver::new(&self.options),
             input_error: None,
             has_new_output: false,
         };

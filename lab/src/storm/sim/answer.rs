@@ -14,7 +14,7 @@ pub const UNLIMITED: Limits = Limits {
     stop_at_delay: None,
     reset_after: None,
     consecutive: 1,
-    max_asked: None,
+    max_retry_after: None,
     leave_to_outer: false,
 };
 
