@@ -73,7 +73,7 @@ fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = Identity { run_id: random::uuid() };
     let mut rng = random::generator(plan.seed);
-    let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour);
+    let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour, stdio::is_read_by_runner);
     let mut host = match System::take_over(plan, store) {
         Ok(host) => ManuallyDrop::new(host),
         Err(RunError::Fault(line)) => return complain(&line),

@@ -57,7 +57,7 @@ fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
     let mut calls = 0;
     let mut host = Script::new(attempts.iter().cloned().inspect(|_| calls += 1));
     let identity = Identity { run_id: "a run".into() };
-    let mut observer = Reporter::new(plan, &identity, || false);
+    let mut observer = Reporter::new(plan, &identity, || false, || false);
     let exit = engine::run(plan, &identity, &mut host, &mut seeded(seed), &mut observer);
     let mut waits = std::mem::take(&mut host.waits);
     let said = std::mem::take(&mut host.said);

@@ -3,6 +3,7 @@
 //! the older form, anything from `##[` on.
 
 use crate::run::event::Event;
+use crate::run::text::without_commands;
 
 /// A line about an event, with its line feed.
 pub(crate) fn line(event: &Event<'_>, sentence: &str) -> String {
@@ -17,9 +18,4 @@ pub(crate) fn line(event: &Event<'_>, sentence: &str) -> String {
         .replace('\r', "%0D")
         .replace('\n', "%0A");
     format!("::{level} title=backoff::{escaped}\n")
-}
-
-/// What the command printed must not become a command of its own.
-fn without_commands(sentence: &str) -> String {
-    sentence.replace("##[", "## [")
 }

@@ -78,6 +78,8 @@ pub fn push_string(text: &mut String, value: &str) {
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
             '\t' => text.push_str("\\t"),
+            // From "##[" on a line is a command to some CI runners, wherever it stands.
+            '[' if text.ends_with("##") => text.push_str("\\u005b"),
             c if !is_printable(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     let _ = write!(text, "\\u{unit:04x}");

@@ -1,5 +1,6 @@
 //! The observer of a run: makes lines of events, and keeps what the report is made of.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::policy::classifier::Verdict;
@@ -9,6 +10,7 @@ use crate::run::observer::Observer;
 use crate::run::output::{Format, When};
 use crate::run::plan::Identity;
 use crate::run::plan::Plan;
+use crate::run::text::without_commands;
 
 use super::log::JsonLog;
 use super::summary::Report;
@@ -21,6 +23,8 @@ pub(crate) struct Reporter<'a> {
     log: JsonLog<'a>,
     format: Format,
     colour: Colour,
+    /// Whether a CI runner acts on what it reads on standard error; None where the lines go to a file.
+    is_read_by_runner: Option<fn() -> bool>,
     report: Option<Report>,
 }
 
@@ -40,7 +44,11 @@ impl Observer for Reporter<'_> {
             Format::Json => self.log.lines(moment, event),
             Format::GitHub => Some(github::line(event, &self.text.sentence(moment, event)?)),
             Format::Text => {
-                let sentence = self.text.sentence(moment, event)?;
+                let mut sentence = self.text.sentence(moment, event)?;
+                let harmless = without_commands(&sentence);
+                if harmless != sentence && self.is_read_by_runner.is_some_and(|ask| ask()) {
+                    sentence = harmless;
+                }
                 Some(format!("backoff: {}\n", self.coloured(event, &sentence)))
             }
         }
@@ -52,9 +60,17 @@ impl Observer for Reporter<'_> {
 }
 
 impl<'a> Reporter<'a> {
-    /// `takes_colour` says whether standard error does.
-    pub(crate) fn new(plan: &'a Plan, identity: &'a Identity, takes_colour: fn() -> bool) -> Reporter<'a> {
+    /// `takes_colour` says whether standard error does, and `is_read_by_runner` whether a CI runner reads it.
+    pub(crate) fn new(
+        plan: &'a Plan,
+        identity: &'a Identity,
+        takes_colour: fn() -> bool,
+        is_read_by_runner: fn() -> bool,
+    ) -> Reporter<'a> {
         let output = &plan.output;
+        // Others may be a descriptor that the runner reads.
+        let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
+        let has_own_file = output.log_file.as_ref().is_some_and(is_file);
         Reporter {
             text: Text {
                 verbosity: output.verbosity,
@@ -71,6 +87,7 @@ impl<'a> Reporter<'a> {
                 (When::Auto, None) => Colour::Ask(takes_colour),
                 (When::Auto, Some(_)) | (When::Never, _) => Colour::Known(false),
             },
+            is_read_by_runner: (!has_own_file).then_some(is_read_by_runner),
             report: output.report.as_ref().map(|_| {
                 let name = plan.command.first().map(words::name).unwrap_or_default();
                 Report::new(&identity.run_id, &name)

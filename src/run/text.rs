@@ -32,3 +32,17 @@ pub(crate) fn printable(text: &str) -> String {
     }
     shown
 }
+
+/// A text with nothing in it that a CI runner would take for a command: a line that begins with `::`, or anything from
+/// `##[` on.
+pub(crate) fn without_commands(text: &str) -> String {
+    let harmless = |line: &str| {
+        if line.trim_start().starts_with("::") {
+            line.replacen("::", ": :", 1)
+        } else {
+            line.to_owned()
+        }
+    };
+    let text = text.replace("##[", "## [");
+    text.split('\n').map(harmless).collect::<Vec<_>>().join("\n")
+}

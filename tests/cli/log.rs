@@ -190,6 +190,56 @@ fn a_warning_is_an_event() {
 }
 
 #[test]
+fn nothing_that_is_said_is_a_command_to_a_runner() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "echo '##[set-env name=PATH]/evil'; exit 1";
+    let with = |format: &str, args: &[&str]| {
+        let mut command = backoff("-vv -n 2 -b 1ms --stdout null -r '##.set.*'");
+        command.env("GITHUB_ACTIONS", "true").args(["--log-format", format]);
+        run(command.args(args))
+    };
+    for format in ["text", "json", "github"] {
+        for args in [
+            &["--", "sh", "-c", script][..],
+            &["--", "##[error]x"],
+            &["--budget", "##[x", "--store", "/proc/x", "--", "true"],
+            &["--log-file", "/dev/stderr", "--", "sh", "-c", script],
+        ] {
+            let shown = with(format, args);
+            assert!(format == "json" || shown.stderr.contains("##"), "{shown:?}");
+            assert!(!shown.stderr.contains("##["), "{shown:?}");
+            let begins = |line: &str| line.trim_start().starts_with("::") && format != "github";
+            assert!(!shown.stderr.lines().any(begins), "{shown:?}");
+        }
+    }
+    // The same text in JSON.
+    let shown = with("json", &["--", "sh", "-c", script]);
+    let line = shown
+        .stderr
+        .lines()
+        .find(|line| line.contains("attempt_failed"))
+        .unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["reason"], "matched \"##[set-env name=PATH]/evil\" (exit 1)");
+    // What is wrong with the command line, and what cannot be written.
+    for args in [
+        &["--base", "##[x"][..],
+        &["--##[x"],
+        &["--store", "##[x://", "--budget", "x", "true"],
+        &["--log-file", "/proc/##[x", "true"],
+        &["--report", "/proc/##[x", "true"],
+    ] {
+        let shown = with("text", args);
+        assert!(!shown.stderr.contains("##["), "{shown:?}");
+    }
+    // Elsewhere a text is as it was.
+    let log = within(&dir, "log");
+    with("text", &["--log-file", &log, "--", "sh", "-c", script]);
+    assert!(std::fs::read_to_string(&log).unwrap().contains("##[set-env"));
+    run!("-n 2 -b 1ms -r '##.set.*' -- sh -c {}", script).expect_stderr("##[set-env");
+}
+
+#[test]
 fn annotations_for_github() {
     let shown = run!(
         "--log-format github -b 1ms -r '50%.*' -- sh -c {}",

@@ -69,7 +69,7 @@ fn has_room_soon(fd: BorrowedFd<'_>) -> bool {
 
 /// One line on standard error. That it cannot be written is no further error.
 pub(super) fn complain(between: &mut BetweenAttempts, line: &str) -> Result<(), RunError> {
-    match write(between, &Sink::new(stdio::ERR), &format!("backoff: {line}\n")) {
+    match write(between, &Sink::new(stdio::ERR), &stdio::complaint(line)) {
         Err(WriteError::RunError(error)) => Err(error),
         _ => Ok(()),
     }

@@ -9,6 +9,7 @@ use nix::unistd::write;
 
 use super::environment::variable;
 use super::fd::{inherited, ready};
+use crate::run::text::without_commands;
 
 /// Standard input.
 pub(crate) const IN: RawFd = 0;
@@ -70,7 +71,19 @@ pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), Strin
     Ok(())
 }
 
+/// Whether what is said is read by the runner of GitHub Actions, or of one that takes the same commands.
+pub(crate) fn is_read_by_runner() -> bool {
+    variable("GITHUB_ACTIONS").is_some_and(|value| !value.is_empty())
+}
+
+/// A line about backoff's own errors.
+pub(crate) fn complaint(line: &str) -> String {
+    let harmless = without_commands(line);
+    let line = if is_read_by_runner() { &harmless } else { line };
+    format!("backoff: {line}\n")
+}
+
 /// One line on standard error: backoff's own errors. That it cannot be written is no further error.
 pub(crate) fn complain(line: &str) {
-    let _ = write_all(ERR, format!("backoff: {line}\n").as_bytes());
+    let _ = write_all(ERR, complaint(line).as_bytes());
 }
