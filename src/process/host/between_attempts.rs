@@ -55,7 +55,13 @@ impl BetweenAttempts {
                     event_loop.signals.receive();
                 }
                 SignalAction::LookAtChildren => self.event_loop.reap_orphans(None),
-                _ => {}
+                // There is no command, and no terminal of its own.
+                SignalAction::Ignore
+                | SignalAction::StopCommand
+                | SignalAction::PassOn
+                | SignalAction::NoFurtherAttempt
+                | SignalAction::PassOnAndNoFurtherAttempt
+                | SignalAction::CopySize => {}
             }
         }
         Ok(())

@@ -1,0 +1,173 @@
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn durations_as_people_write_them() {
+    for (text, nanos) in [
+        ("5", 5_000_000_000_u128),
+        ("0.1", 100_000_000),
+        (".5", 500_000_000),
+        ("5.", 5_000_000_000),
+        ("0", 0),
+        ("500ms", 500_000_000),
+        ("1.5s", 1_500_000_000),
+        ("0.25m", 15_000_000_000),
+        ("1m 30s", 90_000_000_000),
+        ("1h30m", 5_400_000_000_000),
+        ("51.2us", 51_200),
+        (" 2s ", 2_000_000_000),
+    ] {
+        assert_eq!(duration(text).map(|d| d.as_nanos()), Ok(nanos), "{text:?}");
+    }
+}
+
+#[test]
+fn what_is_no_duration() {
+    for text in [
+        "",
+        " ",
+        "-1",
+        "-5s",
+        "nan",
+        "NaN",
+        "inf",
+        "infinity",
+        "1e3",
+        "5 parsecs",
+        "1..2",
+        ".",
+        "s",
+        "1,5s",
+        "٣s",
+        "５",
+        "0x10",
+        "+5",
+    ] {
+        let wrong = duration(text).expect_err(text);
+        assert!(wrong.contains("500ms"), "{text:?}: {wrong}");
+    }
+}
+
+#[test]
+fn a_duration_beyond_the_clock_saturates() {
+    assert_eq!(duration("999999999999999999999999"), Ok(Duration::new(u64::MAX, 0)));
+    assert!(duration("99999999999999999999999999parsecs").is_err());
+    assert!(duration("99999999999999999999999999s bogus").is_err());
+    for text in ["999999999999y", "99999999999999999999999999s"] {
+        assert_eq!(duration(text), Ok(Duration::MAX), "{text}");
+    }
+}
+
+#[test]
+fn code_lists() {
+    let set = codes("1, 100-102,tempfail,EX_USAGE").unwrap();
+    let held: Vec<u8> = (0..=255).filter(|c| set.contains(*c)).collect();
+    assert_eq!(held, [1, 64, 75, 100, 101, 102]);
+    for text in [
+        "",
+        "256",
+        "1,,2",
+        "5-3",
+        "-1",
+        "1-",
+        "a",
+        "1,2,",
+        "+1",
+        "１",
+        "1-2-3",
+        "99999999999999999999",
+    ] {
+        assert!(codes(text).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn numbers_have_bounds() {
+    assert_eq!(attempts("unlimited"), Ok(None));
+    assert_eq!(attempts("7"), Ok(Some(7)));
+    for text in ["0", "-1", "1.5", "", "٣", "99999999999999999999999", "five", "+3"] {
+        assert!(attempts(text).is_err(), "{text:?}");
+    }
+    for text in ["0.5", "nan", "inf", "-2", "1e999", "", "two"] {
+        assert!(factor(text).is_err(), "{text:?}");
+    }
+    assert_eq!(percent("25%"), Ok(0.25));
+    assert_eq!(percent("0.1"), Ok(0.1));
+    for text in ["101%", "-1%", "nan", "NaN%", "", "%", "1.5"] {
+        assert!(percent(text).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn every_sysexits_name() {
+    assert_eq!(code("usage"), Ok(64));
+    assert_eq!(code("config"), Ok(78));
+    assert_eq!(code("ok"), Ok(0));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in any::<String>()) {
+        let _ = (duration(&text), codes(&text), signals(&text), factor(&text), percent(&text));
+        let _ = (attempts(&text), durations(&text), switch(&text));
+    }
+
+    #[test]
+    fn nor_does_text_that_is_nearly_right(text in "[-+]?[0-9]{0,40}[.]?[0-9]{0,40} ?(ns|us|ms|s|m|h|d|w|M|y|)( [0-9]{1,30}(y|s))?") {
+        let _ = (duration(&text), codes(&text), attempts(&text), percent(&text));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
+        for text in [&text, &near] {
+            let said = [
+                duration(text).err(), durations(text).err(), codes(text).err(), signals(text).err(), size(text).err(),
+                factor(text).err(), percent(text).err(), attempts(text).err(), switch(text).err(),
+            ];
+            for line in said.into_iter().flatten() {
+                prop_assert!(!line.contains(char::is_control), "{:?}", line);
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_what_their_parts_say(text in "([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|(EX_)?tempfail|usage-config| 7 )(,([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|ok)){0,3}") {
+        let parts: Result<Vec<CodeSet>, String> = text.split(',').map(codes).collect();
+        match (codes(&text), parts) {
+            (Ok(set), Ok(parts)) => for code in 0..=255 {
+                prop_assert_eq!(set.contains(code), parts.iter().any(|part| part.contains(code)));
+            },
+            (Err(_), Err(_)) => {}
+            (set, parts) => prop_assert!(false, "{:?}, but {:?}", set, parts),
+        }
+    }
+
+    #[test]
+    fn signals_are_what_their_parts_say(text in "((SIG|sig)?(TERM|hup|Int|RTMIN|RTMAX|CLD|KILL)([-+][0-9]{1,2})?|[0-9]{1,2})(, ?(QUIT|RTMIN\\+[0-9]|[0-9]{1,2})){0,3}") {
+        let parts: Result<Vec<Signal>, String> = text.split(',').map(signal).collect();
+        match (signals(&text), parts) {
+            (Ok(set), Ok(parts)) => {
+                let mut again = SignalSet::default();
+                for part in parts {
+                    again.add(part);
+                    prop_assert_eq!(signal(&part.number().to_string()), Ok(part));
+                }
+                prop_assert_eq!(set, again);
+            }
+            (Err(_), Err(_)) => {}
+            (set, parts) => prop_assert!(false, "{:?}, but {:?}", set, parts),
+        }
+    }
+
+    #[test]
+    fn no_password_is_shown(scheme in "redis|rediss|x", secret in "[^/]{0,20}", host in "[a-z0-9.:/]{0,20}") {
+        let shown = without_password(&format!("{scheme}://{secret}@{host}"));
+        prop_assert_eq!(shown, format!("{scheme}://***@{host}"));
+    }
+
+    #[test]
+    fn bare_seconds_agree_with_the_unit(whole in 0u32.., thousandths in 0u32..1000) {
+        let bare = format!("{whole}.{thousandths:03}");
+        prop_assert_eq!(duration(&bare), duration(&format!("{bare}s")));
+    }
+}
