@@ -305,6 +305,39 @@ fn the_keyboard_comes_back_from_a_shell_that_took_it_while_backoff_ran() {
 }
 
 #[test]
+fn a_key_that_ends_the_job_is_not_stopped_by_control_z() {
+    for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
+        for _ in 0..5 {
+            let mut terminal = Terminal::bash();
+            // Not a shell: one that is about to start a program may miss a key.
+            terminal.command(&format!("ulimit -c 0; backoff --pty -- {} sleep", probe()));
+            terminal.pid_of_probe();
+            wait_until_raw(&mut terminal);
+            terminal.send(&format!("{key}{CTRL_Z}"));
+            terminal.expect("prompt> ");
+            terminal.command("echo status-$? stopped-$(jobs -s | wc -l)");
+            terminal.expect(&format!("status-{status} stopped-0"));
+        }
+    }
+}
+
+#[test]
+fn control_z_stops_what_control_c_does_not_end() {
+    let mut terminal = Terminal::bash();
+    terminal.command(
+        "backoff --pty -- bash -c 'trap \"echo int-$((1))\" INT; echo ready $$; while :; do sleep 0.05; done'",
+    );
+    terminal.pid_of_probe();
+    wait_until_raw(&mut terminal);
+    terminal.send(&format!("{CTRL_C}{CTRL_Z}"));
+    terminal.expect("int-1");
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    terminal.send("kill %1; fg\n");
+    terminal.expect("prompt> ");
+}
+
+#[test]
 fn a_command_that_ignores_control_z_goes_on() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff --pty -- sh -c 'trap \"\" TSTP; echo asks; read answer; echo got-$answer'");

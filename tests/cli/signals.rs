@@ -373,6 +373,37 @@ fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
 }
 
 #[test]
+fn a_command_that_stops_itself_where_nobody_could_continue_it_runs_on() {
+    for signal in ["TSTP", "TTIN", "TTOU"] {
+        let script = format!("kill -{signal} $$; echo on; kill -{signal} $$; exit 5");
+        let shown = run(&mut detached(words!("-q -n 1 -- sh -c {}", script))).expect_code(5);
+        assert_eq!(shown.stdout, "on\n", "{signal}");
+    }
+}
+
+#[test]
+fn no_stop_of_the_commands_own_holds_up_a_bound() {
+    for (options, signal) in [("-t 300ms", "TSTP"), ("-d 300ms", "STOP"), ("--pty -t 300ms", "STOP")] {
+        let began = Instant::now();
+        let script = format!("kill -{signal} $$; sleep 20");
+        run(&mut detached(words!("-q -n 1 -k 5s {..} -- sh -c {}", options, script))).expect_code(124);
+        assert!(began.elapsed() < Duration::from_secs(4), "{options} {signal}");
+    }
+}
+
+#[test]
+fn whoever_of_the_group_is_stopped_hears_that_it_is_to_end() {
+    let script = "trap 'echo cleaned; exit 0' TERM; kill -STOP $BASHPID; sleep 20";
+    let script = format!("trap '' TERM; ({script}) & echo $!; wait; exit 5");
+    let mut live = live!("-q -n 1 -- bash -c {}", script);
+    let member: i32 = live.line().parse().unwrap();
+    eventually("it stops", || state(member) == Some('T'));
+    live.signal(Signal::SIGTERM);
+    let shown = live.finish().expect_code(5);
+    assert_eq!(shown.stdout, "cleaned\n");
+}
+
+#[test]
 fn the_ci_way_of_cancelling_ends_everything() {
     // INT, then TERM, then KILL, to backoff alone.
     let script = "trap '' INT; echo ready; while :; do sleep 0.01; done";

@@ -60,7 +60,8 @@ pub(crate) fn run(
             let deadlines = Deadlines::new(&spec.bounds, started, deadline);
             let attempt = Running::new(child, launch.place, deadlines, spec.bounds.signal);
             let over = to_its_end(attempt, event_loop, started);
-            tidy_the_terminal(event_loop, was_in_foreground);
+            let was_interrupted = over.as_ref().is_ok_and(|over| over.interrupted.is_some());
+            tidy_the_terminal(event_loop, was_in_foreground, was_interrupted);
             over?
         }
         Err(SpawnError::Exec(failure)) => CommandEnd {
@@ -107,10 +108,11 @@ fn end(ended_by: Option<Bound>, ended: Ended) -> Result<End, Errno> {
     }
 }
 
-fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {
+fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool, was_interrupted: bool) {
     event_loop.pty().map(Pty::release_keyboard);
-    // The command ended before it could stop; the rest of the job stops all the same.
-    if let Some(signal) = event_loop.job.take_stop_key() {
+    // The command ended before it could stop; the rest of the job stops all the same, unless it is to end.
+    let stop_key = event_loop.job.take_stop_key();
+    if let Some(signal) = stop_key.filter(|_| !was_interrupted) {
         job::stop_job(&mut event_loop.signals, signal);
     }
     if was_in_foreground {

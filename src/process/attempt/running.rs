@@ -36,6 +36,10 @@ pub(super) struct Running<'a> {
     end_by: Signal,
     /// In a session of its own the command is stopped by STOP, in place of this.
     stopping: Option<Signal>,
+    /// A signal has asked the job to stop, and nobody has continued it since.
+    asked_to_stop: bool,
+    /// A bound, or a signal that was passed on, has asked the command to end.
+    asked_to_end: bool,
 }
 
 impl<'a> Running<'a> {
@@ -48,6 +52,8 @@ impl<'a> Running<'a> {
             place,
             end_by,
             stopping: None,
+            asked_to_stop: false,
+            asked_to_end: false,
         }
     }
 
@@ -59,7 +65,7 @@ impl<'a> Running<'a> {
                 look |= self.handle(event_loop, received);
             }
             // After the signals: a CONT among them came before the key.
-            if let Some(signal) = event_loop.job.stop_key() {
+            if let Some(signal) = event_loop.job.stop_key(now()) {
                 self.stop_command(event_loop, signal);
             }
             if look {
@@ -109,15 +115,24 @@ impl<'a> Running<'a> {
         self.tree.signal(&self.child, self.end_by);
         // What is stopped cannot act on a signal.
         self.tree.signal(&self.child, Signal::CONT);
+        self.ask_to_end();
         false
+    }
+
+    /// From now on a stop is only one that was asked for later.
+    fn ask_to_end(&mut self) {
+        self.asked_to_end = true;
+        self.asked_to_stop = false;
     }
 
     /// Whether it is time to look at the child.
     fn handle(&mut self, event_loop: &mut EventLoop, received: Received) -> bool {
         let signal = received.signal;
         let facts = self.facts(event_loop, received);
-        if received.class == SignalClass::Continue {
-            self.on_continue(event_loop);
+        match received.class {
+            SignalClass::Continue => self.on_continue(event_loop),
+            SignalClass::StopJob => self.asked_to_stop = true,
+            _ => {}
         }
         match on_signal(Phase::Running(facts), received) {
             SignalAction::LookAtChildren => return true,
@@ -125,11 +140,7 @@ impl<'a> Running<'a> {
             SignalAction::NoFurtherAttempt => self.interrupt(signal),
             SignalAction::PassOnAndNoFurtherAttempt => {
                 self.interrupt(signal);
-                self.child.signal(signal);
-                self.deadlines.on_passed_on(now());
-                if self.child.is_stopped() {
-                    self.child.signal(Signal::CONT);
-                }
+                self.pass_on_end(signal);
             }
             SignalAction::StopCommand => self.stop_command(event_loop, signal),
             SignalAction::CopySize => {
@@ -156,12 +167,25 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Whoever gets it and is stopped, or about to stop, has to go on to act on it.
+    fn pass_on_end(&mut self, signal: Signal) {
+        self.child.signal(signal);
+        self.deadlines.on_passed_on(now());
+        if self.asked_to_stop || self.child.is_stopped() {
+            self.child.signal(Signal::CONT);
+        } else {
+            self.tree.continue_group(&self.child);
+        }
+        self.ask_to_end();
+    }
+
     fn interrupt(&mut self, signal: Signal) {
         self.interrupted.get_or_insert(signal);
     }
 
     /// backoff was continued.
     fn on_continue(&mut self, event_loop: &mut EventLoop) {
+        self.asked_to_stop = false;
         self.child.forget_continued();
         if let Some(pty) = event_loop.pty() {
             pty.take_keyboard();
@@ -188,21 +212,39 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The command was stopped. Where somebody watches backoff as a job, it stops as well. The CONT that
-    /// ends this is received like any other.
+    /// The command was stopped. Where a shell watches the job, backoff stops as well, and the CONT that ends this is
+    /// received like any other. Nowhere else may a stop that nobody asked for keep backoff from its bounds.
     fn on_stopped(&mut self, event_loop: &mut EventLoop, signal: Signal) {
-        let has_pty = event_loop.streams(Streams::has_pty);
-        let is_apart = self.child.group().is_some() && !has_pty;
-        let signal = self.stopping.take().unwrap_or(signal);
-        // A STOP in a script's own group was for the command alone, and so will be the CONT.
-        let follow = signal.stops_a_job() || (signal == Signal::STOP && !is_apart && job::parent_controls_jobs());
-        if !follow || !self.child.is_stopped() {
+        let was_asked = std::mem::take(&mut self.asked_to_stop);
+        let by = self.stopping.take();
+        if !self.child.is_stopped() {
             return;
         }
+        if was_asked || by.is_some() {
+            self.stop_with_it(event_loop, by.unwrap_or(signal));
+        } else if self.asked_to_end {
+            self.child.signal(Signal::CONT);
+        } else if event_loop.job.has_terminal() {
+            // A STOP in a script's own group was for the command alone, and so will be the CONT.
+            if signal.stops_a_job() || (!self.is_apart(event_loop) && job::parent_controls_jobs()) {
+                self.stop_with_it(event_loop, signal);
+            }
+        } else if signal.stops_a_job() {
+            // Without a terminal the bare command's group is an orphaned one, in which the kernel ignores these.
+            self.child.signal(Signal::CONT);
+        }
+    }
+
+    /// Whether the command is out of our terminal's reach: a hook.
+    fn is_apart(&self, event_loop: &EventLoop) -> bool {
+        self.child.group().is_some() && !event_loop.streams(Streams::has_pty)
+    }
+
+    fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal) {
         let stopped = now();
         event_loop.pty().map(Pty::release_keyboard);
         event_loop.job.stop(&mut event_loop.signals, signal);
-        if has_pty {
+        if event_loop.streams(Streams::has_pty) {
             self.resume_on_pty(event_loop);
         }
         self.deadlines.on_pause(now().saturating_duration_since(stopped));

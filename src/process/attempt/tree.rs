@@ -34,6 +34,7 @@ struct Process {
     /// In clock ticks since boot: with the number it names a process for good.
     started: u64,
     is_zombie: bool,
+    is_stopped: bool,
 }
 
 impl ProcessTree {
@@ -44,6 +45,19 @@ impl ProcessTree {
         // The group has it already.
         for process in self.known.iter().filter(|process| child.group() != Some(process.group)) {
             send_to(process, signal);
+        }
+    }
+
+    /// Continues whoever is stopped of the attempt's group, where it has one of its own.
+    pub(crate) fn continue_group(&mut self, child: &Child) {
+        let Some(group) = child.group() else { return };
+        self.look(child);
+        for process in self
+            .known
+            .iter()
+            .filter(|process| process.group == group && process.is_stopped)
+        {
+            send_to(process, Signal::CONT);
         }
     }
 
@@ -142,6 +156,7 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     Some(Process {
         pid,
         is_zombie: matches!(*fields.first()?, "Z" | "X"),
+        is_stopped: *fields.first()? == "T",
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
         started: fields.get(19)?.parse().ok()?,
@@ -163,7 +178,8 @@ mod tests {
                 parent: 7,
                 group: 8,
                 started: 123_456,
-                is_zombie: true
+                is_zombie: true,
+                is_stopped: false
             }
         );
     }

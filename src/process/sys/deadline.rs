@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {

@@ -1,6 +1,7 @@
 //! Job control: is there a controlling terminal, whose signals are these, and stopping as a job does.
 
 use std::os::unix::fs::OpenOptionsExt;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
@@ -11,7 +12,9 @@ use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgr
 use super::foreground::is_controlling;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
+use crate::process::sys::clock::now;
 use crate::process::sys::current::{Target, send};
+use crate::process::sys::deadline::Deadline;
 use crate::process::sys::fd::inherited;
 
 /// What backoff knows of its job.
@@ -23,7 +26,13 @@ pub(crate) struct Job {
     key: Option<Signal>,
     /// A key has made this signal, by which the job is to stop once the command has.
     stop_key: Option<Signal>,
+    /// Until then the command may still end by a key that came before.
+    end_key: Deadline,
 }
+
+/// How long a key that stops the job waits for what a key before it does: Ctrl-C and at once Ctrl-Z ends a job. The
+/// kernel hands a key on in its own time.
+const END_KEY_GRACE: Duration = Duration::from_millis(250);
 
 impl Job {
     /// Whether this process has a controlling terminal. It is looked for once.
@@ -38,6 +47,7 @@ impl Job {
             self.stop_key = (!leads_session()).then_some(signal);
         } else {
             self.key = Some(signal);
+            self.end_key = Deadline::after(now(), END_KEY_GRACE);
             signal_as_a_key_does(signal);
         }
     }
@@ -47,9 +57,20 @@ impl Job {
         self.key.take_if(|key| *key == signal).is_some()
     }
 
-    /// The signal of a key by which the job is to stop once the command has.
-    pub(crate) fn stop_key(&self) -> Option<Signal> {
-        self.stop_key
+    /// The signal of a key by which the job is to stop once the command has, when it is time.
+    pub(crate) fn stop_key(&mut self, now: Instant) -> Option<Signal> {
+        if self.end_key.is_due(now) {
+            self.end_key = Deadline::NEVER;
+        }
+        self.stop_key.filter(|_| !self.end_key.is_set())
+    }
+
+    /// When to ask for it.
+    pub(crate) fn wake_at(&self) -> Deadline {
+        match self.stop_key {
+            Some(_) => self.end_key,
+            None => Deadline::NEVER,
+        }
     }
 
     /// The same, and from now on it is somebody else's to see to.
@@ -109,10 +130,11 @@ pub(crate) fn leads_session() -> bool {
     getsid(None) == Ok(getpid())
 }
 
-/// Whether the parent put backoff into a process group of its own, as a shell with job control does.
+/// Whether the parent put backoff into a process group of its own, as a shell with job control does in its session.
 /// Such a parent notices that backoff has stopped.
 pub(crate) fn parent_controls_jobs() -> bool {
-    getpgid(Some(getppid())) != Ok(getpgrp())
+    let parent = Some(getppid());
+    getpgid(parent) != Ok(getpgrp()) && getsid(parent) == getsid(None)
 }
 
 /// Sends a signal to whom the terminal on standard input would send it, had it made it of a key: this
