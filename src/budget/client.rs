@@ -85,6 +85,15 @@ impl fmt::Display for Store {
 }
 
 impl Store {
+    /// Whether it is not on this machine, where a directory could take its place.
+    pub(crate) fn is_remote(&self) -> bool {
+        match self {
+            Store::Home(_) | Store::Directory(_) => false,
+            #[cfg(feature = "redis")]
+            Store::Redis(_) => true,
+        }
+    }
+
     /// Asks. Blocks for as long as the file system or the network does. An error is what a person should read.
     pub(crate) fn ask(
         &self,

@@ -22,6 +22,7 @@ pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<S
         };
     };
     let ratio = value(&settings.budget_ratio).unwrap_or(defaults::BUDGET_RATIO);
+    let store = value(&settings.store).unwrap_or_else(|| Store::Home(environment::state_home()));
     let budget = SharedBudget {
         name,
         terms: Terms {
@@ -31,9 +32,9 @@ pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<S
             window: value(&settings.budget_window).unwrap_or(defaults::BUDGET_WINDOW),
         },
         timeout: value(&settings.store_timeout).unwrap_or(defaults::STORE_TIMEOUT),
+        has_fallback: store.is_remote(),
         // What is owed may be what the other side asked of a run.
         cool_off: cool_off.then(|| longest.max(value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER))),
     };
-    let store = value(&settings.store).unwrap_or_else(|| Store::Home(environment::state_home()));
     Ok((Some(budget), store))
 }

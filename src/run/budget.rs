@@ -3,29 +3,140 @@
 use std::time::Duration;
 
 use super::event::Event;
-use super::host::RunError;
+use super::host::{BudgetAnswer, Keeper, RunError};
+use super::plan::SharedBudget;
 use super::state::Run;
 use super::text::printable;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
 use crate::policy::session::{GiveUp, Stop};
 
+/// So many times `--store-timeout` is an answer waited for where that holds nobody up. No longer, as nothing is said
+/// of a retry before it is allowed, and a person wants to read what is going on.
+const PATIENCE: u32 = 20;
+
+/// What a run knows of the place where its budget is kept.
+#[derive(Debug, Default)]
+pub(super) struct StoreState {
+    /// It gave no answer when it was asked last.
+    has_failed: bool,
+    /// A person was told.
+    is_told: bool,
+}
+
 impl Run<'_> {
-    /// None where there is no budget. One that cannot be asked is warned of once, and the run goes on without it.
-    pub(super) fn ask_budget(&mut self, question: Question) -> Result<Option<Answer>, RunError> {
-        let Some(budget) = self.budget else { return Ok(None) };
-        let (answer, warning) = match self.host.ask_budget(budget, question)? {
-            Ok(answered) => (Some(answered.answer), answered.warning),
-            Err(why) => {
-                self.budget = None;
-                let warning = format!("{why}; going on without the budget \"{}\"", budget.name);
-                (None, Some(warning))
-            }
+    /// Counts an attempt that is no retry, while it runs.
+    pub(super) fn begin_counting(&mut self) {
+        if let Some(budget) = &self.plan.budget {
+            self.host
+                .begin_counting(budget, budget.timeout.saturating_mul(PATIENCE));
+        }
+    }
+
+    /// Whether this retry is allowed, as it is without a budget. What is left of its wait: the answer is waited for
+    /// meanwhile.
+    pub(super) fn ask_for_retry(&mut self, delay: Duration) -> Result<(Option<Answer>, Duration), RunError> {
+        let Some(budget) = &self.plan.budget else {
+            return Ok((None, delay));
         };
-        if let Some(warning) = warning {
+        let asked = self.host.elapsed();
+        let patience = delay.clamp(budget.timeout, budget.timeout.saturating_mul(PATIENCE));
+        let answer = self.ask_budget(Question::Retry, patience)?;
+        Ok((answer, delay.saturating_sub(self.host.elapsed().saturating_sub(asked))))
+    }
+
+    pub(super) fn ask_for_cool_off(&mut self) -> Result<Option<Answer>, RunError> {
+        let patience = self
+            .plan
+            .budget
+            .as_ref()
+            .map_or(Duration::ZERO, |budget| budget.timeout);
+        self.ask_budget(Question::CoolOff, patience)
+    }
+
+    /// Tells those who share the budget how the run ended.
+    pub(super) fn tell_of_the_end(&mut self, update: Option<Question>) -> Result<(), RunError> {
+        let Some(budget) = &self.plan.budget else { return Ok(()) };
+        self.finish_counting(budget)?;
+        match update {
+            // Who has just given no answer is not waited for once more.
+            Some(update) if self.store.has_failed && budget.has_fallback => {
+                self.ask_locally(budget, update)?.ok();
+            }
+            Some(update) if !self.store.has_failed => {
+                self.ask_budget(update, budget.timeout)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// None where there is no budget, or where it cannot be asked: the next question is asked all the same.
+    fn ask_budget(&mut self, question: Question, patience: Duration) -> Result<Option<Answer>, RunError> {
+        let Some(budget) = &self.plan.budget else {
+            return Ok(None);
+        };
+        self.finish_counting(budget)?;
+        let asked = self.host.ask_budget(Keeper::Shared, budget, question, patience)?;
+        self.answered(budget, question, asked)
+    }
+
+    fn finish_counting(&mut self, budget: &SharedBudget) -> Result<(), RunError> {
+        if let Some(counted) = self.host.counted(budget)? {
+            self.answered(budget, Question::Attempt, counted)?;
+        }
+        Ok(())
+    }
+
+    /// The answer, or in place of one that of the machine's own budget.
+    fn answered(
+        &mut self,
+        budget: &SharedBudget,
+        question: Question,
+        asked: Result<BudgetAnswer, String>,
+    ) -> Result<Option<Answer>, RunError> {
+        self.store.has_failed = asked.is_err();
+        let why = match asked {
+            Ok(answered) => return self.warn_and_take(answered).map(Some),
+            Err(why) => why,
+        };
+        let name = &budget.name;
+        if !budget.has_fallback {
+            self.warn_once(format!("{why}; going on without the budget \"{name}\""))?;
+            return Ok(None);
+        }
+        match self.ask_locally(budget, question)? {
+            Ok(answered) => {
+                self.warn_once(format!("{why}; going on with this machine's own budget \"{name}\""))?;
+                self.warn_and_take(answered).map(Some)
+            }
+            Err(also) => {
+                self.warn_once(format!("{why}; {also}; going on without the budget \"{name}\""))?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn ask_locally(
+        &mut self,
+        budget: &SharedBudget,
+        question: Question,
+    ) -> Result<Result<BudgetAnswer, String>, RunError> {
+        self.host.ask_budget(Keeper::Local, budget, question, budget.timeout)
+    }
+
+    fn warn_and_take(&mut self, answered: BudgetAnswer) -> Result<Answer, RunError> {
+        if let Some(warning) = answered.warning {
             self.tell(&Event::Warning(printable(&warning)))?;
         }
-        Ok(answer)
+        Ok(answered.answer)
+    }
+
+    fn warn_once(&mut self, warning: String) -> Result<(), RunError> {
+        if std::mem::replace(&mut self.store.is_told, true) {
+            return Ok(());
+        }
+        self.tell(&Event::Warning(printable(&warning)))
     }
 }
 

@@ -10,7 +10,7 @@ use super::observer::Observer;
 use super::plan::{Identity, Plan};
 use super::state::{Judged, Run};
 use super::{budget, variables};
-use crate::policy::budget::Question;
+use crate::policy::budget::Answer;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::{self, Exit};
 use crate::policy::outcome::{End, Outcome};
@@ -92,7 +92,7 @@ impl Run<'_> {
         let Some(longest) = self.plan.budget.as_ref().and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };
-        let answer = self.ask_budget(Question::CoolOff)?;
+        let answer = self.ask_for_cool_off()?;
         let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off.min(longest));
         if left.is_zero() {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Run<'_> {
     fn make_attempt(&mut self) -> Result<Attempt, RunError> {
         (self.attempt, self.total) = (self.session.attempt(), self.session.total() + 1);
         if !self.is_counted {
-            self.ask_budget(Question::Attempt)?;
+            self.begin_counting();
         }
         self.tell(&Event::Started)?;
         let spec = self.attempt_spec(self.plan.bounds.clone());
@@ -145,11 +145,13 @@ impl Run<'_> {
         let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
         if let Decision::Retry(delay) = decision {
             self.planned_wait = Some(delay);
-            if let Some(answer) = self.ask_budget(Question::Retry)?
-                && !answer.allowed
-            {
-                decision = Decision::Stop(Stop::GaveUp(GiveUp::Budget(answer.counts)));
-            }
+            let (answer, left) = self.ask_for_retry(delay)?;
+            decision = match answer {
+                Some(Answer {
+                    allowed: false, counts, ..
+                }) => Decision::Stop(Stop::GaveUp(GiveUp::Budget(counts))),
+                _ => Decision::Retry(left),
+            };
         }
         self.is_counted = matches!(decision, Decision::Retry(_));
         Ok(decision)
@@ -201,12 +203,15 @@ impl Run<'_> {
         // Whether this run's own output found a reader changes nothing of what the others should know.
         let planned = self.planned_wait;
         let next_wait = || planned.unwrap_or_else(|| self.session.next_wait(outcome, self.rng));
-        if let Some(update) = budget::final_update(stop, verdict, next_wait) {
-            let told = self.ask_budget(update);
-            // A success that has been handed on is one, whatever signal comes while others are told.
-            if !succeeded {
-                told?;
-            }
+        let update = self
+            .plan
+            .budget
+            .as_ref()
+            .and_then(|_| budget::final_update(stop, verdict, next_wait));
+        let told = self.tell_of_the_end(update);
+        // A success that has been handed on is one, whatever signal comes while others are told.
+        if !succeeded {
+            told?;
         }
         released?;
         match stop {

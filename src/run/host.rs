@@ -39,6 +39,15 @@ pub(crate) struct BudgetAnswer {
     pub(crate) warning: Option<String>,
 }
 
+/// Who is asked about a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeper {
+    /// `--store`
+    Shared,
+    /// The user's own directory on this machine, for as long as the other gives no answer.
+    Local,
+}
+
 /// The world: processes, signals and the clock. Effects only, no decisions.
 pub(crate) trait Host {
     /// Time since the run began.
@@ -56,12 +65,18 @@ pub(crate) trait Host {
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// The run is over: prints what was kept of the output.
     fn release(&mut self, succeeded: bool) -> Result<(), RunError>;
-    /// Asks the budget, for as long as it allows, handling signals. An error is what a person should read.
+    /// Asks the budget, for no longer than this, handling signals. An error is what a person should read.
     fn ask_budget(
         &mut self,
+        keeper: Keeper,
         budget: &SharedBudget,
         question: Question,
+        patience: Duration,
     ) -> Result<Result<BudgetAnswer, String>, RunError>;
+    /// Begins to count an attempt that is no retry. After so long it need not be counted any more.
+    fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration);
+    /// Waits until it is counted, as long as the budget's store may take from then on. None if nothing was begun.
+    fn counted(&mut self, budget: &SharedBudget) -> Result<Option<Result<BudgetAnswer, String>>, RunError>;
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is
     /// no error.
     fn say(&mut self, lines: &str) -> Result<(), RunError>;

@@ -68,6 +68,8 @@ pub(crate) struct SharedBudget {
     pub(crate) terms: Terms,
     /// How long an answer may take.
     pub(crate) timeout: Duration,
+    /// Where the store gives no answer, a budget of the same name and terms on this machine does.
+    pub(crate) has_fallback: bool,
     /// Wait for what an earlier run left to wait, but no longer than this.
     pub(crate) cool_off: Option<Duration>,
 }

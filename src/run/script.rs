@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
+use super::host::{Attempt, AttemptSpec, BudgetAnswer, Host, Keeper, RunError};
 use super::plan::SharedBudget;
 use crate::policy::budget::{Answer, Counts, Question};
 use crate::policy::outcome::{End, Outcome};
@@ -61,13 +61,25 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.attempt(spec)
     }
 
-    fn ask_budget(&mut self, _: &SharedBudget, _: Question) -> Result<Result<BudgetAnswer, String>, RunError> {
+    fn ask_budget(
+        &mut self,
+        _: Keeper,
+        _: &SharedBudget,
+        _: Question,
+        _: Duration,
+    ) -> Result<Result<BudgetAnswer, String>, RunError> {
         let answer = Answer {
             allowed: true,
             counts: Counts::default(),
             cool_off: Duration::ZERO,
         };
         Ok(Ok(BudgetAnswer { answer, warning: None }))
+    }
+
+    fn begin_counting(&mut self, _: &SharedBudget, _: Duration) {}
+
+    fn counted(&mut self, _: &SharedBudget) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
+        Ok(None)
     }
 
     fn hook(&mut self, _shell: &str, _spec: &AttemptSpec) -> Result<Attempt, RunError> {

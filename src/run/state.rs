@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use rand::Rng;
 
+use super::budget::StoreState;
 use super::event::{Event, Moment};
 use super::host::{AttemptSpec, Host, RunError};
 use super::observer::Observer;
-use super::plan::{Bounds, Identity, Plan, SharedBudget};
+use super::plan::{Bounds, Identity, Plan};
 use super::variables;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
@@ -20,8 +21,7 @@ pub(super) struct Run<'a> {
     pub(super) rng: &'a mut dyn Rng,
     pub(super) observer: &'a mut dyn Observer,
     pub(super) session: Session<'a>,
-    /// None once it could not be asked.
-    pub(super) budget: Option<&'a SharedBudget>,
+    pub(super) store: StoreState,
     /// The budget counted the next attempt when it granted the retry.
     pub(super) is_counted: bool,
     pub(super) first_attempt_at: Duration,
@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
             rng,
             observer,
             session: Session::new(&plan.limits, &plan.delays, &plan.classes),
-            budget: plan.budget.as_ref(),
+            store: StoreState::default(),
             is_counted: false,
             first_attempt_at: Duration::ZERO,
             attempt: 1,

@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Instant;
 
 use crate::process::signals::thread;
+use crate::process::sys::clock::now;
 use crate::process::sys::stdio;
 
 /// Enough for TLS.
@@ -30,6 +32,7 @@ fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
 /// Work under way. Dropping it leaves the thread to its fate: it ends when its work does, or with the process.
 #[derive(Debug)]
 pub(crate) struct Background<T> {
+    began: Instant,
     result: Receiver<T>,
     done: PipeReader,
 }
@@ -45,7 +48,15 @@ impl<T: Send + 'static> Background<T> {
             // After the result, so that whoever sees the pipe closed finds it.
             drop(mark);
         })?;
-        Ok(Background { result, done })
+        Ok(Background {
+            began: now(),
+            result,
+            done,
+        })
+    }
+
+    pub(crate) fn began(&self) -> Instant {
+        self.began
     }
 
     /// Readable once it is over.

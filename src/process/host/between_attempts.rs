@@ -15,7 +15,6 @@ use crate::process::sys::timer::ExactTimers;
 use crate::process::terminal::countdown::Countdown;
 use crate::run::host::RunError;
 use crate::run::output::Progress;
-use crate::run::text::describe_error;
 
 /// What a person at the terminal may see while this is left of a wait.
 pub(super) type LineFor<'a> = &'a dyn Fn(Duration) -> String;
@@ -125,18 +124,13 @@ impl BetweenAttempts {
         }
     }
 
-    /// Does what may block for long. An error if it takes longer than this, or cannot be begun: what a
-    /// person should read.
-    pub(super) fn in_background<T: Send + 'static>(
+    /// Waits for what may block for long. An error if it takes longer than this: what a person should read.
+    pub(super) fn result_of<T: Send + 'static>(
         &mut self,
+        background: Background<T>,
         limit: Duration,
-        work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Result<T, String>, RunError> {
-        let background = match Background::begin(work) {
-            Ok(background) => background,
-            Err(error) => return Ok(Err(format!("cannot start a thread: {}", describe_error(&error)))),
-        };
-        let mut until = Deadline::after(now(), limit);
+        let mut until = Deadline::after(background.began(), limit);
         loop {
             let done = [Some((background.fd(), PollFlags::POLLIN)), None, None];
             let (signals, [is_over, ..]) = self.event_loop.poll(until, done);

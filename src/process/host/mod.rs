@@ -29,11 +29,12 @@ use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
 use crate::process::sys::leaf::Leaf;
-use crate::process::sys::{fd, stdio};
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, RunError};
+use crate::process::sys::{environment, fd, stdio};
+use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, Keeper, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
+use background::Background;
 use between_attempts::BetweenAttempts;
 use log::LogSink;
 use writer::WriteError;
@@ -53,6 +54,15 @@ pub(crate) struct System {
     progress: Option<Progress>,
     /// Where the budget is kept.
     store: Store,
+    /// An attempt that is being counted there.
+    counting: Option<Result<Asking, String>>,
+}
+
+/// A question to whoever keeps a budget, under way.
+#[derive(Debug)]
+struct Asking {
+    store: Store,
+    work: Background<Result<BudgetAnswer, String>>,
 }
 
 impl System {
@@ -77,7 +87,41 @@ impl System {
             is_report_closed,
             progress: output.progress,
             store: store.clone(),
+            counting: None,
         })
+    }
+
+    /// Begins to ask whoever keeps the budget. An error is what a person should read.
+    fn begin_asking(
+        &self,
+        keeper: Keeper,
+        budget: &SharedBudget,
+        question: Question,
+        patience: Duration,
+    ) -> Result<Asking, String> {
+        let store = match keeper {
+            Keeper::Shared => self.store.clone(),
+            Keeper::Local => Store::Home(environment::state_home()),
+        };
+        let mut asked = budget.clone();
+        asked.timeout = patience;
+        let clocks = Clocks {
+            since_epoch: clock::since_epoch,
+            now: clock::now,
+        };
+        let work = {
+            let store = store.clone();
+            move || store.ask(&asked, question, clocks)
+        };
+        let work =
+            Background::begin(work).map_err(|error| format!("cannot start a thread: {}", describe_error(&error)))?;
+        Ok(Asking { store, work })
+    }
+
+    fn answer(&mut self, asking: Asking, patience: Duration) -> Result<Result<BudgetAnswer, String>, RunError> {
+        let Asking { store, work } = asking;
+        let answer = self.between.result_of(work, patience)?;
+        Ok(answer.unwrap_or_else(|why| Err(format!("{store}: {why}"))))
     }
 
     /// When an attempt is to be over at the latest, as the run is to be.
@@ -215,18 +259,27 @@ impl Host for System {
 
     fn ask_budget(
         &mut self,
+        keeper: Keeper,
         budget: &SharedBudget,
         question: Question,
+        patience: Duration,
     ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let (store, asked) = (self.store.clone(), budget.clone());
-        let clocks = Clocks {
-            since_epoch: clock::since_epoch,
-            now: clock::now,
-        };
-        let answer = self
-            .between
-            .in_background(budget.timeout, move || store.ask(&asked, question, clocks))?;
-        Ok(answer.unwrap_or_else(|why| Err(format!("{}: {why}", self.store))))
+        match self.begin_asking(keeper, budget, question, patience) {
+            Ok(asking) => self.answer(asking, patience),
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration) {
+        self.counting = Some(self.begin_asking(Keeper::Shared, budget, Question::Attempt, patience));
+    }
+
+    fn counted(&mut self, budget: &SharedBudget) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
+        match self.counting.take() {
+            Some(Ok(asking)) => self.answer(asking, budget.timeout).map(Some),
+            Some(Err(why)) => Ok(Some(Err(why))),
+            None => Ok(None),
+        }
     }
 
     fn release(&mut self, succeeded: bool) -> Result<(), RunError> {
