@@ -116,6 +116,9 @@ impl Run<'_> {
         self.tell(&Event::Started)?;
         let spec = self.attempt_spec(self.plan.bounds.clone());
         let attempt = self.host.attempt(&spec)?;
+        if attempt.outcome.seen.input_read_ahead {
+            self.tell(&Event::ReadAhead)?;
+        }
         if attempt.outcome.seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
             // It has said all it had to say into backoff's pipe; bare, it would have died of that.
             return Err(RunError::Interrupted(Signal::PIPE));

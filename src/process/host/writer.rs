@@ -83,7 +83,7 @@ pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Resu
     let mut printed = Ok(());
     for (output, name) in ["standard output", "standard error"].into_iter().enumerate() {
         let destination = streams.settle(output, succeeded);
-        if printed.is_ok() {
+        if printed.is_ok() && destination.has_kept() {
             printed = print(between, destination, name);
         }
         // Printed, or nobody wants it any more: in no case a second time.
