@@ -39,6 +39,9 @@ pub(crate) struct BudgetAnswer {
     pub(crate) warning: Option<String>,
 }
 
+/// What is said of [`Host::has_lost_lines`].
+pub(crate) const LINES_ARE_LOST: &str = "lines before this one are missing, as nobody read them in time";
+
 /// The world: processes, signals and the clock. Effects only, no decisions.
 pub(crate) trait Host {
     /// Time since the run began.
@@ -54,8 +57,8 @@ pub(crate) trait Host {
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// Runs a shell command that is told of something: it gets no input and no terminal.
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// The run is over: prints what was kept of the output.
-    fn release(&mut self, succeeded: bool) -> Result<(), RunError>;
+    /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
+    fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
     /// Asks the budget, for as long as it allows, handling signals. An error is what a person should read.
     fn ask_budget(
         &mut self,
@@ -65,4 +68,6 @@ pub(crate) trait Host {
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is
     /// no error.
     fn say(&mut self, lines: &str) -> Result<(), RunError>;
+    /// Whether lines are missing before the next ones, as nobody had read them when there was no more time.
+    fn has_lost_lines(&self) -> bool;
 }
