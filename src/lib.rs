@@ -27,6 +27,7 @@ use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
+pub use process::memory::Memory;
 use process::sys::{environment, random, stdio};
 use report::reporter::Reporter;
 use report::summary::Ending;

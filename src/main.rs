@@ -4,7 +4,10 @@
 
 use std::ffi::c_int;
 
-use backoff_cli::Argv;
+use backoff_cli::{Argv, Memory};
+
+#[global_allocator]
+static MEMORY: Memory = Memory;
 
 #[allow(unsafe_code, reason = "this attribute; what is unsafe is in `process::entry`")]
 #[unsafe(no_mangle)]

@@ -92,7 +92,9 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
         "A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
-         deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. 0 is no bound."),
+         deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. Whoever reads what backoff \
+         writes has one more second; then the run ends, read or not, and if output of the command is unread, it has timed \
+         out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
     opt(TIME, Some('t'), "timeout", Value("DURATION"),
         "Bound on one attempt",
         "When it passes, the attempt's process tree gets the signal of --signal, and KILL after --kill-after. Such a \

@@ -37,6 +37,8 @@ pub struct Seen {
     pub input_lost: bool,
     /// Why that could not be kept, if it was not for its size.
     pub input_error: Option<String>,
+    /// This attempt was the first before which it turned out that standard input has to be read ahead of the command.
+    pub input_read_ahead: bool,
     /// Nobody reads the output any more.
     pub reader_gone: bool,
 }

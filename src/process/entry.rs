@@ -6,6 +6,7 @@
 
 use std::ffi::{OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
+use std::panic::PanicHookInfo;
 
 use super::leave;
 use super::sys::stdio;
@@ -23,10 +24,20 @@ pub fn enter(argv: Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     // A panic is a defect; the caller still gets a status that says whose.
     std::panic::set_hook(Box::new(|info| {
         modes::restore();
-        stdio::complain(&format!("internal error, please report it: {info}"));
+        if is_want_of_randomness(info) {
+            stdio::complain("the system gives no random numbers: getrandom(2) and /dev/urandom fail");
+        } else {
+            stdio::complain(&format!("internal error, please report it: {info}"));
+        }
         leave::at_once(125);
     }));
     leave::with(main(arguments(argv)))
+}
+
+/// The standard library has no other way to say that it cannot seed a hash map.
+fn is_want_of_randomness(info: &PanicHookInfo<'_>) -> bool {
+    info.location()
+        .is_some_and(|place| place.file().contains("/std/src/sys/random/"))
 }
 
 fn arguments(Argv(argv): Argv) -> Vec<OsString> {

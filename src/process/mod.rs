@@ -20,4 +20,6 @@ pub(crate) mod host;
 
 mod leave;
 
+pub(crate) mod memory;
+
 pub(crate) mod entry;

@@ -67,7 +67,11 @@ impl<'a> JsonLog<'a> {
                 outcome,
                 verdict: Some(verdict),
             } if **verdict != Verdict::Success => facts(begin("attempt_failed"), outcome, Some(verdict)),
-            Event::Settings(_) | Event::Remark(_) | Event::Ended { .. } | Event::Confirming { .. } => return None,
+            Event::Settings(_)
+            | Event::Remark(_)
+            | Event::ReadAhead
+            | Event::Ended { .. }
+            | Event::Confirming { .. } => return None,
             Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
             Event::Succeeded { .. } => end(begin("succeeded")),
             Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),

@@ -75,6 +75,7 @@ impl Report {
             Event::Interrupted(_) => self.result = Some("interrupted"),
             Event::Settings(_)
             | Event::Remark(_)
+            | Event::ReadAhead
             | Event::CoolingOff(_)
             | Event::Nested(_)
             | Event::Warning(_)

@@ -28,6 +28,9 @@ pub(crate) struct Text<'a> {
     pub(crate) has_log_file: bool,
 }
 
+const READ_AHEAD: &str =
+    "standard input cannot be duplicated here: it is read ahead of the command, which may leave less of it for others";
+
 /// What may be wrong with the name of a command that cannot be found.
 fn likely_mistake(name: &OsStr) -> &'static str {
     let name = name.as_encoded_bytes();
@@ -66,6 +69,7 @@ impl Text<'_> {
             Event::Started => self
                 .is_verbose()
                 .then(|| format!("{}: starting {}", attempt(), self.shown_command())),
+            Event::ReadAhead => self.is_verbose().then(|| READ_AHEAD.to_owned()),
             Event::Ended { .. } => None,
             Event::Retrying {
                 outcome,

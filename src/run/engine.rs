@@ -13,11 +13,13 @@ use super::{budget, variables};
 use crate::policy::budget::Answer;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::{self, Exit};
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::{Bound, End, Outcome};
 use crate::policy::session::{Decision, GiveUp, Stop};
 use crate::policy::signal::Signal;
 
 const OUT_OF_TIME: Stop = Stop::GaveUp(GiveUp::Deadline);
+/// How an attempt counts whose kept output the deadline has cut off.
+const UNREAD: End = End::TimedOut(Bound::Deadline);
 
 /// Runs the command until it succeeds, or until running it again is of no use or not allowed. What was
 /// kept of the last attempt's output is printed on every way out.
@@ -32,7 +34,7 @@ pub(crate) fn run(
     let mut result = run.until_decided();
     if result.is_err() {
         // Prints nothing where it has begun already.
-        result = run.host.release(false).and(result);
+        result = run.release(false).and(result);
     }
     match &result {
         Ok(_) => {}
@@ -51,7 +53,7 @@ impl Run<'_> {
             return Ok(exit);
         }
         loop {
-            if self.session.passes_deadline(self.host.elapsed(), Duration::ZERO) {
+            if self.passes_deadline(Duration::ZERO) {
                 return self.too_late();
             }
             let Attempt { outcome, interrupted } = self.make_attempt()?;
@@ -99,7 +101,7 @@ impl Run<'_> {
         }
         // Random upwards only: many runs may have been told the same.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
-        if self.session.passes_deadline(self.host.elapsed(), wait) {
+        if self.passes_deadline(wait) {
             self.tell(&Event::NoTime { cool_off: Some(wait) })?;
             return Ok(Some(exit::no_attempt_in_time(self.plan.overrides)));
         }
@@ -116,6 +118,9 @@ impl Run<'_> {
         self.tell(&Event::Started)?;
         let spec = self.attempt_spec(self.plan.bounds.clone());
         let attempt = self.host.attempt(&spec)?;
+        if attempt.outcome.seen.input_read_ahead {
+            self.tell(&Event::ReadAhead)?;
+        }
         if attempt.outcome.seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
             // It has said all it had to say into backoff's pipe; bare, it would have died of that.
             return Err(RunError::Interrupted(Signal::PIPE));
@@ -165,8 +170,11 @@ impl Run<'_> {
     /// An exit if there is no time for it any more.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<Option<Exit>, RunError> {
         self.announce_retry(delay, attempt)?;
-        // The store, the log and a hook may have taken their time.
-        if self.session.passes_deadline(self.host.elapsed(), delay) {
+        // The store and the log may have taken their time, and so may a hook.
+        if !self.passes_deadline(delay) {
+            self.hook_on_retry(delay, attempt)?;
+        }
+        if self.passes_deadline(delay) {
             return self.stop(OUT_OF_TIME, attempt).map(Some);
         }
         self.planned_wait = None;
@@ -187,14 +195,18 @@ impl Run<'_> {
             outcome: &attempt.outcome,
             verdict: &attempt.verdict,
             delay,
-        })?;
-        self.hook_on_retry(delay, attempt)
+        })
+    }
+
+    /// Whether no time would be left for an attempt after this wait.
+    fn passes_deadline(&self, wait: Duration) -> bool {
+        self.session.passes_deadline(self.host.elapsed(), wait)
     }
 
     fn stop(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
         let Judged { outcome, verdict } = attempt;
         let succeeded = matches!(stop, Stop::Succeeded { .. });
-        let released = self.host.release(succeeded);
+        let released = self.release(succeeded);
         if let Err(RunError::Interrupted(signal)) = released
             && signal != Signal::PIPE
         {
@@ -213,23 +225,54 @@ impl Run<'_> {
         if !succeeded {
             told?;
         }
-        released?;
+        if !released? {
+            return self.unread(stop, attempt);
+        }
         match stop {
             Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky })?,
-            Stop::GaveUp(why) => {
-                self.tell(&Event::GaveUp { why, outcome, verdict })?;
-                self.hook_on_give_up(why, attempt)?;
-            }
+            Stop::GaveUp(why) => self.give_up(why, attempt)?,
         }
         Ok(exit::status(stop, &outcome.end, self.plan.overrides))
     }
 
+    /// The deadline has cut off kept output: whatever the command did, what the caller has of it is incomplete.
+    fn unread(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
+        let cut_off;
+        let (why, attempt) = match stop {
+            Stop::GaveUp(why) => (why, attempt),
+            Stop::Succeeded { .. } => {
+                let outcome = Outcome::new(UNREAD, attempt.outcome.ran);
+                let verdict = attempt.verdict.clone();
+                cut_off = Judged { outcome, verdict };
+                (GiveUp::Deadline, &cut_off)
+            }
+        };
+        self.give_up(why, attempt)?;
+        Ok(exit::status(Stop::GaveUp(why), &UNREAD, self.plan.overrides))
+    }
+
+    fn give_up(&mut self, why: GiveUp, attempt: &Judged) -> Result<(), RunError> {
+        let Judged { outcome, verdict } = attempt;
+        self.tell(&Event::GaveUp { why, outcome, verdict })?;
+        self.hook_on_give_up(why, attempt)
+    }
+
+    /// Prints what was kept. Whether all of it was read; if not, that is told.
+    fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {
+        let is_read = self.host.release(succeeded)?;
+        if !is_read {
+            let warning = "kept output is cut off, as nobody had read it all by the deadline";
+            self.tell(&Event::Warning(warning.to_owned()))?;
+        }
+        Ok(is_read)
+    }
+
     /// TERM, INT, HUP or QUIT came while the attempt ran: it was the last.
     fn interrupted(&mut self, signal: Signal, outcome: &Outcome) -> Result<Exit, RunError> {
-        self.host.release(outcome.end == End::Exited(0))?;
+        let is_read = self.release(outcome.end == End::Exited(0))?;
         self.tell(&Event::Ended { outcome, verdict: None })?;
         self.tell(&Event::Interrupted(signal))?;
-        Ok(exit::as_it_ended(&outcome.end))
+        Ok(exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }))
     }
 
     /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
@@ -237,7 +280,7 @@ impl Run<'_> {
         match self.previous.take() {
             Some(attempt) => self.stop(OUT_OF_TIME, &attempt),
             None => {
-                self.host.release(false)?;
+                self.release(false)?;
                 self.tell(&Event::NoTime { cool_off: None })?;
                 Ok(exit::no_attempt_in_time(self.plan.overrides))
             }

@@ -15,6 +15,8 @@ pub(crate) enum Event<'a> {
     /// Something may not be as it was meant (`-v`).
     Remark(&'a str),
     Started,
+    /// A pipe on standard input is read ahead of the command, as it cannot be duplicated (`-v`).
+    ReadAhead,
     Ended {
         outcome: &'a Outcome,
         /// None of one that was interrupted, which nobody judges.

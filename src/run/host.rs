@@ -48,6 +48,9 @@ pub(crate) enum Keeper {
     Local,
 }
 
+/// What is said of [`Host::has_lost_lines`].
+pub(crate) const LINES_ARE_LOST: &str = "lines before this one are missing, as nobody read them in time";
+
 /// The world: processes, signals and the clock. Effects only, no decisions.
 pub(crate) trait Host {
     /// Time since the run began.
@@ -66,6 +69,10 @@ pub(crate) trait Host {
     /// The run is over: prints what was kept of the output.
     fn release(&mut self, succeeded: bool) -> Result<(), RunError>;
     /// Asks the budget, for no longer than this, handling signals. An error is what a person should read.
+
+    /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
+    fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
+    /// Asks the budget, for as long as it allows, handling signals. An error is what a person should read.
     fn ask_budget(
         &mut self,
         keeper: Keeper,
@@ -80,4 +87,6 @@ pub(crate) trait Host {
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is
     /// no error.
     fn say(&mut self, lines: &str) -> Result<(), RunError>;
+    /// Whether lines are missing before the next ones, as nobody had read them when there was no more time.
+    fn has_lost_lines(&self) -> bool;
 }

@@ -89,12 +89,16 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn release(&mut self, _succeeded: bool) -> Result<(), RunError> {
-        Ok(())
+    fn release(&mut self, _succeeded: bool) -> Result<bool, RunError> {
+        Ok(true)
     }
 
     fn say(&mut self, lines: &str) -> Result<(), RunError> {
         self.said.push_str(lines);
         Ok(())
+    }
+
+    fn has_lost_lines(&self) -> bool {
+        false
     }
 }

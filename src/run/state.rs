@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::budget::StoreState;
 use super::event::{Event, Moment};
-use super::host::{AttemptSpec, Host, RunError};
+use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError};
 use super::observer::Observer;
 use super::plan::{Bounds, Identity, Plan};
 use super::variables;
@@ -85,9 +85,14 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn tell(&mut self, event: &Event<'_>) -> Result<(), RunError> {
-        match self.observer.line(&self.moment(), event) {
-            Some(line) => self.host.say(&line),
-            None => Ok(()),
+        let moment = self.moment();
+        let Some(mut lines) = self.observer.line(&moment, event) else {
+            return Ok(());
+        };
+        if self.host.has_lost_lines() {
+            let warning = Event::Warning(LINES_ARE_LOST.to_owned());
+            lines.insert_str(0, &self.observer.line(&moment, &warning).unwrap_or_default());
         }
+        self.host.say(&lines)
     }
 }

@@ -316,7 +316,7 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
 
     // A signal is heard meanwhile.
     let mut command = backoff(words!(
-        "--store {} --budget api --store-timeout 1h -- true",
+        "--store {} --budget api --cool-off --store-timeout 1h -- true",
         store(&dir)
     ));
     let waiting = Live::start(&mut command);
@@ -341,7 +341,10 @@ fn what_the_c_library_keeps_for_its_threads_is_a_signal_like_others() {
     // By way of a shell, as what posix_spawn(3) of glibc starts ignores 32 and 33. The tests are started so, too, and
     // hand on 32 as it is.
     let sharing = |args: &str| {
-        let words = format!("--store {} --budget api --cool-off --store-timeout 1h -n 1", store(&dir));
+        let words = format!(
+            "--store {} --budget api --cool-off --store-timeout 1h -n 1",
+            store(&dir)
+        );
         shell(&format!("exec setsid backoff {words} -- sh -c '{args}'"))
     };
     let mut waiting = Live::start(&mut sharing("echo $$; sleep 60 & wait"));

@@ -35,3 +35,4 @@ mod shell;
 mod signals;
 mod terminal;
 mod time;
+mod unread;

@@ -51,10 +51,12 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
 
 /// What the command had written is still in the pipes. Where somebody else holds them
 /// open, the last words of a pipeline may follow: goes on while output keeps coming, but not for ever,
-/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is.
-pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
+/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, until the run's
+/// deadline has passed. Whether all of it was read by then.
+pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     event_loop.pty().map(Pty::ended);
     let begun = now();
+    event_loop.give_readers_time(begun);
     let give_up = Deadline::after(begun, LONGEST_DRAIN);
     let mut silent = Deadline::after(begun, DRAIN_GRACE);
     while event_loop.streams(Streams::is_open) {
@@ -66,20 +68,24 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
         } else {
             silent.or_earlier(give_up)
         };
-        let moved = event_loop.wait(until);
+        let moved = event_loop.wait(until.or_earlier(event_loop.readers_have_until));
         let now = now();
+        if event_loop.readers_have_until.is_due(now) {
+            return !event_loop.streams(Streams::has_pending_output);
+        }
         if moved {
             silent = Deadline::after(now, DRAIN_GRACE);
         } else if silent.is_due(now) && !waits_for_reader {
-            return;
+            break;
         }
         if give_up.is_due(now) && !waits_for_reader {
-            return;
+            break;
         }
         if handle_signals(Phase::Draining, attempt, event_loop) {
-            return;
+            break;
         }
     }
+    true
 }
 
 /// Whether one has asked to end.

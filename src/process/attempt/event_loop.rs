@@ -1,6 +1,7 @@
 //! The one place where backoff sleeps: signals, the command's streams and points in time, in one `poll(2)`.
 
 use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
 
 use nix::libc;
 use nix::poll::{PollFd, PollFlags};
@@ -17,6 +18,9 @@ use crate::process::terminal::pty::Pty;
 /// What is waited for besides signals.
 pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
+/// How long readers have once the deadline has passed, or the program that ran then has ended.
+const READERS_GRACE: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 pub(crate) struct EventLoop {
     pub(crate) signals: Signals,
@@ -25,18 +29,29 @@ pub(crate) struct EventLoop {
     pub(crate) job: Job,
     /// A signal has ended the run.
     pub(crate) is_ending: bool,
+    /// Until when readers of what backoff writes are waited for; without a deadline, as long as it takes.
+    pub(crate) readers_have_until: Deadline,
     is_init: bool,
 }
 
 impl EventLoop {
-    pub(crate) fn new(signals: Signals, streams: Option<Streams>) -> EventLoop {
+    /// `deadline` is the run's.
+    pub(crate) fn new(signals: Signals, streams: Option<Streams>, deadline: Deadline) -> EventLoop {
+        let mut readers_have_until = deadline;
+        readers_have_until.put_off(READERS_GRACE);
         EventLoop {
             signals,
             streams,
             job: Job::default(),
             is_ending: false,
+            readers_have_until,
             is_init: std::process::id() == 1,
         }
+    }
+
+    /// A program has ended: what it has left is still to be read.
+    pub(crate) fn give_readers_time(&mut self, now: Instant) {
+        self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }
 
     /// Sleeps until something comes or the time is up, takes in signals and moves the command's streams.

@@ -82,14 +82,17 @@ fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Ins
     let ran = attempt.deadlines.ran(started, now());
     let ended_by = attempt.deadlines.ended_by;
     // If it still runs, it gets TERM when backoff ends.
-    let end = end(ended_by, ended).map_err(|errno| {
+    let mut end = end(ended_by, ended).map_err(|errno| {
         let why = describe(errno);
         RunError::Fault(format!("cannot learn how the command ended: {why}"))
     })?;
     if ended_by.is_some() {
         aftermath::wait_for_tree(&mut attempt, event_loop);
     }
-    aftermath::drain(&mut attempt, event_loop);
+    if !aftermath::drain(&mut attempt, event_loop) {
+        // It has said what nobody has read; bare, it would be at it still.
+        end = End::TimedOut(ended_by.unwrap_or(Bound::Deadline));
+    }
     Child::reap(attempt.child);
     event_loop.reap_orphans(None);
     Ok(CommandEnd {

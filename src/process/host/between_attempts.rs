@@ -66,10 +66,16 @@ impl BetweenAttempts {
         Ok(())
     }
 
-    /// Waits until this much time has passed; with a countdown if there is a line for it.
-    pub(super) fn sleep(&mut self, delay: Duration, shown: Option<(LineFor<'_>, Progress)>) -> Result<(), RunError> {
+    /// Waits until this much time has passed, but not past the deadline: to say that there will be a wait may have
+    /// taken the time that was left for it. With a countdown if there is a line for it.
+    pub(super) fn sleep(
+        &mut self,
+        delay: Duration,
+        deadline: Deadline,
+        shown: Option<(LineFor<'_>, Progress)>,
+    ) -> Result<(), RunError> {
         self.receive_signals()?;
-        let end = Deadline::after(now(), delay);
+        let end = Deadline::after(now(), delay).or_earlier(deadline);
         let exact = ExactTimers::begin();
         if let Some((_, progress)) = shown {
             self.countdown = Countdown::new(delay, progress == Progress::Always);
@@ -95,11 +101,12 @@ impl BetweenAttempts {
         }
     }
 
-    /// Reads standard input to its end, where that has to come first. Whether the deadline left time.
+    /// Reads standard input to its end, where that has to come first. Whether the deadline leaves time for an attempt:
+    /// also what was said before it may have waited for its reader.
     pub(super) fn fill_input(&mut self, deadline: Deadline) -> Result<bool, RunError> {
-        while self.event_loop.streams(Streams::needs_filling) {
-            if deadline.is_due(now()) {
-                return Ok(false);
+        while !deadline.is_due(now()) {
+            if !self.event_loop.streams(Streams::needs_filling) {
+                return Ok(true);
             }
             self.event_loop.wait(deadline);
             self.handle_signals()?;
@@ -107,19 +114,22 @@ impl BetweenAttempts {
                 return Err(RunError::Fault(why));
             }
         }
-        Ok(true)
+        Ok(false)
     }
 
-    /// Waits until something can be written here.
-    pub(super) fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> Result<(), RunError> {
+    /// Waits until something can be written here. False once readers have no more time.
+    pub(super) fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> Result<bool, RunError> {
         loop {
             let writable = [Some((fd, PollFlags::POLLOUT)), None, None];
-            let (signals, [has_room, ..]) = self.event_loop.poll(Deadline::NEVER, writable);
+            let (signals, [has_room, ..]) = self.event_loop.poll(self.event_loop.readers_have_until, writable);
             if signals {
                 self.receive_signals()?;
             }
             if has_room {
-                return Ok(());
+                return Ok(true);
+            }
+            if self.event_loop.readers_have_until.is_due(now()) {
+                return Ok(false);
             }
         }
     }

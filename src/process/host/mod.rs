@@ -2,8 +2,9 @@
 
 mod background;
 mod between_attempts;
-mod log;
+mod log_file;
 mod replace;
+mod standard_error;
 mod writer;
 
 use std::ffi::OsString;
@@ -30,24 +31,28 @@ use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
 use crate::process::sys::leaf::Leaf;
 use crate::process::sys::{environment, fd, stdio};
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, Keeper, RunError};
+use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, Keeper, LINES_ARE_LOST, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
 use background::Background;
 use between_attempts::BetweenAttempts;
-use log::LogSink;
-use writer::WriteError;
+use log_file::LogFile;
+use standard_error::StandardError;
 
 /// This process and what it starts.
 #[derive(Debug)]
 pub(crate) struct System {
     began: Instant,
+    /// The run's.
+    deadline: Deadline,
     between: BetweenAttempts,
     program: Program,
     /// Made for the first attempt.
     environment: Option<Environment>,
-    log: LogSink,
+    standard_error: StandardError,
+    /// None if the log goes to standard error.
+    log_file: Option<LogFile>,
     /// `--report` stands for a descriptor that backoff was not given.
     is_report_closed: bool,
     /// The countdown of waits; None if nobody wants it.
@@ -70,7 +75,7 @@ impl System {
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> Result<System, RunError> {
         let output = &plan.output;
         // Before there are descriptors of backoff's own.
-        let log = LogSink::new(output.log_file.clone());
+        let log_file = output.log_file.clone().map(LogFile::new);
         let report = output.report.as_deref().and_then(sink::descriptor);
         let is_report_closed = report.is_some_and(|number| !fd::is_open(number));
         let signals =
@@ -78,12 +83,15 @@ impl System {
         let began = clock::now();
         let streams = Streams::new(&plan.streams)
             .map_err(|error| RunError::Fault(format!("cannot use the standard streams: {error}")))?;
+        let deadline = Deadline::maybe_after(began, plan.limits.deadline);
         Ok(System {
             began,
-            between: BetweenAttempts::new(EventLoop::new(signals, streams)),
+            deadline,
+            between: BetweenAttempts::new(EventLoop::new(signals, streams, deadline)),
             program: Program::new(&plan.command),
             environment: None,
-            log,
+            standard_error: StandardError::default(),
+            log_file,
             is_report_closed,
             progress: output.progress,
             store: store.clone(),
@@ -182,17 +190,17 @@ impl System {
         let Some(sink) = replace_or_open(path, text).map_err(|error| describe_error(&error))? else {
             return Ok(());
         };
-        writer::write(&mut self.between, &sink, text).map_err(|unwritten| match unwritten {
-            WriteError::Refused(errno) => describe(errno),
-            WriteError::Unread => "nobody reads it".into(),
-            WriteError::RunError(_) => "interrupted".into(),
-        })
+        writer::write(&mut self.between, &sink, &mut text.as_bytes()).map_err(|unwritten| unwritten.why())
     }
 
     /// One line on standard error, as `stdio::complain`, but handling signals. That it cannot be written is no
     /// further error.
     pub(crate) fn complain(&mut self, line: &str) -> Result<(), RunError> {
-        writer::complain(&mut self.between, line)
+        let mut lines = stdio::complaint(line);
+        if self.standard_error.has_lost_lines {
+            lines.insert_str(0, &stdio::complaint(&format!("warning: {LINES_ARE_LOST}")));
+        }
+        self.standard_error.write(&mut self.between, &lines)
     }
 }
 
@@ -282,7 +290,7 @@ impl Host for System {
         }
     }
 
-    fn release(&mut self, succeeded: bool) -> Result<(), RunError> {
+    fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {
         writer::print_kept(&mut self.between, succeeded)
     }
 
@@ -295,27 +303,20 @@ impl Host for System {
             // The attempt that follows receives signals first.
             return Ok(());
         }
-        self.between.sleep(delay, shown.zip(self.progress))
+        self.between.sleep(delay, self.deadline, shown.zip(self.progress))
     }
 
     fn say(&mut self, lines: &str) -> Result<(), RunError> {
-        let sink = match self.log.sink() {
-            Ok(Some(sink)) => sink,
-            Ok(None) => return Ok(()),
-            Err(warning) => return self.complain(&warning),
+        let Some(log_file) = &mut self.log_file else {
+            return self.standard_error.write(&mut self.between, lines);
         };
-        match writer::write(&mut self.between, &sink, lines) {
-            Ok(()) => Ok(()),
-            // Nobody can read it; the command's fate does not change.
-            Err(WriteError::Refused(errno)) => match self.log.fail(errno) {
-                Some(warning) => self.complain(&warning),
-                None => Ok(()),
-            },
-            Err(WriteError::Unread) => {
-                self.log.give_up();
-                Ok(())
-            }
-            Err(WriteError::RunError(error)) => Err(error),
+        match log_file.write(&mut self.between, lines)? {
+            Some(warning) => self.complain(&warning),
+            None => Ok(()),
         }
+    }
+
+    fn has_lost_lines(&self) -> bool {
+        self.log_file.is_none() && self.standard_error.has_lost_lines
     }
 }

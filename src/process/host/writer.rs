@@ -14,10 +14,9 @@ use crate::process::streams::release::Release;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
-use crate::process::sys::stdio;
 use crate::process::sys::timer::poll;
 use crate::run::host::RunError;
-use crate::run::text::describe_error;
+use crate::run::text::{describe, describe_error};
 
 /// Once a signal has ended the run, how long what is still to be said may wait for its reader.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
@@ -26,25 +25,38 @@ const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 pub(super) enum WriteError {
     /// The system says so.
     Refused(Errno),
-    /// The run is ending, and there is still no room for it.
+    /// Nobody reads it, and the run is ending or its deadline has passed.
     Unread,
     /// A signal came first.
     RunError(RunError),
 }
 
-/// Writes all of a text.
-pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, text: &str) -> Result<(), WriteError> {
-    let mut rest = text.as_bytes();
+impl WriteError {
+    /// What a person should read.
+    pub(super) fn why(&self) -> String {
+        match self {
+            WriteError::Refused(errno) => describe(*errno),
+            WriteError::Unread => "nobody reads it".into(),
+            WriteError::RunError(_) => "interrupted".into(),
+        }
+    }
+}
+
+/// Writes all of a text, of which `rest` is what has not been written.
+pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, rest: &mut &[u8]) -> Result<(), WriteError> {
     while !rest.is_empty() {
         // It may be a pipe that nobody empties, and a signal must get through; one that has got through must
         // not be held up.
-        if !between.event_loop.is_ending {
-            between.wait_for_room(sink.fd()).map_err(WriteError::RunError)?;
-        } else if !has_room_soon(sink.fd()) {
+        let has_room = if between.event_loop.is_ending {
+            has_room_soon(sink.fd(), between.event_loop.readers_have_until)
+        } else {
+            between.wait_for_room(sink.fd()).map_err(WriteError::RunError)?
+        };
+        if !has_room {
             return Err(WriteError::Unread);
         }
         match sink.write(rest) {
-            Ok(written) => rest = &rest[written..],
+            Ok(written) => *rest = &rest[written..],
             Err(Errno::EINTR | Errno::EAGAIN) => {}
             Err(errno) => return Err(WriteError::Refused(errno)),
         }
@@ -52,9 +64,9 @@ pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, text: &str) -> R
     Ok(())
 }
 
-/// Whether something can be written here, now or in a moment. Signals have to wait.
-fn has_room_soon(fd: BorrowedFd<'_>) -> bool {
-    let until = Deadline::after(now(), FINAL_WRITE_TIMEOUT);
+/// Whether something can be written here, now or in a moment, but not after this. Signals have to wait.
+fn has_room_soon(fd: BorrowedFd<'_>, at_the_latest: Deadline) -> bool {
+    let until = Deadline::after(now(), FINAL_WRITE_TIMEOUT).or_earlier(at_the_latest);
     loop {
         let left = until.left(now());
         let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
@@ -67,24 +79,18 @@ fn has_room_soon(fd: BorrowedFd<'_>) -> bool {
     }
 }
 
-/// One line on standard error. That it cannot be written is no further error.
-pub(super) fn complain(between: &mut BetweenAttempts, line: &str) -> Result<(), RunError> {
-    match write(between, &Sink::new(stdio::ERR), &stdio::complaint(line)) {
-        Err(WriteError::RunError(error)) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Prints what was kept of both outputs, as the run ended.
-pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Result<(), RunError> {
+/// Prints what was kept of both outputs, as the run ended. Whether all of it was read in time.
+pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Result<bool, RunError> {
     let Some(mut streams) = between.event_loop.streams.take() else {
-        return Ok(());
+        return Ok(true);
     };
-    let mut printed = Ok(());
+    let mut printed = Ok(true);
     for (output, name) in ["standard output", "standard error"].into_iter().enumerate() {
         let destination = streams.settle(output, succeeded);
-        if printed.is_ok() {
-            printed = print(between, destination, name);
+        if let Ok(was_read) = printed
+            && destination.has_kept()
+        {
+            printed = print(between, destination, name).map(|is_read| is_read && was_read);
         }
         // Printed, or nobody wants it any more: in no case a second time.
         destination.clear();
@@ -93,14 +99,15 @@ pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Resu
     printed
 }
 
-fn print(between: &mut BetweenAttempts, destination: &OutputDestination, name: &str) -> Result<(), RunError> {
+fn print(between: &mut BetweenAttempts, destination: &OutputDestination, name: &str) -> Result<bool, RunError> {
     let fault = |why: String| RunError::Fault(format!("cannot print {name}: {why}"));
     let mut release = Release::default();
     loop {
         let worked = release.work(destination);
         match worked.map_err(|error| fault(describe_error(&error)))? {
-            Ok(true) => between.wait_for_room(destination.sink_fd())?,
-            Ok(false) => return Ok(()),
+            Ok(true) if between.wait_for_room(destination.sink_fd())? => {}
+            Ok(true) => return Ok(false),
+            Ok(false) => return Ok(true),
             // As the command itself would have ended.
             Err(Broken::ReaderGone) => return Err(RunError::Interrupted(Signal::PIPE)),
             Err(Broken::Fault(why)) => return Err(fault(why)),

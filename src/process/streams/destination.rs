@@ -77,6 +77,11 @@ impl OutputDestination {
         self.kept.clear();
     }
 
+    /// Whether anything is kept.
+    pub(crate) fn has_kept(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
     /// Reads what is kept; 0 at its end.
     pub(super) fn read_kept(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         self.kept.read_at(buffer, offset)

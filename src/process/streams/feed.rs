@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::spool::Spool;
-use crate::process::sys::fd::{set_pipe_size, to_nix};
+use crate::process::sys::fd::{ready, set_pipe_size, to_nix};
 
 /// What is moved at once, and the widest window.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -120,6 +120,11 @@ impl Feed {
         {
             self.size = size;
         }
+    }
+
+    /// Whether nobody can read the pipe any more.
+    pub(super) fn is_closed(&self) -> bool {
+        ready(self.pipe.as_fd(), PollFlags::POLLOUT).is_ok_and(|state| state.contains(PollFlags::POLLERR))
     }
 
     /// Writes what there is room for.

@@ -10,11 +10,12 @@ use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
+use rustix::fs::OFlags;
 
 use super::feed::{Feed, Wait};
 use super::kept::Kept;
 use super::pipe_input::PipeInput;
-use super::replay_input::ReplayInput;
+use super::replay_input::{Reading, ReplayInput};
 use crate::process::sys::fd::{inherited, null};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
@@ -24,6 +25,9 @@ use crate::run::streams::InputMode;
 pub(crate) struct Input {
     source: BorrowedFd<'static>,
     kind: Kind,
+    limit: u64,
+    /// It turned out that a pipe has to be read ahead of the command, and nobody was told yet.
+    newly_read_ahead: bool,
 }
 
 #[derive(Debug)]
@@ -52,11 +56,16 @@ impl Input {
             InputMode::Inherit => Kind::Inherited,
             InputMode::Replay => {
                 fstat(source)?;
-                Kind::Replay(ReplayInput::new(source, limit))
+                Kind::Replay(ReplayInput::new(source, limit, Reading::First))
             }
             InputMode::Null => Kind::Null,
         };
-        Ok(Input { source, kind })
+        Ok(Input {
+            source,
+            kind,
+            limit,
+            newly_read_ahead: false,
+        })
     }
 
     /// Whether every attempt gets the caller's own, and nothing is to be done about it.
@@ -77,15 +86,27 @@ impl Input {
                 }
                 Ok(None)
             }
-            Kind::Pipe(pipe) => {
-                let begun = pipe.begin()?;
-                if begun.is_none() {
+            Kind::Pipe(pipe) => match pipe.begin()? {
+                Some(begun) => Ok(Some(begun)),
+                None if !is_readable(self.source) => {
                     self.kind = Kind::Inherited;
+                    Ok(None)
                 }
-                Ok(begun)
-            }
+                None => {
+                    let mut replay = ReplayInput::new(self.source, self.limit, Reading::AsTaken);
+                    let begun = replay.begin()?;
+                    self.kind = Kind::Replay(replay);
+                    self.newly_read_ahead = true;
+                    Ok(Some(begun))
+                }
+            },
             Kind::Replay(replay) => replay.begin().map(Some),
         }
+    }
+
+    /// Whether, since this was last asked, it turned out that a pipe has to be read ahead of the command.
+    pub(crate) fn take_newly_read_ahead(&mut self) -> bool {
+        std::mem::take(&mut self.newly_read_ahead)
     }
 
     fn feed(&self) -> Option<&Feed> {
@@ -119,7 +140,7 @@ impl Input {
 
     /// Whether standard input is still to be read, before the first attempt (`replay`).
     pub(crate) fn needs_filling(&self) -> bool {
-        matches!(&self.kind, Kind::Replay(replay) if replay.is_filling)
+        matches!(&self.kind, Kind::Replay(replay) if replay.is_filling())
     }
 
     /// Whether what was read cannot be given again: it was more than the limit, or could not be kept.
@@ -160,7 +181,7 @@ impl Input {
         match &mut self.kind {
             Kind::Pipe(pipe) => pipe.end(),
             Kind::Replay(replay) => {
-                replay.feed = None;
+                replay.end();
                 Ok(())
             }
             _ => Ok(()),
@@ -182,6 +203,11 @@ impl Kind {
             _ => Kind::Inherited,
         })
     }
+}
+
+/// Whether it was opened for reading.
+fn is_readable(source: BorrowedFd<'_>) -> bool {
+    rustix::fs::fcntl_getfl(source).is_ok_and(|flags| flags & OFlags::ACCMODE != OFlags::WRONLY)
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl PipeInput {
         }
     }
 
-    /// The standard input of an attempt; None where nothing can be duplicated.
+    /// The standard input of an attempt; None where nothing can be duplicated, or counted. Nothing was taken then.
     pub(super) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         let (reader, writer) = pipe()?;
         // A pipe's two ends have flags of their own: the command's stays as it is.
@@ -62,12 +62,14 @@ impl PipeInput {
             self.work()?;
             return Ok(Some(reader));
         }
-        match feed.offer(self.source) {
+        // A system, or a sandbox, may have neither call.
+        let offered = feed
+            .offer(self.source)
+            .and_then(|goes_on| unread(&feed.pipe).and(Ok(goes_on)));
+        match offered {
             Ok(true) => self.feed = Some(feed),
             Ok(false) => {}
-            // A system, or a sandbox, that has no tee.
-            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EPERM | Errno::EBADF) => return Ok(None),
-            Err(error) => return Err(error.into()),
+            Err(_) => return Ok(None),
         }
         Ok(Some(reader))
     }

@@ -1,4 +1,5 @@
-//! `--stdin replay`: standard input is read to its end before the first attempt, and each attempt is fed all of it.
+//! Standard input that is read, kept and fed to each attempt. With `--stdin replay` it is read to its end before the
+//! first attempt; with `--stdin auto` on a pipe that cannot be duplicated, as the command takes it.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -15,25 +16,40 @@ use crate::process::sys::fd::{pipe, ready, set_nonblocking};
 pub(super) struct ReplayInput {
     source: BorrowedFd<'static>,
     pub(super) kept: Kept,
-    /// The end has not been read yet.
-    pub(super) is_filling: bool,
-    /// Read past the limit, and not yet passed on.
+    reading: Reading,
+    /// Read during this attempt (or, past the limit, before the first), and not yet passed on.
     ahead: Vec<u8>,
     /// The pipe of the running attempt, while there is something to feed.
     pub(super) feed: Option<Feed>,
     buffer: Vec<u8>,
 }
 
+/// When the source is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Now, before the first attempt.
+    First,
+    /// When the running attempt has taken what was read before.
+    AsTaken,
+    /// No more: its end was seen.
+    Ended,
+}
+
 impl ReplayInput {
-    pub(super) fn new(source: BorrowedFd<'static>, limit: u64) -> ReplayInput {
+    pub(super) fn new(source: BorrowedFd<'static>, limit: u64, reading: Reading) -> ReplayInput {
         ReplayInput {
             source,
             kept: Kept::new(limit),
-            is_filling: true,
+            reading,
             ahead: Vec::new(),
             feed: None,
             buffer: Vec::new(),
         }
+    }
+
+    /// Whether it is still to be read, before the first attempt.
+    pub(super) fn is_filling(&self) -> bool {
+        self.reading == Reading::First
     }
 
     /// The standard input of an attempt.
@@ -43,13 +59,16 @@ impl ReplayInput {
         set_nonblocking(&writer)?;
         self.buffer.resize(CHUNK, 0);
         self.feed = Some(Feed::new(writer, self.kept.spool.len()));
-        self.work()?;
+        // A command that cannot be started takes nothing that was not read yet.
+        if self.reading == Reading::Ended {
+            self.work()?;
+        }
         Ok(reader)
     }
 
     /// One step: of reading, before the first attempt, and of feeding then.
     pub(super) fn work(&mut self) -> io::Result<()> {
-        if self.is_filling {
+        if self.is_filling() {
             return self.fill();
         }
         let Some(mut feed) = self.feed.take() else {
@@ -63,13 +82,19 @@ impl ReplayInput {
         fed.map(|_| ())
     }
 
+    /// The attempt is over. What it was not given is kept, like the rest.
+    pub(super) fn end(&mut self) {
+        self.feed = None;
+        self.ahead.clear();
+    }
+
     /// Reads on, towards the end.
     fn fill(&mut self) -> io::Result<()> {
         let Some(count) = self.read_ahead()? else {
             return Ok(());
         };
         if count == 0 {
-            self.is_filling = false;
+            self.reading = Reading::Ended;
         } else if !self.kept.has_room_for(count) {
             self.stop_filling(count);
         } else if let Err(error) = self.kept.spool.append(&self.buffer[..count]) {
@@ -81,7 +106,7 @@ impl ReplayInput {
 
     /// What is kept is still needed once; the rest is passed on as it comes.
     fn stop_filling(&mut self, count: usize) {
-        self.is_filling = false;
+        self.reading = Reading::AsTaken;
         self.kept.is_lost = true;
         self.ahead = self.buffer[..count].to_vec();
     }
@@ -103,7 +128,7 @@ impl ReplayInput {
         feed.wait = Wait::Room;
         if feed.replayed < feed.replay_end {
             let fed = feed.replay(&self.kept.spool, &mut self.buffer)?;
-            let is_all = feed.replayed == feed.replay_end && !self.kept.is_lost;
+            let is_all = feed.replayed == feed.replay_end && self.reading == Reading::Ended;
             return Ok(if is_all { Fed::Over } else { fed });
         }
         if !self.ahead.is_empty() {
@@ -111,13 +136,21 @@ impl ReplayInput {
             self.ahead.drain(..written);
             return Ok(fed);
         }
-        if !self.kept.is_lost {
+        if self.reading == Reading::Ended || feed.is_closed() {
             return Ok(Fed::Over);
         }
+        feed.wait = Wait::Data;
         match self.read_ahead()? {
-            Some(0) => return Ok(Fed::Over),
-            Some(count) => self.ahead = self.buffer[..count].to_vec(),
-            None => feed.wait = Wait::Data,
+            Some(0) => {
+                self.reading = Reading::Ended;
+                return Ok(Fed::Over);
+            }
+            Some(count) => {
+                self.ahead.extend_from_slice(&self.buffer[..count]);
+                feed.wait = Wait::Room;
+                self.kept.keep(&self.buffer[..count])?;
+            }
+            None => {}
         }
         Ok(Fed::On)
     }

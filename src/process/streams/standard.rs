@@ -126,6 +126,7 @@ impl Streams {
         self.on_input(input_ended);
         let mut seen = Seen {
             input_lost: self.input.is_lost(),
+            input_read_ahead: self.input.take_newly_read_ahead(),
             ..Seen::default()
         };
         if let Some(mut attempt) = self.attempt.take() {

@@ -35,6 +35,11 @@ impl Deadline {
         Deadline([self.0, other.0].into_iter().flatten().min())
     }
 
+    /// Not before this.
+    pub(crate) fn or_later(self, other: Instant) -> Deadline {
+        Deadline(self.0.map(|at| at.max(other)))
+    }
+
     /// Time stood still for this long.
     pub(crate) fn put_off(&mut self, by: Duration) {
         self.0 = self.0.and_then(|at| at.checked_add(by));
@@ -75,6 +80,7 @@ mod tests {
         ] {
             never.put_off(SECOND);
             assert!(!never.is_set() && !never.is_due(now + 1000 * SECOND));
+            assert_eq!(never.or_later(now), never);
             assert_eq!(never.left(now), None);
         }
     }
@@ -85,6 +91,8 @@ mod tests {
         let (soon, late) = (Deadline::after(now, SECOND), Deadline::after(now, 2 * SECOND));
         assert_eq!(soon.or_earlier(late), soon);
         assert_eq!(late.or_earlier(soon), soon);
+        assert_eq!(soon.or_later(now), soon);
+        assert_eq!(soon.or_later(now + 2 * SECOND), late);
         assert_eq!(Deadline::NEVER.or_earlier(late), late);
         assert_eq!(late.or_earlier(Deadline::NEVER), late);
     }
