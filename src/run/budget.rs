@@ -102,16 +102,16 @@ impl Run<'_> {
         };
         let name = &budget.name;
         if !budget.has_fallback {
-            self.warn_once(format!("{why}; going on without the budget \"{name}\""))?;
+            self.warn_once(&format!("{why}; going on without the budget \"{name}\""))?;
             return Ok(None);
         }
         match self.ask_locally(budget, question)? {
             Ok(answered) => {
-                self.warn_once(format!("{why}; going on with this machine's own budget \"{name}\""))?;
+                self.warn_once(&format!("{why}; going on with this machine's own budget \"{name}\""))?;
                 self.warn_and_take(answered).map(Some)
             }
             Err(also) => {
-                self.warn_once(format!("{why}; {also}; going on without the budget \"{name}\""))?;
+                self.warn_once(&format!("{why}; {also}; going on without the budget \"{name}\""))?;
                 Ok(None)
             }
         }
@@ -122,7 +122,9 @@ impl Run<'_> {
         budget: &SharedBudget,
         question: Question,
     ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        self.host.ask_budget(Keeper::Local, budget, question, budget.timeout)
+        // It answers unless the machine is on its knees, and then a budget is worth waiting for.
+        let patience = budget.timeout.saturating_mul(PATIENCE);
+        self.host.ask_budget(Keeper::Local, budget, question, patience)
     }
 
     fn warn_and_take(&mut self, answered: BudgetAnswer) -> Result<Answer, RunError> {
@@ -132,11 +134,11 @@ impl Run<'_> {
         Ok(answered.answer)
     }
 
-    fn warn_once(&mut self, warning: String) -> Result<(), RunError> {
+    fn warn_once(&mut self, warning: &str) -> Result<(), RunError> {
         if std::mem::replace(&mut self.store.is_told, true) {
             return Ok(());
         }
-        self.tell(&Event::Warning(printable(&warning)))
+        self.tell(&Event::Warning(printable(warning)))
     }
 }
 

@@ -66,13 +66,9 @@ pub(crate) trait Host {
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// Runs a shell command that is told of something: it gets no input and no terminal.
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// The run is over: prints what was kept of the output.
-    fn release(&mut self, succeeded: bool) -> Result<(), RunError>;
-    /// Asks the budget, for no longer than this, handling signals. An error is what a person should read.
-
     /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
-    /// Asks the budget, for as long as it allows, handling signals. An error is what a person should read.
+    /// Asks the budget, for no longer than this, handling signals. An error is what a person should read.
     fn ask_budget(
         &mut self,
         keeper: Keeper,

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,23 +45,32 @@ impl Service {
 pub struct Storm {
     pub runs: Vec<Child>,
     log: tempfile::NamedTempFile,
+    /// Where this machine's own budgets are.
+    state: tempfile::TempDir,
 }
 
 impl Storm {
     /// So many runs with these options, each of which calls the service.
     pub fn start(count: usize, service: &Service, options: impl Words) -> Storm {
         let log = tempfile::NamedTempFile::new().unwrap();
+        let state = tempfile::tempdir().unwrap();
         let probe = probe();
         let options = options.words();
-        let runs = (0..count).map(|_| one_run(&probe, service, &options, log.as_file()).spawn().unwrap());
-        Storm {
-            runs: runs.collect(),
-            log,
-        }
+        let one_run = || {
+            let mut run = one_run(&probe, service, &options, log.as_file());
+            run.env("XDG_STATE_HOME", state.path()).spawn().unwrap()
+        };
+        let runs = (0..count).map(|_| one_run()).collect();
+        Storm { runs, log, state }
+    }
+
+    /// The file of this machine's own budget of that name.
+    pub fn local_budget(&self, name: &str) -> PathBuf {
+        self.state.path().join("backoff").join(format!("{name}.budget"))
     }
 
     /// Waits for all; their ends, and all that they said.
-    pub fn finish(mut self) -> (Vec<ExitStatus>, String) {
+    pub fn finish(&mut self) -> (Vec<ExitStatus>, String) {
         let began = Instant::now();
         let mut ends = Vec::new();
         for run in &mut self.runs {

@@ -3,6 +3,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -30,6 +31,23 @@ pub const TESTS: &[Test] = &[
         "a_thousand_runs_and_a_server",
         &["redis-server"],
         a_thousand_runs_and_a_server,
+    ),
+    (
+        "a_storm_as_it_comes_and_a_directory",
+        &[],
+        a_storm_as_it_comes_and_a_directory,
+    ),
+    #[cfg(feature = "redis")]
+    (
+        "a_storm_as_it_comes_and_a_server",
+        &["redis-server"],
+        a_storm_as_it_comes_and_a_server,
+    ),
+    #[cfg(feature = "redis")]
+    (
+        "a_storm_and_a_server_in_trouble",
+        &["redis-server"],
+        a_storm_and_a_server_in_trouble,
     ),
     ("runs_that_are_killed", &[], runs_that_are_killed),
 ];
@@ -69,7 +87,11 @@ fn calls_of(runs: u64, least: u64) -> u64 {
 
 /// Attempts and retries in a directory's file, which nobody is to be writing.
 fn counts_in(store: &Path) -> (u64, u64) {
-    ledger::counted(&ledger::ledger(store.join("storm.budget")))
+    counts_in_file(&store.join("storm.budget"))
+}
+
+fn counts_in_file(file: &Path) -> (u64, u64) {
+    ledger::counted(&ledger::ledger(file))
 }
 
 fn names_in(store: &TempDir) -> Vec<String> {
@@ -111,6 +133,76 @@ fn a_thousand_runs_and_a_directory() {
 #[cfg(feature = "redis")]
 fn a_thousand_runs_and_a_server() {
     with_a_server(1000, 100);
+}
+
+/// A thousand runs with the settings that everybody has, but for the store.
+fn as_it_comes(store: &str, service: &Service) -> Storm {
+    Storm::start(
+        1000,
+        service,
+        words!("-q --budget storm --budget-min 100 --store {}", store),
+    )
+}
+
+/// What one budget allows of so many attempts.
+fn bound(attempts: u64) -> u64 {
+    (attempts / 10 + 1).max(100)
+}
+
+/// Retries are within what the store allows and what this machine does in place of it; nobody was told more than that
+/// the store gave no answer, and nobody was held up.
+fn expect_within_bounds(mut storm: Storm, service: &Service, shares: u64) {
+    let began = Instant::now();
+    let (ends, said) = storm.finish();
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(ends.iter().all(|end| end.code() == Some(DOWN.into())), "{ends:?}");
+    let local = storm.local_budget("storm");
+    let (attempts, local) = match local.exists() {
+        true => counts_in_file(&local),
+        false => (0, 0),
+    };
+    assert!(local <= bound(attempts), "{local} retries of {attempts}");
+    let retries = service.calls() - 1000;
+    assert!(
+        retries > 0 && retries <= shares + local,
+        "{retries} retries, {local} of them local"
+    );
+    for line in said.lines() {
+        assert!(
+            line.ends_with("; going on with this machine's own budget \"storm\""),
+            "{line}"
+        );
+    }
+}
+
+fn a_storm_as_it_comes_and_a_directory() {
+    let store = tempfile::tempdir().unwrap();
+    let service = Service::start();
+    let storm = as_it_comes(store.path().to_str().unwrap(), &service);
+    expect_within_bounds(storm, &service, bound(1112));
+}
+
+#[cfg(feature = "redis")]
+fn a_storm_as_it_comes_and_a_server() {
+    let server = Server::start("");
+    let service = Service::start();
+    let storm = as_it_comes(&server.url(), &service);
+    expect_within_bounds(storm, &service, bound(1112));
+}
+
+/// Stopped for five seconds, killed, and started again with nothing in it.
+#[cfg(feature = "redis")]
+fn a_storm_and_a_server_in_trouble() {
+    let mut server = Server::start("");
+    let service = Service::start();
+    server.pause();
+    let storm = as_it_comes(&server.url(), &service);
+    std::thread::sleep(Duration::from_secs(5));
+    server.resume();
+    server.kill();
+    server.start_again("");
+    // Before it was killed, and after.
+    expect_within_bounds(storm, &service, 2 * bound(1112));
 }
 
 fn runs_that_are_killed() {
