@@ -17,7 +17,6 @@ fuzz_target!(|input: &[u8]| {
         let Some(signal) = Signal::from_number(i32::from(step[2] % 65)) else {
             continue;
         };
-        // Only the kernel tells of a child; and no process sends the key that was pressed.
         let from_kernel = step[3] % 2 == 1;
         let (class, action) = action(state, signal, from_kernel);
         let seen = format!("{state:?}, {signal}, from the kernel: {from_kernel}: {class}, {action}");
