@@ -38,7 +38,8 @@ pub fn static_one() -> Result<Option<String>> {
 
 /// The child that tells when it was started (`examples/probe.rs`).
 pub fn probe() -> Result<String> {
-    built(&mut cargo(), &["--locked", "--example", "probe"], "probe")
+    let words = ["--locked", "--workspace", "--example", "probe"];
+    built(&mut cargo(), &words, "probe")
 }
 
 /// What a variable names, which has to be there.

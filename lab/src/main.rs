@@ -11,6 +11,7 @@
     reason = "the rules of the product's rooms: here everybody may look at the clock and the environment"
 )]
 
+mod attack;
 mod behaviour;
 mod bench;
 mod builds;
@@ -45,6 +46,11 @@ enum Study {
     Scanner(bench::scanner::Options),
     /// Measures budgets: a storm of real runs, and what a run that succeeds pays
     Store(bench::store::Options),
+    /// Attacks backoff from all sides for a while, and tells what did not hold
+    Attack(attack::Options),
+    /// What `attack` runs below a terminal
+    #[command(hide = true)]
+    JobShell(attack::JobShell),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +62,8 @@ fn main() -> ExitCode {
         Study::Streams(options) => bench::streams::run(&options),
         Study::Scanner(options) => bench::scanner::run(&options),
         Study::Store(options) => bench::store::run(&options),
+        Study::Attack(options) => attack::run(&options),
+        Study::JobShell(options) => attack::job_shell(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

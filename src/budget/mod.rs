@@ -6,4 +6,4 @@ mod directory;
 mod lock;
 pub mod record;
 #[cfg(feature = "redis")]
-mod redis;
+pub(crate) mod redis;

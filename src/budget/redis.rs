@@ -184,3 +184,15 @@ fn problem(failure: &Failure, timeout: Duration) -> String {
 fn plain(code: &str) -> String {
     code.chars().filter(char::is_ascii_alphanumeric).take(20).collect()
 }
+
+/// What a server's bytes are taken for, as the answer to so many commands and one script; or what a person reads.
+#[cfg(fuzzing)]
+pub fn answer(server: impl io::Read + io::Write + 'static, commands: usize) -> Result<Vec<i64>, String> {
+    let mut connection = Connection::to(Box::new(server));
+    let done = (0..commands).try_for_each(|_| connection.done());
+    let numbers = done.and_then(|()| connection.numbers());
+    numbers.map_err(|failure| {
+        let _ = redirection(&failure);
+        problem(&failure, Duration::ZERO)
+    })
+}

@@ -42,7 +42,7 @@ pub(super) fn plan(
     let nested = value(&settings.nested).unwrap_or(defaults::NESTED);
     let delays = waits::delays(settings)?;
     let classes = rules::classes(layers)?;
-    let (classifier, patterns) = rules::classifier(settings, layers, command);
+    let (classifier, patterns) = rules::classifier(settings, layers, command)?;
     let limits = limits::limits(settings, nested == NestedMode::Once && outer.depth > 0)?;
     let streams = streams::streams(settings, &classifier, patterns, &limits);
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;

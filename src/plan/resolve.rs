@@ -52,7 +52,7 @@ pub(crate) fn resolve(
     let settings = layers.merged();
     let action = action(&settings, command)?;
     let (mut plan, store) = plan(&settings, &layers, command, OuterRun::from(variables))?;
-    rules::build_patterns(&settings, &layers)?;
+    rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
     if plan.output.verbosity >= 1 {
         plan.remarks = remarks::remarks(&settings, variables, command);
     }

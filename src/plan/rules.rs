@@ -13,7 +13,7 @@ use crate::config::sourced::{Sourced, UsageError, value};
 use crate::policy::classifier::{ClassRule, Classifier, Rule};
 use crate::policy::session::FailureClass;
 use crate::policy::sets::CodeSet;
-use crate::search::pattern::Pattern;
+use crate::search::pattern::{LARGEST_SET, MOST_PATTERNS, Pattern, Patterns as Compiled};
 
 /// What is looked for so far.
 #[derive(Default)]
@@ -31,13 +31,23 @@ impl Patterns {
 }
 
 /// The classifier, and the patterns that it goes by.
-pub(super) fn classifier(settings: &Settings, layers: &Layers<'_>, command: &[OsString]) -> (Classifier, Vec<Pattern>) {
+pub(super) fn classifier(
+    settings: &Settings,
+    layers: &Layers<'_>,
+    command: &[OsString],
+) -> Result<(Classifier, Vec<Pattern>), UsageError> {
     let mut patterns = Patterns::default();
     let success_match = patterns.add_all(&settings.success_match);
     let fail_match = patterns.add_all(&settings.fail_match);
     let mut rules = of_options(settings, &mut patterns);
     add_presets(settings, command, &mut patterns, &mut rules);
     let classes = of_policy(layers, &mut patterns);
+    if patterns.0.len() > MOST_PATTERNS {
+        let problem = format!(
+            "makes more than {MOST_PATTERNS} regular expressions to look for; try several in one: 'refused|reset'"
+        );
+        return Err(wrong(settings, layers, patterns.0.len(), MOST_PATTERNS, &problem));
+    }
     let classifier = Classifier {
         success_exit: value(&settings.success_exit).unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT)),
         success_match,
@@ -47,7 +57,7 @@ pub(super) fn classifier(settings: &Settings, layers: &Layers<'_>, command: &[Os
         stop_on_timeout: is_on(&settings.stop_on_timeout),
         asks: settings.retry_if.is_some(),
     };
-    (classifier, patterns.0)
+    Ok((classifier, patterns.0))
 }
 
 fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
@@ -151,23 +161,57 @@ pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<FailureClass>, UsageErr
     layers.rules().iter().map(class).collect()
 }
 
-/// Builds what the patterns that were asked for take to be looked for: some may be too large. That is most of the work,
-/// so it is only done for what will be run.
-pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>) -> Result<(), UsageError> {
-    let lists = [
+/// Builds what the patterns that were asked for take to be looked for: some may be too large, or all together. That is most
+/// of the work, so it is only done for what will be run, and not for those of presets, which are within the limits.
+pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>, patterns: &Compiled) -> Result<(), UsageError> {
+    let patterns = patterns.as_slice();
+    let of_rules = layers.rules().iter().map(|rule| rule.patterns.len()).sum::<usize>();
+    let presets = of_options_in_order(settings).count()..patterns.len() - of_rules;
+    let mut size = 0;
+    for (index, pattern) in patterns
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !presets.contains(index))
+    {
+        let wrong = |problem: &str| wrong(settings, layers, patterns.len(), index, problem);
+        size += pattern.build().map_err(|problem| wrong(&problem))?;
+        if size > LARGEST_SET {
+            let limit = LARGEST_SET >> 20;
+            return Err(wrong(&format!(
+                "makes the regular expressions too large together (more than {limit} MiB when compiled); try smaller repetitions"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The patterns of options, in the order of the list.
+fn of_options_in_order(settings: &Settings) -> impl Iterator<Item = &Sourced<Pattern>> {
+    [
         &settings.success_match,
         &settings.fail_match,
         &settings.stop_match,
         &settings.retry_match,
-    ];
-    for said in lists.into_iter().flatten() {
-        said.value.build().map_err(|problem| said.unreadable(&problem))?;
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The error that there is something wrong with one of the patterns in the list of so many: those of options, of presets, of
+/// the policy's rules.
+fn wrong(settings: &Settings, layers: &Layers<'_>, count: usize, index: usize, problem: &str) -> UsageError {
+    if let Some(said) = of_options_in_order(settings).nth(index) {
+        return said.unreadable(problem);
     }
-    for (pattern, source) in layers.rules().iter().flat_map(|rule| &rule.patterns) {
-        let wrong = |problem| source.wrong(&format!("{:?} {problem}", pattern.as_str()));
-        pattern.build().map_err(wrong)?;
+    let of_rules: Vec<_> = layers.rules().iter().flat_map(|rule| &rule.patterns).collect();
+    let of_rule = (index + of_rules.len())
+        .checked_sub(count)
+        .and_then(|at| of_rules.get(at));
+    match (of_rule, &settings.presets) {
+        (Some((pattern, source)), _) => source.wrong(&format!("{:?} {problem}", pattern.as_str())),
+        (None, Some(said)) => said.unreadable(problem),
+        (None, None) => UsageError(problem.to_owned()),
     }
-    Ok(())
 }
 
 /// The command's file name, by which `--for auto` goes.

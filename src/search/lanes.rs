@@ -20,9 +20,6 @@ const LANES: usize = 4;
 /// A shorter block is not worth cutting, in bytes.
 const SHORTEST: usize = 16;
 
-/// The most memory of the automaton, in bytes. It bounds the time to build it, too: some ten milliseconds.
-const LARGEST: usize = 512 << 10;
-
 /// An expression that cannot match a `\n`, whose anchors hold at the ends of lines.
 #[derive(Debug, Clone)]
 pub(super) struct Lanes {
@@ -31,9 +28,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// `None` if it would be too large, or asks for what such an automaton cannot do.
-    pub(super) fn new(syntax: &Hir) -> Option<Lanes> {
-        let automaton = build(syntax)?;
+    /// `None` if it would take more memory than this, in bytes, or asks for what such an automaton cannot do.
+    pub(super) fn new(syntax: &Hir, largest: usize) -> Option<Lanes> {
+        let automaton = build(syntax, largest)?;
         // Text that begins behind the end of a line.
         let begin = start::Config::new().look_behind(Some(b'\n'));
         let start = automaton.start_state(&begin).ok()?;
@@ -78,9 +75,9 @@ impl Lanes {
     }
 }
 
-fn build(syntax: &Hir) -> Option<DFA<Vec<u32>>> {
+fn build(syntax: &Hir, largest: usize) -> Option<DFA<Vec<u32>>> {
     let nfa = Compiler::new()
-        .configure(Nfa::new().utf8(false).nfa_size_limit(Some(LARGEST)))
+        .configure(Nfa::new().utf8(false).nfa_size_limit(Some(largest)))
         .build_from_hir(syntax)
         .ok()?;
     let config = Config::new()
@@ -88,8 +85,8 @@ fn build(syntax: &Hir) -> Option<DFA<Vec<u32>>> {
         // All that is asked is whether there is one.
         .match_kind(MatchKind::All)
         .accelerate(false)
-        .dfa_size_limit(Some(LARGEST))
-        .determinize_size_limit(Some(LARGEST));
+        .dfa_size_limit(Some(largest))
+        .determinize_size_limit(Some(largest));
     Builder::new().configure(config).build_from_nfa(&nfa).ok()
 }
 

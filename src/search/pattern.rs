@@ -4,38 +4,110 @@
 //! cannot match a `\n`, its anchors hold at every line's ends, and it has forgotten what would be slow there.
 //! It matches in every line in which the true one does, and perhaps in others; so the true one is only run on
 //! the lines that it points out.
+//!
+//! A search is made in steps, each of which ends soon whatever the expression and the text are. What one call can
+//! search in that time at worst is searched by the fastest engine there is; the rest by engines that can be interrupted
+//! (`walk.rs`, `threads.rs`).
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use memchr::{memchr, memrchr};
 use regex_automata::Input;
+use regex_automata::hybrid::dfa::{Cache, Config};
 use regex_automata::meta::Regex;
+use regex_automata::nfa::thompson::NFA;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{
-    Capture, Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition,
-};
+use regex_syntax::hir::Hir;
 
+use super::fuel::{self, Fuel};
 use super::lanes::Lanes;
+use super::loosened::loosened;
+use super::threads::{self, Threads};
+use super::walk::{Search, Walk, Walker};
 
 /// The most memory that a compiled expression may take, in bytes.
 const LARGEST_PATTERN: usize = 10 << 20;
 
+/// One that takes more, in bytes, takes long to compile: nothing of it is left for later.
+const LARGE_PATTERN: usize = 256 << 10;
+
+/// The most expressions of a set.
+pub(crate) const MOST_PATTERNS: usize = 1000;
+
+/// The most memory that all expressions of a set may take when they are compiled, in bytes.
+pub(crate) const LARGEST_SET: usize = 32 << 20;
+
 /// How deep an expression's groups, brackets and repetitions may nest.
 const DEEPEST_PATTERN: u32 = 250;
+
+/// The most memory of a set's lazy automata of one kind, in bytes, together and for one of them.
+const STATES: [usize; 2] = [32 << 20, 2 << 20];
+
+/// Where one has less than this, in bytes, it has to be seen whether it can work with it.
+const ENOUGH_STATES: usize = 1 << 20;
+
+/// The most memory of automata that are made whole. It bounds the time to build one, too: some ten milliseconds.
+const LANES: [usize; 2] = [32 << 20, 512 << 10];
+
+/// Where fewer bytes than this can be searched in one call, calls are not worth it: by a lazy automaton, or by the bytes of
+/// a literal.
+const SHORTEST_PIECE: [usize; 2] = [4 << 10, 512];
 
 /// A regular expression, in the syntax of the crate `regex`, over bytes: `.` and classes are of
 /// Unicode characters unless `(?-u)` says otherwise, and bytes that are not UTF-8 match none of them.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: String,
+    syntax: Hir,
+    /// See [`fuel::places`].
+    pub(super) places: u64,
+    /// How many expressions share the memory.
+    sharers: usize,
     /// For a block of lines: matches in every line in which `exact` does.
     loose: OnceLock<Option<Regex>>,
     /// For one line. Most runs never need it, and it takes as long to build as `loose`.
     exact: OnceLock<Option<Regex>>,
     /// For much output, where `loose` is slow.
     lanes: OnceLock<Option<Lanes>>,
-    syntax: Hir,
+    /// For what would take `loose` long.
+    walker: OnceLock<Option<Walker>>,
+    /// For what would take `exact` long.
+    threads: OnceLock<Option<NFA>>,
+}
+
+/// Where a search in a text stands.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    /// What comes before is done with.
+    from: usize,
+    /// The looser form is looked for from there on.
+    walk: Option<Walk>,
+    /// The true one is looked for in this line, which the looser form has pointed out.
+    line: Option<(Range<usize>, Threads)>,
+}
+
+/// What is searched.
+#[derive(Debug, Clone)]
+pub(super) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    span: Range<usize>,
+    /// It is one of many blocks of whole lines.
+    is_much: bool,
+}
+
+impl<'a> Text<'a> {
+    /// Whole lines, without the last `\n`.
+    pub(super) fn of_lines(bytes: &'a [u8], is_much: bool) -> Text<'a> {
+        let span = 0..bytes.len();
+        Text { bytes, span, is_much }
+    }
+
+    /// A span of one line.
+    pub(super) fn of_window(bytes: &'a [u8], span: Range<usize>) -> Text<'a> {
+        let is_much = false;
+        Text { bytes, span, is_much }
+    }
 }
 
 impl Pattern {
@@ -50,10 +122,14 @@ impl Pattern {
             .map_err(|error| syntax_error(&error))?;
         Ok(Self {
             text: text.to_owned(),
+            places: fuel::places(&syntax),
+            syntax,
+            sharers: 1,
             loose: OnceLock::new(),
             exact: OnceLock::new(),
             lanes: OnceLock::new(),
-            syntax,
+            walker: OnceLock::new(),
+            threads: OnceLock::new(),
         })
     }
 
@@ -64,31 +140,80 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// Builds what it takes to look for it. It may be too large.
-    pub fn build(&self) -> Result<(), String> {
-        match self.loose() {
-            Some(_) => Ok(()),
-            None => {
-                let limit = LARGEST_PATTERN >> 20;
-                Err(format!(
-                    "is too large a regular expression (more than {limit} MiB when compiled); try smaller repetitions"
-                ))
-            }
+    /// Builds what it takes to look for it. It may be too large. How much memory it takes, in bytes.
+    pub fn build(&self) -> Result<usize, String> {
+        let Some(loose) = self.loose() else {
+            let limit = LARGEST_PATTERN >> 20;
+            return Err(format!(
+                "is too large a regular expression (more than {limit} MiB when compiled); try smaller repetitions"
+            ));
+        };
+        let size = loose.memory_usage();
+        if size > LARGE_PATTERN {
+            self.exact();
+            self.walker();
+            self.threads();
         }
+        Ok(size)
     }
 
     fn loose(&self) -> Option<&Regex> {
-        let build = || build(&loosened(&self.syntax), Some(LARGEST_PATTERN));
+        let build = || self.regex(&loosened(&self.syntax), Some(LARGEST_PATTERN));
         self.loose.get_or_init(build).as_ref()
+    }
+
+    fn exact(&self) -> Option<&Regex> {
+        // `loose` was within the limit, and this one is about its size: it needs none.
+        self.exact.get_or_init(|| self.regex(&self.syntax, None)).as_ref()
+    }
+
+    /// `None` if it is larger than the limit.
+    fn regex(&self, syntax: &Hir, limit: Option<usize>) -> Option<Regex> {
+        let config = Regex::config()
+            .utf8_empty(false)
+            .nfa_size_limit(limit)
+            .hybrid_cache_capacity(self.room_for_states(syntax))
+            // The lazy automaton alone: a whole one takes its time before the first line.
+            .dfa(false);
+        Regex::builder().configure(config).build_from_hir(syntax).ok()
+    }
+
+    /// For a lazy automaton of this form. It is not used if it has not room for a few states.
+    fn room_for_states(&self, syntax: &Hir) -> usize {
+        let share = self.share(STATES);
+        if share >= ENOUGH_STATES {
+            return share;
+        }
+        let config = Config::new().unicode_word_boundary(true);
+        let least = threads::automaton(syntax, Some(LARGEST_PATTERN))
+            .and_then(|automaton| config.get_minimum_cache_capacity(&automaton).ok());
+        // It is one for each direction.
+        share.max(2 * least.unwrap_or(0))
     }
 
     /// What is faster than `loose`, where that does not go by the bytes of a literal.
     fn lanes(&self) -> Option<&Lanes> {
         let build = || match self.loose() {
-            Some(loose) if !loose.is_accelerated() => Lanes::new(&loosened(&self.syntax)),
+            Some(loose) if !loose.is_accelerated() => Lanes::new(&loosened(&self.syntax), self.share(LANES)),
             _ => None,
         };
         self.lanes.get_or_init(build).as_ref()
+    }
+
+    fn walker(&self) -> Option<&Walker> {
+        let build = || Walker::new(&loosened(&self.syntax), self.places, self.share(STATES));
+        self.walker.get_or_init(build).as_ref()
+    }
+
+    fn threads(&self) -> Option<&NFA> {
+        self.threads
+            .get_or_init(|| threads::automaton(&self.syntax, None))
+            .as_ref()
+    }
+
+    /// Its share of the memory of a set.
+    fn share(&self, [all, most]: [usize; 2]) -> usize {
+        (all / self.sharers.max(1)).min(most)
     }
 
     /// The expression as it was written.
@@ -96,38 +221,137 @@ impl Pattern {
         &self.text
     }
 
-    /// The first match in a span of a line, given without its end.
-    pub(super) fn find(&self, line: &[u8], span: Range<usize>) -> Option<Range<usize>> {
-        // `loose` was within the limit, and this one is about its size: it needs none.
-        let exact = self.exact.get_or_init(|| build(&self.syntax, None)).as_ref()?;
-        Some(exact.find(Input::new(line).span(span))?.range())
+    /// Goes on looking for the first match in a text, in the first line that has one. `states` are for this
+    /// pattern's searches alone.
+    pub(super) fn search(
+        &self,
+        progress: &mut Progress,
+        text: &Text<'_>,
+        states: &mut Option<Cache>,
+        fuel: &mut Fuel,
+    ) -> Search<Range<usize>> {
+        if progress.from == 0 && progress.walk.is_none() && progress.line.is_none() {
+            progress.from = text.span.start;
+            if text.is_much && self.excludes(text.bytes, fuel) {
+                return Search::Nothing;
+            }
+        }
+        loop {
+            if progress.line.is_none() {
+                match self.point_out(progress, text, states, fuel) {
+                    Search::Found(at) => {
+                        if let Some(found) = self.look_at_line(progress, text, at, fuel) {
+                            return Search::Found(found);
+                        }
+                    }
+                    Search::Nothing => return Search::Nothing,
+                    Search::Unfinished => return Search::Unfinished,
+                }
+            }
+            if let Some((line, threads)) = &mut progress.line {
+                let Some(automaton) = self.threads() else {
+                    return Search::Nothing;
+                };
+                let (begin, end) = (line.start, line.end.min(text.span.end));
+                match threads.go_on(automaton, &text.bytes[line.clone()], end - begin, fuel) {
+                    Search::Found(found) => return Search::Found(begin + found.start..begin + found.end),
+                    Search::Nothing => progress.line = None,
+                    Search::Unfinished => return Search::Unfinished,
+                }
+            }
+        }
     }
 
-    /// The first match in a block of whole lines, given without the last `\n`. `is_much` says that it is one of many
-    /// blocks.
-    pub(super) fn find_in_lines(&self, block: &[u8], is_much: bool) -> Option<Range<usize>> {
-        let loose = self.loose()?;
-        if is_much && self.lanes().is_some_and(|lanes| !lanes.may_match(block)) {
+    /// Whether there is no match in these whole lines, as far as that is known soon.
+    fn excludes(&self, block: &[u8], fuel: &mut Fuel) -> bool {
+        if self.lanes.get().is_none() {
+            fuel.spend_all();
+        }
+        fuel.spend_on_bytes(block.len());
+        self.lanes().is_some_and(|lanes| !lanes.may_match(block))
+    }
+
+    /// A place in the next line that the looser form matches in.
+    fn point_out(
+        &self,
+        progress: &mut Progress,
+        text: &Text<'_>,
+        states: &mut Option<Cache>,
+        fuel: &mut Fuel,
+    ) -> Search<usize> {
+        let end = text.span.end;
+        while progress.walk.is_none() && progress.from <= end {
+            let Some(piece) = self.piece(text, progress.from) else {
+                let Some(walker) = self.walker() else {
+                    return Search::Found(progress.from);
+                };
+                let states = states.get_or_insert_with(|| walker.new_states());
+                let Some(walk) = walker.begin(states, text.bytes, progress.from) else {
+                    return Search::Found(progress.from);
+                };
+                progress.walk = Some(walk);
+                break;
+            };
+            if !fuel.try_spend(fuel::cost(piece - progress.from, self.places)) {
+                return Search::Unfinished;
+            }
+            fuel.spend_on_bytes(piece - progress.from);
+            let input = Input::new(text.bytes).range(progress.from..piece).earliest(true);
+            if let Some(found) = self.loose().and_then(|loose| loose.search_half(&input)) {
+                return Search::Found(found.offset());
+            }
+            progress.from = piece + 1;
+        }
+        let Some(walk) = &mut progress.walk else {
+            return Search::Nothing;
+        };
+        match (self.walker(), states) {
+            (Some(walker), Some(states)) => walker.go_on(states, walk, text.bytes, end, fuel),
+            _ => Search::Nothing,
+        }
+    }
+
+    /// The end of what can be searched from here on in one step. `None` if that is not even the next line.
+    fn piece(&self, text: &Text<'_>, from: usize) -> Option<usize> {
+        let rest = &text.bytes[from..text.span.end];
+        let most = fuel::most_at_once(self.places);
+        if rest.len() <= most {
+            Some(text.span.end)
+        } else if most < SHORTEST_PIECE[usize::from(self.loose().is_some_and(Regex::is_accelerated))] {
+            None
+        } else {
+            memrchr(b'\n', &rest[..most]).map(|at| from + at)
+        }
+    }
+
+    /// Looks for the true form in the line with this place in it, or begins to: then, or if there is no match, the search
+    /// goes on.
+    fn look_at_line(
+        &self,
+        progress: &mut Progress,
+        text: &Text<'_>,
+        at: usize,
+        fuel: &mut Fuel,
+    ) -> Option<Range<usize>> {
+        let Text { bytes, span, .. } = text;
+        let begin = memrchr(b'\n', &bytes[..at]).map_or(0, |at| at + 1);
+        let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |more| at + more);
+        let line = begin..begin + without_cr(&bytes[begin..end]).len();
+        let span = begin.max(span.start)..line.end.min(span.end);
+        progress.walk = None;
+        progress.from = end + 1;
+        if span.len() > fuel::most_at_once(self.places) {
+            let threads = Threads::new(self.threads()?, span.start - begin);
+            progress.line = Some((line, threads));
             return None;
         }
-        let mut from = 0;
-        while from <= block.len() {
-            let pointed = loose.search_half(&Input::new(block).range(from..))?.offset();
-            let begin = memrchr(b'\n', &block[..pointed]).map_or(0, |at| at + 1);
-            let end = memchr(b'\n', &block[pointed..]).map_or(block.len(), |at| pointed + at);
-            let line = without_cr(&block[begin..end]);
-            if let Some(found) = self.find(line, 0..line.len()) {
-                return Some(begin + found.start..begin + found.end);
-            }
-            from = end + 1;
+        fuel.spend(fuel::cost(span.len(), self.places));
+        if self.exact.get().is_none() {
+            fuel.spend_all();
         }
-        None
-    }
-
-    /// The first match in a span of one line, which may be long.
-    pub(super) fn find_in_window(&self, line: &[u8], span: Range<usize>) -> Option<Range<usize>> {
-        self.loose()?.search_half(&Input::new(line).span(span.clone()))?;
-        self.find(line, span)
+        let input = Input::new(&bytes[line]).span(span.start - begin..span.end - begin);
+        let found = self.exact()?.find(input)?;
+        Some(begin + found.start()..begin + found.end())
     }
 }
 
@@ -146,7 +370,11 @@ pub struct Patterns(Vec<Pattern>);
 
 impl Patterns {
     /// A set in the order of its indices.
-    pub fn new(patterns: Vec<Pattern>) -> Self {
+    pub fn new(mut patterns: Vec<Pattern>) -> Self {
+        let sharers = patterns.len();
+        for pattern in &mut patterns {
+            pattern.sharers = sharers;
+        }
         Self(patterns)
     }
 
@@ -168,15 +396,6 @@ pub(super) fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// `None` if it is larger than the limit.
-fn build(syntax: &Hir, limit: Option<usize>) -> Option<Regex> {
-    Regex::builder()
-        // The lazy automaton alone: a whole one takes its time before the first line.
-        .configure(Regex::config().utf8_empty(false).nfa_size_limit(limit).dfa(false))
-        .build_from_hir(syntax)
-        .ok()
-}
-
 fn syntax_error(error: &regex_syntax::Error) -> String {
     // Only the kind: the whole message draws the expression on several lines.
     let kind = match error {
@@ -185,52 +404,4 @@ fn syntax_error(error: &regex_syntax::Error) -> String {
         _ => "its syntax is unknown".to_owned(),
     };
     format!("is not a regular expression ({kind}); try 'connection (refused|reset)'")
-}
-
-/// An expression that matches in every line of a block in which the given one matches by itself. It
-/// matches in others too: at a `\r` within a line, or at the one that belongs to the line's end, and
-/// where a word boundary would have been asked for.
-///
-/// The nesting is limited by the parser, and so is the recursion.
-fn loosened(syntax: &Hir) -> Hir {
-    match syntax.kind() {
-        HirKind::Empty => Hir::empty(),
-        HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
-        HirKind::Literal(literal) => Hir::literal(literal.0.clone()),
-        HirKind::Class(Class::Unicode(class)) => {
-            let mut class = class.clone();
-            class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
-            Hir::class(Class::Unicode(class))
-        }
-        HirKind::Class(Class::Bytes(class)) => {
-            let mut class = class.clone();
-            class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
-            Hir::class(Class::Bytes(class))
-        }
-        HirKind::Look(look) => match look {
-            Look::Start | Look::StartLF | Look::StartCRLF => Hir::look(Look::StartCRLF),
-            Look::End | Look::EndLF | Look::EndCRLF => Hir::look(Look::EndCRLF),
-            // The fast engines give up on these at the first byte that is not ASCII.
-            Look::WordUnicode
-            | Look::WordUnicodeNegate
-            | Look::WordStartUnicode
-            | Look::WordEndUnicode
-            | Look::WordStartHalfUnicode
-            | Look::WordEndHalfUnicode => Hir::empty(),
-            // A `\n`, a `\r` and the end of the text are the same to these.
-            Look::WordAscii
-            | Look::WordAsciiNegate
-            | Look::WordStartAscii
-            | Look::WordEndAscii
-            | Look::WordStartHalfAscii
-            | Look::WordEndHalfAscii => Hir::look(*look),
-        },
-        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(loosened(&repetition.sub)),
-            ..repetition.clone()
-        }),
-        HirKind::Capture(Capture { sub, .. }) => loosened(sub),
-        HirKind::Concat(parts) => Hir::concat(parts.iter().map(loosened).collect()),
-        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(loosened).collect()),
-    }
 }

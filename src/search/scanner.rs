@@ -11,18 +11,26 @@
 //! looked at in windows that overlap by `OVERLAP`. What the naive way finds in such a line is found
 //! too if it is no longer than `OVERLAP`; in place of a longer match perhaps another one is found,
 //! or none. Anchors and word boundaries do not take the border of a window for the end of the line.
+//!
+//! It is done in steps that take a few milliseconds each, whatever the patterns and the stream are.
 
 use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
+use regex_automata::hybrid::dfa::Cache;
 
-use super::pattern::{Pattern, Patterns, without_cr};
+use super::fuel::{self, Fuel};
+use super::pattern::{Patterns, Progress, Text};
+use super::walk::Search;
 
 /// The most of an unfinished line that is kept, in bytes: a longer one is looked at in windows.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// How much of a long line is looked at twice, in bytes: the longest match that is sure to be found.
 const OVERLAP: usize = 64 << 10;
+
+/// How much is looked at for one pattern before it is looked at for the next, in bytes.
+const LARGEST_BLOCK: usize = 64 << 10;
 
 /// Where more than this has passed, in bytes, more is sure to come.
 const MUCH: usize = 1 << 20;
@@ -34,7 +42,7 @@ const CONTEXT: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Scanner {
     patterns: Arc<Patterns>,
-    /// The indices of those still to be found.
+    /// The indices of those still to be found, in their order.
     open: Vec<usize>,
     /// The unfinished line, or the last of it.
     line: Vec<u8>,
@@ -42,6 +50,27 @@ pub struct Scanner {
     past: usize,
     /// How many bytes of whole lines there were.
     seen: usize,
+    /// What is being looked at.
+    task: Option<Task>,
+    /// The patterns before this one have been looked for in it.
+    pattern: usize,
+    /// How far this one has been.
+    progress: Progress,
+    /// For each pattern the states of its lazy automaton.
+    states: Vec<Option<Cache>>,
+    /// What a step may cost.
+    fuel: u64,
+}
+
+/// Something in which each pattern is looked for.
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    /// Whole lines at the begin of what comes next, up to the last `\n` of so many bytes.
+    Block(usize),
+    /// The line that is kept, and is complete.
+    Line,
+    /// As much of it as can be kept.
+    Window,
 }
 
 impl Scanner {
@@ -53,6 +82,11 @@ impl Scanner {
             line: Vec::new(),
             past: 0,
             seen: 0,
+            task: None,
+            pattern: 0,
+            progress: Progress::default(),
+            states: Vec::new(),
+            fuel: fuel::STEP,
         }
     }
 
@@ -68,105 +102,167 @@ impl Scanner {
 
     /// Looks for a pattern no longer.
     pub fn forget(&mut self, index: usize) {
+        if index == self.pattern {
+            self.progress = Progress::default();
+        }
         self.open.retain(|&open| open != index);
-        self.drop_line_if_settled();
+        if let Some(states) = self.states.get_mut(index) {
+            *states = None;
+        }
+        self.drop_all_if_settled();
+    }
+
+    fn drop_all_if_settled(&mut self) {
+        if self.is_settled() {
+            self.line = Vec::new();
+            self.past = 0;
+            self.task = None;
+        }
     }
 
     /// Looks at the next bytes of the stream. Calls `found` with the index and the text of the first
-    /// match of each pattern, as soon as its line is complete: in the order of the indices for the
-    /// lines that end in one push.
-    pub fn push(&mut self, bytes: &[u8], found: &mut impl FnMut(usize, &[u8])) {
-        if self.is_settled() {
-            return;
+    /// match of each pattern, as soon as its line is complete.
+    pub fn push(&mut self, mut bytes: &[u8], found: &mut impl FnMut(usize, &[u8])) {
+        while !bytes.is_empty() {
+            let done = self.step(bytes, found);
+            bytes = &bytes[done..];
         }
-        let mut rest = bytes;
-        if !self.line.is_empty() {
-            let end = memchr(b'\n', rest);
-            self.keep(&rest[..end.unwrap_or(rest.len())], found);
-            let Some(end) = end else { return };
-            self.end_line(found);
-            rest = &rest[end + 1..];
+        while self.task.is_some() {
+            self.step(&[], found);
         }
-        if let Some(end) = memrchr(b'\n', rest) {
-            let block = &rest[..end];
-            self.seen = self.seen.saturating_add(block.len());
-            let is_much = self.seen > MUCH;
-            self.look(found, |pattern| Some(&block[pattern.find_in_lines(block, is_much)?]));
-            rest = &rest[end + 1..];
-            self.drop_line_if_settled();
+    }
+
+    /// As [`Self::push`], for a few milliseconds at most. How many of the bytes are done with: the others are to be given
+    /// again, as they are.
+    pub fn step(&mut self, bytes: &[u8], found: &mut impl FnMut(usize, &[u8])) -> usize {
+        let mut fuel = Fuel::new(self.fuel);
+        let mut done = 0;
+        while !self.is_settled() {
+            let rest = &bytes[done..];
+            if self.task.is_none() {
+                done += self.begin_task(rest);
+            } else if self.look(rest, &mut fuel, found) {
+                done += self.end_task();
+            } else {
+                return done;
+            }
+            if self.task.is_none() && done == bytes.len() {
+                return done;
+            }
         }
-        self.keep(rest, found);
+        bytes.len()
     }
 
     /// Looks at a last line that no `\n` has ended. The scanner is then at the begin of a new stream,
     /// with what it has found found.
     pub fn finish(&mut self, found: &mut impl FnMut(usize, &[u8])) {
-        if !self.line.is_empty() {
-            self.end_line(found);
-        }
+        while !self.finish_step(found) {}
     }
 
-    /// Keeps more of the unfinished line, which has no `\n`, and looks at what is too long to keep.
-    fn keep(&mut self, mut more: &[u8], found: &mut impl FnMut(usize, &[u8])) {
-        while !self.is_settled() {
-            // `line` holds no more than that, so that this cannot wrap.
-            let room = LONGEST_LINE - self.line.len();
-            if more.len() <= room {
-                self.line.extend_from_slice(more);
-                return;
-            }
+    /// As [`Self::finish`], for a few milliseconds at most. Whether it is done.
+    pub fn finish_step(&mut self, found: &mut impl FnMut(usize, &[u8])) -> bool {
+        self.step(&[], found);
+        if self.task.is_none() && !self.line.is_empty() {
+            self.task = Some(Task::Line);
+            self.step(&[], found);
+        }
+        self.task.is_none()
+    }
+
+    /// Takes in what is to be looked at next, if there is enough of it. How many of the bytes are done with.
+    fn begin_task(&mut self, bytes: &[u8]) -> usize {
+        if self.line.is_empty() {
+            let block = &bytes[..bytes.len().min(LARGEST_BLOCK)];
+            let Some(end) = memrchr(b'\n', block) else {
+                self.line.extend_from_slice(block);
+                return block.len();
+            };
+            self.seen = self.seen.saturating_add(end);
+            self.task = Some(Task::Block(end));
+            return 0;
+        }
+        let end = memchr(b'\n', bytes);
+        let more = &bytes[..end.unwrap_or(bytes.len())];
+        // `line` holds no more than that, so that this cannot wrap.
+        let room = LONGEST_LINE - self.line.len();
+        if more.len() > room {
             self.line.extend_from_slice(&more[..room]);
-            more = &more[room..];
-            // The next window begins an overlap before where this one ends. A match from there on is
-            // left to it: that it is the preferred one can only be said when there is room for both.
-            let upto = LONGEST_LINE - CONTEXT;
-            let next = upto - OVERLAP;
-            self.look_at_line(LONGEST_LINE, upto, next, found);
-            self.line.drain(..next - CONTEXT);
-            self.past = CONTEXT;
-            self.drop_line_if_settled();
+            self.task = Some(Task::Window);
+            return room;
         }
+        self.line.extend_from_slice(more);
+        if end.is_some() {
+            self.task = Some(Task::Line);
+        }
+        more.len() + usize::from(end.is_some())
     }
 
-    /// Looks at what is kept of a line that is now complete.
-    fn end_line(&mut self, found: &mut impl FnMut(usize, &[u8])) {
-        let end = without_cr(&self.line).len();
-        self.look_at_line(end, end, usize::MAX, found);
-        self.line.clear();
-        self.past = 0;
-        self.drop_line_if_settled();
-    }
-
-    /// Looks at the line that is kept, as if it ended at `end`, for matches that end by `upto` and
-    /// begin before `next`.
-    fn look_at_line(&mut self, end: usize, upto: usize, next: usize, found: &mut impl FnMut(usize, &[u8])) {
-        let kept = std::mem::take(&mut self.line);
-        let (line, span) = (&kept[..end], self.past..upto);
-        self.look(found, |pattern| {
-            let found = pattern.find_in_window(line, span.clone())?;
-            (found.start < next).then(|| &line[found])
-        });
-        self.line = kept;
-    }
-
-    fn look<'b>(&mut self, found: &mut impl FnMut(usize, &[u8]), find: impl Fn(&Pattern) -> Option<&'b [u8]>) {
-        let patterns = Arc::clone(&self.patterns);
-        self.open.retain(|&index| match find(&patterns.as_slice()[index]) {
-            Some(text) => {
-                found(index, text);
-                false
+    /// Each pattern has been looked for. How many more of the bytes are done with.
+    fn end_task(&mut self) -> usize {
+        self.pattern = 0;
+        match self.task.take() {
+            Some(Task::Block(end)) => return end + 1,
+            Some(Task::Line) => {
+                self.line.clear();
+                self.past = 0;
             }
-            None => true,
-        });
+            Some(Task::Window) => {
+                self.line.drain(..NEXT_WINDOW - CONTEXT);
+                self.past = CONTEXT;
+            }
+            None => {}
+        }
+        0
     }
 
-    fn drop_line_if_settled(&mut self) {
-        if self.is_settled() {
-            self.line = Vec::new();
-            self.past = 0;
+    /// Looks for the patterns until the fuel is spent. Whether that is done.
+    fn look(&mut self, bytes: &[u8], fuel: &mut Fuel, found: &mut impl FnMut(usize, &[u8])) -> bool {
+        let patterns = Arc::clone(&self.patterns);
+        let line = std::mem::take(&mut self.line);
+        let (text, next) = self.text(bytes, &line);
+        self.states.resize_with(patterns.len(), || None);
+        let mut is_done = true;
+        while let Some(place) = self.open.iter().position(|&index| index >= self.pattern) {
+            let index = self.open[place];
+            self.pattern = index;
+            let pattern = &patterns.as_slice()[index];
+            match pattern.search(&mut self.progress, &text, &mut self.states[index], fuel) {
+                Search::Unfinished => {
+                    is_done = false;
+                    break;
+                }
+                Search::Found(span) if span.start < next => {
+                    self.open.remove(place);
+                    self.states[index] = None;
+                    found(index, &text.bytes[span]);
+                }
+                Search::Found(_) | Search::Nothing => {}
+            }
+            self.progress = Progress::default();
+            self.pattern = index + 1;
+        }
+        self.line = line;
+        self.drop_all_if_settled();
+        is_done
+    }
+
+    /// What is to be searched, and before which place a match has to begin.
+    fn text<'a>(&self, bytes: &'a [u8], line: &'a [u8]) -> (Text<'a>, usize) {
+        let is_much = self.seen > MUCH;
+        match self.task {
+            Some(Task::Block(end)) => (Text::of_lines(&bytes[..end], is_much), usize::MAX),
+            Some(Task::Window) => (Text::of_window(line, self.past..LAST_OF_WINDOW), NEXT_WINDOW),
+            Some(Task::Line) | None => (Text::of_window(line, self.past..line.len()), usize::MAX),
         }
     }
 }
+
+/// Where matches in a window end at the latest.
+const LAST_OF_WINDOW: usize = LONGEST_LINE - CONTEXT;
+
+/// Where the next window begins: an overlap before this one's end. A match from there on is left to it: that it is the
+/// preferred one can only be said when there is room for both.
+const NEXT_WINDOW: usize = LAST_OF_WINDOW - OVERLAP;
 
 #[cfg(test)]
 mod model_tests;

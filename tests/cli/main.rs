@@ -31,6 +31,7 @@ mod pty;
 mod readme;
 mod report;
 mod resources;
+mod search;
 mod shell;
 mod signals;
 mod terminal;

@@ -35,8 +35,11 @@ use words::Words;
 /// Nothing in the tests may take longer.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The binary under test.
-pub const BIN: &str = env!("CARGO_BIN_EXE_backoff");
+/// The binary under test: cargo's, or another build that TESTED_BACKOFF named when this was compiled.
+pub const BIN: &str = match option_env!("TESTED_BACKOFF") {
+    Some(path) => path,
+    None => env!("CARGO_BIN_EXE_backoff"),
+};
 
 /// A child that tells what it gets (examples/probe.rs).
 pub fn probe() -> String {

@@ -22,6 +22,7 @@ use crate::common::{BIN, PATIENCE, Shown, backoff, clean, eventually, run, withi
 
 pub const TESTS: &[Test] = &[
     ("any_call_may_fail", &["strace"], any_call_may_fail),
+    ("a_pipe_that_cannot_be_read", &["strace"], a_pipe_that_cannot_be_read),
     (
         "an_interrupted_call_changes_nothing",
         &["strace"],
@@ -444,6 +445,24 @@ fn calls_of_the_child_may_fail() {
         }
     }
     findings.end();
+}
+
+/// What was offered to the command and cannot be taken out of the caller's pipe is not offered once more.
+fn a_pipe_that_cannot_be_read() {
+    let script = format!(
+        "head -c 20000 /dev/zero | strace -o /dev/null -e inject=read:error=EIO:when=4+ {BIN} -n 2 -b 1ms -k 100ms \
+         -r nothing -- sh -c 'dd bs=100000 iflag=fullblock count=1 2>/dev/null | wc -c >&2; exit 1' 2>&1"
+    );
+    let shown = Shown::from(clean("bash").args(["-c", &script]).output().unwrap());
+    let lines: Vec<&str> = shown.stdout.lines().collect();
+    let [read @ .., said] = &lines[..] else {
+        panic!("{lines:?}")
+    };
+    assert_eq!(*said, "backoff: standard input: Input/output error");
+    for count in read {
+        assert!(count.trim().parse::<u64>().unwrap() <= 20_000, "{lines:?}");
+    }
+    assert_eq!(shown.code(), Some(125));
 }
 
 /// As a sandbox has it that refuses `tee`, or to say how much is in a pipe: what the command reads is the same each time.

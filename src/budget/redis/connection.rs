@@ -78,7 +78,7 @@ impl From<io::Error> for Failure {
 
 pub(super) struct Connection(BufReader<Take<Box<dyn Stream>>>);
 
-trait Stream: Read + Write {}
+pub(super) trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
 impl Connection {
@@ -96,7 +96,11 @@ impl Connection {
             }
             _ => return Err(io::Error::from(io::ErrorKind::Unsupported).into()),
         };
-        Ok(Connection(BufReader::with_capacity(512, stream.take(LONGEST_ANSWER))))
+        Ok(Connection::to(stream))
+    }
+
+    pub(super) fn to(stream: Box<dyn Stream>) -> Connection {
+        Connection(BufReader::with_capacity(512, stream.take(LONGEST_ANSWER)))
     }
 
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {

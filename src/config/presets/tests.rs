@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::config::presets::{self, Preset, Row, RowVerdict};
+use crate::search::pattern::{LARGEST_SET, MOST_PATTERNS, Pattern, Patterns};
 
 fn find(name: &str) -> Option<Preset> {
     presets::index(name).map(|index| presets::parsed(presets::FILES[index]))
@@ -109,6 +110,20 @@ fn the_own_rows_come_first() {
     let network = find("network").unwrap().rows;
     assert!(rows.ends_with(&network));
     assert!(rows.len() > network.len());
+}
+
+/// They are compiled when there is output, and not counted before.
+#[test]
+fn all_of_them_together_are_well_within_the_limits() {
+    let texts = presets::all().flat_map(|preset| preset.rows).filter_map(|row| row.text);
+    let patterns: Vec<_> = texts
+        .map(|text| Pattern::parse(&format!("(?i){text}")).unwrap())
+        .collect();
+    assert!(patterns.len() < MOST_PATTERNS / 2, "{}", patterns.len());
+    let patterns = Patterns::new(patterns);
+    let sizes = patterns.as_slice().iter().map(|pattern| pattern.build().unwrap());
+    let size = sizes.sum::<usize>();
+    assert!(size < LARGEST_SET / 2, "{size}");
 }
 
 #[test]

@@ -51,41 +51,58 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
 
 /// What the command had written is still in the pipes. Where somebody else holds them
 /// open, the last words of a pipeline may follow: goes on while output keeps coming, but not for ever,
-/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, until the run's
-/// deadline has passed. Whether all of it was read by then.
+/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, and searched, however
+/// long that takes, until the run's deadline has passed. Whether all of it was read by then.
 pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     event_loop.pty().map(Pty::ended);
     let begun = now();
     event_loop.give_readers_time(begun);
-    let give_up = Deadline::after(begun, LONGEST_DRAIN);
+    let mut give_up = Deadline::after(begun, LONGEST_DRAIN);
     let mut silent = Deadline::after(begun, DRAIN_GRACE);
     while event_loop.streams(Streams::is_open) {
-        // After a bound or a signal the reader has no more time than the command had.
-        let is_cut = attempt.deadlines.ended_by.is_some() || attempt.interrupted.is_some();
+        let is_cut = attempt.is_cut();
+        let is_searching = event_loop.streams(Streams::is_searching);
         let waits_for_reader = event_loop.streams(Streams::has_pending_output) && !is_cut;
         let until = if waits_for_reader {
             Deadline::NEVER
         } else {
             silent.or_earlier(give_up)
         };
+        let begun = now();
         let moved = event_loop.wait(until.or_earlier(event_loop.readers_have_until));
         let now = now();
         if event_loop.readers_have_until.is_due(now) {
             return !event_loop.streams(Streams::has_pending_output);
         }
-        if moved {
-            silent = Deadline::after(now, DRAIN_GRACE);
-        } else if silent.is_due(now) && !waits_for_reader {
-            break;
-        }
-        if give_up.is_due(now) && !waits_for_reader {
-            break;
-        }
         if handle_signals(Phase::Draining, attempt, event_loop) {
             break;
         }
+        // Nothing was taken meanwhile.
+        if waits_for_reader || (is_searching && !is_cut) {
+            give_up.put_off(now.saturating_duration_since(begun));
+        }
+        if moved || is_searching || waits_for_reader {
+            silent = Deadline::after(now, DRAIN_GRACE);
+        }
+        let is_over = silent.is_due(now) || give_up.is_due(now);
+        if is_over && (is_cut || !event_loop.streams(Streams::has_work)) {
+            break;
+        }
     }
+    finish_search(attempt, event_loop, give_up);
     true
+}
+
+/// The last line of an output may have no end.
+fn finish_search(attempt: &mut Running<'_>, event_loop: &mut EventLoop, give_up: Deadline) {
+    while !event_loop.streams.as_mut().is_none_or(Streams::finish_search) {
+        event_loop.wait(Deadline::after(now(), Duration::ZERO));
+        let asked = handle_signals(Phase::Draining, attempt, event_loop);
+        let is_late = attempt.is_cut() && give_up.is_due(now());
+        if asked || is_late || event_loop.readers_have_until.is_due(now()) {
+            return;
+        }
+    }
 }
 
 /// Whether one has asked to end.

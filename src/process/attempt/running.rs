@@ -57,6 +57,12 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Whether a bound or a signal has ended it: neither the reader of its output nor the search has more time then than the
+    /// command had.
+    pub(super) fn is_cut(&self) -> bool {
+        self.deadlines.ended_by.is_some() || self.interrupted.is_some()
+    }
+
     pub(super) fn until_it_ends(&mut self, event_loop: &mut EventLoop) -> Ended {
         loop {
             let mut look = self.end_what_is_due(now());
@@ -90,8 +96,8 @@ impl<'a> Running<'a> {
             look = self.end(Bound::Timeout, now());
         }
         let has_new_output = event_loop.streams.as_mut().is_some_and(Streams::take_new_output);
-        // What waits for its reader is not silence.
-        if has_new_output || event_loop.streams(Streams::has_pending_output) {
+        // What waits for its reader, or to be searched, is not silence.
+        if has_new_output || event_loop.streams(Streams::has_work) {
             self.deadlines.on_output(now());
         }
         self.deadlines.on_look(was_long);

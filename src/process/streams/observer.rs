@@ -56,14 +56,8 @@ impl OutputObserver {
         }
     }
 
-    /// Looks at a piece of an output, as it came.
-    pub(super) fn see(
-        &mut self,
-        options: &StreamOptions,
-        output: usize,
-        bytes: &[u8],
-        now: SystemTime,
-    ) -> io::Result<()> {
+    /// Takes in a piece of an output, as it came. It is to be searched, too: [`OutputObserver::search`].
+    pub(super) fn take_in(&mut self, output: usize, bytes: &[u8], now: SystemTime) -> io::Result<()> {
         let observed = &mut self.outputs[output];
         if !observed.is_watched {
             return Ok(());
@@ -74,25 +68,40 @@ impl OutputObserver {
         if let Some(retry_after) = &mut self.retry_after {
             observed.lines.push(bytes, &mut |line| retry_after.read(line, now));
         }
-        if let Some(scanner) = &mut observed.scanner {
-            let matches = &mut self.matches;
-            scanner.push(bytes, &mut |pattern, text| matches.add(options, pattern, text));
-        }
-        self.forget_settled();
         Ok(())
     }
 
-    /// An output is complete: a last line without its end is looked at, too.
-    pub(super) fn finish(&mut self, options: &StreamOptions, output: usize, now: SystemTime) {
-        let observed = &mut self.outputs[output];
-        if let Some(retry_after) = &mut self.retry_after {
-            observed.lines.finish(&mut |line| retry_after.read(line, now));
-        }
-        if let Some(scanner) = &mut observed.scanner {
-            let matches = &mut self.matches;
-            scanner.finish(&mut |pattern, text| matches.add(options, pattern, text));
+    /// Looks for patterns in what comes next of an output, for a short time. How many of the bytes are done with.
+    pub(super) fn search(&mut self, options: &StreamOptions, output: usize, bytes: &[u8]) -> usize {
+        let Some(scanner) = &mut self.outputs[output].scanner else {
+            return bytes.len();
+        };
+        let matches = &mut self.matches;
+        let done = scanner.step(bytes, &mut |pattern, text| matches.add(options, pattern, text));
+        self.forget_settled();
+        done
+    }
+
+    /// All outputs are complete: a last line without its end is searched, too, for a short time. Whether that is done.
+    pub(super) fn finish_search(&mut self, options: &StreamOptions) -> bool {
+        let mut is_done = true;
+        for observed in &mut self.outputs {
+            if let Some(scanner) = &mut observed.scanner {
+                let matches = &mut self.matches;
+                is_done &= scanner.finish_step(&mut |pattern, text| matches.add(options, pattern, text));
+            }
         }
         self.forget_settled();
+        is_done
+    }
+
+    /// All outputs are complete: a last line without its end is looked at, too.
+    pub(super) fn finish(&mut self, now: SystemTime) {
+        for observed in &mut self.outputs {
+            if let Some(retry_after) = &mut self.retry_after {
+                observed.lines.finish(&mut |line| retry_after.read(line, now));
+            }
+        }
     }
 
     /// Patterns that were found, or that can change nothing any more, are not looked for on either output.

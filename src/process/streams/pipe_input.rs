@@ -94,11 +94,15 @@ impl PipeInput {
         feed.pace.window_was_read(feed.window, feed.page);
         // The command can read on while this window is kept.
         let taken = self.take(feed.window);
-        let goes_on = feed.offer(self.source);
+        let goes_on = match taken {
+            Ok(_) => feed.offer(self.source),
+            // The command must not take that for the end.
+            Err(_) => Ok(true),
+        };
         if goes_on != Ok(false) {
             self.feed = Some(feed);
         }
-        self.kept.keep(&self.buffer[..taken])?;
+        self.kept.keep(&self.buffer[..taken?])?;
         goes_on?;
         Ok(())
     }
@@ -138,12 +142,13 @@ impl PipeInput {
     fn account(&mut self, feed: &Feed) -> io::Result<()> {
         // What is kept comes before the window in the pipe.
         let count = feed.window - unread(&feed.pipe)?.min(feed.window);
-        let taken = self.take(count);
+        let taken = self.take(count)?;
         self.kept.keep(&self.buffer[..taken])
     }
 
-    /// Moves bytes from the source to the buffer; they are known to be there. Gives how many.
-    fn take(&mut self, count: usize) -> usize {
+    /// Moves bytes from the source to the buffer; they are known to be there. Gives how many. After an error the command
+    /// must not be offered them once more.
+    fn take(&mut self, count: usize) -> io::Result<usize> {
         // Another process may have read from the same pipe: then ours would block, and what the
         // command read is gone.
         let mut taken = 0;
@@ -152,13 +157,13 @@ impl PipeInput {
                 Ok(0) => break,
                 Ok(more) => taken += more,
                 Err(Errno::EINTR) => {}
-                Err(_) => break,
+                Err(errno) => return Err(errno.into()),
             }
         }
         if taken < count {
             self.kept.lose();
         }
-        taken
+        Ok(taken)
     }
 }
 

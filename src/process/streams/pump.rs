@@ -26,6 +26,8 @@ pub(super) struct OutputPump {
     buffer: Vec<u8>,
     /// What was taken and is not passed on yet.
     pending: Range<usize>,
+    /// What was taken and is not looked at yet.
+    unseen: Range<usize>,
     /// How often one read took what may have been a full pipe.
     full_reads: u32,
 }
@@ -38,18 +40,34 @@ impl OutputPump {
             is_terminal,
             buffer: Vec::new(),
             pending: 0..0,
+            unseen: 0..0,
             full_reads: 0,
         }
     }
 
-    /// Whether more may come or has to be passed on.
+    /// Whether more may come, or has to be passed on or looked at.
     pub(super) fn is_open(&self) -> bool {
-        self.source.is_some() || self.has_pending()
+        self.source.is_some() || self.has_pending() || self.has_unseen()
     }
 
     /// Whether something was taken and not passed on yet.
     pub(super) fn has_pending(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// Whether something was taken and not looked at yet.
+    pub(super) fn has_unseen(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+
+    /// What was taken and not looked at yet.
+    pub(super) fn unseen(&self) -> &[u8] {
+        &self.buffer[self.unseen.clone()]
+    }
+
+    /// So much of that has been looked at.
+    pub(super) fn on_seen(&mut self, count: usize) {
+        self.unseen.start += count;
     }
 
     /// Takes nothing more: the command gets SIGPIPE when it writes.
@@ -63,6 +81,9 @@ impl OutputPump {
         if self.has_pending() {
             return Some((destination.sink_fd(), PollFlags::POLLOUT));
         }
+        if self.has_unseen() {
+            return None;
+        }
         self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
@@ -73,6 +94,7 @@ impl OutputPump {
             return None;
         }
         let count = self.take(destination)?;
+        self.unseen = 0..count;
         if destination.is_passed_on() {
             self.pending = 0..count;
             self.pass_on(destination);

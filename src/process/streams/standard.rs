@@ -15,11 +15,15 @@ use super::spool::Spool;
 use crate::policy::outcome::Seen;
 use crate::policy::signal::Signal;
 use crate::process::spawn::child_stdio::ChildStdio;
-use crate::process::sys::clock::time_of_day;
+use crate::process::sys::clock::{now, time_of_day};
+use crate::process::sys::deadline::Deadline;
 use crate::process::sys::fd;
 use crate::process::terminal::pty::Pty;
 use crate::run::streams::{OutputMode, StreamOptions};
 use crate::run::text::describe_error;
+
+/// How long output is searched before signals and bounds are looked at again. (A step takes longer at worst.)
+const TURN: Duration = Duration::from_millis(5);
 
 /// The streams of a run.
 pub(crate) struct Streams {
@@ -122,6 +126,8 @@ impl Streams {
         if let Some(attempt) = &mut self.attempt {
             attempt.pty = None;
         }
+        // A signal may have left it undone: what takes a short time is done all the same.
+        self.finish_search();
         let input_ended = self.input.end();
         self.on_input(input_ended);
         let mut seen = Seen {
@@ -130,10 +136,8 @@ impl Streams {
             ..Seen::default()
         };
         if let Some(mut attempt) = self.attempt.take() {
-            for output in 0..2 {
-                attempt.pumps[output] = None;
-                attempt.observer.finish(&self.options, output, time_of_day());
-            }
+            attempt.pumps = [None, None];
+            attempt.observer.finish(time_of_day());
             seen.matched = attempt.observer.take_matches();
             seen.wait_asked = attempt.observer.wait_asked();
             seen.input_error = attempt.input_error;
@@ -178,6 +182,9 @@ impl Streams {
 
     /// When to look again, whatever poll says.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
+        if self.is_searching() {
+            return Some(Duration::ZERO);
+        }
         let typed = || self.attempt.as_ref()?.pty.as_ref()?.wake_after();
         self.input.wake_after().or_else(typed)
     }
@@ -195,6 +202,7 @@ impl Streams {
             if ready[output + 1] {
                 self.move_output(output);
             }
+            self.search_output(output);
         }
     }
 
@@ -203,7 +211,7 @@ impl Streams {
         let Some(pump) = &mut attempt.pumps[output] else { return };
         let destination = &mut self.destinations[output];
         if let Some(bytes) = pump.work(destination) {
-            match attempt.observer.see(&self.options, output, bytes, time_of_day()) {
+            match attempt.observer.take_in(output, bytes, time_of_day()) {
                 Ok(()) => attempt.has_new_output = true,
                 Err(error) => self.fail(format!("cannot keep the output for --retry-if: {error}")),
             }
@@ -213,6 +221,29 @@ impl Streams {
         {
             pty.hang_up();
         }
+    }
+
+    /// Looks for patterns in what was taken of an output, for as long as nothing else need be heard.
+    fn search_output(&mut self, output: usize) {
+        let Some(attempt) = &mut self.attempt else { return };
+        let Some(pump) = &mut attempt.pumps[output] else { return };
+        let until = Deadline::after(now(), TURN);
+        while pump.has_unseen() {
+            let done = attempt.observer.search(&self.options, output, pump.unseen());
+            pump.on_seen(done);
+            if until.is_due(now()) {
+                return;
+            }
+        }
+    }
+
+    /// Nothing more is taken of the outputs. A last line without its end is searched, too, for a short time, if all before it
+    /// was. Whether that is done.
+    pub(crate) fn finish_search(&mut self) -> bool {
+        let Some(attempt) = &mut self.attempt else { return true };
+        let is_cut = attempt.pumps.iter().flatten().any(OutputPump::has_unseen);
+        attempt.pumps = [None, None];
+        is_cut || attempt.observer.finish_search(&self.options)
     }
 
     /// What could not be kept of standard input makes a failure final, and nothing worse.
@@ -281,6 +312,16 @@ impl Streams {
     /// Whether output may still come.
     pub(crate) fn is_open(&self) -> bool {
         self.pumps().any(OutputPump::is_open)
+    }
+
+    /// Whether output was taken and is not searched yet.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.pumps().any(OutputPump::has_unseen)
+    }
+
+    /// Whether output was taken and is not passed on or searched yet.
+    pub(crate) fn has_work(&self) -> bool {
+        self.has_pending_output() || self.is_searching()
     }
 
     /// Whether output was taken and waits for its reader.

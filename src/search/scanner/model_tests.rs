@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
+use crate::search::pattern::Pattern;
 
 /// What the first line that matches has to show, for each pattern.
 fn naive(patterns: &[String], stream: &[u8]) -> Vec<Option<Vec<u8>>> {
@@ -21,19 +22,34 @@ fn naive(patterns: &[String], stream: &[u8]) -> Vec<Option<Vec<u8>>> {
     patterns.iter().map(first).collect()
 }
 
-/// The same by the scanner, the stream cut into pieces of these sizes in turn.
-fn scanned(patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
-    scanned_as(false, patterns, stream, sizes)
+/// How the stream is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    AsUsual,
+    /// As where much has passed before.
+    MuchHasPassed,
+    /// In the shortest of steps, as what would take too long otherwise.
+    InShortSteps,
 }
 
-/// The same at the begin of a run, or where much has passed before.
-fn scanned_as(much: bool, patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
-    let set = Arc::new(Patterns::new(
-        patterns.iter().map(|text| Pattern::compile(text).unwrap()).collect(),
-    ));
-    let mut scanner = Scanner::new(Arc::clone(&set));
-    if much {
-        scanner.expect_much();
+/// The same by the scanner, the stream cut into pieces of these sizes in turn.
+fn scanned(patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
+    scanned_as(How::AsUsual, patterns, stream, sizes)
+}
+
+fn scanned_as(how: How, patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
+    let compiled = patterns.iter().map(|text| {
+        let mut pattern = Pattern::compile(text).unwrap();
+        if how == How::InShortSteps {
+            pattern.places = u64::MAX;
+        }
+        pattern
+    });
+    let mut scanner = Scanner::new(Arc::new(Patterns::new(compiled.collect())));
+    match how {
+        How::AsUsual => {}
+        How::MuchHasPassed => scanner.expect_much(),
+        How::InShortSteps => scanner.fuel = if stream.len() > LONGEST_LINE { 100_000 } else { 3 },
     }
     let mut all = vec![None; patterns.len()];
     let mut found = |index: usize, text: &[u8]| {
@@ -151,7 +167,18 @@ proptest! {
     #[test]
     fn finds_the_same_where_much_has_passed(patterns in vec(pattern(), 1..4), streams in vec(bytes(), 1..4)) {
         let stream = streams.join(&b'\n');
-        prop_assert_eq!(scanned_as(true, &patterns, &stream, &[usize::MAX]), naive(&patterns, &stream));
+        prop_assert_eq!(scanned_as(How::MuchHasPassed, &patterns, &stream, &[usize::MAX]), naive(&patterns, &stream));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn finds_the_same_in_short_steps(patterns in vec(pattern(), 1..4), stream in bytes(), size in 1_usize..20) {
+        let expected = naive(&patterns, &stream);
+        prop_assert_eq!(&scanned_as(How::InShortSteps, &patterns, &stream, &[usize::MAX]), &expected);
+        prop_assert_eq!(&scanned_as(How::InShortSteps, &patterns, &stream, &[size]), &expected);
     }
 }
 
@@ -178,7 +205,9 @@ proptest! {
         let expected = naive(std::slice::from_ref(&pattern), &stream);
         // What is longer than the overlap need not be found.
         if expected[0].as_ref().is_none_or(|found| found.len() <= OVERLAP) {
-            prop_assert_eq!(scanned(&[pattern], &stream, &[size]), expected);
+            let patterns = [pattern];
+            prop_assert_eq!(&scanned(&patterns, &stream, &[size]), &expected);
+            prop_assert_eq!(&scanned_as(How::InShortSteps, &patterns, &stream, &[size]), &expected);
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::search::pattern::Pattern;
 
 fn set(texts: &[&str]) -> Patterns {
     Patterns::new(texts.iter().map(|text| Pattern::compile(text).unwrap()).collect())
@@ -232,4 +233,24 @@ fn errors_are_one_line() {
         assert!(!error.contains('\n') && error.len() < 160, "{error}");
     }
     assert_eq!(Pattern::compile("(?i)Error").unwrap().as_str(), "(?i)Error");
+}
+#[test]
+fn what_is_slow_is_left_and_gone_on_with() {
+    let mut state = 1_u64;
+    let mut stream: Vec<u8> = (0..20_000)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            b"ab"[(state >> 63) as usize]
+        })
+        .collect();
+    stream.push(b'\n');
+    let mut scanner = Scanner::new(Arc::new(set(&["a[ab]{600}c", "b"])));
+    let (mut rest, mut steps, mut all) = (stream.as_slice(), 0, Vec::new());
+    while !rest.is_empty() {
+        let done = scanner.step(rest, &mut |index, _| all.push(index));
+        rest = &rest[done..];
+        steps += 1;
+    }
+    assert!(steps > 20, "{steps}");
+    assert_eq!(all, [1]);
 }

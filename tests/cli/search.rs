@@ -1,0 +1,132 @@
+//! Looking for patterns may take long: nothing else waits for it, and there are limits to what can be asked.
+
+use std::io::Read;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::common::{backoff, eventually, within};
+
+/// Longer than anything here takes, and shorter than it takes where a search is not left before its end.
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+fn a_bound_is_kept_whatever_is_searched() {
+    let began = Instant::now();
+    let rules = "-r 'a{1,100}{1,10}b' --stdout null";
+    run!("-n 1 -t 1s -k 1s {..} -- sh -c {}", rules, r"cat /dev/zero | tr '\0' a").expect_code(124);
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+}
+
+/// Nearly each byte of it makes the automaton a new state.
+const SLOW: &str = "a[ab]{600}c";
+
+#[test]
+fn a_signal_is_passed_on_during_a_search() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = within(&dir, "told");
+    let script = r#"trap 'echo >"$1"; kill $!; exit 7' TERM; tr -dc ab </dev/urandom & wait"#;
+    let mut command = backoff(words!("-q -n 1 -r {} -- bash -c {} bash {}", SLOW, script, &told));
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    // What is passed on is searched from 1 MiB on.
+    let mut output = child.stdout.take().unwrap();
+    output.read_exact(&mut vec![0; 1 << 20]).unwrap();
+    let began = Instant::now();
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    eventually("it is passed on", || std::path::Path::new(&told).exists());
+    assert!(began.elapsed() < SOON / 2, "{:?}", began.elapsed());
+    let mut status = None;
+    eventually("the end", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert_eq!(status.unwrap().code(), Some(7));
+}
+
+#[test]
+fn silence_is_the_commands_and_not_that_of_a_search() {
+    // All of it has been written when the search begins, and nothing more is read until it ends.
+    let script =
+        "head -c 8192 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' | tr 0-9a-f abababababababab; echo c; exit 3";
+    run!(
+        "-q -n 1 --idle-timeout 200ms --stop-match {} --stdout null -- sh -c {}",
+        SLOW,
+        script
+    )
+    .expect_code(3);
+}
+
+#[test]
+fn what_is_slow_is_searched_to_its_end() {
+    let script = format!("printf '%s' {}x{}c", "ab".repeat(400), "ba".repeat(301));
+    for end in ["", "; echo"] {
+        run!(
+            "-q -n 1 --fail-match {} --stdout null -- sh -c {}",
+            SLOW,
+            format!("{script}{end}")
+        )
+        .expect_code(1);
+        run!(
+            "-q -n 1 --fail-match {} --stdout null -- sh -c {}",
+            "a[ab]{601}c",
+            format!("{script}{end}")
+        )
+        .expect_code(0);
+    }
+}
+
+#[test]
+fn rules_that_are_too_large_together_are_one_error_before_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let started = within(&dir, "started");
+    let many: Vec<String> = (0..1001)
+        .flat_map(|i| ["-r".to_owned(), format!("failure {i}")])
+        .collect();
+    let large: Vec<String> = (0..200)
+        .flat_map(|i| ["-r".to_owned(), format!("\\d{{99}}{i}")])
+        .collect();
+    for (rules, why) in [
+        (
+            many,
+            "backoff: --retry-match: \"failure 1000\" makes more than 1000 regular expressions to look for; \
+             try several in one: 'refused|reset'\n",
+        ),
+        (
+            large,
+            "makes the regular expressions too large together (more than 32 MiB when compiled); \
+             try smaller repetitions\n",
+        ),
+    ] {
+        let shown = run!("{..} -- touch {}", rules, &started)
+            .expect_code(125)
+            .expect_stderr(why);
+        assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");
+    }
+    let mut file = "[policy.p]\n".to_owned();
+    for i in 0..1001 {
+        file += &format!("[[policy.p.rule]]\nmatch = 'failure {i}'\n");
+    }
+    let config = within(&dir, "backoff.toml");
+    std::fs::write(&config, file).unwrap();
+    let shown = run!("--config {} -- touch {}", &config, &started).expect_code(125);
+    let why = format!("backoff: {config}:2003:9: \"failure 1000\" makes more than 1000 regular expressions");
+    assert!(shown.stderr.starts_with(&why), "{shown:?}");
+    run!("--for {} -- touch {}", ["network"; 100].join(","), &started)
+        .expect_code(125)
+        .expect_stderr("backoff: --for: \"network,network");
+    assert!(!std::path::Path::new(&started).exists());
+}
+
+#[test]
+fn many_rules_work() {
+    let rules: Vec<String> = (0..500)
+        .flat_map(|i| ["-r".to_owned(), format!("(?i)failure \\d+ of host{i}\\b")])
+        .collect();
+    for (text, attempts) in [("Failure 7 of HOST499", "2\n"), ("Failure 7 of HOST500", "1\n")] {
+        let script = format!("echo $BACKOFF_ATTEMPT >&2; echo {text}; exit 1");
+        let shown = run!("-q -n 2 -b 1ms {..} -- sh -c {}", &rules, script).expect_code(1);
+        assert!(shown.stderr.ends_with(attempts), "{shown:?}");
+    }
+}
