@@ -34,7 +34,7 @@ complete -c backoff -l budget-ratio -d 'That fraction [default: 10%]' -r
 complete -c backoff -l budget-min -d 'Attempts in the window below which every retry is allowed [default: 10]' -r
 complete -c backoff -l budget-window -d 'How long an attempt counts [default: 10m]' -r
 complete -c backoff -l store -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet' -r
-complete -c backoff -l store-timeout -d 'How long the store may take before the run goes on without the budget, with a warning [default: 250ms]' -r
+complete -c backoff -l store-timeout -d 'How long the store may hold up the run [default: 250ms]' -r
 complete -c backoff -l log-file -d 'Append to this file what backoff says, instead of printing it on standard error' -r
 complete -c backoff -l report -d 'Write a summary of the run in JSON to this file, at the end' -r
 complete -c backoff -l on-retry -d 'Run this shell command before each wait' -r

@@ -205,7 +205,10 @@ pub const OPTIONS: &[Opt] = &[
         "What the regexes, --retry-if and --retry-after look at", "")
         .or(|| word(&STREAM_CHOICES, defaults::MATCH_ON)),
     opt(JUDGE, None, "retry-after", Nothing,
-        "Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long", ""),
+        "Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long",
+        "Many may have been told the same. So a random part is added, up to a tenth of the wait that is named, or as much as \
+         the run would have waited itself, but no more than a quarter of it, nor than --max-delay. None is added where both \
+         --retry-after and --jitter none are typed."),
     opt(JUDGE, None, "max-retry-after", Value("DURATION"),
         "The longest wait to be granted so; past it, give up", "")
         .or(|| duration(defaults::MAX_RETRY_AFTER)),
@@ -255,7 +258,10 @@ pub const OPTIONS: &[Opt] = &[
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An address with a password is better given by \
          BACKOFF_STORE: a command line can be read by every user of the machine."),
     opt(PROTECT, None, "store-timeout", Value("DURATION"),
-        "How long the store may take before the run goes on without the budget, with a warning", "")
+        "How long the store may hold up the run",
+        "Where it holds nobody up, as during the wait for a retry, an answer is waited for up to twenty times as long. \
+         Then, with a warning, a budget of the same name in ~/.local/state/backoff takes the place of a Redis server that \
+         gives no answer; without one, the run goes on without the budget.")
         .or(|| duration(defaults::STORE_TIMEOUT)),
     opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),
         "What to do under an outer backoff: retry, run once, or retry and say so",

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::cli::defaults;
+use crate::cli::words::JitterKind;
 use crate::config::settings::{Settings, is_on};
-use crate::config::sourced::{Sourced, UsageError, value};
+use crate::config::sourced::{Source, Sourced, Statement, UsageError, value};
 use crate::policy::session::Limits;
 use crate::run::plan::Bounds;
 
@@ -46,9 +47,19 @@ pub(super) fn limits(settings: &Settings, leave_to_outer: bool) -> Result<Limits
         stop_at_delay: value(&settings.stop_at_delay),
         reset_after: value(&settings.reset_after),
         consecutive: value(&settings.consecutive).unwrap_or(defaults::CONSECUTIVE),
+        asked_is_exact: asked_is_exact(settings),
         max_retry_after: is_on(&settings.retry_after).then_some(max_retry_after),
         leave_to_outer,
     })
+}
+
+/// Whoever types both `--jitter none` and `--retry-after` wants just the wait that is named. A policy without jitter
+/// speaks of its own waits: many runs may have been told the same.
+fn asked_is_exact(settings: &Settings) -> bool {
+    let is_typed = |statement: &Statement| statement.source == Source::Flag;
+    let no_jitter = settings.jitter.as_ref().filter(|said| said.value == JitterKind::None);
+    let asked = settings.retry_after.as_ref();
+    no_jitter.is_some_and(|said| is_typed(&said.statement)) && asked.is_some_and(|said| is_typed(&said.statement))
 }
 
 /// `--initial-delay` and `--splay`.

@@ -190,15 +190,19 @@ impl Delays {
         }
     }
 
-    /// The wait where the other side asked for one: never shorter than that, and random upwards only
-    /// (up to a quarter more, but no more than the wait that was drawn), so that those who were told the
-    /// same do not come back together. The cap does not apply: the other side knows better.
+    /// The wait where the other side asked for one: never shorter than that, and random upwards only, so that those who
+    /// were told the same do not come back together, whatever the jitter of other waits. The random part is uniform in
+    /// [0, r]: r is the wait that was drawn, but at least a tenth and at most a quarter of what was asked for, and no
+    /// more than the cap. The whole may be longer than the cap: the other side knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
-        if drawn >= asked || self.jitter == Jitter::None {
-            return drawn.max(asked);
+        if drawn >= asked {
+            return drawn;
         }
-        let more = nanos(drawn).min(nanos(asked) / 4.0) * rng.random::<f64>();
-        asked.saturating_add(from_nanos(more))
+        let asked_for = nanos(asked);
+        let most = nanos(drawn)
+            .clamp(asked_for / 10.0, asked_for / 4.0)
+            .min(nanos(self.cap));
+        asked.saturating_add(from_nanos(most * rng.random::<f64>()))
     }
 }
 

@@ -7,11 +7,12 @@
 //!
 //! Understood, in any case, anywhere in a line of any bytes:
 //!
-//! - fields: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`, `retry-after-ms: 500`;
+//! - fields: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`, `retry-after-ms: 500`, `"retryDelay": "2s"`
+//!   (`google.rpc.RetryInfo`);
 //! - prose: `retry after 26 seconds`, `retry in 1m30s`, `retry after 30` (seconds), `try again in
-//!   1 hour`, `try your request again after '6' minutes`;
+//!   1 hour`, `try your request again after '6' minutes`, `please wait 1 second`;
 //! - a date in place of the number: an HTTP date (whose names are case-sensitive), or
-//!   `2026-10-21T07:28:00Z` and `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it;
+//!   `2026-10-21T07:28:00Z` and `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it; also `try again at DATE`;
 //! - `x-ratelimit-reset: EPOCH` and `ratelimit-reset: EPOCH or seconds`.
 //!
 //! What a program says of its own retries asks for nothing (`retrying in 5s`, curl's `Will retry in 1
@@ -37,13 +38,14 @@ const LAST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// The longest wait that any line of an attempt's output asked for. A date in the past is a wait of zero; what no
 /// [`Duration`] holds becomes the longest one.
 ///
-/// Servers state when the quota starts anew with every answer, so a reset counts only once some
-/// line has said that nothing is left (`x-ratelimit-remaining: 0`).
+/// Servers state when the quota starts anew with every answer, so a reset counts only where a line has said that
+/// nothing is left (`x-ratelimit-remaining: 0`), or none has said how much is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetryAfter {
     asked: Option<Duration>,
     reset: Option<Duration>,
-    spent: bool,
+    /// Whether nothing is left of a quota, where a line has said how much is.
+    spent: Option<bool>,
 }
 
 impl RetryAfter {
@@ -52,12 +54,12 @@ impl RetryAfter {
         let found = read_line(line, now);
         self.asked = self.asked.max(found.asked);
         self.reset = self.reset.max(found.reset);
-        self.spent |= found.spent;
+        self.spent = self.spent.max(found.spent);
     }
 
     /// The wait asked for, counted from when the line that asked was read.
     pub fn wait(&self) -> Option<Duration> {
-        self.asked.max(self.reset.filter(|_| self.spent))
+        self.asked.max(self.reset.filter(|_| self.spent != Some(false)))
     }
 }
 
@@ -73,9 +75,10 @@ fn read_line(line: &[u8], now: SystemTime) -> RetryAfter {
         match keyword {
             Keyword::Retry => found.asked = found.asked.max(after_retry(head, tail, now)),
             Keyword::Again => found.asked = found.asked.max(after_again(head, tail, now)),
+            Keyword::Wait => found.asked = found.asked.max(after_wait(head, tail, now)),
             Keyword::Limit => {
                 found.reset = found.reset.max(after_limit(head, tail, now));
-                found.spent |= is_spent(tail);
+                found.spent = found.spent.max(is_spent(tail));
             }
         }
     }
@@ -86,6 +89,7 @@ fn read_line(line: &[u8], now: SystemTime) -> RetryAfter {
 enum Keyword {
     Retry,
     Again,
+    Wait,
     /// `limit`, where `-re` or `_re` follows
     Limit,
 }
@@ -100,6 +104,7 @@ fn keywords(line: &[u8]) -> impl Iterator<Item = (Keyword, usize, usize)> {
     line.iter().enumerate().filter_map(move |(i, byte)| match byte | 0x20 {
         b'y' if i >= 4 && at(i - 4, b"retry") => Some((Keyword::Retry, i - 4, i + 1)),
         b'g' if i >= 1 && at(i - 1, b"again") => Some((Keyword::Again, i - 1, i + 4)),
+        b'w' if at(i, b"wait") => Some((Keyword::Wait, i, i + 4)),
         b'm' if i >= 2 && (at(i - 2, b"limit-re") || at(i - 2, b"limit_re")) => Some((Keyword::Limit, i - 2, i + 3)),
         _ => None,
     })
@@ -123,9 +128,13 @@ fn after_retry(head: &[u8], tail: &[u8], now: SystemTime) -> Option<Duration> {
         let (value, _) = separated(tail)?;
         return wait_at(value, Bare::Never, now);
     }
-    let tail = after_word(tail, b"after")?;
+    let delay = after_word(tail, b"delay");
+    let tail = delay.or_else(|| after_word(tail, b"after"))?;
     let (tail, scale) = suffix(tail)?;
     let (value, is_field) = separated(tail)?;
+    if delay.is_some() && !is_field {
+        return None;
+    }
     let bare = if prose && !is_field {
         Bare::Alone
     } else {
@@ -145,8 +154,22 @@ fn after_again(head: &[u8], tail: &[u8], now: SystemTime) -> Option<Duration> {
         return None;
     }
     let tail = tail.trim_ascii_start();
+    if let Some(tail) = after_word(tail, b"at") {
+        return until(separated(tail)?.0, now);
+    }
     let tail = after_word(tail, b"in").or_else(|| after_word(tail, b"after"))?;
     wait_at(separated(tail)?.0, Bare::Never, now)
+}
+
+/// `please wait` | ` 1 second`, ` for 1 second`, ` at least 1 second`
+fn after_wait(head: &[u8], tail: &[u8], now: SystemTime) -> Option<Duration> {
+    let is_please = |word: &[u8]| word.eq_ignore_ascii_case(b"please");
+    if !words_before(head).next().is_some_and(is_please) {
+        return None;
+    }
+    let tail = tail.trim_ascii_start();
+    let more = after_word(tail, b"for ").or_else(|| after_word(tail, b"at least "));
+    wait_at(more.unwrap_or(tail), Bare::Never, now)
 }
 
 /// `x-ratelimit` | `-reset: 1792567680`
@@ -174,12 +197,10 @@ fn is_proprietary(head: &[u8]) -> bool {
 }
 
 /// `x-ratelimit` | `-remaining: 0`
-fn is_spent(tail: &[u8]) -> bool {
-    let remaining = || {
-        let (value, _) = separated(after_word(tail.get(1..)?, b"remaining")?)?;
-        Some(number(value)?.0.times(SECOND))
-    };
-    remaining() == Some(Duration::ZERO)
+fn is_spent(tail: &[u8]) -> Option<bool> {
+    let (value, _) = separated(after_word(tail.get(1..)?, b"remaining")?)?;
+    let (left, _) = number(value)?;
+    Some(left.times(SECOND).is_zero())
 }
 
 /// Whether the word before `retry` or `try` makes it the program's own: `will`, `we'll`, `next`.
@@ -204,10 +225,13 @@ fn suffix(text: &[u8]) -> Option<(&[u8], u128)> {
 
 /// The wait that the text starts with.
 fn wait_at(text: &[u8], bare: Bare, now: SystemTime) -> Option<Duration> {
-    let until = http_date(text).or_else(|| internet_date(text));
-    until
-        .map(|date| date.duration_since(now).unwrap_or_default())
-        .or_else(|| span(text, bare))
+    until(text, now).or_else(|| span(text, bare))
+}
+
+/// The time until the date that the text starts with.
+fn until(text: &[u8], now: SystemTime) -> Option<Duration> {
+    let date = http_date(text).or_else(|| internet_date(text));
+    date.map(|date| date.duration_since(now).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub(crate) const UNBOUNDED: Limits = Limits {
     consecutive: 1,
     leave_to_outer: false,
     max_retry_after: None,
+    asked_is_exact: false,
 };
 
 pub(crate) fn ms(n: u64) -> Duration {

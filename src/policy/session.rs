@@ -222,6 +222,7 @@ impl<'p> Session<'p> {
     /// The wait that was drawn, or a longer one that the output asked for, up to the longest that is granted.
     fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         match self.asked(outcome) {
+            Some((asked, most)) if self.limits.asked_is_exact => drawn.max(asked.min(most)),
             Some((asked, most)) => self.delays().at_least(asked.min(most), drawn, rng),
             None => drawn,
         }

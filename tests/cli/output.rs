@@ -640,6 +640,19 @@ fn jitter_is_added_to_what_was_asked() {
 }
 
 #[test]
+fn a_policy_without_jitter_does_not_make_a_crowd_of_those_who_were_told_the_same() {
+    for options in ["-p sip -b 1ms -f 1", "-j none -b 1ms -f 1"] {
+        let mut command = backoff(words!("{..} -n 9 -- sh -c 'echo retry after 30ms; exit 1'", options));
+        let waits = waits(&run(command.env("BACKOFF_RETRY_AFTER", "1")));
+        let range = Duration::from_millis(30)..Duration::from_millis(34);
+        assert!(waits.iter().all(|wait| range.contains(wait)), "{options}: {waits:?}");
+        let mut lengths = waits.clone();
+        lengths.dedup();
+        assert!(lengths.len() > 1, "{options}: {waits:?}");
+    }
+}
+
+#[test]
 fn a_wait_too_long_is_not_waited_for() {
     let ask = |rules: &str, text: &str| {
         let began = Instant::now();

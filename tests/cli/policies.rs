@@ -285,13 +285,13 @@ fn policy_sip() {
 
 #[test]
 fn policy_google() {
-    let rows = plan("-p google -n unlimited");
+    let rows = plan("-p google");
     let ranges: Vec<_> = (0..6).map(|n| 1000 << n).map(|e| (e, e + 500, e + 1000)).collect();
     expect_ranges(&rows[..6], &ranges);
     assert_eq!((rows[3].least, rows[3].most), (s(8), s(9)));
     // From 2^6 on exactly the maximum, and retries go on at it.
     expect_exactly(&rows[6..], &[64_000; 14]);
-    let rows = plan("-p google -m 32s -n unlimited");
+    let rows = plan("-p google -m 32s");
     expect_ranges(&rows[..5], &ranges[..5]);
     expect_exactly(&rows[5..], &[32_000; 15]);
 }
@@ -330,6 +330,33 @@ fn policy_clojure() {
         expect_exactly(&plan(options), &[1000, 2000, 4000, 8000]);
     }
     expect_exactly(&plan("-p clojure -n 3"), &[1000, 2000]);
+}
+
+/// The waits of `(exponential-backoff time rate max)`: it sleeps `time`, then `rate` times as long, and so on; once that
+/// would be `max` it makes the last call.
+fn waits_of_the_macro(time: f64, rate: f64, max: f64) -> Vec<f64> {
+    let waits = std::iter::successors(Some(time), |wait| Some(wait * rate));
+    // A plan without a limit of attempts shows twenty.
+    waits.take_while(|wait| *wait < max).take(20).collect()
+}
+
+#[test]
+fn policy_clojure_waits_as_the_macro_does() {
+    for time in [1.0, 100.0, 500.0, 1000.0, 15_000.0] {
+        for rate in [1.5, 2.0, 10.0] {
+            for max in [400.0, 10_000.0, 600_000.0] {
+                let options = format!("-p clojure -b {time}ms -f {rate} --stop-at-delay {max}ms");
+                let rows = plan(&options);
+                let expected = waits_of_the_macro(time, rate, max);
+                assert_eq!(rows.len(), expected.len(), "{options}");
+                for (row, wait) in rows.iter().zip(expected) {
+                    // The plan shows a few digits.
+                    let wait = Duration::from_secs_f64(wait / 1000.0);
+                    assert!(row.most.abs_diff(wait) <= wait / 100, "{options}: {row:?}, {wait:?}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

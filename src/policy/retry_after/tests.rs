@@ -36,6 +36,34 @@ fn none_asks(lines: &[&str]) {
 }
 
 #[test]
+fn other_ways_to_ask() {
+    all_ask(&[
+        (r#"        "retryDelay": "2s""#, 2_000),
+        ("retryDelay: 33.837s", 33_837),
+        (
+            r#"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]"#,
+            34_000,
+        ),
+        ("Please wait 1 second", 1_000),
+        ("Too many attempts. Please wait 30 seconds and try again.", 30_000),
+        ("please wait for 2 minutes before the next try", 120_000),
+        ("Please wait at least 5s.", 5_000),
+        ("rate limited, try again at 2026-10-21T07:29:00Z", 60_000),
+        ("Please try again at Wed, 21 Oct 2026 07:29:00 GMT", 60_000),
+    ]);
+    none_asks(&[
+        "the retry delay of 2s",
+        "Please wait",
+        "Please wait 5",
+        "please wait a few minutes",
+        "Please waiting 5s",
+        "wait 5 seconds",
+        "try again at 7 pm",
+        "try again at 2026-10-21",
+    ]);
+}
+
+#[test]
 fn fields() {
     all_ask(&[
         ("Retry-After: 30", 30_000),
@@ -304,6 +332,9 @@ fn a_reset_counts_only_when_nothing_is_left() {
     };
     assert_eq!(of_output(&github(0)), Some(Duration::from_secs(60)));
     assert_eq!(of_output(&github(4999)), None);
+    // Of a quota of which nobody says how much is left, the reset is all there is to go by.
+    assert_eq!(of_output("ratelimit-reset: 2\n"), Some(Duration::from_secs(2)));
+    assert_eq!(of_output("ratelimit-remaining: 1\nratelimit-reset: 2\n"), None);
     assert_eq!(
         of_output(&(github(4999) + "Retry-After: 5\n")),
         Some(Duration::from_secs(5))

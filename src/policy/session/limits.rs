@@ -18,6 +18,8 @@ pub struct Limits {
     pub consecutive: u64,
     /// `--retry-after`: the longest wait that the output may ask for; None without it.
     pub max_retry_after: Option<Duration>,
+    /// Such a wait gets no random part.
+    pub asked_is_exact: bool,
     /// `--nested once` under an outer run: leave retrying to that one.
     pub leave_to_outer: bool,
 }

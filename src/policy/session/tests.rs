@@ -135,6 +135,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let mut rng = seeded(14);
     let limits = Limits {
         max_retry_after: Some(s(60)),
+        asked_is_exact: true,
         ..UNBOUNDED
     };
     let mut session = Session::new(&limits, &delays, &[]);
@@ -294,6 +295,7 @@ fn any_limits(rng: &mut Xoshiro256PlusPlus) -> Limits {
     let maybe = |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
     Limits {
         max_retry_after: None,
+        asked_is_exact: false,
         attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
         deadline: maybe(rng, 60_000),
         stop_at_delay: maybe(rng, 60_000),
@@ -381,6 +383,7 @@ proptest! {
             reset_after: None,
             consecutive: 1,
             max_retry_after: None,
+            asked_is_exact: false,
             leave_to_outer: false,
         };
         let ordinary = delays(500, 2);
