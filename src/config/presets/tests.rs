@@ -34,9 +34,15 @@ fn values_of<'a>(text: &'a str, key: &str) -> Vec<&'a str> {
         .collect()
 }
 
+fn is_row(line: &str) -> bool {
+    ["retry\t", "refused\t", "stop\t"]
+        .iter()
+        .any(|verdict| line.starts_with(verdict))
+}
+
 fn rows_in(text: &str) -> usize {
     text.lines()
-        .filter(|line| line.starts_with("retry\t") || line.starts_with("stop\t"))
+        .filter(|line| is_row(line))
         .count()
 }
 
@@ -68,8 +74,7 @@ fn no_line_is_skipped() {
             let header = ["program: ", "about: ", "include: "]
                 .iter()
                 .any(|key| line.starts_with(key));
-            let row = line.starts_with("retry\t") || line.starts_with("stop\t");
-            assert!(header || row || line.starts_with("# "), "{name}: {line:?}");
+            assert!(header || is_row(line) || line.starts_with("# "), "{name}: {line:?}");
             assert_eq!(line, line.trim_end(), "{name}: space at the end");
         }
         assert_eq!(values_of(text, "about").len(), 1, "{name}: one line about it");
@@ -120,7 +125,7 @@ fn every_row_says_what_it_goes_by_and_compiles() {
             preset.name
         );
         assert!(
-            preset.rows.iter().any(|row| row.verdict == RowVerdict::Retry),
+            preset.rows.iter().any(|row| row.verdict != RowVerdict::Stop),
             "{}",
             preset.name
         );
@@ -193,13 +198,19 @@ fn says(row: &Row, code: u8, output: &str) -> bool {
 }
 
 fn is_transient(preset: &Preset, code: u8, output: &str) -> bool {
-    let any = |verdict| {
-        preset
-            .rows
-            .iter()
-            .any(|row| row.verdict == verdict && says(row, code, output))
-    };
-    !any(RowVerdict::Stop) && any(RowVerdict::Retry)
+    !any(preset, RowVerdict::Stop, code, output)
+        && (any(preset, RowVerdict::Retry, code, output) || any(preset, RowVerdict::Refused, code, output))
+}
+
+fn is_refused(preset: &Preset, code: u8, output: &str) -> bool {
+    is_transient(preset, code, output) && any(preset, RowVerdict::Refused, code, output)
+}
+
+fn any(preset: &Preset, verdict: RowVerdict, code: u8, output: &str) -> bool {
+    preset
+        .rows
+        .iter()
+        .any(|row| row.verdict == verdict && says(row, code, output))
 }
 
 /// Tool, exit code, what it printed.
