@@ -234,4 +234,6 @@ fn row(line: &'static str) -> Option<Row> {
 }
 
 #[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod tests;
