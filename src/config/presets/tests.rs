@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::samples::{INNOCENT, PERMANENT, Sample, TRANSIENT};
+use super::samples::{INNOCENT, PERMANENT, REFUSED, Sample, TRANSIENT};
 use crate::config::presets::{self, Preset, Row, RowVerdict};
 
 fn find(name: &str) -> Option<Preset> {
@@ -225,31 +225,30 @@ fn judge(samples: &[Sample], expected: bool) {
 
 #[test]
 fn every_preset_has_a_sample_of_each_kind() {
-    for preset in presets::all() {
-        for samples in [TRANSIENT, PERMANENT] {
-            assert!(
-                samples
-                    .iter()
-                    .any(|(tool, ..)| find(tool).is_some_and(|found| found.name == preset.name)),
-                "no sample for {}",
-                preset.name
-            );
-        }
+    let of = |samples: &[Sample], name| {
+        samples
+            .iter()
+            .any(|(tool, ..)| find(tool).is_some_and(|found| found.name == name))
+    };
+    for Preset { name, .. } in presets::all() {
+        assert!(of(TRANSIENT, name) || of(REFUSED, name), "no transient sample for {name}");
+        assert!(of(PERMANENT, name), "no permanent sample for {name}");
     }
 }
 
 #[test]
 fn real_transient_messages() {
     judge(TRANSIENT, true);
+    judge(REFUSED, true);
 }
 
 #[test]
-fn zz_dump() {
-    for (tool, code, output) in TRANSIENT {
-        if is_refused(&find(tool).unwrap(), *code, output) {
-            eprintln!("REF {:?}", (tool, code, output));
-        }
-    }
+fn what_came_before_any_work_is_told_from_what_came_midway() {
+    let refused = |(tool, code, output): &&Sample| is_refused(&find(tool).unwrap(), *code, output);
+    let early: Vec<_> = TRANSIENT.iter().filter(refused).collect();
+    assert!(early.is_empty(), "taken for refused: {early:#?}");
+    let midway: Vec<_> = REFUSED.iter().filter(|sample| !refused(sample)).collect();
+    assert!(midway.is_empty(), "not taken for refused: {midway:#?}");
 }
 
 #[test]
