@@ -42,9 +42,7 @@ fn is_row(line: &str) -> bool {
 }
 
 fn rows_in(text: &str) -> usize {
-    text.lines()
-        .filter(|line| is_row(line))
-        .count()
+    text.lines().filter(|line| is_row(line)).count()
 }
 
 /// Compiled once: there are many, and debug builds are slow at it.
@@ -231,7 +229,10 @@ fn every_preset_has_a_sample_of_each_kind() {
             .any(|(tool, ..)| find(tool).is_some_and(|found| found.name == name))
     };
     for Preset { name, .. } in presets::all() {
-        assert!(of(TRANSIENT, name) || of(REFUSED, name), "no transient sample for {name}");
+        assert!(
+            of(TRANSIENT, name) || of(REFUSED, name),
+            "no transient sample for {name}"
+        );
         assert!(of(PERMANENT, name), "no permanent sample for {name}");
     }
 }
