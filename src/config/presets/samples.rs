@@ -28,7 +28,6 @@ pub(super) const TRANSIENT: &[Sample] = &[
     ("apt", 100, "E: Failed to fetch http://127.0.0.1:9107/debian/dists/x/InRelease  Error reading from server. Remote end closed connection [IP: 127.0.0.1 9107]"),
     ("apt", 100, "E: Failed to fetch http://deb.example/dists/x/main/binary-amd64/Packages.gz  Hash Sum mismatch"),
     ("yum", 1, "http://mirror.example/repodata/repomd.xml: [Errno 14] curl#7 - \"Failed to connect to mirror.example\""),
-    ("pip", 2, "pip._vendor.requests.exceptions.ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=1): Max retries exceeded with url: /a-1.0-py3-none-any.whl (Caused by NewConnectionError('x: Failed to establish a new connection: [Errno 111] Connection refused'))"),
     ("pip", 2, "pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool(host='files.pythonhosted.org', port=443): Read timed out."),
     ("npm", 1, "npm ERR! code ECONNRESET\nnpm ERR! network aborted"),
     ("npm", 1, "npm error code FETCH_ERROR\nnpm error errno FETCH_ERROR\nnpm error network timeout at: http://127.0.0.1:9120/left-pad"),
@@ -139,6 +138,8 @@ pub(super) const TRANSIENT: &[Sample] = &[
     ("lftp", 1, "get: /f: Fatal error: max-retries exceeded (Connection refused)"),
     ("lftp", 1, "open: nosuch.invalid: Name or service not known\nls: Not connected"),
     ("ftp", 1, "ftp: Can't connect or login to host `127.0.0.1:9001'"),
+    ("git-lfs", 2, "batch response: Post \"http://127.0.0.1:9001/a/objects/batch\": set tcp 127.0.0.1:36552: use of closed network connection"),
+    ("composer", 1, "  The \"http://127.0.0.1:34749/packages.json\" file could not be downloaded: Fa  \n  iled to open stream: HTTP request failed!                                    "),
 ];
 
 /// Transient, and before any work.
@@ -184,6 +185,7 @@ pub(super) const REFUSED: &[Sample] = &[
     ("dnf", 1, "Errors during downloading metadata for repository 'base':\n  - Curl error (6): Couldn't resolve host name for https://mirror.example/repodata/repomd.xml [Could not resolve host: mirror.example]\nError: Failed to download metadata for repo 'base': Cannot download repomd.xml: All mirrors were tried"),
     ("dnf", 1, "  - Status code: 503 for https://mirror.example/repodata/repomd.xml (IP: 192.0.2.1)"),
     ("pip", 1, "Looking in indexes: http://127.0.0.1:1/simple\nWARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPConnection object at 0x7f4311adfd90>: Failed to establish a new connection: [Errno 111] Connection refused')': /simple/nosuchpackage/\nERROR: Could not find a version that satisfies the requirement nosuchpackage (from versions: none)\nERROR: No matching distribution found for nosuchpackage"),
+    ("pip", 2, "pip._vendor.requests.exceptions.ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=1): Max retries exceeded with url: /a-1.0-py3-none-any.whl (Caused by NewConnectionError('x: Failed to establish a new connection: [Errno 111] Connection refused'))"),
     ("pip3", 2, "pip._vendor.requests.exceptions.RetryError: HTTPConnectionPool(host='127.0.0.1', port=9101): Max retries exceeded with url: /a-1.0-py3-none-any.whl (Caused by ResponseError('too many 503 error responses'))"),
     ("pip", 1, "Collecting a==1.0\n  ERROR: HTTP error 429 while getting http://127.0.0.1:9103/a-1.0-py3-none-any.whl"),
     ("npm", 1, "npm error code ECONNREFUSED\nnpm error syscall connect\nnpm error errno ECONNREFUSED"),

@@ -180,7 +180,9 @@ fn the_presets_that_were_promised() {
     for name in
         "curl wget ssh scp sftp rsync git apt-get apt apk dnf yum pip npm cargo go docker kubectl helm terraform \
                  aws gcloud gsutil az gh psql pg_dump pg_restore pg_isready mysql mariadb redis-cli sqlite3 mongosh \
-                 mongodump rclone restic borg ansible-playbook ffmpeg flock sendmail sysexits network"
+                 mongodump rclone restic borg ansible-playbook ffmpeg flock sendmail sysexits network \
+                 yarn pnpm bun gradle mvn bundle gem dotnet composer uv poetry nix conda brew pacman zypper skopeo \
+                 buildah podman pulumi packer svn hg rustup snap flatpak twine ftp lftp git-lfs"
             .split_whitespace()
     {
         assert!(find(name).is_some(), "{name}");
