@@ -19,11 +19,21 @@ pub const TESTS: &[Test] = &[
     ("scp", &["scp"], scp),
     ("sftp", &["sftp"], sftp),
     ("rsync", &["rsync"], rsync),
+    ("lftp", &["lftp"], lftp),
+    ("ftp", &["tnftp"], ftp),
     ("git", &["git"], git),
+    ("git_lfs", &["git", "git-lfs"], git_lfs),
+    ("svn", &["svn"], svn),
+    ("hg", &["hg"], hg),
+    ("skopeo", &["skopeo"], skopeo),
     ("apt_get", &["apt-get"], apt_get),
     ("pip", &["pip3"], pip),
     ("npm", &["npm"], npm),
     ("cargo", &["cargo"], cargo),
+    ("dnf", &["dnf"], dnf),
+    ("gem", &["gem"], gem),
+    ("bundle", &["bundle"], bundle),
+    ("composer", &["composer"], composer),
     ("psql", &["psql"], psql),
     ("pg_isready", &["pg_isready"], pg_isready),
     ("redis_cli", &["redis-cli"], redis_cli),
@@ -275,6 +285,97 @@ fn git() {
     is_final("git", "git nosuch");
 }
 
+fn lftp() {
+    let get = |address: &str| format!("set net:max-retries 1; get http://{address}/file -o copy");
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &unavailable(), &closes] {
+        is_retried("lftp", words!("lftp -c {}", get(address)));
+    }
+    is_final("lftp", words!("lftp -c {}", get(&missing())));
+    is_final("lftp", "lftp -c nosuch");
+}
+
+fn ftp() {
+    let closes = format!("ftp://127.0.0.1:{}/file", serve(""));
+    for url in [
+        &*format!("ftp://{DEAD}/file"),
+        &*format!("http://{}/file", unavailable()),
+        &closes,
+    ] {
+        is_retried("ftp", words!("tnftp -o copy {}", url));
+    }
+    is_final("ftp", words!("tnftp -o copy {}", format!("http://{}/file", missing())));
+    is_final("ftp", "tnftp --nosuch");
+}
+
+fn git_lfs() {
+    let home = tempfile::tempdir().unwrap();
+    let script = "git init -q . && echo '*.bin filter=lfs' >.gitattributes \
+        && printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%064d\\nsize 5\\n' 1 >file.bin \
+        && git add . && git -c user.name=a -c user.email=a@example.org commit -q -m a \
+        && git remote add origin http://127.0.0.1:1/a && git config lfs.transfer.maxretries 1";
+    run(alone(&mut clean("sh"), &home).args(["-c", script])).expect_code(0);
+    let closes = format!("127.0.0.1:{}", serve(""));
+    let on = |address: &str| format!("lfs.url=http://{address}/a");
+    for address in [DEAD, &unavailable(), &status("429 Too Many Requests"), &closes] {
+        for preset in ["git-lfs", "auto"] {
+            retried_in(&home, preset, words!("git -c {} lfs fetch origin HEAD", on(address)));
+        }
+    }
+    for address in [missing(), status("403 Forbidden")] {
+        final_in(&home, "git", words!("git -c {} lfs fetch origin HEAD", on(&address)));
+    }
+    final_in(&home, "git-lfs", "git-lfs nosuch");
+}
+
+fn svn() {
+    let list = "svn --non-interactive ls";
+    let closes = format!("svn://127.0.0.1:{}/a", serve(""));
+    for url in [
+        &*format!("http://{DEAD}/a"),
+        &*format!("svn://{DEAD}/a"),
+        &*format!("http://{}/a", unavailable()),
+        &closes,
+    ] {
+        is_retried("svn", words!("{..} {}", list, url));
+    }
+    is_final("svn", words!("{..} {}", list, format!("http://{}/a", missing())));
+    is_final("svn", words!("{..} file:///nosuch-directory", list));
+    is_final("svn", "svn nosuch");
+}
+
+fn hg() {
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &unavailable(), &closes] {
+        is_retried("hg", words!("hg clone {} copy", format!("http://{address}/a")));
+    }
+    if is_there("ssh") {
+        let ssh = format!("ui.ssh=ssh {SSH_OPTIONS}");
+        is_retried(
+            "hg",
+            words!("hg clone --config {} {} copy", ssh, format!("ssh://{DEAD}/a")),
+        );
+    }
+    is_final("hg", words!("hg clone {} copy", format!("http://{}/a", missing())));
+    is_final("hg", "hg clone nosuch-directory");
+    is_final("hg", "hg nosuch");
+}
+
+fn skopeo() {
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &closes] {
+        is_retried(
+            "skopeo",
+            words!(
+                "skopeo inspect --tls-verify=false {}",
+                format!("docker://{address}/a:1")
+            ),
+        );
+    }
+    is_final("skopeo", "skopeo inspect dir:nosuch-directory");
+    is_final("skopeo", "skopeo nosuch");
+}
+
 // --- packages ---
 
 fn apt_get() {
@@ -356,6 +457,87 @@ fn cargo() {
         }
     }
     final_in(&home, "cargo", "cargo fetch --manifest-path nosuch.toml");
+}
+
+fn dnf() {
+    let home = tempfile::tempdir().unwrap();
+    let dnf = |address: &str| {
+        let config = format!(
+            "[main]\nreposdir={0}/none\ncachedir={0}/cache\nlogdir={0}\nretries=1\n[a]\nname=a\nbaseurl=http://{address}/\n",
+            home.path().display()
+        );
+        let name = format!("{}.conf", address.replace(':', "-"));
+        std::fs::write(within(&home, &name), config).unwrap();
+        words!("dnf --releasever=1 -c {} makecache", within(&home, &name))
+    };
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &unavailable(), &closes] {
+        retried_in(&home, "dnf", dnf(address));
+    }
+    final_in(&home, "dnf", dnf(&missing()));
+    final_in(&home, "dnf", "dnf --releasever=1 nosuch");
+}
+
+fn gem() {
+    let install = |address: &str| {
+        let source = format!("http://{address}/");
+        words!(
+            "gem install --clear-sources --source {} --install-dir gems nosuch",
+            source
+        )
+    };
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &unavailable(), &closes] {
+        is_retried("gem", install(address));
+    }
+    is_final("gem", install(&missing()));
+    is_final("gem", "gem nosuch");
+}
+
+fn bundle() {
+    let home = tempfile::tempdir().unwrap();
+    let source = |address: &str| {
+        let gems = format!("source 'http://{address}/'\ngem 'nosuch'\n");
+        std::fs::write(home.path().join("Gemfile"), gems).unwrap();
+    };
+    // Bundler takes 401 and 403 anywhere in a message, a port's number too, for the status.
+    let server = |start: fn() -> String| {
+        std::iter::repeat_with(start)
+            .find(|address| !["401", "403"].iter().any(|status| address.contains(status)))
+            .unwrap()
+    };
+    let closes = || format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &server(unavailable), &server(closes)] {
+        source(address);
+        retried_in(&home, "bundle", "bundle install --retry 0");
+    }
+    for address in [server(missing), status("401 Unauthorized")] {
+        source(&address);
+        final_in(&home, "bundle", "bundle install --retry 0");
+    }
+    final_in(&home, "bundle", "bundle exec false");
+}
+
+fn composer() {
+    let home = tempfile::tempdir().unwrap();
+    let source = |address: &str| {
+        let json = format!(
+            r#"{{"repositories": [{{"type": "composer", "url": "http://{address}/"}}, {{"packagist.org": false}}],
+                "config": {{"secure-http": false}}, "require": {{"a/b": "1.0"}}}}"#
+        );
+        std::fs::write(home.path().join("composer.json"), json).unwrap();
+    };
+    let install = "composer --no-interaction --no-cache install";
+    let closes = format!("127.0.0.1:{}", serve(""));
+    for address in [DEAD, &unavailable(), &status("429 Too Many Requests"), &closes] {
+        source(address);
+        retried_in(&home, "composer", install);
+    }
+    for address in [missing(), status("403 Forbidden")] {
+        source(&address);
+        final_in(&home, "composer", install);
+    }
+    final_in(&home, "composer", "composer nosuch");
 }
 
 // --- data bases and locks ---

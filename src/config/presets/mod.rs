@@ -2,9 +2,13 @@
 //!
 //! One data file per tool, `NAME.preset`: header lines (`program:` a file name that `--for auto` picks
 //! it for, `about:` one line, `include:` another preset whose rows follow), `#` comments, and one row
-//! per fact, its four fields separated by tabs: verdict (`retry`, `stop`), codes (the CODES grammar,
-//! `-` for any), text (a regex, looked for in each line whatever its case, `-` for none), source. A row
-//! with codes and text needs both. A stop row wins over every retry row.
+//! per fact, its four fields separated by tabs: verdict (`retry`, `refused`, `stop`), codes (the
+//! CODES grammar, `-` for any), text (a regex, looked for in each line whatever its case, `-` for none),
+//! source. A row with codes and text needs both. A stop row wins over every other row. `refused` is a
+//! `retry` of which more is known: the failure came before any work (no connection, no lock, turned away
+//! with 429 or 503), so that even a command that must not run twice may run again. Where a tool makes
+//! several requests in one run, that holds only if what it did before is harmless, as downloads are. One
+//! such row is enough, whatever `retry` rows match with it.
 
 use super::values::{self, Parsed};
 use crate::policy::sets::CodeSet;
@@ -17,37 +21,65 @@ const FILES: &[(&str, &str)] = &[
     ("aws", include_str!("aws.preset")),
     ("az", include_str!("az.preset")),
     ("borg", include_str!("borg.preset")),
+    ("brew", include_str!("brew.preset")),
+    ("bun", include_str!("bun.preset")),
+    ("bundle", include_str!("bundle.preset")),
     ("cargo", include_str!("cargo.preset")),
+    ("composer", include_str!("composer.preset")),
+    ("conda", include_str!("conda.preset")),
     ("curl", include_str!("curl.preset")),
     ("dnf", include_str!("dnf.preset")),
     ("docker", include_str!("docker.preset")),
+    ("dotnet", include_str!("dotnet.preset")),
     ("ffmpeg", include_str!("ffmpeg.preset")),
+    ("flatpak", include_str!("flatpak.preset")),
     ("flock", include_str!("flock.preset")),
+    ("ftp", include_str!("ftp.preset")),
     ("gcloud", include_str!("gcloud.preset")),
+    ("gem", include_str!("gem.preset")),
     ("gh", include_str!("gh.preset")),
     ("git", include_str!("git.preset")),
+    ("git-lfs", include_str!("git-lfs.preset")),
     ("go", include_str!("go.preset")),
+    ("gradle", include_str!("gradle.preset")),
     ("helm", include_str!("helm.preset")),
+    ("hg", include_str!("hg.preset")),
     ("kubectl", include_str!("kubectl.preset")),
+    ("lftp", include_str!("lftp.preset")),
     ("mongosh", include_str!("mongosh.preset")),
+    ("mvn", include_str!("mvn.preset")),
     ("mysql", include_str!("mysql.preset")),
     ("network", include_str!("network.preset")),
+    ("nix", include_str!("nix.preset")),
     ("npm", include_str!("npm.preset")),
+    ("packer", include_str!("packer.preset")),
+    ("pacman", include_str!("pacman.preset")),
     ("pg_dump", include_str!("pg_dump.preset")),
     ("pg_isready", include_str!("pg_isready.preset")),
     ("pip", include_str!("pip.preset")),
+    ("pnpm", include_str!("pnpm.preset")),
+    ("poetry", include_str!("poetry.preset")),
     ("psql", include_str!("psql.preset")),
+    ("pulumi", include_str!("pulumi.preset")),
     ("rclone", include_str!("rclone.preset")),
     ("redis-cli", include_str!("redis-cli.preset")),
     ("restic", include_str!("restic.preset")),
     ("rsync", include_str!("rsync.preset")),
+    ("rustup", include_str!("rustup.preset")),
     ("scp", include_str!("scp.preset")),
     ("sftp", include_str!("sftp.preset")),
+    ("skopeo", include_str!("skopeo.preset")),
+    ("snap", include_str!("snap.preset")),
     ("sqlite3", include_str!("sqlite3.preset")),
     ("ssh", include_str!("ssh.preset")),
+    ("svn", include_str!("svn.preset")),
     ("sysexits", include_str!("sysexits.preset")),
     ("terraform", include_str!("terraform.preset")),
+    ("twine", include_str!("twine.preset")),
+    ("uv", include_str!("uv.preset")),
     ("wget", include_str!("wget.preset")),
+    ("yarn", include_str!("yarn.preset")),
+    ("zypper", include_str!("zypper.preset")),
 ];
 
 /// How deep presets may include one another.
@@ -84,6 +116,8 @@ pub(crate) struct Row {
 pub(crate) enum RowVerdict {
     /// It is transient.
     Retry,
+    /// It is transient, and nothing was done.
+    Refused,
     /// It is permanent, whatever other rows say.
     Stop,
 }
@@ -181,6 +215,7 @@ fn row(line: &'static str) -> Option<Row> {
     let mut fields = line.split('\t');
     let verdict = match fields.next()? {
         "retry" => RowVerdict::Retry,
+        "refused" => RowVerdict::Refused,
         "stop" => RowVerdict::Stop,
         _ => return None,
     };
@@ -199,5 +234,7 @@ fn row(line: &'static str) -> Option<Row> {
     })
 }
 
+#[cfg(test)]
+mod samples;
 #[cfg(test)]
 mod tests;
