@@ -15,6 +15,7 @@ pub const UNLIMITED: Limits = Limits {
     reset_after: None,
     consecutive: 1,
     max_retry_after: None,
+    asked_is_exact: false,
     leave_to_outer: false,
 };
 
