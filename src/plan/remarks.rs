@@ -12,7 +12,8 @@ use crate::run::variables::SET_BY_BACKOFF;
 pub(super) fn remarks(settings: &Settings, variables: &[(OsString, OsString)], command: &[OsString]) -> Vec<String> {
     let set = variables.iter().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown(&name.to_string_lossy()));
-    unknown.chain(without_preset(settings, command)).collect()
+    let known = unknown.chain(without_preset(settings, command));
+    known.chain(hides_status(settings, command)).collect()
 }
 
 /// Of a variable that belongs to no option, and that no outer run has set.
@@ -33,4 +34,27 @@ fn without_preset(settings: &Settings, command: &[OsString]) -> Option<String> {
     let program = program(command).unwrap_or_default();
     let is_empty = names.contains(&PresetName::Auto) && presets::for_program(program).is_none();
     is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows what it may name"))
+}
+
+/// Of `curl -s` without `-S`, which does not say what an HTTP server has answered.
+fn hides_status(settings: &Settings, command: &[OsString]) -> Option<String> {
+    let names = &settings.presets.as_ref()?.value;
+    let program = program(command).filter(|program| *program == "curl")?;
+    names
+        .iter()
+        .find(|name| name.preset(Some(program)).is_some_and(|preset| preset.name == "curl"))?;
+    let words = command[1..].iter().filter_map(|word| word.to_str());
+    let has = |letter: char, long: &str| {
+        let is_it = |word: &str| match word.strip_prefix('-') {
+            Some(name) if name.starts_with('-') => word == long,
+            Some(letters) => letters
+                .chars()
+                .take_while(char::is_ascii_alphabetic)
+                .any(|other| other == letter),
+            None => false,
+        };
+        words.clone().any(is_it)
+    };
+    let hides = has('s', "--silent") && !has('S', "--show-error");
+    hides.then(|| "curl -s says nothing of an HTTP status; with -sS, 404 and its like are not retried".to_owned())
 }

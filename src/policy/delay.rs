@@ -4,7 +4,7 @@
 //! of it, and one uniform number in [0, 1) picks the wait. `--plan` reads the same distribution, so
 //! that what is shown is what is drawn.
 //!
-//! Sources: exponential backoff, RFC 3261 section 17.1.1.2 (SIP, T1 and T2); truncated binary
+//! Sources: exponential backoff, RFC 3261 section 17.1.2.2 (SIP, T1 and T2); truncated binary
 //! exponential backoff with slots, IEEE 802.3 section 4.2.3.2.5; full, equal and decorrelated
 //! jitter, M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015; additive
 //! jitter, Google Cloud's documents on truncated exponential backoff.

@@ -22,6 +22,11 @@ pub const TESTS: &[Test] = &[
         &["curl"],
         curl_gets_503_twice_and_then_200,
     ),
+    (
+        "curl_and_every_status_of_an_error",
+        &["curl"],
+        curl_and_every_status_of_an_error,
+    ),
     ("curl_against_nginx", &["curl", "nginx"], curl_against_nginx),
     ("a_server_that_starts_later", &["curl"], a_server_that_starts_later),
     ("a_server_that_is_never_there", &["curl"], a_server_that_is_never_there),
@@ -182,6 +187,59 @@ fn curl_gets_503_twice_and_then_200() {
     );
     assert!(shown.stderr.contains("attempt 2 of 5 failed: exit 22"), "{shown:?}");
     assert!(shown.stderr.contains("succeeded on attempt 3 of 5"), "{shown:?}");
+}
+
+/// The status that is asked for.
+fn serve_any_status() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            let mut line = String::new();
+            let mut reader = BufReader::new(&connection);
+            reader.read_line(&mut line).unwrap();
+            read_rest(reader);
+            let status = line.split(['/', ' ']).nth(2).unwrap_or_default();
+            let _ = (&connection).write_all(answer(&format!("{status} Said"), "").as_bytes());
+        }
+    });
+    url
+}
+
+fn read_rest(request: impl BufRead) {
+    let _ = request.lines().map_while(Result::ok).find(String::is_empty);
+}
+
+fn curl_and_every_status_of_an_error() {
+    let url = serve_any_status();
+    for status in 400..600 {
+        let url = format!("{url}{status}");
+        let passes = matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 506..600);
+        for (silent, is_retried) in [("-sS", passes), ("-s", true)] {
+            let shown = run!("-n 2 -b 1us --for curl -- curl -f {} --noproxy '*' {}", silent, url).expect_code(22);
+            let attempts = if is_retried {
+                "gave up after 2 attempts"
+            } else {
+                "gave up after 1 attempt"
+            };
+            assert!(shown.stderr.contains(attempts), "{silent} {status}: {shown:?}");
+        }
+    }
+    let remark = "curl -s says nothing of an HTTP status";
+    for (options, is_told) in [
+        ("-fs", true),
+        ("-fsS", false),
+        ("-f", false),
+        ("--silent -f", true),
+        ("-o ess", false),
+    ] {
+        let shown = run!(
+            "-v -n 1 --for auto -- curl {..} --noproxy '*' {}",
+            options,
+            format!("{url}503")
+        );
+        assert_eq!(shown.stderr.contains(remark), is_told, "{options}: {shown:?}");
+    }
 }
 
 fn curl_against_nginx() {

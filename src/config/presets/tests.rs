@@ -311,11 +311,8 @@ fn a_text_alone_does_not_do_where_codes_are_given() {
         ],
         false,
     );
-    judge(&[("curl", 7, "")], true);
-    judge(
-        &[("curl", 22, ""), ("wget", 8, ""), ("ssh", 255, ""), ("git", 128, "")],
-        false,
-    );
+    judge(&[("curl", 7, ""), ("curl", 22, "")], true);
+    judge(&[("wget", 8, ""), ("ssh", 255, ""), ("git", 128, "")], false);
 }
 
 #[test]
