@@ -200,7 +200,8 @@ pub const OPTIONS: &[Opt] = &[
          input. Any other exit is an error, reported and treated as no. The deadline bounds it."),
     opt(JUDGE, None, "for", Value("PRESET,..."),
         "Rules known for a tool: curl, ssh, apt-get, ...; auto goes by COMMAND's name",
-        "--list-presets shows all of them. auto does not look behind env, nice, sudo or sh -c: name the preset there."),
+        "--list-presets shows all of them. auto looks behind sudo, env, nice, timeout and their like, and into sh -c 'COMMAND' where \
+         the shell has nothing else to do."),
     opt(JUDGE, None, "match-on", Word("STREAM", STREAM_NAMES),
         "What the regexes, --retry-if and --retry-after look at", "")
         .or(|| word(&STREAM_CHOICES, defaults::MATCH_ON)),
@@ -272,7 +273,7 @@ pub const OPTIONS: &[Opt] = &[
         "Say nothing but backoff's own errors", ""),
     opt(SAY, Some('v'), "verbose", Count,
         "Also say starts, successes and which rule decided; twice: also arguments and streams",
-        "Also where --for auto finds no preset, and which BACKOFF_* variables have no meaning."),
+        "Also which BACKOFF_* variables have no meaning."),
     opt(SAY, None, "log-format", Word("FORMAT", FORMAT_NAMES),
         "The form of what backoff says: lines for people, JSON lines, annotations",
         "The log in JSON is complete once an attempt has failed; a run that succeeds at once says nothing, unless -v is \

@@ -76,6 +76,7 @@ pub(super) fn plan(
         on_give_up: value(&settings.on_give_up),
         c_locale: is_on(&settings.c_locale),
         remarks: Vec::new(),
+        remarks_on_failure: Vec::new(),
         effective: Vec::new(),
     };
     Ok((plan, store))

@@ -6,6 +6,7 @@ mod effective;
 mod layers;
 mod limits;
 mod output;
+mod program;
 mod remarks;
 pub(crate) mod resolve;
 mod rules;

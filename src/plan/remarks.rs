@@ -1,19 +1,31 @@
-//! For `-v`: nothing is wrong, but it may not be what was meant.
+//! Nothing is wrong, but it may not be what was meant.
 
 use std::ffi::OsString;
 
-use super::rules::program;
+use super::program::program;
 use crate::cli::suggest;
 use crate::cli::table::{self, OPTIONS};
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::Settings;
 use crate::run::variables::SET_BY_BACKOFF;
 
-pub(super) fn remarks(settings: &Settings, variables: &[(OsString, OsString)], command: &[OsString]) -> Vec<String> {
+/// For `-v`: which variables have no meaning.
+pub(super) fn remarks(variables: &[(OsString, OsString)]) -> Vec<String> {
     let set = variables.iter().filter(|(_, value)| !value.is_empty());
-    let unknown = set.filter_map(|(name, _)| unknown(&name.to_string_lossy()));
-    let known = unknown.chain(without_preset(settings, command));
-    known.chain(hides_status(settings, command)).collect()
+    set.filter_map(|(name, _)| unknown(&name.to_string_lossy())).collect()
+}
+
+/// For when the first attempt has failed.
+pub(super) fn on_failure(settings: &Settings, command: &[OsString]) -> Vec<String> {
+    let Some(presets) = &settings.presets else {
+        return Vec::new();
+    };
+    let program = program(command).unwrap_or_default();
+    let found = [
+        without_preset(&presets.value, program),
+        hides_status(&presets.value, program, command),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// Of a variable that belongs to no option, and that no outer run has set.
@@ -28,22 +40,16 @@ fn unknown(name: &str) -> Option<String> {
     Some(format!("the variable {name:?} has no meaning{hint}"))
 }
 
-/// Of `--for auto` that adds no rules: what the presets know may stand behind another program, as in `env curl`.
-fn without_preset(settings: &Settings, command: &[OsString]) -> Option<String> {
-    let names = &settings.presets.as_ref()?.value;
-    let program = program(command).unwrap_or_default();
-    let is_empty = names.contains(&PresetName::Auto) && presets::for_program(program).is_none();
+/// Of `--for auto` that adds no rules.
+fn without_preset(names: &[PresetName], program: &str) -> Option<String> {
+    let is_empty = names.contains(&PresetName::Auto) && !presets::is_known(program);
     is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows what it may name"))
 }
 
 /// Of `curl -s` without `-S`, which does not say what an HTTP server has answered.
-fn hides_status(settings: &Settings, command: &[OsString]) -> Option<String> {
-    let names = &settings.presets.as_ref()?.value;
-    let program = program(command).filter(|program| *program == "curl")?;
-    names
-        .iter()
-        .find(|name| name.preset(Some(program)).is_some_and(|preset| preset.name == "curl"))?;
-    let words = command[1..].iter().filter_map(|word| word.to_str());
+fn hides_status(names: &[PresetName], program: &str, command: &[OsString]) -> Option<String> {
+    let is_judged = program == "curl" && names.iter().any(|name| name.is_for(program));
+    let words = command.iter().skip(1).filter_map(|word| word.to_str());
     let has = |letter: char, long: &str| {
         let is_it = |word: &str| match word.strip_prefix('-') {
             Some(name) if name.starts_with('-') => word == long,
@@ -55,6 +61,6 @@ fn hides_status(settings: &Settings, command: &[OsString]) -> Option<String> {
         };
         words.clone().any(is_it)
     };
-    let hides = has('s', "--silent") && !has('S', "--show-error");
+    let hides = is_judged && has('s', "--silent") && !has('S', "--show-error");
     hides.then(|| "curl -s says nothing of an HTTP status; with -sS, 404 and its like are not retried".to_owned())
 }

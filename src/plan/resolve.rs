@@ -54,8 +54,9 @@ pub(crate) fn resolve(
     let (mut plan, store) = plan(&settings, &layers, command, OuterRun::from(variables))?;
     rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
     if plan.output.verbosity >= 1 {
-        plan.remarks = remarks::remarks(&settings, variables, command);
+        plan.remarks = remarks::remarks(variables);
     }
+    plan.remarks_on_failure = remarks::on_failure(&settings, command);
     if plan.output.verbosity >= 2 {
         plan.effective = effective::settings(&settings, layers.rules(), &config.file, &plan);
     }

@@ -2,9 +2,9 @@
 //! list.
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use super::layers::Layers;
+use super::program::program;
 use super::waits;
 use crate::cli::defaults;
 use crate::config::presets::{PresetName, RowVerdict};
@@ -212,9 +212,4 @@ fn wrong(settings: &Settings, layers: &Layers<'_>, count: usize, index: usize, p
         (None, Some(said)) => said.unreadable(problem),
         (None, None) => UsageError(problem.to_owned()),
     }
-}
-
-/// The command's file name, by which `--for auto` goes.
-pub(super) fn program(command: &[OsString]) -> Option<&str> {
-    Path::new(command.first()?).file_name()?.to_str()
 }

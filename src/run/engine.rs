@@ -142,6 +142,12 @@ impl Run<'_> {
             outcome: &outcome,
             verdict: Some(&verdict),
         })?;
+        let has_run_and_failed = verdict != Verdict::Success && !matches!(outcome.end, End::NotStarted(_));
+        if has_run_and_failed && self.total == 1 {
+            for remark in &self.plan.remarks_on_failure {
+                self.tell(&Event::Remark(remark))?;
+            }
+        }
         Ok(Judged { outcome, verdict })
     }
 

@@ -12,7 +12,7 @@ use crate::policy::signal::Signal;
 pub(crate) enum Event<'a> {
     /// What holds for the run, setting by setting (`-vv`).
     Settings(&'a [Effective]),
-    /// Something may not be as it was meant (`-v`).
+    /// Something may not be as it was meant.
     Remark(&'a str),
     Started,
     /// A pipe on standard input is read ahead of the command, as it cannot be duplicated (`-v`).

@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) c_locale: bool,
     /// What may not be as it was meant; only for `-v`.
     pub(crate) remarks: Vec<String>,
+    /// The same, for when the first attempt has failed.
+    pub(crate) remarks_on_failure: Vec<String>,
     /// Every setting with where it came from; only for `-vv`.
     pub(crate) effective: Vec<Effective>,
 }

@@ -625,14 +625,26 @@ fn verbose_tells_of_variables_without_a_meaning() {
 }
 
 #[test]
-fn verbose_tells_where_auto_finds_nothing() {
-    let line = "backoff: --for auto knows no preset for \"env\"; --list-presets shows what it may name\n";
+fn a_failure_tells_where_auto_finds_nothing() {
+    let line = "backoff: --for auto knows no preset for \"false\"; --list-presets shows what it may name\n";
     for presets in ["auto", "network, auto"] {
-        let command = words!("--for {} -- /usr/bin/env true", presets);
-        let shown = run!("-v {..}", command).expect_code(0);
+        let command = |name: &str| words!("-n 2 -b 1ms --for {} -- /usr/bin/env {}", presets, name);
+        let shown = ran(command("false")).expect_code(1);
         assert!(shown.stderr.starts_with(line), "{shown:?}");
-        ran(&command).expect_silence();
+        assert_eq!(shown.stderr.matches(line).count(), 1, "{shown:?}");
+        ran(command("true")).expect_silence();
     }
+    // Behind others: what is no fault of the network is not retried.
+    let script = "echo no >&2; exit 3";
+    run!("--for auto -- env A=b timeout 9 sh -c {}", script).expect_stderr("knows no preset for \"sh\"");
+    let dir = tempfile::tempdir().unwrap();
+    let curl = dir.path().join("curl");
+    std::fs::write(&curl, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&curl, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let script = format!("{} -fsS URL", curl.display());
+    run!("--for auto -- env A=b timeout 9 sh -c {}", script)
+        .expect_code(3)
+        .expect_stderr("permanent: no retry rule matches");
     for (preset, command) in [("network", "true"), ("auto", "/nonexistent/curl")] {
         let shown = run!("-v --for {} -- {}", preset, command).expect_stderr(": starting ");
         assert!(!shown.stderr.contains("knows no preset"), "{shown:?}");

@@ -150,6 +150,14 @@ impl PresetName {
             .collect()
     }
 
+    /// Whether it is the one for the program with this file name.
+    pub(crate) fn is_for(self, program: &str) -> bool {
+        match self {
+            PresetName::Auto => is_known(program),
+            PresetName::Named(index) => index_for_program(program) == Some(index),
+        }
+    }
+
     /// The preset, for a command with this file name.
     pub(crate) fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
@@ -204,9 +212,15 @@ fn add_rows(text: &'static str, deepest: usize, rows: &mut Vec<Row>) {
     }
 }
 
-/// The values of the header lines with this key.
+/// Whether there is one for the program with this file name.
+pub(crate) fn is_known(file_name: &str) -> bool {
+    index_for_program(file_name).is_some()
+}
+
+/// The values of the header lines with this key. They come first.
 fn values_of(text: &'static str, key: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
+        .take_while(|line| line.contains(": "))
         .filter_map(move |line| line.strip_prefix(key)?.strip_prefix(": "))
 }
 
