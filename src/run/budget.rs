@@ -15,15 +15,6 @@ use crate::policy::session::{GiveUp, Stop};
 /// of a retry before it is allowed, and a person wants to read what is going on.
 const PATIENCE: u32 = 20;
 
-/// What a run knows of the place where its budget is kept.
-#[derive(Debug, Default)]
-pub(super) struct StoreState {
-    /// It gave no answer when it was asked last.
-    has_failed: bool,
-    /// A person was told.
-    is_told: bool,
-}
-
 impl Run<'_> {
     /// Counts an attempt that is no retry, while it runs.
     pub(super) fn begin_counting(&mut self) {

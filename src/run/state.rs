@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::budget::StoreState;
 use super::event::{Event, Moment};
 use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError};
 use super::observer::Observer;
@@ -37,6 +36,15 @@ pub(super) struct Run<'a> {
 pub(super) struct Judged {
     pub(super) outcome: Outcome,
     pub(super) verdict: Verdict,
+}
+
+/// What a run knows of the place where its budget is kept.
+#[derive(Debug, Default)]
+pub(super) struct StoreState {
+    /// It gave no answer when it was asked last.
+    pub(super) has_failed: bool,
+    /// A person was told.
+    pub(super) is_told: bool,
 }
 
 impl<'a> Run<'a> {
