@@ -89,18 +89,33 @@ const DEEPEST: usize = 16;
 
 /// The name by which presets are looked for: that of the program in the end, or of one before it that has a preset itself.
 pub(super) fn program(command: &[OsString]) -> Option<&str> {
-    let mut words: Vec<&str> = command.iter().map(|word| word.to_str().unwrap_or_default()).collect();
+    in_the_end(command).first().copied()
+}
+
+/// The same with its own words: what it is called, and its arguments.
+pub(super) fn in_the_end(command: &[OsString]) -> Vec<&str> {
+    let mut words: Vec<&str> = command.iter().map(text).collect();
     let mut last_known = None;
     for _ in 0..DEEPEST {
-        let name = name(words.first()?);
-        last_known = presets::is_known(name).then_some(name).or(last_known);
-        match behind(name, &words[1..]) {
-            Some(inner) if !inner.is_empty() => words = inner,
-            _ => break,
+        let Some(first) = words.first_mut() else { break };
+        *first = name(first);
+        let name = *first;
+        let inner = behind(name, &words[1..]).filter(|inner| !inner.is_empty());
+        if presets::is_known(name) {
+            last_known = Some(words.clone());
+        }
+        match inner {
+            Some(inner) => words = inner,
+            None => break,
         }
     }
-    let name = name(words.first()?);
-    Some(last_known.unwrap_or(name))
+    last_known.unwrap_or(words)
+}
+
+/// Of what is no text the file name, which may be.
+fn text(word: &OsString) -> &str {
+    let name = || Path::new(word).file_name().and_then(|name| name.to_str());
+    word.to_str().or_else(name).unwrap_or_default()
 }
 
 /// The file's name, without a version where only so there is a preset: `pip3.11`, `psql-15`.
@@ -137,7 +152,9 @@ impl Runner {
     fn after_options<'w, 'a>(&self, mut words: &'w [&'a str]) -> Option<&'w [&'a str]> {
         while let Some((word, rest)) = words.split_first() {
             let takes_next = match word.strip_prefix('-') {
-                None | Some("") => return Some(words),
+                None => return Some(words),
+                // `env -`
+                Some("") => false,
                 Some("-") => return Some(rest),
                 Some(long) if long.starts_with('-') => self.long.contains(word),
                 // The value may stand in the same word.
@@ -169,7 +186,7 @@ fn of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
             _ => {}
         }
     }
-    let script: &str = words.next()?;
+    let script: &str = words.find(|word| !word.starts_with(['-', '+']))?;
     if script.contains(METACHARACTERS) {
         return None;
     }
@@ -201,6 +218,9 @@ mod tests {
             "doas -u www curl",
             "env A=b C=d curl",
             "env -i -u HOME curl",
+            "env - A=b curl",
+            "sh -c -- 'curl URL'",
+            "sh -c -e 'curl URL'",
             "nice curl",
             "nice -n 5 curl",
             "nice -5 curl",

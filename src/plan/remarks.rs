@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::program::program;
+use super::program::in_the_end;
 use crate::cli::suggest;
 use crate::cli::table::{self, OPTIONS};
 use crate::config::presets::{self, PresetName};
@@ -20,10 +20,11 @@ pub(super) fn on_failure(settings: &Settings, command: &[OsString]) -> Vec<Strin
     let Some(presets) = &settings.presets else {
         return Vec::new();
     };
-    let program = program(command).unwrap_or_default();
+    let words = in_the_end(command);
+    let program = words.first().copied().unwrap_or_default();
     let found = [
         without_preset(&presets.value, program),
-        hides_status(&presets.value, program, command),
+        hides_status(&presets.value, program, words.get(1..).unwrap_or_default()),
     ];
     found.into_iter().flatten().collect()
 }
@@ -47,19 +48,19 @@ fn without_preset(names: &[PresetName], program: &str) -> Option<String> {
 }
 
 /// Of `curl -s` without `-S`, which does not say what an HTTP server has answered.
-fn hides_status(names: &[PresetName], program: &str, command: &[OsString]) -> Option<String> {
+fn hides_status(names: &[PresetName], program: &str, arguments: &[&str]) -> Option<String> {
+    /// Of curl(1): what follows such a letter is its value.
+    const WITH_VALUE: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
     let is_judged = program == "curl" && names.iter().any(|name| name.is_for(program));
-    let words = command.iter().skip(1).filter_map(|word| word.to_str());
     let has = |letter: char, long: &str| {
-        let is_it = |word: &str| match word.strip_prefix('-') {
-            Some(name) if name.starts_with('-') => word == long,
+        arguments.iter().any(|word| match word.strip_prefix('-') {
+            Some(name) if name.starts_with('-') => *word == long,
             Some(letters) => letters
                 .chars()
-                .take_while(char::is_ascii_alphabetic)
+                .take_while(|other| !WITH_VALUE.contains(*other))
                 .any(|other| other == letter),
             None => false,
-        };
-        words.clone().any(is_it)
+        })
     };
     let hides = is_judged && has('s', "--silent") && !has('S', "--show-error");
     hides.then(|| "curl -s says nothing of an HTTP status; with -sS, 404 and its like are not retried".to_owned())

@@ -51,8 +51,8 @@ impl Run<'_> {
         self.finish_counting(budget)?;
         match update {
             // Who has just given no answer is not waited for once more.
-            Some(update) if self.store.has_failed && budget.has_fallback => {
-                self.ask_locally(budget, update)?.ok();
+            Some(update) if self.store.has_failed && budget.has_fallback && !self.store.has_failed_locally => {
+                self.ask_locally(budget, update, budget.timeout)?.ok();
             }
             Some(update) if !self.store.has_failed => {
                 self.ask_budget(update, budget.timeout)?;
@@ -69,12 +69,12 @@ impl Run<'_> {
         };
         self.finish_counting(budget)?;
         let asked = self.host.ask_budget(Keeper::Shared, budget, question, patience)?;
-        self.answered(budget, question, asked)
+        self.answered(budget, question, asked, patience)
     }
 
     fn finish_counting(&mut self, budget: &SharedBudget) -> Result<(), RunError> {
         if let Some(counted) = self.host.counted(budget)? {
-            self.answered(budget, Question::Attempt, counted)?;
+            self.answered(budget, Question::Attempt, counted, budget.timeout)?;
         }
         Ok(())
     }
@@ -85,6 +85,7 @@ impl Run<'_> {
         budget: &SharedBudget,
         question: Question,
         asked: Result<BudgetAnswer, String>,
+        patience: Duration,
     ) -> Result<Option<Answer>, RunError> {
         self.store.has_failed = asked.is_err();
         let why = match asked {
@@ -96,7 +97,9 @@ impl Run<'_> {
             self.warn_once(&format!("{why}; going on without the budget \"{name}\""))?;
             return Ok(None);
         }
-        match self.ask_locally(budget, question)? {
+        let answered = self.ask_locally(budget, question, patience)?;
+        self.store.has_failed_locally = answered.is_err();
+        match answered {
             Ok(answered) => {
                 self.warn_once(&format!("{why}; going on with this machine's own budget \"{name}\""))?;
                 self.warn_and_take(answered).map(Some)
@@ -112,9 +115,8 @@ impl Run<'_> {
         &mut self,
         budget: &SharedBudget,
         question: Question,
+        patience: Duration,
     ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        // It answers unless the machine is on its knees, and then a budget is worth waiting for.
-        let patience = budget.timeout.saturating_mul(PATIENCE);
         self.host.ask_budget(Keeper::Local, budget, question, patience)
     }
 

@@ -175,6 +175,9 @@ impl Run<'_> {
 
     /// An exit if there is no time for it any more.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<Option<Exit>, RunError> {
+        if self.passes_deadline(delay) {
+            return self.stop(OUT_OF_TIME, attempt).map(Some);
+        }
         self.announce_retry(delay, attempt)?;
         // The store and the log may have taken their time, and so may a hook.
         if !self.passes_deadline(delay) {

@@ -43,6 +43,8 @@ pub(super) struct Judged {
 pub(super) struct StoreState {
     /// It gave no answer when it was asked last.
     pub(super) has_failed: bool,
+    /// Nor did this machine's own, in its place.
+    pub(super) has_failed_locally: bool,
     /// A person was told.
     pub(super) is_told: bool,
 }

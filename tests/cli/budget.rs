@@ -333,6 +333,22 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
 }
 
 #[test]
+fn a_store_that_hangs_takes_up_one_thread_and_no_more_descriptors() {
+    let dir = dir();
+    sharing(&dir, "-- true");
+    let locked = fs::File::open(file(&dir)).unwrap();
+    let _locked = Flock::lock(locked, FlockArg::LockExclusive).unwrap();
+    let script = format!(
+        "ulimit -n 40; exec backoff -q --store {} --budget api --store-timeout 1ms -b 1us -m 1us -n 60 -r x -- \
+         sh -c 'echo x; exit 3' >/dev/null",
+        store(&dir)
+    );
+    run(&mut shell(&script))
+        .expect_code(3)
+        .expect_stderr("gives no answer within 1 ms; going on without the budget \"api\"\n");
+}
+
+#[test]
 fn what_the_c_library_keeps_for_its_threads_is_a_signal_like_others() {
     let dir = dir();
     sharing(&dir, "-- true");

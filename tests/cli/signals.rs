@@ -392,6 +392,15 @@ fn no_stop_of_the_commands_own_holds_up_a_bound() {
 }
 
 #[test]
+fn a_stop_that_the_command_ignored_is_not_made_up_for_later() {
+    let script = "trap '' TSTP; echo ready; sleep 1.5; kill -STOP $$; sleep 20";
+    let mut live = Live::start(&mut detached(words!("-q -n 1 -t 2500ms -k 5s -- sh -c {}", script)));
+    live.expect_line("ready");
+    live.signal(Signal::SIGTSTP);
+    live.finish().expect_code(124);
+}
+
+#[test]
 fn whoever_of_the_group_is_stopped_hears_that_it_is_to_end() {
     let script = "trap 'echo cleaned; exit 0' TERM; kill -STOP $BASHPID; sleep 20";
     let script = format!("trap '' TERM; ({script}) & echo $!; wait; exit 5");

@@ -59,7 +59,6 @@ impl EventLoop {
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
         let wake_after = self.streams.as_ref().and_then(Streams::wake_after);
         let interests = self.streams.as_ref().map_or([None; 3], Streams::interests);
-        let until = until.or_earlier(self.job.wake_at());
         let until = match wake_after {
             Some(after) => until.or_earlier(Deadline::after(now(), after)),
             None => until,

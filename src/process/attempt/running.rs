@@ -8,7 +8,7 @@
 //! | output | passed on, kept, looked at (`process/streams`) |
 //! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
@@ -21,8 +21,12 @@ use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::place::Place;
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
+use crate::process::sys::deadline::Deadline;
 use crate::process::terminal::job;
 use crate::process::terminal::pty::Pty;
+
+/// How long a command that is asked to stop may take until it stops itself by STOP, as some do once they have tidied up.
+const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// The state of a running attempt.
 pub(super) struct Running<'a> {
@@ -36,8 +40,9 @@ pub(super) struct Running<'a> {
     end_by: Signal,
     /// In a session of its own the command is stopped by STOP, in place of this.
     stopping: Option<Signal>,
-    /// A signal has asked the job to stop, and nobody has continued it since.
-    asked_to_stop: bool,
+    /// A signal has asked the job to stop, and nobody has continued it since. Until then a STOP of the command's own is
+    /// taken for what it makes of that.
+    asked_to_stop: Deadline,
     /// A bound, or a signal that was passed on, has asked the command to end.
     asked_to_end: bool,
 }
@@ -52,7 +57,7 @@ impl<'a> Running<'a> {
             place,
             end_by,
             stopping: None,
-            asked_to_stop: false,
+            asked_to_stop: Deadline::NEVER,
             asked_to_end: false,
         }
     }
@@ -89,7 +94,7 @@ impl<'a> Running<'a> {
     /// Sleeps until something comes or is due. Whether it is time to look at the child.
     fn wait(&mut self, event_loop: &mut EventLoop) -> bool {
         let was_long = self.deadlines.is_idle_due(now());
-        event_loop.wait(self.deadlines.next());
+        event_loop.wait(self.deadlines.next().or_earlier(event_loop.job.wake_at()));
         let mut look = false;
         if self.deadlines.ended_by.is_none() && event_loop.streams(Streams::is_stalled) {
             // Which bound is all the same: the run has failed.
@@ -128,7 +133,7 @@ impl<'a> Running<'a> {
     /// From now on a stop is only one that was asked for later.
     fn ask_to_end(&mut self) {
         self.asked_to_end = true;
-        self.asked_to_stop = false;
+        self.asked_to_stop = Deadline::NEVER;
     }
 
     /// Whether it is time to look at the child.
@@ -137,7 +142,7 @@ impl<'a> Running<'a> {
         let facts = self.facts(event_loop, received);
         match received.class {
             SignalClass::Continue => self.on_continue(event_loop),
-            SignalClass::StopJob => self.asked_to_stop = true,
+            SignalClass::StopJob => self.asked_to_stop = Deadline::after(now(), STOP_GRACE),
             _ => {}
         }
         match on_signal(Phase::Running(facts), received) {
@@ -177,7 +182,7 @@ impl<'a> Running<'a> {
     fn pass_on_end(&mut self, signal: Signal) {
         self.child.signal(signal);
         self.deadlines.on_passed_on(now());
-        if self.asked_to_stop || self.child.is_stopped() {
+        if self.asked_to_stop.is_set() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
             self.tree.continue_group(&self.child);
@@ -191,7 +196,7 @@ impl<'a> Running<'a> {
 
     /// backoff was continued.
     fn on_continue(&mut self, event_loop: &mut EventLoop) {
-        self.asked_to_stop = false;
+        self.asked_to_stop = Deadline::NEVER;
         self.child.forget_continued();
         if let Some(pty) = event_loop.pty() {
             pty.take_keyboard();
@@ -221,11 +226,12 @@ impl<'a> Running<'a> {
     /// The command was stopped. Where a shell watches the job, backoff stops as well, and the CONT that ends this is
     /// received like any other. Nowhere else may a stop that nobody asked for keep backoff from its bounds.
     fn on_stopped(&mut self, event_loop: &mut EventLoop, signal: Signal) {
-        let was_asked = std::mem::take(&mut self.asked_to_stop);
+        let asked = std::mem::take(&mut self.asked_to_stop);
         let by = self.stopping.take();
         if !self.child.is_stopped() {
             return;
         }
+        let was_asked = asked.is_set() && (signal.stops_a_job() || !asked.is_due(now()));
         if was_asked || by.is_some() {
             self.stop_with_it(event_loop, by.unwrap_or(signal));
         } else if self.asked_to_end {

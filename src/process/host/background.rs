@@ -7,8 +7,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Instant;
 
+use nix::poll::PollFlags;
+
 use crate::process::signals::thread;
 use crate::process::sys::clock::now;
+use crate::process::sys::fd::ready;
 use crate::process::sys::stdio;
 
 /// Enough for TLS.
@@ -64,8 +67,13 @@ impl<T: Send + 'static> Background<T> {
         self.done.as_fd()
     }
 
+    /// Whether it is over.
+    pub(crate) fn is_over(&self) -> bool {
+        ready(self.fd(), PollFlags::POLLIN).is_ok_and(|state| !state.is_empty())
+    }
+
     /// The result; None if there is none.
-    pub(crate) fn result(self) -> Option<T> {
+    pub(crate) fn result(&self) -> Option<T> {
         self.result.try_recv().ok()
     }
 }

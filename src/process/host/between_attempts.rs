@@ -134,10 +134,11 @@ impl BetweenAttempts {
         }
     }
 
-    /// Waits for what may block for long. An error if it takes longer than this: what a person should read.
+    /// Waits for what may block for long. An error if it takes longer than this, from its beginning on: what a person
+    /// should read.
     pub(super) fn result_of<T: Send + 'static>(
         &mut self,
-        background: Background<T>,
+        background: &Background<T>,
         limit: Duration,
     ) -> Result<Result<T, String>, RunError> {
         let mut until = Deadline::after(background.began(), limit);

@@ -61,11 +61,14 @@ pub(crate) struct System {
     store: Store,
     /// An attempt that is being counted there.
     counting: Option<Result<Asking, String>>,
+    /// Questions that nobody waits for any more.
+    unanswered: Vec<Asking>,
 }
 
 /// A question to whoever keeps a budget, under way.
 #[derive(Debug)]
 struct Asking {
+    keeper: Keeper,
     store: Store,
     work: Background<Result<BudgetAnswer, String>>,
 }
@@ -96,12 +99,13 @@ impl System {
             progress: output.progress,
             store: store.clone(),
             counting: None,
+            unanswered: Vec::new(),
         })
     }
 
     /// Begins to ask whoever keeps the budget. An error is what a person should read.
     fn begin_asking(
-        &self,
+        &mut self,
         keeper: Keeper,
         budget: &SharedBudget,
         question: Question,
@@ -111,6 +115,11 @@ impl System {
             Keeper::Shared => self.store.clone(),
             Keeper::Local => Store::Home(environment::state_home()),
         };
+        // Where a file system hangs, so does whoever asks it: one is enough.
+        self.unanswered.retain(|asking| !asking.work.is_over());
+        if self.unanswered.iter().any(|asking| asking.keeper == keeper) {
+            return Err(format!("{store}: still gives no answer"));
+        }
         let mut asked = budget.clone();
         asked.timeout = patience;
         let clocks = Clocks {
@@ -123,13 +132,18 @@ impl System {
         };
         let work =
             Background::begin(work).map_err(|error| format!("cannot start a thread: {}", describe_error(&error)))?;
-        Ok(Asking { store, work })
+        Ok(Asking { keeper, store, work })
     }
 
     fn answer(&mut self, asking: Asking, patience: Duration) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let Asking { store, work } = asking;
-        let answer = self.between.result_of(work, patience)?;
-        Ok(answer.unwrap_or_else(|why| Err(format!("{store}: {why}"))))
+        Ok(match self.between.result_of(&asking.work, patience)? {
+            Ok(answer) => answer,
+            Err(why) => {
+                let why = format!("{}: {why}", asking.store);
+                self.unanswered.push(asking);
+                Err(why)
+            }
+        })
     }
 
     /// When an attempt is to be over at the latest, as the run is to be.
