@@ -102,7 +102,9 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
 /// `--for`
 fn add_presets(settings: &Settings, command: &[OsString], patterns: &mut Patterns, rules: &mut Vec<Rule>) {
     let names: &[PresetName] = settings.presets.as_ref().map_or(&[], |said| &said.value);
-    let program = program(command);
+    // To look for it is work that only `auto` needs.
+    let is_auto = names.contains(&PresetName::Auto);
+    let program = is_auto.then(|| program(command)).flatten();
     for preset in names.iter().filter_map(|name| name.preset(program)) {
         for row in &preset.rows {
             // A text of ours that does not compile is a defect, which a test finds.

@@ -224,11 +224,7 @@ impl Run<'_> {
         // Whether this run's own output found a reader changes nothing of what the others should know.
         let planned = self.planned_wait;
         let next_wait = || planned.unwrap_or_else(|| self.session.next_wait(outcome, self.rng));
-        let update = self
-            .plan
-            .budget
-            .as_ref()
-            .and_then(|_| budget::final_update(stop, verdict, next_wait));
+        let update = budget::final_update(stop, verdict, next_wait);
         let told = self.tell_of_the_end(update);
         // A success that has been handed on is one, whatever signal comes while others are told.
         if !succeeded {
