@@ -117,4 +117,24 @@ fn complain(line: &str) -> Exit {
 
 /// What the fuzz targets reach into.
 #[cfg(fuzzing)]
-pub mod fuzzing;
+pub mod fuzzing {
+    pub use crate::budget::client::Store;
+    pub use crate::budget::record;
+    #[cfg(feature = "redis")]
+    pub use crate::budget::redis::answer;
+    pub use crate::cli::parse::{CommandLine, Parsed, parse};
+    pub use crate::config::values;
+    pub use crate::process::attempt::on_signal::fuzzing::{PHASES, PLACES, State, action};
+    pub use crate::report::json;
+
+    /// What `--list-policies` and `--plan` print of what was typed, or what is wrong with it.
+    pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
+        let printed = || {
+            let (config, request) = crate::request(typed)?;
+            let mut lines = crate::config::listing::policies(&config)?;
+            lines.extend(crate::report::plan_table::waits(&request.plan).take(30));
+            Ok(lines)
+        };
+        printed().map_err(|usage: crate::UsageError| usage.0)
+    }
+}

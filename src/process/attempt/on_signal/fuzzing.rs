@@ -1,28 +1,9 @@
-//! What the fuzz targets reach into; compiled for them alone.
+//! The table of signals as its fuzz target sees it, by names and numbers.
 
-pub use crate::budget::client::Store;
-pub use crate::budget::record;
-#[cfg(feature = "redis")]
-pub use crate::budget::redis::answer;
-pub use crate::cli::parse::{CommandLine, Parsed, parse};
-pub use crate::config::values;
-pub use crate::report::json;
-
+use super::{Facts, Phase, on_signal};
 use crate::policy::signal::Signal;
-use crate::process::attempt::on_signal::{Facts, Phase, on_signal};
 use crate::process::signals::received::Received;
 use crate::process::spawn::place::Place;
-
-/// What `--list-policies` and `--plan` print of what was typed, or what is wrong with it.
-pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
-    let printed = || {
-        let (config, request) = crate::request(typed)?;
-        let mut lines = crate::config::listing::policies(&config)?;
-        lines.extend(crate::report::plan_table::waits(&request.plan).take(30));
-        Ok(lines)
-    };
-    printed().map_err(|usage: crate::UsageError| usage.0)
-}
 
 /// A state of the table of signals. What else counts while the command runs is there in each.
 #[derive(Debug, Clone, Copy)]
