@@ -260,8 +260,8 @@ pub const OPTIONS: &[Opt] = &[
          BACKOFF_STORE: a command line can be read by every user of the machine."),
     opt(PROTECT, None, "store-timeout", Value("DURATION"),
         "How long the store may hold up the run",
-        "Where it holds nobody up, as during the wait for a retry, an answer is waited for up to twenty times as long. \
-         Then, with a warning, a budget of the same name in ~/.local/state/backoff takes the place of a Redis server that \
+        "Where it holds nobody up, as during the wait for a retry, an answer is waited for up to twenty times as long; \
+         so is that of a directory, once. Then, with a warning, a budget of the same name in ~/.local/state/backoff takes the place of a Redis server that \
          gives no answer; without one, the run goes on without the budget.")
         .or(|| duration(defaults::STORE_TIMEOUT)),
     opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),

@@ -78,8 +78,8 @@ pub(crate) trait Host {
     ) -> Result<Result<BudgetAnswer, String>, RunError>;
     /// Begins to count an attempt that is no retry. After so long it need not be counted any more.
     fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration);
-    /// Waits until it is counted, as long as the budget's store may take from its beginning on. None if nothing was begun.
-    fn counted(&mut self, budget: &SharedBudget) -> Result<Option<Result<BudgetAnswer, String>>, RunError>;
+    /// Waits until it is counted, for no longer than this from its beginning on. None if nothing was begun.
+    fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError>;
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is
     /// no error.
     fn say(&mut self, lines: &str) -> Result<(), RunError>;

@@ -78,7 +78,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn begin_counting(&mut self, _: &SharedBudget, _: Duration) {}
 
-    fn counted(&mut self, _: &SharedBudget) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
+    fn counted(&mut self, _: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
         Ok(None)
     }
 

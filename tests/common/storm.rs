@@ -5,8 +5,8 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::words::Words;
@@ -47,11 +47,16 @@ pub struct Storm {
     log: tempfile::NamedTempFile,
     /// Where this machine's own budgets are.
     state: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// One storm at a time: several would be each other's load, of which nothing is to be learnt.
+static STORM: Mutex<()> = Mutex::new(());
 
 impl Storm {
     /// So many runs with these options, each of which calls the service.
     pub fn start(count: usize, service: &Service, options: impl Words) -> Storm {
+        let alone = STORM.lock().unwrap_or_else(PoisonError::into_inner);
         let log = tempfile::NamedTempFile::new().unwrap();
         let state = tempfile::tempdir().unwrap();
         let probe = probe();
@@ -61,7 +66,12 @@ impl Storm {
             run.env("XDG_STATE_HOME", state.path()).spawn().unwrap()
         };
         let runs = (0..count).map(|_| one_run()).collect();
-        Storm { runs, log, state }
+        Storm {
+            runs,
+            log,
+            state,
+            _alone: alone,
+        }
     }
 
     /// The file of this machine's own budget of that name.

@@ -296,9 +296,9 @@ impl Host for System {
         self.counting = Some(self.begin_asking(Keeper::Shared, budget, Question::Attempt, patience));
     }
 
-    fn counted(&mut self, budget: &SharedBudget) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
+    fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
         match self.counting.take() {
-            Some(Ok(asking)) => self.answer(asking, budget.timeout).map(Some),
+            Some(Ok(asking)) => self.answer(asking, patience).map(Some),
             Some(Err(why)) => Ok(Some(Err(why))),
             None => Ok(None),
         }
