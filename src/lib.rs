@@ -116,7 +116,7 @@ fn complain(line: &str) -> Exit {
 }
 
 /// What the fuzz targets reach into.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing {
     pub use crate::budget::client::Store;
     pub use crate::budget::record;

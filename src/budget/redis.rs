@@ -186,7 +186,7 @@ fn plain(code: &str) -> String {
 }
 
 /// What a server's bytes are taken for, as the answer to so many commands and one script; or what a person reads.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub fn answer(server: impl io::Read + io::Write + 'static, commands: usize) -> Result<Vec<i64>, String> {
     let mut connection = Connection::to(Box::new(server));
     let done = (0..commands).try_for_each(|_| connection.done());

@@ -11,7 +11,7 @@ const FAILS: &str = "sh -c 'echo attempt $BACKOFF_ATTEMPT; exit 7'";
 /// What a terminal shows of a run.
 fn shown(variables: &str, options: &str) -> String {
     let line = "-u NO_COLOR TERM=xterm {..} {} --color never {..} {..} -- {..}";
-    Terminal::start("env", words!(line, variables, BIN, WAITS, options, FAILS)).rest()
+    Terminal::start("env", words!(line, variables, *BIN, WAITS, options, FAILS)).rest()
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn it_is_not_there_where_nobody_wants_it() {
 
 /// A run that waits for an hour, with its countdown shown.
 fn waiting() -> (Terminal, i32) {
-    let args = words!("TERM=xterm {} --delays 1h -j none -- sh -c 'echo $PPID; exit 7'", BIN);
+    let args = words!("TERM=xterm {} --delays 1h -j none -- sh -c 'echo $PPID; exit 7'", *BIN);
     let mut terminal = Terminal::start("env", &args);
     let pid = terminal.expect("\r\n").trim().parse().unwrap();
     terminal.expect("attempt 2 of 5 in 1h00m (exit 7)");
@@ -89,7 +89,7 @@ fn a_signal_that_stops_it_takes_it_away() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!(
         "TERM=xterm {} --delays 1h -j none -- sh -c 'echo pid $PPID; exit 7'",
-        BIN
+        *BIN
     ));
     terminal.expect("pid ");
     let pid: i32 = terminal.expect("\r\n").trim().parse().unwrap();
@@ -109,8 +109,8 @@ fn in_the_background_it_does_not_write_over_others() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!(
         "TERM=xterm {} -q --progress always --delays 2s -j none -n 2 -- true; TERM=xterm {} --delays 1500ms -j none -n 2 -- sh -c 'echo run $BACKOFF_ATTEMPT; exit 7' &",
-        BIN,
-        BIN
+        *BIN,
+        *BIN
     ));
     let before = terminal.expect("gave up after 2 attempts");
     assert!(before.contains("run 2") && !before.contains(ERASE), "{before:?}");

@@ -245,7 +245,7 @@ fn a_reader_that_is_gone_is_final_and_silent() {
 fn no_process_to_be_had_is_our_own_failure() {
     let dir = tempfile::tempdir().unwrap();
     let copy = within(&dir, "backoff");
-    run(clean("cp").args([BIN, &copy])).expect_code(0);
+    run(clean("cp").args([*BIN, &copy])).expect_code(0);
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(dir.path(), open).unwrap();
     // The limit of processes does not bind root.

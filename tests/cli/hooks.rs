@@ -149,7 +149,10 @@ fn they_have_no_input() {
 #[test]
 fn they_have_no_terminal() {
     let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
-    let terminal = Terminal::start(BIN, words!("-q -n 2 -b 1ms --on-retry {} -- sh -c 'tty; exit 1'", hook));
+    let terminal = Terminal::start(
+        *BIN,
+        words!("-q -n 2 -b 1ms --on-retry {} -- sh -c 'tty; exit 1'", hook),
+    );
     let shown = terminal.rest();
     assert!(shown.contains("from-?"), "{shown:?}");
     assert!(shown.contains("no-terminal"), "{shown:?}");

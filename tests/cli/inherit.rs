@@ -108,7 +108,7 @@ fn timer_slack_is_the_callers_after_a_wait_too() {
     assert_eq!(shown.stdout, bare.repeat(3));
     // One that the caller set (PR_SET_TIMERSLACK is 29), too.
     let script = "cat /proc/self/timerslack_ns; exit 1";
-    let set = words!("-e 'syscall(157, 29, 77777, 0, 0, 0); exec @ARGV' {}", BIN);
+    let set = words!("-e 'syscall(157, 29, 77777, 0, 0, 0); exec @ARGV' {}", *BIN);
     let mut perl = clean("perl");
     perl.args(set)
         .args(["-q", "-n", "2", "-b", "5ms", "-j", "none", "--", "sh", "-c", script]);
@@ -153,7 +153,7 @@ fn entries_without_an_equals_sign_survive() {
                   my $v = pack('p' x @a . 'Q', @a, 0); syscall(59, $a[0], $v, $e);";
     let bare = run(clean("perl").args(["-e", source, "/bin/cat", "/proc/self/environ"]));
     assert_eq!(bare.stdout, "NOEQUALS\0=odd\0A=1\0");
-    let wrapped = run(clean("perl").args(["-e", source, BIN, "/bin/cat", "/proc/self/environ"]));
+    let wrapped = run(clean("perl").args(["-e", source, *BIN, "/bin/cat", "/proc/self/environ"]));
     assert!(wrapped.stdout.starts_with(&bare.stdout), "{wrapped:?}");
 }
 

@@ -368,7 +368,7 @@ fn many_runs_may_share_a_log() {
 /// What a terminal shows of a run.
 fn on_a_terminal(args: impl Words, variables: &[&str]) -> String {
     let line = "-u NO_COLOR -u CLICOLOR_FORCE TERM=xterm {..} {} {..}";
-    Terminal::start("env", words!(line, variables, BIN, args)).rest()
+    Terminal::start("env", words!(line, variables, *BIN, args)).rest()
 }
 
 #[test]
@@ -440,7 +440,7 @@ fn paths_are_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let dir = tempfile::tempdir().unwrap();
     let odd = dir.path().join(OsStr::from_bytes(b"l\xffg"));
-    let shown: Shown = run(clean(BIN).arg("--log-file").arg(&odd).args(["-n", "1", "--", "false"]));
+    let shown: Shown = run(clean(*BIN).arg("--log-file").arg(&odd).args(["-n", "1", "--", "false"]));
     shown.expect_code(1).expect_silence();
     assert!(fs::read_to_string(&odd).unwrap().contains("gave up"));
 }

@@ -89,7 +89,7 @@ fn an_outermost_run_is_never_nested() {
 
 #[test]
 fn a_signal_ends_both() {
-    let mut live = live!("-- {} -- sh -c 'echo ready; sleep 60'", BIN);
+    let mut live = live!("-- {} -- sh -c 'echo ready; sleep 60'", *BIN);
     live.expect_line("ready");
     live.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
@@ -97,7 +97,7 @@ fn a_signal_ends_both() {
 
 #[test]
 fn an_outer_time_out_ends_the_inner_tree() {
-    let mut live = live!("-q -n 1 -t 400ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'", BIN);
+    let mut live = live!("-q -n 1 -t 400ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'", *BIN);
     let sleep: i32 = live.line().parse().unwrap();
     live.finish().expect_code(124);
     assert!(!is_alive(sleep));

@@ -73,7 +73,7 @@ fn a_terminal_stays_one_where_nobody_looks() {
         ("-r x", "[0 1 1]"),
     ] {
         let args = words!("-q -n 1 {..} -- sh -c {}", rules, script);
-        let mut terminal = Terminal::start(BIN, &args);
+        let mut terminal = Terminal::start(*BIN, &args);
         terminal.expect(shown);
         terminal.child.wait().unwrap();
     }

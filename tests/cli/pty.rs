@@ -470,7 +470,7 @@ fn a_closed_terminal_leaves_nothing_behind() {
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
-    let mut terminal = Terminal::start(BIN, words!("--pty -- {} sleep", probe()));
+    let mut terminal = Terminal::start(*BIN, words!("--pty -- {} sleep", probe()));
     let pid = terminal.pid_of_probe();
     wait_until_raw(&mut terminal);
     terminal.send(CTRL_Z);

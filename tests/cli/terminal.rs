@@ -353,7 +353,7 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
 fn where_no_shell_watches_a_stop_holds_up_no_bound() {
     for options in ["-t 300ms", "-d 300ms", "--pty -t 300ms"] {
         let terminal = Terminal::start(
-            BIN,
+            *BIN,
             words!("-q -n 1 -k 5s {..} -- sh -c 'kill -STOP $$; sleep 60'", options),
         );
         assert_eq!(terminal.finish().code(), Some(124), "{options}");
@@ -362,7 +362,7 @@ fn where_no_shell_watches_a_stop_holds_up_no_bound() {
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c() {
-    let mut terminal = Terminal::start(BIN, words!("-- {} sleep", probe()));
+    let mut terminal = Terminal::start(*BIN, words!("-- {} sleep", probe()));
     terminal.expect("ready ");
     terminal.send(CTRL_C);
     assert_eq!(terminal.finish().signal(), Some(2));

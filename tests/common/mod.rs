@@ -26,6 +26,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -35,15 +36,15 @@ use words::Words;
 /// Nothing in the tests may take longer.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The binary under test: cargo's, or another build that TESTED_BACKOFF named when this was compiled.
-pub const BIN: &str = match option_env!("TESTED_BACKOFF") {
-    Some(path) => path,
-    None => env!("CARGO_BIN_EXE_backoff"),
-};
+/// The binary under test: cargo's, or another build that TESTED_BACKOFF names.
+pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {
+    Ok(path) => path.leak(),
+    Err(_) => env!("CARGO_BIN_EXE_backoff"),
+});
 
 /// A child that tells what it gets (examples/probe.rs).
 pub fn probe() -> String {
-    let mut path = PathBuf::from(BIN);
+    let mut path = PathBuf::from(*BIN);
     path.pop();
     path.push("examples/probe");
     let written = |path: &std::path::Path| path.metadata().and_then(|facts| facts.modified()).ok();
@@ -79,7 +80,7 @@ pub fn clean(program: &str) -> Command {
 
 /// `backoff` with these words, whatever terminal the tests run on.
 pub fn backoff(args: impl Words) -> Command {
-    let mut command = clean(BIN);
+    let mut command = clean(*BIN);
     command.args(args.words());
     command
 }
@@ -87,7 +88,7 @@ pub fn backoff(args: impl Words) -> Command {
 /// `backoff` in a session of its own: without a controlling terminal, as under cron.
 pub fn detached(args: impl Words) -> Command {
     let mut command = clean("setsid");
-    command.arg(BIN).args(args.words());
+    command.arg(*BIN).args(args.words());
     command
 }
 
@@ -99,7 +100,7 @@ pub fn shell(script: &str) -> Command {
 }
 
 pub fn path_with_backoff() -> String {
-    let dir = PathBuf::from(BIN).parent().unwrap().to_str().unwrap().to_owned();
+    let dir = PathBuf::from(*BIN).parent().unwrap().to_str().unwrap().to_owned();
     format!("{dir}:{}", std::env::var("PATH").unwrap())
 }
 

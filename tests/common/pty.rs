@@ -152,7 +152,7 @@ pub fn closing_leaves_nothing_behind(options: &str) {
         let probe = probe();
         let args = words!("{..} -- {} sleep", options, probe);
         let mut terminal = if leader {
-            Terminal::start(BIN, &args)
+            Terminal::start(*BIN, &args)
         } else {
             let mut terminal = Terminal::bash();
             terminal.command(&format!("backoff {}", args.join(" ")));

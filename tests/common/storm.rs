@@ -106,7 +106,7 @@ impl Drop for Storm {
 }
 
 fn one_run(probe: &str, service: &Service, options: &[String], log: &File) -> Command {
-    let mut command = clean(BIN);
+    let mut command = clean(*BIN);
     command.args(options).args(["--", probe, "call"]);
     // Of one file description, so that nobody writes over the others.
     command

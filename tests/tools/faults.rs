@@ -126,9 +126,10 @@ impl Mode {
         let nothing = if self.has_input { "" } else { "</dev/null" };
         let limit = PATIENCE.as_secs() / 2;
         format!(
-            "{input} timeout --signal=KILL {limit} {before} {BIN} -n 2 -b 1ms {options} -- \
+            "{input} timeout --signal=KILL {limit} {before} {bin} -n 2 -b 1ms {options} -- \
              sh -c '{COMMAND}' {dir} {} {nothing}",
-            self.bulk
+            self.bulk,
+            bin = *BIN
         )
     }
 
@@ -450,8 +451,9 @@ fn calls_of_the_child_may_fail() {
 /// What was offered to the command and cannot be taken out of the caller's pipe is not offered once more.
 fn a_pipe_that_cannot_be_read() {
     let script = format!(
-        "head -c 20000 /dev/zero | strace -o /dev/null -e inject=read:error=EIO:when=4+ {BIN} -n 2 -b 1ms -k 100ms \
-         -r nothing -- sh -c 'dd bs=100000 iflag=fullblock count=1 2>/dev/null | wc -c >&2; exit 1' 2>&1"
+        "head -c 20000 /dev/zero | strace -o /dev/null -e inject=read:error=EIO:when=4+ {bin} -n 2 -b 1ms -k 100ms \
+         -r nothing -- sh -c 'dd bs=100000 iflag=fullblock count=1 2>/dev/null | wc -c >&2; exit 1' 2>&1",
+        bin = *BIN
     );
     let shown = Shown::from(clean("bash").args(["-c", &script]).output().unwrap());
     let lines: Vec<&str> = shown.stdout.lines().collect();
@@ -474,7 +476,7 @@ fn a_pipe_that_cannot_be_duplicated() {
         "tee:error=EIO",
         "ioctl:error=ENOSYS",
     ] {
-        let b = format!("strace -o /dev/null -e inject={refused} {BIN} -b 1ms");
+        let b = format!("strace -o /dev/null -e inject={refused} {bin} -b 1ms", bin = *BIN);
         let run = |text: &str| Shown::from(clean("bash").args(["-c", text]).output().unwrap());
         let prints = |text: &str, expected: &str| {
             let shown = run(text);
@@ -534,7 +536,8 @@ fn no_random_numbers() {
     for error in ["ENOSYS", "EPERM", "EACCES", "EIO"] {
         let script = format!(
             "for options in '' '-r some.*thing' '--budget b --store redis://127.0.0.1:1'; do \
-                 strace -f -o /dev/null -e inject=getrandom:error={error} {BIN} -q -b 1ms $options -- echo out; echo $?; done"
+                 strace -f -o /dev/null -e inject=getrandom:error={error} {bin} -q -b 1ms $options -- echo out; echo $?; done",
+            bin = *BIN
         );
         let shown = Shown::from(clean("bash").args(["-c", &script]).output().unwrap());
         let is_final = !matches!(error, "ENOSYS" | "EPERM");
@@ -592,8 +595,9 @@ fn kept_input_cannot_be_read() {
         let what = format!("inject=pread64:error=EIO:when={number}+");
         let script = format!(
             "head -c 3000000 /dev/zero | timeout --signal=KILL 15 strace -o /dev/null -e {what} \
-             {BIN} -n 2 -b 1ms --stdin replay -- sh -c 'cat >/dev/null && echo >\"$0/done\"' {}",
-            dir.path().to_str().unwrap()
+             {bin} -n 2 -b 1ms --stdin replay -- sh -c 'cat >/dev/null && echo >\"$0/done\"' {}",
+            dir.path().to_str().unwrap(),
+            bin = *BIN
         );
         let mut command = clean("bash");
         let shown = Shown::from(
@@ -661,7 +665,8 @@ fn limited(mode: &Mode, limit: &str, dir: &TempDir) -> Shown {
     let nothing = if mode.has_input { "" } else { "</dev/null" };
     let command = if mode.has_input { "/bin/cat" } else { "/bin/echo in" };
     let script = format!(
-        "{input} (ulimit -c 0; {limit}; exec {BIN} --consecutive 2 -n 2 -b 1ms {options} -- {command}) {nothing}"
+        "{input} (ulimit -c 0; {limit}; exec {bin} --consecutive 2 -n 2 -b 1ms {options} -- {command}) {nothing}",
+        bin = *BIN
     );
     let mut shell = clean("timeout");
     shell
@@ -802,7 +807,10 @@ const FAILING: &[&str] = &[
 fn start_failing(round: usize, attempts: &str, dir: &TempDir) -> Child {
     let path = dir.path().to_str().unwrap();
     let options = FAILING[round % FAILING.len()].replace("DIR", path);
-    let script = format!("exec setsid {BIN} --success-exit 77 -n {attempts} -b 2ms -m 4ms {options} -- sleep 0.004");
+    let script = format!(
+        "exec setsid {bin} --success-exit 77 -n {attempts} -b 2ms -m 4ms {options} -- sleep 0.004",
+        bin = *BIN
+    );
     let mut command = clean("sh");
     command
         .args(["-c", &script])
@@ -964,13 +972,13 @@ fn soak(options: &str) {
     let dir = tempfile::tempdir().unwrap();
     let options = options.replace("DIR", dir.path().to_str().unwrap());
     let attempts = rounds() * 40;
-    let script = format!("exec {BIN} -n {attempts} -b 0 -m 0 {options} -- false");
+    let script = format!("exec {bin} -n {attempts} -b 0 -m 0 {options} -- false", bin = *BIN);
     let mut child = clean("sh").args(["-c", &script]).spawn().unwrap();
     let mut samples = Vec::new();
     while child.try_wait().unwrap().is_none() {
         if Path::new(&format!("/proc/{}/exe", child.id()))
             .canonicalize()
-            .is_ok_and(|exe| exe == Path::new(BIN).canonicalize().unwrap())
+            .is_ok_and(|exe| exe == Path::new(*BIN).canonicalize().unwrap())
         {
             samples.extend(held(child.id()));
         }

@@ -939,7 +939,7 @@ fn tasks(pid: i32) -> Vec<i32> {
 fn nothing_is_held_during_a_wait() {
     let server = Server::start("--requirepass word");
     let store = format!("redis://:word@127.0.0.1:{}", server.port);
-    let bin = BIN;
+    let bin = *BIN;
     for paused in [false, true] {
         if paused {
             // Here the connection outlives the answer's time, but not by much.

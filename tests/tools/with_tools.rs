@@ -344,7 +344,7 @@ fn unshared(args: impl Words) -> std::process::Command {
 }
 
 fn as_process_1(args: impl Words) -> Live {
-    Live::start(&mut unshared(words!("{} {..}", BIN, args)))
+    Live::start(&mut unshared(words!("{} {..}", *BIN, args)))
 }
 
 /// The process outside that is process 1 inside.
@@ -462,7 +462,7 @@ fn a_full_disk_is_named_and_what_was_kept_is_printed() {
 fn in_a_new_process_namespace_it_runs() {
     // Without --fork backoff stays outside of the namespace that its child is process 1 of.
     let mut command = clean("unshare");
-    let shown = run(command.args(["--pid", "--map-root-user", BIN, "-n", "1", "--", "echo", "hi"])).expect_code(0);
+    let shown = run(command.args(["--pid", "--map-root-user", *BIN, "-n", "1", "--", "echo", "hi"])).expect_code(0);
     assert_eq!(shown.stdout, "hi\n");
 }
 
@@ -470,7 +470,7 @@ fn a_group_gets_its_time_without_proc() {
     let script = "sh -c 'trap \"sleep 0.3; echo cleaned; exit\" TERM; sleep 50 & wait' & sleep 50";
     let mut command = clean("unshare");
     let line = "--pid --fork --map-root-user {} -q -n 1 -t 300ms -k 2s -- sh -c {}";
-    let shown = run(command.args(words!(line, BIN, script))).expect_code(124);
+    let shown = run(command.args(words!(line, *BIN, script))).expect_code(124);
     assert_eq!(shown.stdout, "cleaned\n");
 }
 
@@ -478,7 +478,7 @@ fn members_end_where_pidfds_do_not_work() {
     for call in ["pidfd_open", "pidfd_send_signal"] {
         let mut command = clean("strace");
         let inject = format!("inject={call}:error=ENOSYS");
-        command.args(words!("-qq -o /dev/null -e {} {} -q", inject, BIN));
+        command.args(words!("-qq -o /dev/null -e {} {} -q", inject, *BIN));
         let script = "setsid sleep 50 >/dev/null 2>&1 & echo $!; sleep 50";
         let shown = run(command.args(words!("-n 1 -t 300ms -k 300ms -- sh -c {}", script))).expect_code(124);
         let member: i32 = shown.stdout.trim().parse().unwrap();
@@ -493,7 +493,7 @@ fn without_proc_the_group_still_ends() {
     let script = format!("(trap \"\" TERM; echo $$; exec sleep 60.{own}) & wait");
     let mut command = clean("unshare");
     let line = r#"--pid --fork --map-root-user sh -c '"$0" "$@"; exit $?' {} -q -n 1 -t 200ms -- bash -c {}"#;
-    run(command.args(words!(line, BIN, script))).expect_code(124);
+    run(command.args(words!(line, *BIN, script))).expect_code(124);
     eventually("sleep ends", || {
         !run(&mut shell(&format!("pgrep -f 'sleep 60[.]{own}'")))
             .status
@@ -702,7 +702,7 @@ fn logs_and_reports_are_as_described() {
 fn start_up_makes_few_system_calls() {
     let dir = tempfile::tempdir().unwrap();
     let log = within(&dir, "log");
-    let shown = run(&mut shell(&format!("strace -o {log} -- {} -- true </dev/null", BIN)));
+    let shown = run(&mut shell(&format!("strace -o {log} -- {} -- true </dev/null", *BIN)));
     assert!(shown.status.success(), "{shown:?}");
     let text = std::fs::read_to_string(&log).unwrap();
     // From the first call of our own, which blocks all signals, to the end.

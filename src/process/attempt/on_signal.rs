@@ -1,6 +1,6 @@
 //! What is done about a signal: the table "State and signal" of docs/DESIGN.md.
 
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 
 use crate::policy::signal::Signal;
