@@ -33,6 +33,7 @@ complete -c backoff -l budget -d 'Retries of all runs that share NAME may be at 
 complete -c backoff -l budget-ratio -d 'That fraction [default: 10%]' -r
 complete -c backoff -l budget-min -d 'Attempts in the window below which every retry is allowed [default: 10]' -r
 complete -c backoff -l budget-window -d 'How long an attempt counts [default: 10m]' -r
+complete -c backoff -l skipped-exit -d 'Status of a run that --cool-off=skip ends [default: 75]' -r
 complete -c backoff -l store -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet' -r
 complete -c backoff -l store-timeout -d 'How long the store may hold up the run [default: 250ms]' -r
 complete -c backoff -l log-file -d 'Append to this file what backoff says, instead of printing it on standard error' -r
@@ -92,7 +93,6 @@ complete-fish\t''"
 complete -c backoff -l stop-on-timeout -d 'A time-out is a permanent failure'
 complete -c backoff -l retry-after -d 'Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long'
 complete -c backoff -l pty -d 'Run each attempt on a pseudo-terminal, so that colours survive while output is looked at'
-complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
 complete -c backoff -s q -l quiet -d 'Say nothing but backoff\'s own errors'
 complete -c backoff -s v -l verbose -d 'Also say starts, successes and which rule decided; twice: also arguments and streams'
 complete -c backoff -l c-locale -d 'Set LC_ALL=C.UTF-8 for the command, so that its messages are English'
@@ -102,4 +102,5 @@ complete -c backoff -l list-policies -d 'Print the policies: where each comes fr
 complete -c backoff -l no-config -d 'Read no configuration file'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'
+complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

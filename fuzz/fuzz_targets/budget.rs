@@ -30,8 +30,11 @@ fuzz_target!(|input: &[u8]| {
         0 => Question::Attempt,
         1 => Question::Retry,
         2 => Question::CoolOff,
-        3 => Question::GaveUp(Duration::from_millis(number(3))),
-        _ => Question::Recovered,
+        3 => Question::GaveUp {
+            cool_off: Duration::from_millis(number(3)),
+            earlier: Some(number(2)),
+        },
+        _ => Question::Succeeded,
     };
 
     let file = &file[..file.len().min(record::FILE)];

@@ -2,15 +2,18 @@
 -- `Ledger::answer` in budget.rs does; a test holds the two together.
 --
 -- KEYS[1]  the budget
--- ARGV     window (ms), minimum of attempts, ratio (retries per million attempts), question, length (ms)
--- answer   whether a retry is allowed, attempts and retries counted before, cool-off left (ms)
+-- ARGV     window (ms), minimum of attempts, ratio (retries per million attempts), question, length (ms),
+--          failed runs before, -1 if they are not counted
+-- answer   whether a retry is allowed, attempts and retries counted before, cool-off left (ms), failed runs if any
 --
--- The value is numbers in decimal: the longest window, end and length of the cool-off, then end, attempts and
--- retries of each slot.
+-- The value is numbers in decimal: the longest window, end and length of the cool-off, the failed runs and two
+-- zeros if there are any, then end, attempts and retries of each slot.
 local SLOTS_PER_WINDOW, MOST_SLOTS, LONGEST_TTL = 60, 128, 1e13
+-- How long it is remembered that runs failed.
+local YEAR = 366 * 24 * 3600 * 1000
 
 local window, least, ratio = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local question, length = ARGV[4], tonumber(ARGV[5])
+local question, length, earlier = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -24,6 +27,11 @@ if value:find('[^%d ]') or (#numbers > 0 and #numbers % 3 ~= 0) or (#numbers == 
   return redis.error_reply('FOREIGN this key was not written by backoff')
 end
 local span, cool_until, cool_length = numbers[1] or 0, numbers[2] or 0, numbers[3] or 0
+-- No slot is without an attempt.
+local first, failed = 4, 0
+if numbers[4] and numbers[5] == 0 and numbers[6] == 0 then
+  first, failed = 7, numbers[4]
+end
 
 local function slot_end()
   local width = math.max(1, math.floor(span / SLOTS_PER_WINDOW))
@@ -32,7 +40,7 @@ end
 
 -- Forget what is past, and make good a clock that was set back.
 local kept = {}
-for i = 4, #numbers, 3 do
+for i = first, #numbers, 3 do
   if numbers[i] > now - span then
     kept[#kept + 1] = { numbers[i], numbers[i + 1], numbers[i + 2] }
   end
@@ -78,20 +86,25 @@ elseif question == 'retry' and allowed then
   count(1)
 elseif question == 'gave-up' then
   cool_until, cool_length = now + length, length
-elseif question == 'recovered' then
-  cool_until, cool_length = 0, 0
+  failed = math.max(failed, earlier + 1)
+elseif question == 'succeeded' then
+  cool_until, cool_length, failed = 0, 0, 0
 end
 
 local text = string.format('%.0f %.0f %.0f', span, cool_until, cool_length)
 local needed = cool_until - now
+if failed > 0 then
+  text = text .. string.format(' %.0f 0 0', failed)
+  needed = math.max(needed, YEAR)
+end
 for _, slot in ipairs(slots) do
   text = text .. string.format(' %.0f %.0f %.0f', slot[1], slot[2], slot[3])
   needed = math.max(needed, slot[1] + span - now)
 end
 -- Of a name that nobody has used there is nothing to keep. All else is kept, a longer window and a clock
 -- that was set back too: the next answer depends on them.
-local nothing = #slots == 0 and cool_length == 0
+local nothing = #slots == 0 and cool_length == 0 and failed == 0
 if text ~= value and not (nothing and value == '') then
   redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', math.max(1, math.min(needed, LONGEST_TTL))))
 end
-return { allowed and 1 or 0, attempts, retries, left }
+return { allowed and 1 or 0, attempts, retries, left, failed > 0 and failed or nil }

@@ -133,12 +133,12 @@ fn ask_redis(
     now: fn() -> Instant,
 ) -> Result<Answer, String> {
     let millis = |duration: Duration| (duration.as_millis().min(u128::from(LONGEST)) as u64).to_string();
-    let (word, length) = match question {
-        Question::Attempt => ("attempt", Duration::ZERO),
-        Question::Retry => ("retry", Duration::ZERO),
-        Question::CoolOff => ("cool-off", Duration::ZERO),
-        Question::GaveUp(length) => ("gave-up", length.min(LONGEST_COOL_OFF)),
-        Question::Recovered => ("recovered", Duration::ZERO),
+    let (word, length, earlier) = match question {
+        Question::Attempt => ("attempt", Duration::ZERO, None),
+        Question::Retry => ("retry", Duration::ZERO, None),
+        Question::CoolOff => ("cool-off", Duration::ZERO, None),
+        Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),
+        Question::Succeeded => ("succeeded", Duration::ZERO, None),
     };
     let arguments = [
         millis(budget.terms.window),
@@ -146,19 +146,21 @@ fn ask_redis(
         budget.terms.ratio.to_string(),
         word.to_owned(),
         millis(length),
+        earlier.map_or("-1".to_owned(), |earlier| earlier.min(LONGEST).to_string()),
     ];
     // The only key, so that it lies on one server of a cluster.
     let key = format!("backoff:budget:{}", budget.name);
     let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, budget.timeout, now)?;
     let numbers: Result<Vec<u64>, _> = numbers.iter().map(|n| u64::try_from(*n)).collect();
     match numbers.as_deref() {
-        Ok(&[.., left]) if u128::from(left) > LONGEST_COOL_OFF.as_millis() => {
+        Ok(&[_, _, _, left, ..]) if u128::from(left) > LONGEST_COOL_OFF.as_millis() => {
             Err("tells of a cool-off that no run has left".into())
         }
-        Ok(&[allowed, attempts, retries, left]) => Ok(Answer {
+        Ok(&[allowed, attempts, retries, left, ref failed_runs @ ..]) if failed_runs.len() < 2 => Ok(Answer {
             allowed: allowed == 1,
             counts: Counts { attempts, retries },
             cool_off: Duration::from_millis(left),
+            failed_runs: failed_runs.first().copied().unwrap_or(0),
         }),
         _ => Err(redis::NOT_WHAT_WAS_ASKED_FOR.into()),
     }

@@ -5,7 +5,7 @@
 //!
 //! In little-endian order: the 16 bytes `backoff state 2` with a line feed, the length of the record (8), a checksum over
 //! length and record (8), the record, zeros. The record is numbers of eight bytes: the longest window, the end and the
-//! length of the cool-off (both 0 if there is none), then three for each slot.
+//! length of the cool-off (both 0 if there is none), then three for each slot: its end, attempts and retries. Before them, where runs gave up in a row: how many, and two zeros.
 
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 
@@ -16,7 +16,7 @@ const LONGEST: usize = FILE - HEADER;
 /// Version 1 held two copies. It was never released.
 const MAGIC: &[u8; 16] = b"backoff state 2\n";
 
-const _: () = assert!((3 + 3 * MOST_SLOTS) * size_of::<u64>() <= LONGEST);
+const _: () = assert!((3 + 3 + 3 * MOST_SLOTS) * size_of::<u64>() <= LONGEST);
 
 /// Reads a file. One without a byte, or a page of zeros, is of a budget that nobody has used yet. None if it is torn, or
 /// not backoff's.
@@ -65,13 +65,16 @@ pub fn encode(ledger: &Ledger) -> Vec<u8> {
     let (until, length) = ledger
         .cool_off
         .map_or((0, 0), |cool_off| (cool_off.until, cool_off.length));
+    let failed_runs = (ledger.failed_runs > 0).then_some([ledger.failed_runs, 0, 0]);
     let slots = ledger
         .slots
         .iter()
-        .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
-    [ledger.span, until, length]
+        .map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
+    [[ledger.span, until, length]]
         .into_iter()
+        .chain(failed_runs)
         .chain(slots)
+        .flatten()
         .flat_map(u64::to_le_bytes)
         .collect()
 }
@@ -83,6 +86,11 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
     let (span, until, length) = (numbers.next()?, numbers.next()?, numbers.next()?);
     let numbers: Vec<u64> = numbers.collect();
     let (triples, odd) = numbers.as_chunks::<3>();
+    // No slot is without an attempt.
+    let (failed_runs, triples) = match triples {
+        [[failed_runs, 0, 0], slots @ ..] if *failed_runs > 0 => (*failed_runs, slots),
+        slots => (0, slots),
+    };
     let slots: Vec<Slot> = triples
         .iter()
         .map(|&[until, attempts, retries]| Slot {
@@ -97,6 +105,7 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         span,
         slots,
         cool_off: (length > 0).then_some(CoolOff { until, length }),
+        failed_runs,
     })
 }
 

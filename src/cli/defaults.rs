@@ -49,6 +49,8 @@ pub(crate) const NESTED: NestedMode = NestedMode::Warn;
 
 /// Where an attempt had failed before the success.
 pub(crate) const FLAKY_EXIT: u8 = 0;
+/// EX_TEMPFAIL of sysexits.h: try later.
+pub(crate) const SKIPPED_EXIT: u8 = 75;
 pub(crate) const LOG_FORMAT: Format = Format::Text;
 pub(crate) const COLOR: When = When::Auto;
 pub(crate) const PROGRESS: When = When::Auto;

@@ -17,6 +17,8 @@ pub enum Takes {
     Word(&'static str, &'static [&'static str]),
     /// A value; given more than once, the values add up.
     Values(&'static str),
+    /// Nothing, or `=` and a value, shown as this.
+    Optional(&'static str),
     /// Nothing: on or off.
     Nothing,
     /// Nothing, but it counts.
@@ -69,7 +71,7 @@ const fn opt(
     }
 }
 
-use Takes::{Count, Nothing, Value, Values, Word};
+use Takes::{Count, Nothing, Optional, Value, Values, Word};
 
 const GROWTH_NAMES: &[&str] = &names(&GROWTHS);
 const JITTER_NAMES: &[&str] = &names(&JITTERS);
@@ -250,10 +252,16 @@ pub const OPTIONS: &[Opt] = &[
         "How long an attempt counts",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer.")
         .or(|| duration(defaults::BUDGET_WINDOW)),
-    opt(PROTECT, None, "cool-off", Nothing,
+    opt(PROTECT, None, "cool-off", Optional("skip"),
         "Wait before the first attempt if the last run of this budget gave up on a transient failure",
-        "What is left of the wait that would have come next in that run, but no more than --max-delay or, if that is longer, \
-         --max-retry-after; and up to a quarter more, at random. A success clears it. For jobs that are started again and again (cron); needs --budget."),
+        "What is left of the wait that would have come next in that run, and grows by a step with each further run that gives \
+         up; but no more than --max-delay or, if that is longer, --max-retry-after; and up to a quarter more, at random. \
+         A success clears it. With =skip a run that comes too early ends at once, without a word and without running COMMAND. \
+         For jobs that are started again and again (cron); needs --budget."),
+    opt(PROTECT, None, "skipped-exit", Value("CODE"),
+        "Status of a run that --cool-off=skip ends",
+        "0 is taken from the command line alone.")
+        .or(|| defaults::SKIPPED_EXIT.to_string()),
     opt(PROTECT, None, "store", Value("URL"),
         "Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet",
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An address with a password is better given by \

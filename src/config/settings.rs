@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::presets::PresetName;
 use super::sourced::{Source, Sourced, Statement, UsageError};
-use super::values::{self, Spread};
+use super::values::{self, CoolOffMode, Spread};
 use crate::budget::client::Store;
 use crate::cli::parse::CommandLine;
 use crate::cli::table::{OPTIONS, Opt};
@@ -126,6 +126,8 @@ settings! {
         budget_ratio "budget-ratio": f64 = values::percent;
         budget_min "budget-min": u64 = |text| values::whole(text, 0, u64::MAX);
         budget_window "budget-window": Duration = |text| values::at_least_a_millisecond(text, "10m");
+        cool_off "cool-off": CoolOffMode = values::cool_off;
+        skipped_exit "skipped-exit": u8 = values::code;
         store "store": Store = Store::parse;
         store_timeout "store-timeout": Duration = |text| values::at_least_a_millisecond(text, "250ms");
         nested "nested": NestedMode = |text| values::one_of(text, &NESTED);
@@ -155,7 +157,6 @@ settings! {
         stop_on_timeout "stop-on-timeout";
         retry_after "retry-after";
         pty "pty";
-        cool_off "cool-off";
         quiet "quiet";
         verbose "verbose";
         c_locale "c-locale";

@@ -304,6 +304,24 @@ pub fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
+/// What a run does that comes while the last one's wait is not over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoolOffMode {
+    Off,
+    Wait,
+    Skip,
+}
+
+/// `--cool-off`
+pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
+    match (text, switch(text)) {
+        ("skip", _) => Ok(CoolOffMode::Skip),
+        (_, Ok(true)) => Ok(CoolOffMode::Wait),
+        (_, Ok(false)) => Ok(CoolOffMode::Off),
+        (_, Err(_)) => Err("is not on, off or skip; try --cool-off or --cool-off=skip".into()),
+    }
+}
+
 /// The same as a number.
 pub fn switch_count(text: &str) -> Parsed<u8> {
     switch(text).map(u8::from)

@@ -70,6 +70,7 @@ pub(super) fn plan(
         overrides: Overrides {
             exhausted: value(&settings.exhausted_exit),
             flaky: value(&settings.flaky_exit),
+            skipped: budget::skipped_exit(settings)?,
         },
         output: output::output(settings)?,
         on_retry: value(&settings.on_retry),

@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use crate::budget::client::Store;
 use crate::cli::defaults;
-use crate::config::settings::{Settings, is_on};
+use crate::config::settings::Settings;
 use crate::config::sourced::{Source, UsageError, value};
+use crate::config::values::CoolOffMode;
 use crate::policy::budget::Terms;
 use crate::process::sys::environment;
-use crate::run::plan::SharedBudget;
+use crate::run::plan::{CoolOff, SharedBudget};
 
 /// None without a name. With it, where budgets are kept. `longest` is the longest wait that the run itself may make.
 pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<SharedBudget>, Store), UsageError> {
-    let cool_off = is_on(&settings.cool_off);
+    let mode = value(&settings.cool_off).unwrap_or(CoolOffMode::Off);
     let Some(name) = value(&settings.budget) else {
         return match &settings.cool_off {
-            Some(said) if cool_off && said.statement.source == Source::Flag => Err(UsageError(
+            Some(said) if mode != CoolOffMode::Off && said.statement.source == Source::Flag => Err(UsageError(
                 "--cool-off needs a name by which the runs know each other; try --budget NAME".into(),
             )),
             _ => Ok((None, Store::Home(None))),
@@ -33,8 +34,22 @@ pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<S
         },
         timeout: value(&settings.store_timeout).unwrap_or(defaults::STORE_TIMEOUT),
         has_fallback: store.is_remote(),
-        // What is owed may be what the other side asked of a run.
-        cool_off: cool_off.then(|| longest.max(value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER))),
+        cool_off: (mode != CoolOffMode::Off).then(|| CoolOff {
+            // What is owed may be what the other side asked of a run.
+            longest: longest.max(value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER)),
+            skips: mode == CoolOffMode::Skip,
+        }),
     };
     Ok((Some(budget), store))
+}
+
+/// A variable that is forgotten somewhere must not make a success of a command that was never run.
+pub(super) fn skipped_exit(settings: &Settings) -> Result<u8, UsageError> {
+    match &settings.skipped_exit {
+        Some(said) if said.value == 0 && said.statement.source != Source::Flag => Err(UsageError(format!(
+            "{}: 0 is taken from the command line alone, as the command is not run then",
+            said.statement
+        ))),
+        _ => Ok(value(&settings.skipped_exit).unwrap_or(defaults::SKIPPED_EXIT)),
+    }
 }

@@ -46,10 +46,16 @@ pub enum Question {
     Retry,
     /// How long is a new run to wait?
     CoolOff,
-    /// The run gave up on a transient failure: no new one within this time.
-    GaveUp(Duration),
-    /// The run ended otherwise: new ones may start at once.
-    Recovered,
+    /// The run gave up.
+    GaveUp {
+        /// No new one is to start within this time: none after a permanent failure.
+        cool_off: Duration,
+        /// How many had given up in a row when this one began: runs side by side are not in a row. None if nobody
+        /// wants to know.
+        earlier: Option<u64>,
+    },
+    /// The run succeeded: new ones may start at once.
+    Succeeded,
 }
 
 /// What a run learns, whatever it asked.
@@ -61,6 +67,8 @@ pub struct Answer {
     pub counts: Counts,
     /// What was left of the time in which no new run is to start.
     pub cool_off: Duration,
+    /// How many runs have given up in a row, that which asks included.
+    pub failed_runs: u64,
 }
 
 /// The most slots that are kept. More than 60 are needed only after a run with a longer window has joined.
@@ -96,6 +104,8 @@ pub struct Ledger {
     pub slots: Vec<Slot>,
     /// What the last run left to wait, if it gave up on a transient failure.
     pub cool_off: Option<CoolOff>,
+    /// How many runs have given up in a row.
+    pub failed_runs: u64,
 }
 
 impl Ledger {
@@ -108,13 +118,19 @@ impl Ledger {
             Question::Attempt => self.count(terms, millis(now), 0),
             Question::Retry if allowed => self.count(terms, millis(now), 1),
             Question::Retry | Question::CoolOff => {}
-            Question::GaveUp(length) => self.begin_cool_off(length, now),
-            Question::Recovered => self.cool_off = None,
+            Question::GaveUp { cool_off, earlier } => {
+                self.begin_cool_off(cool_off, now);
+                if let Some(earlier) = earlier {
+                    self.failed_runs = self.failed_runs.max(earlier.saturating_add(1));
+                }
+            }
+            Question::Succeeded => (self.cool_off, self.failed_runs) = (None, 0),
         }
         Answer {
             allowed,
             counts,
             cool_off,
+            failed_runs: self.failed_runs,
         }
     }
 
@@ -139,7 +155,7 @@ impl Ledger {
 
     fn begin_cool_off(&mut self, length: Duration, now: Duration) {
         let length = millis(length.min(LONGEST_COOL_OFF));
-        self.cool_off = Some(CoolOff {
+        self.cool_off = (length > 0).then(|| CoolOff {
             until: millis(now).saturating_add(length),
             length,
         });

@@ -32,6 +32,8 @@ pub struct Overrides {
     pub exhausted: Option<u8>,
     /// `--flaky-exit`
     pub flaky: Option<u8>,
+    /// `--skipped-exit`
+    pub skipped: u8,
 }
 
 /// The status of a run that ended with `stop` after an attempt that ended with `end`.
@@ -64,6 +66,11 @@ pub fn no_attempt_in_time(overrides: Overrides) -> Exit {
     Exit::Code(overrides.exhausted.unwrap_or(124))
 }
 
+/// The status of a run that came too early (`--cool-off=skip`).
+pub fn skipped(overrides: Overrides) -> Exit {
+    Exit::Code(overrides.skipped)
+}
+
 /// The command's own ending, unchanged.
 pub fn as_it_ended(end: &End) -> Exit {
     match end {
@@ -81,6 +88,7 @@ mod tests {
     const OVERRIDES: Overrides = Overrides {
         exhausted: Some(75),
         flaky: Some(64),
+        skipped: 75,
     };
     const EXHAUSTED: [GiveUp; 6] = [
         GiveUp::Attempts,

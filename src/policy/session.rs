@@ -65,6 +65,9 @@ struct Progress {
     previous: Option<Duration>,
 }
 
+/// Decorrelated jitter grows from wait to wait, and reaches any cap in fewer steps.
+const MOST_STEPS: u64 = 100;
+
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
@@ -208,9 +211,16 @@ impl<'p> Session<'p> {
     }
 
     /// The wait that would come next, were the failed run to go on: what the other side asked for counts, but no
-    /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever.
-    pub fn next_wait(&self, outcome: &Outcome, rng: &mut dyn Rng) -> Duration {
-        let drawn = self.draw(rng);
+    /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever. It grows
+    /// further by as many steps as runs gave up before.
+    pub fn next_wait(&self, outcome: &Outcome, earlier: u64, rng: &mut dyn Rng) -> Duration {
+        let mut drawn = self.draw(rng);
+        let retry = self.progress[self.current].retry;
+        for step in 1..=earlier.min(MOST_STEPS) {
+            // At a cap further steps change nothing.
+            let step = if step == MOST_STEPS { earlier } else { step };
+            drawn = self.delays().draw(retry.saturating_add(step), Some(drawn), rng);
+        }
         self.as_asked(outcome, drawn, rng)
     }
 

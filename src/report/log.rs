@@ -39,7 +39,10 @@ impl<'a> JsonLog<'a> {
         if self.verbosity < 0 {
             return is_an_error(event).then_some(lines);
         }
-        self.is_uneventful &= matches!(event, Event::Started | Event::Succeeded { flaky: false });
+        self.is_uneventful &= matches!(
+            event,
+            Event::Started | Event::Succeeded { flaky: false } | Event::Skipped { .. }
+        );
         if self.is_uneventful && self.verbosity == 0 {
             self.held.push_str(&lines);
             return None;
@@ -75,6 +78,7 @@ impl<'a> JsonLog<'a> {
             Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
             Event::Succeeded { .. } => end(begin("succeeded")),
             Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),
+            Event::Skipped { left } => end(begin("skipped").seconds("left_s", *left)),
             Event::NoTime { .. } => end(begin("gave_up").string("reason", reason(GiveUp::Deadline))),
             Event::Interrupted(signal) => end(begin("interrupted").raw("signal", signal.number())),
             Event::Warning(text) => warning(text),

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::policy::classifier::Verdict;
-use crate::policy::outcome::Outcome;
-use crate::run::event::{Event, Moment};
+use crate::run::event::{Event, Moment, Wait};
 use crate::run::observer::Observer;
 use crate::run::output::{Format, When};
 use crate::run::plan::Identity;
@@ -54,8 +52,8 @@ impl Observer for Reporter<'_> {
         }
     }
 
-    fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
-        self.text.countdown(moment, outcome, verdict, left)
+    fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration) -> String {
+        self.text.countdown(moment, wait, left)
     }
 }
 

@@ -71,6 +71,7 @@ impl Report {
             Event::Retrying { delay, .. } | Event::Confirming { delay } => self.end_entry(Some(*delay)),
             Event::Succeeded { .. } => self.result = Some("succeeded"),
             Event::GaveUp { why, .. } => self.give_up(*why),
+            Event::Skipped { .. } => self.result = Some("skipped"),
             Event::NoTime { .. } => self.give_up(GiveUp::Deadline),
             Event::Interrupted(_) => self.result = Some("interrupted"),
             Event::Settings(_)

@@ -7,7 +7,7 @@ use super::words::{failure, quoted, seconds, span};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::outcome::{End, Outcome, StartFailure};
 use crate::policy::session::GiveUp;
-use crate::run::event::{Event, Moment};
+use crate::run::event::{Event, Moment, Wait};
 use crate::run::plan::Nesting;
 use crate::run::plan::SharedBudget;
 use crate::run::streams::StreamOptions;
@@ -92,6 +92,13 @@ impl Text<'_> {
                 span(*wait),
                 self.budget()
             )),
+            Event::Skipped { left } => self.is_verbose().then(|| {
+                format!(
+                    "not run: the last run of {} gave up, and {} of the wait after it are left",
+                    self.budget(),
+                    span(*left)
+                )
+            }),
             Event::NoTime { cool_off } => Some(self.no_time(*cool_off)),
             Event::Interrupted(signal) => self
                 .is_verbose()
@@ -152,13 +159,13 @@ impl Text<'_> {
     }
 
     /// What is waited for, on a terminal.
-    pub(crate) fn countdown(&self, moment: &Moment, outcome: &Outcome, verdict: &Verdict, left: Duration) -> String {
-        let next = self.numbered(moment.attempt.saturating_add(1));
-        format!(
-            "backoff: {next} in {} ({})",
-            seconds(left),
-            shown_failure(outcome, verdict)
-        )
+    pub(crate) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration) -> String {
+        let (next, why) = match wait {
+            Wait::Start => (1, "the delay before it".to_owned()),
+            Wait::CoolOff => (1, "cooling off".to_owned()),
+            Wait::Retry(outcome, verdict) => (moment.attempt.saturating_add(1), shown_failure(outcome, verdict)),
+        };
+        format!("backoff: {} in {} ({why})", self.numbered(next), seconds(left))
     }
 
     /// "attempt 2 of 5", or "attempt 2" without a limit.

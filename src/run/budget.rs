@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::event::Event;
 use super::host::{BudgetAnswer, Keeper, RunError};
 use super::plan::SharedBudget;
-use super::state::Run;
+use super::state::{Judged, Run};
 use super::text::printable;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
@@ -39,20 +39,48 @@ impl Run<'_> {
     }
 
     /// Tells those who share the budget how the run ended.
-    pub(super) fn tell_of_the_end(&mut self, update: Option<Question>) -> Result<(), RunError> {
+    pub(super) fn tell_of_the_end(&mut self, stop: Stop, attempt: &Judged) -> Result<(), RunError> {
         let Some(budget) = &self.plan.budget else { return Ok(()) };
-        self.finish_counting(budget)?;
-        match update {
-            // Who has just given no answer is not waited for once more.
-            Some(update) if self.store.has_failed && budget.has_fallback && !self.store.has_failed_locally => {
-                self.ask_locally(budget, update)?.ok();
-            }
-            Some(update) if !self.store.has_failed => {
-                self.ask_budget(update, Duration::ZERO)?;
-            }
-            _ => {}
+        let has_failed = matches!(stop, Stop::GaveUp(_));
+        self.finish_counting(budget, has_failed)?;
+        let Some(update) = self.final_update(stop, attempt) else {
+            return Ok(());
+        };
+        // Who has just given no answer is not waited for once more.
+        if !self.store.has_failed {
+            let patience = self.patience(budget, Keeper::Shared, has_failed);
+            let told = self.host.ask_budget(Keeper::Shared, budget, update, patience)?;
+            self.answered(budget, update, told, has_failed)?;
+        } else if budget.has_fallback && !self.store.has_failed_locally {
+            self.ask_locally(budget, update, has_failed)?.ok();
         }
         Ok(())
+    }
+
+    /// What the runs of the same budget should know of the end of this one.
+    fn final_update(&mut self, stop: Stop, Judged { outcome, verdict }: &Judged) -> Option<Question> {
+        let earlier = self.store.earlier.unwrap_or(0);
+        let cool_off = match (stop, verdict) {
+            (Stop::Succeeded { .. }, _) => return Some(Question::Succeeded),
+            // The outer run goes on and will say it.
+            (Stop::GaveUp(GiveUp::Nested), _) => return None,
+            // The wait that would have followed.
+            (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
+                Some(wait) if earlier == 0 => wait,
+                _ => self.session.next_wait(outcome, earlier, self.rng),
+            },
+            // A permanent failure, or too few successes in a row: nothing that passes with time.
+            (Stop::GaveUp(_), _) => Duration::ZERO,
+        };
+        // Else the record would be kept for the sake of nobody.
+        let is_asked_for = self.plan.on_give_up.is_some()
+            || self
+                .plan
+                .budget
+                .as_ref()
+                .is_some_and(|budget| budget.cool_off.is_some());
+        let earlier = is_asked_for.then_some(earlier);
+        Some(Question::GaveUp { cool_off, earlier })
     }
 
     /// None where there is no budget, or where it cannot be asked: the next question is asked all the same. The answer
@@ -61,29 +89,33 @@ impl Run<'_> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);
         };
-        self.finish_counting(budget)?;
-        let patience = spare.clamp(self.patience(budget, Keeper::Shared), longest_patience(budget));
+        let has_failed = question != Question::CoolOff;
+        self.finish_counting(budget, has_failed)?;
+        let patience = spare.clamp(
+            self.patience(budget, Keeper::Shared, has_failed),
+            longest_patience(budget),
+        );
         let asked = self.host.ask_budget(Keeper::Shared, budget, question, patience)?;
-        self.answered(budget, question, asked)
+        self.answered(budget, question, asked, has_failed)
     }
 
-    fn finish_counting(&mut self, budget: &SharedBudget) -> Result<(), RunError> {
-        let patience = self.patience(budget, Keeper::Shared);
+    fn finish_counting(&mut self, budget: &SharedBudget, has_failed: bool) -> Result<(), RunError> {
+        let patience = self.patience(budget, Keeper::Shared, has_failed);
         if let Some(counted) = self.host.counted(patience)? {
-            self.answered(budget, Question::Attempt, counted)?;
+            self.answered(budget, Question::Attempt, counted, has_failed)?;
         }
         Ok(())
     }
 
-    /// How long an answer may hold up the run. That of a directory does so only where this machine is too busy to
-    /// run anything, and every run that then goes on without its budget makes that worse; once is enough for one
-    /// that hangs.
-    fn patience(&self, budget: &SharedBudget, keeper: Keeper) -> Duration {
-        let may_take_long = match keeper {
+    /// How long an answer may hold up the run. A run that has failed waits longer for that of a directory: it is late
+    /// only where this machine is too busy to run anything, and each run that goes on without its budget makes that
+    /// worse. Once is enough for one that hangs.
+    fn patience(&self, budget: &SharedBudget, keeper: Keeper, has_failed: bool) -> Duration {
+        let is_directory_that_answers = match keeper {
             Keeper::Shared => !budget.has_fallback && !self.store.has_failed,
             Keeper::Local => !self.store.has_failed_locally,
         };
-        if may_take_long {
+        if has_failed && is_directory_that_answers {
             longest_patience(budget)
         } else {
             budget.timeout
@@ -96,6 +128,7 @@ impl Run<'_> {
         budget: &SharedBudget,
         question: Question,
         asked: Result<BudgetAnswer, String>,
+        has_failed: bool,
     ) -> Result<Option<Answer>, RunError> {
         self.store.has_failed = asked.is_err();
         let why = match asked {
@@ -107,7 +140,7 @@ impl Run<'_> {
             self.warn_once(&format!("{why}; going on without the budget \"{name}\""))?;
             return Ok(None);
         }
-        let answered = self.ask_locally(budget, question)?;
+        let answered = self.ask_locally(budget, question, has_failed)?;
         self.store.has_failed_locally = answered.is_err();
         match answered {
             Ok(answered) => {
@@ -125,8 +158,9 @@ impl Run<'_> {
         &mut self,
         budget: &SharedBudget,
         question: Question,
+        has_failed: bool,
     ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let patience = self.patience(budget, Keeper::Local);
+        let patience = self.patience(budget, Keeper::Local, has_failed);
         self.host.ask_budget(Keeper::Local, budget, question, patience)
     }
 
@@ -134,6 +168,9 @@ impl Run<'_> {
         if let Some(warning) = answered.warning {
             self.tell(&Event::Warning(printable(&warning)))?;
         }
+        let failed_runs = answered.answer.failed_runs;
+        self.store.earlier.get_or_insert(failed_runs);
+        self.store.failed_runs = Some(failed_runs);
         Ok(answered.answer)
     }
 
@@ -147,16 +184,4 @@ impl Run<'_> {
 
 fn longest_patience(budget: &SharedBudget) -> Duration {
     budget.timeout.saturating_mul(PATIENCE)
-}
-
-/// What the runs of the same budget should know of the end of this one. `next_wait` is the wait that would have followed.
-pub(super) fn final_update(stop: Stop, verdict: &Verdict, next_wait: impl FnOnce() -> Duration) -> Option<Question> {
-    match (stop, verdict) {
-        (Stop::Succeeded { .. } | Stop::GaveUp(GiveUp::Permanent), _) => Some(Question::Recovered),
-        // The outer run goes on and will say it.
-        (Stop::GaveUp(GiveUp::Nested), _) => None,
-        (Stop::GaveUp(_), Verdict::Transient(_)) => Some(Question::GaveUp(next_wait())),
-        // Too few successes in a row: neither a failure nor a success.
-        (Stop::GaveUp(_), _) => None,
-    }
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use rand::{Rng, RngExt};
 
-use super::event::Event;
+use super::event::{Event, Wait};
 use super::host::{Attempt, Host, RunError};
 use super::observer::Observer;
 use super::plan::{Identity, Plan};
 use super::state::{Judged, Run};
-use super::{budget, variables};
+use super::variables;
 use crate::policy::budget::Answer;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::{self, Exit};
@@ -83,21 +83,25 @@ impl Run<'_> {
             self.tell(&Event::Settings(&self.plan.effective))?;
         }
         let wait = self.plan.initial_delay.saturating_add(splay(self.plan.splay, self.rng));
-        self.host.wait(wait, None)?;
+        self.wait(wait, Wait::Start)?;
         let exit = self.cool_off()?;
         self.first_attempt_at = self.host.elapsed();
         Ok(exit)
     }
 
-    /// Waits out what an earlier run left to wait; an exit if that would pass the deadline.
+    /// Waits out what an earlier run left to wait; an exit if that would pass the deadline, or the run is not to wait.
     fn cool_off(&mut self) -> Result<Option<Exit>, RunError> {
-        let Some(longest) = self.plan.budget.as_ref().and_then(|budget| budget.cool_off) else {
+        let Some(cool_off) = self.plan.budget.as_ref().and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };
         let answer = self.ask_for_cool_off()?;
-        let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off.min(longest));
+        let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off.min(cool_off.longest));
         if left.is_zero() {
             return Ok(None);
+        }
+        if cool_off.skips {
+            self.tell(&Event::Skipped { left })?;
+            return Ok(Some(exit::skipped(self.plan.overrides)));
         }
         // Random upwards only: many runs may have been told the same.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
@@ -106,7 +110,7 @@ impl Run<'_> {
             return Ok(Some(exit::no_attempt_in_time(self.plan.overrides)));
         }
         self.tell(&Event::CoolingOff(wait))?;
-        self.host.wait(wait, None)?;
+        self.wait(wait, Wait::CoolOff)?;
         Ok(None)
     }
 
@@ -187,11 +191,14 @@ impl Run<'_> {
             return self.stop(OUT_OF_TIME, attempt).map(Some);
         }
         self.planned_wait = None;
-        let (moment, observer) = (self.moment(), &*self.observer);
-        let Judged { outcome, verdict } = attempt;
-        self.host
-            .wait(delay, Some(&|left| observer.countdown(&moment, outcome, verdict, left)))?;
+        self.wait(delay, Wait::Retry(&attempt.outcome, &attempt.verdict))?;
         Ok(None)
+    }
+
+    fn wait(&mut self, delay: Duration, what_for: Wait<'_>) -> Result<(), RunError> {
+        let (moment, observer) = (self.moment(), &*self.observer);
+        self.host
+            .wait(delay, Some(&|left| observer.countdown(&moment, what_for, left)))
     }
 
     fn announce_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
@@ -213,7 +220,6 @@ impl Run<'_> {
     }
 
     fn stop(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
-        let Judged { outcome, verdict } = attempt;
         let succeeded = matches!(stop, Stop::Succeeded { .. });
         let released = self.release(succeeded);
         if let Err(RunError::Interrupted(signal)) = released
@@ -222,10 +228,7 @@ impl Run<'_> {
             return Err(RunError::Interrupted(signal));
         }
         // Whether this run's own output found a reader changes nothing of what the others should know.
-        let planned = self.planned_wait;
-        let next_wait = || planned.unwrap_or_else(|| self.session.next_wait(outcome, self.rng));
-        let update = budget::final_update(stop, verdict, next_wait);
-        let told = self.tell_of_the_end(update);
+        let told = self.tell_of_the_end(stop, attempt);
         // A success that has been handed on is one, whatever signal comes while others are told.
         if !succeeded {
             told?;
@@ -237,7 +240,7 @@ impl Run<'_> {
             Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky })?,
             Stop::GaveUp(why) => self.give_up(why, attempt)?,
         }
-        Ok(exit::status(stop, &outcome.end, self.plan.overrides))
+        Ok(exit::status(stop, &attempt.outcome.end, self.plan.overrides))
     }
 
     /// The deadline has cut off kept output: whatever the command did, what the caller has of it is incomplete.

@@ -44,6 +44,10 @@ pub(crate) enum Event<'a> {
     },
     /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
     CoolingOff(Duration),
+    /// The same, and the run ends at once (`--cool-off=skip`).
+    Skipped {
+        left: Duration,
+    },
     /// The deadline passes before a first attempt can start.
     NoTime {
         /// The wait that an earlier run of the same budget left.
@@ -55,6 +59,17 @@ pub(crate) enum Event<'a> {
     Interrupted(Signal),
     /// backoff itself failed. Standard error is told, whatever observers make of it.
     Failed(&'a str),
+}
+
+/// What the next attempt waits for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wait<'a> {
+    /// `--initial-delay` and `--splay`.
+    Start,
+    /// `--cool-off`
+    CoolOff,
+    /// An attempt failed.
+    Retry(&'a Outcome, &'a Verdict),
 }
 
 /// When an event happens.

@@ -52,6 +52,13 @@ impl Run<'_> {
         spec.variables.extend(variables::of_failure(outcome, verdict.reason()));
         spec.variables
             .push(("BACKOFF_DELAY", delay.map_or_else(String::new, variables::seconds)));
+        if delay.is_none() {
+            let failed_runs = self.store.failed_runs;
+            spec.variables.push((
+                "BACKOFF_FAILED_RUNS",
+                failed_runs.map_or_else(String::new, |runs| runs.to_string()),
+            ));
+        }
         let failure = match self.host.hook(shell, &spec) {
             Ok(hook) => match (hook.interrupted, hook.outcome.end) {
                 (Some(signal), _) => return Err(RunError::Interrupted(signal)),

@@ -72,8 +72,17 @@ pub(crate) struct SharedBudget {
     pub(crate) timeout: Duration,
     /// Where the store gives no answer, a budget of the same name and terms on this machine does.
     pub(crate) has_fallback: bool,
-    /// Wait for what an earlier run left to wait, but no longer than this.
-    pub(crate) cool_off: Option<Duration>,
+    /// `--cool-off`
+    pub(crate) cool_off: Option<CoolOff>,
+}
+
+/// What to do about what an earlier run left to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CoolOff {
+    /// No more of it is believed.
+    pub(crate) longest: Duration,
+    /// The run ends at once, instead of waiting.
+    pub(crate) skips: bool,
 }
 
 /// One setting, as a person reads it.

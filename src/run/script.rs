@@ -72,6 +72,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
             allowed: true,
             counts: Counts::default(),
             cool_off: Duration::ZERO,
+            failed_runs: 0,
         };
         Ok(Ok(BudgetAnswer { answer, warning: None }))
     }

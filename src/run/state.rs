@@ -47,6 +47,10 @@ pub(super) struct StoreState {
     pub(super) has_failed_locally: bool,
     /// A person was told.
     pub(super) is_told: bool,
+    /// How many runs had given up in a row when this one began, as the first answer said.
+    pub(super) earlier: Option<u64>,
+    /// How many have now.
+    pub(super) failed_runs: Option<u64>,
 }
 
 impl<'a> Run<'a> {

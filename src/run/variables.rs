@@ -18,6 +18,7 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_EXIT",
     "BACKOFF_REASON",
     "BACKOFF_DELAY",
+    "BACKOFF_FAILED_RUNS",
 ];
 
 /// What the command sees of the run it is part of; `elapsed` is the time since its first attempt.

@@ -345,7 +345,7 @@ fn a_store_that_hangs_takes_up_one_thread_and_no_more_descriptors() {
     );
     run(&mut shell(&script))
         .expect_code(3)
-        .expect_stderr("gives no answer within 1 ms; going on without the budget \"api\"\n");
+        .expect_stderr("gives no answer within 20 ms; going on without the budget \"api\"\n");
 }
 
 #[test]
@@ -641,6 +641,110 @@ fn a_signal_ends_a_cool_off() {
     waiting.signal(Signal::SIGTERM);
     assert_eq!(waiting.finish().signal(), Some(15));
     assert_eq!(counted(&dir), (1, 0), "an attempt that was not made is not counted");
+}
+
+fn cool_off_left_by(dir: &TempDir) -> Option<Duration> {
+    let cool_off = ledger(file(dir)).cool_off;
+    cool_off.map(|cool_off| Duration::from_millis(cool_off.length))
+}
+
+#[test]
+fn each_run_that_gives_up_leaves_a_longer_wait() {
+    let secs = Duration::from_secs;
+    let dir = dir();
+    let waits = "-g exponential -j none -b 2s -m 10s --on-give-up true";
+    let fails = |more: &str| {
+        sharing(&dir, words!("{..} {..}", waits, more));
+        cool_off_left_by(&dir)
+    };
+    for wait in [2, 4, 8, 10, 10] {
+        assert_eq!(fails("-n 1 -- false"), Some(secs(wait)));
+    }
+    assert_eq!(fails("-n 1 -- true"), None);
+    assert_eq!(fails("-n 1 -- false"), Some(secs(2)));
+    // What the other side asks for is no less.
+    let asks = "-n 1 --retry-after --max-retry-after 7s -- sh -c 'echo Retry-After: 7; exit 1'";
+    assert_eq!(fails(asks), Some(secs(7)));
+    // A failure that time does not mend leaves no wait, but is one in the row.
+    assert_eq!(fails("-n 1 --stop-exit 1 -- false"), None);
+    assert_eq!(fails("-n 1 -- false"), Some(secs(10)));
+}
+
+#[test]
+fn waits_with_any_jitter_grow_from_run_to_run() {
+    for jitter in ["full", "equal", "decorrelated", "additive", "proportional"] {
+        let dir = dir();
+        let mut longest = Duration::ZERO;
+        for _ in 0..20 {
+            sharing(
+                &dir,
+                words!("-j {} -b 1s -m 1h -n 1 --on-give-up true -- false", jitter),
+            );
+            longest = longest.max(cool_off_left_by(&dir).unwrap_or_default());
+        }
+        assert!(longest > Duration::from_secs(60), "{jitter}: {longest:?}");
+    }
+}
+
+#[test]
+fn a_run_that_comes_too_early_skips() {
+    let dir = dir();
+    let skips = |args: &str| {
+        sharing(
+            &dir,
+            words!("-m 2h --cool-off=skip {..} -- sh -c 'echo run; exit 3'", args),
+        )
+    };
+    skips("-n 1").expect_code(3);
+    give_up(&dir, "-n 1 -- false");
+    let before = counted(&dir);
+    skips("").expect_code(75).expect_silence();
+    skips("--log-format json").expect_code(75).expect_silence();
+    skips("--skipped-exit 0").expect_code(0).expect_silence();
+    skips("--exhausted-exit 9 --skipped-exit 4").expect_code(4);
+    let said = skips("-v").expect_code(75);
+    assert_eq!(said.stdout, "");
+    assert!(
+        said.stderr
+            .starts_with("backoff: not run: the last run of budget \"api\" gave up, and ")
+            && said.stderr.ends_with(" of the wait after it are left\n"),
+        "{said:?}"
+    );
+    let shown = skips("--report /dev/stdout -v --log-format json").expect_code(75);
+    assert!(shown.stdout.contains("\"result\":\"skipped\""), "{shown:?}");
+    assert!(shown.stderr.contains("\"event\":\"skipped\""), "{shown:?}");
+    assert_eq!(counted(&dir), before);
+    // Nothing is left, or nobody asks.
+    sharing(&dir, "-- true").expect_code(0);
+    skips("-n 1").expect_code(3);
+}
+
+/// A variable that was left somewhere makes no success of a command that was not run.
+#[test]
+fn a_skipped_run_is_no_success_unless_that_was_typed() {
+    let shown = run(backoff("--budget api -- true").env("BACKOFF_SKIPPED_EXIT", "0"));
+    shown
+        .expect_code(125)
+        .expect_stderr("BACKOFF_SKIPPED_EXIT=0: 0 is taken from the command line alone");
+}
+
+#[test]
+fn whoever_is_told_hears_how_many_runs_have_failed() {
+    let dir = dir();
+    let runs = |command: &str| {
+        let hook = "echo \"[$BACKOFF_FAILED_RUNS]\"";
+        let shown = sharing(
+            &dir,
+            words!("-q -n 1 --stop-exit 2 --on-give-up {} -- {..}", hook, command),
+        );
+        shown.stderr.trim_end().to_owned()
+    };
+    assert_eq!(
+        ["false", "sh -c 'exit 2'", "false", "true", "false"].map(runs),
+        ["[1]", "[2]", "[3]", "", "[1]"]
+    );
+    // Without a budget nobody knows.
+    run!("-q -n 1 --on-give-up 'echo \"[$BACKOFF_FAILED_RUNS]\"' -- false").expect_stderr("[]\n");
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn every_value_must_be_there_and_be_text() {
                 .expect_code(125);
                 assert!(shown.stdout.is_empty(), "{flag}: {shown:?}");
             }
+            Takes::Optional(_) => refused([&format!("{flag}=")], &[&flag, "is"]),
             Takes::Nothing => {
                 refused([&format!("{flag}=3")], &[&flag, "takes no value"]);
             }
@@ -342,6 +343,7 @@ fn every_option_has_a_working_variable() {
         ("budget-min", "-1", "-- true", "BACKOFF_BUDGET_MIN"),
         ("budget-window", "0", "-- true", "BACKOFF_BUDGET_WINDOW"),
         ("cool-off", "maybe", "-- true", "BACKOFF_COOL_OFF"),
+        ("skipped-exit", "0", "-- true", "BACKOFF_SKIPPED_EXIT"),
         ("store", "/proc/none", "--budget api -- true", "/proc/none"),
         ("store-timeout", "0", "-- true", "BACKOFF_STORE_TIMEOUT"),
         ("nested", "once", "-- false", "left to the outer backoff"),

@@ -25,7 +25,10 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     assert_eq!(sum, checksum(&file[32..][..length]));
     let record = &record[..length / 8];
     let [span, until, length] = record[..3].try_into().unwrap();
-    let slots = record[3..].as_chunks().0;
+    let (failed_runs, slots) = match record[3..].as_chunks().0 {
+        [[failed_runs, 0, 0], slots @ ..] => (*failed_runs, slots),
+        slots => (0, slots),
+    };
     Ledger {
         span,
         slots: slots
@@ -36,19 +39,23 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
             })
             .collect(),
         cool_off: (length > 0).then_some(CoolOff { until, length }),
+        failed_runs,
     }
 }
 
 /// The file of a ledger.
 pub fn file_of(ledger: &Ledger) -> Vec<u8> {
+    let failed_runs = (ledger.failed_runs > 0).then_some([ledger.failed_runs, 0, 0]);
     let slots = ledger
         .slots
         .iter()
-        .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
+        .map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
-    let record: Vec<u8> = [ledger.span, until, length]
+    let record: Vec<u8> = [[ledger.span, until, length]]
         .into_iter()
+        .chain(failed_runs)
         .chain(slots)
+        .flatten()
         .flat_map(u64::to_le_bytes)
         .collect();
     let mut file = MAGIC.to_vec();

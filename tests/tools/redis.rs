@@ -196,8 +196,8 @@ fn questions_alone_leave_no_key() {
         min: 0,
         window: Duration::from_secs(60),
     };
-    for question in [Question::CoolOff, Question::Recovered, Question::Retry] {
-        assert_eq!(twins.answers(&terms, question, 1_700_000_000_000), [[0; 4]; 2]);
+    for question in [Question::CoolOff, Question::Succeeded, Question::Retry] {
+        assert_eq!(twins.answers(&terms, question, 1_700_000_000_000), [[0; 5]; 2]);
         assert_eq!(server.keys(), 0, "{question:?}");
     }
 }
@@ -1011,7 +1011,7 @@ fn timeless_script() -> String {
         assert_eq!(SCRIPT.matches(part).count(), 1, "{part}");
     }
     SCRIPT
-        .replace(time, "local now = tonumber(ARGV[6])\n")
+        .replace(time, "local now = tonumber(ARGV[7])\n")
         .replace(life, "3600000")
 }
 
@@ -1034,16 +1034,16 @@ impl Twins {
     }
 
     /// Asks both: attempts and so on as the ledger says, and as the script says.
-    fn answers(&mut self, terms: &Terms, question: Question, now: u64) -> [[u64; 4]; 2] {
+    fn answers(&mut self, terms: &Terms, question: Question, now: u64) -> [[u64; 5]; 2] {
         let answer = self.ledger.answer(terms, question, Duration::from_millis(now));
-        let (word, length) = match question {
-            Question::Attempt => ("attempt", 0),
-            Question::Retry => ("retry", 0),
-            Question::CoolOff => ("cool-off", 0),
-            Question::GaveUp(length) => ("gave-up", length.as_millis() as u64),
-            Question::Recovered => ("recovered", 0),
+        let (word, length, earlier) = match question {
+            Question::Attempt => ("attempt", 0, None),
+            Question::Retry => ("retry", 0, None),
+            Question::CoolOff => ("cool-off", 0, None),
+            Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.as_millis() as u64, earlier),
+            Question::Succeeded => ("succeeded", 0, None),
         };
-        let script: Vec<u64> = redis::cmd("EVAL")
+        let mut script: Vec<u64> = redis::cmd("EVAL")
             .arg(&self.script)
             .arg(1)
             .arg("backoff:budget:twin")
@@ -1052,6 +1052,7 @@ impl Twins {
             .arg(terms.ratio)
             .arg(word)
             .arg(length)
+            .arg(earlier.map_or(-1, |earlier| earlier as i64))
             .arg(now)
             .query(&mut self.connection)
             .unwrap();
@@ -1060,7 +1061,9 @@ impl Twins {
             answer.counts.attempts,
             answer.counts.retries,
             answer.cool_off.as_millis() as u64,
+            answer.failed_runs,
         ];
+        script.resize(5, 0);
         [ledger, script.try_into().unwrap()]
     }
 
@@ -1069,6 +1072,9 @@ impl Twins {
         let cool_off = self.ledger.cool_off.filter(|cool_off| cool_off.length > 0);
         let mut ledger = vec![self.ledger.span];
         ledger.extend(cool_off.map_or([0, 0], |cool_off| [cool_off.until, cool_off.length]));
+        if self.ledger.failed_runs > 0 {
+            ledger.extend([self.ledger.failed_runs, 0, 0]);
+        }
         for slot in &self.ledger.slots {
             ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
         }
@@ -1090,8 +1096,11 @@ fn a_step() -> impl Strategy<Value = (Question, usize, i64)> {
         4 => Just(Question::Attempt),
         6 => Just(Question::Retry),
         1 => Just(Question::CoolOff),
-        1 => (0..5_000_u64).prop_map(|length| Question::GaveUp(Duration::from_millis(length))),
-        1 => Just(Question::Recovered),
+        1 => (0..5_000_u64, prop::option::of(0..4_u64)).prop_map(|(length, earlier)| Question::GaveUp {
+            cool_off: Duration::from_millis(length),
+            earlier,
+        }),
+        1 => Just(Question::Succeeded),
     ];
     let clock = prop_oneof![
         4 => 0..3_i64,

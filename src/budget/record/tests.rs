@@ -11,8 +11,9 @@ fn ledgers() -> impl Strategy<Value = Ledger> {
         prop::collection::btree_set(any::<u64>(), 0..=MOST_SLOTS),
         any::<(u64, u64)>(),
         prop::option::of((any::<u64>(), 1..=LONGEST_COOL_OFF.as_millis() as u64)),
+        prop_oneof![Just(0), any::<u64>()],
     )
-        .prop_map(|(span, untils, (attempts, retries), cool_off)| Ledger {
+        .prop_map(|(span, untils, (attempts, retries), cool_off, failed_runs)| Ledger {
             span,
             slots: untils
                 .into_iter()
@@ -22,6 +23,7 @@ fn ledgers() -> impl Strategy<Value = Ledger> {
                 })
                 .collect(),
             cool_off: cool_off.map(|(until, length)| CoolOff { until, length }),
+            failed_runs,
         })
 }
 
@@ -51,6 +53,7 @@ fn the_last_record_counts() {
             span: attempts,
             slots: slots.collect(),
             cool_off: None,
+            failed_runs: attempts,
         };
         file.copy_from_slice(&write(&ledger));
         assert_eq!(read(&file), Some(ledger));
@@ -85,6 +88,7 @@ fn what_is_out_of_order_is_no_record() {
     assert!(decode(&numbers(&[1, 0, 0, 6, 1, 0, 5, 1, 0])).is_none());
     assert!(decode(&numbers(&[1, 0])).is_none());
     assert!(decode(&numbers(&[1, 0, 0, 5])).is_none());
+    assert_eq!(decode(&numbers(&[1, 0, 0, 9, 0, 0, 5, 1, 0])).unwrap().failed_runs, 9);
     assert!(decode(&numbers(&[7; 3 + 3 * (MOST_SLOTS + 1)])).is_none());
     assert!(decode(b"odd").is_none());
 }
@@ -115,8 +119,8 @@ proptest! {
                 0 => Question::Attempt,
                 1 => Question::Retry,
                 2 => Question::CoolOff,
-                3 => Question::GaveUp(Duration::from_millis(now)),
-                _ => Question::Recovered,
+                3 => Question::GaveUp { cool_off: Duration::from_millis(now), earlier: Some(now) },
+                _ => Question::Succeeded,
             };
             let terms = Terms { ratio: 100_000, min: 10, window: Duration::from_secs(600) };
             ledger.answer(&terms, question, Duration::from_millis(now));

@@ -45,20 +45,43 @@ fn the_rule() {
     assert!(all.allow(counts(1_000_000, 999_999)));
 }
 
+fn gave_up(cool_off: Duration, earlier: impl Into<Option<u64>>) -> Question {
+    Question::GaveUp {
+        cool_off,
+        earlier: earlier.into(),
+    }
+}
+
+#[test]
+fn runs_that_fail_side_by_side_are_not_in_a_row() {
+    let mut ledger = Ledger::default();
+    let mut ask = |question| ledger.answer(&TERMS, question, Duration::from_secs(1000)).failed_runs;
+    assert_eq!(ask(Question::CoolOff), 0);
+    for _ in 0..3 {
+        assert_eq!(ask(gave_up(Duration::from_secs(1), 0)), 1);
+    }
+    assert_eq!(ask(gave_up(Duration::ZERO, 1)), 2);
+    assert_eq!(ask(Question::Attempt), 2);
+    assert_eq!(ask(gave_up(Duration::ZERO, u64::MAX)), u64::MAX);
+    assert_eq!(ask(gave_up(Duration::ZERO, None)), u64::MAX);
+    assert_eq!(ask(Question::Succeeded), 0);
+    assert_eq!(ask(gave_up(Duration::ZERO, None)), 0);
+}
+
 #[test]
 fn a_cool_off_ends_and_outlasts_no_clock() {
     let mut ledger = Ledger::default();
     let at = Duration::from_secs;
     let left = |ledger: &mut Ledger, now| ledger.answer(&TERMS, Question::CoolOff, now).cool_off;
     assert_eq!(left(&mut ledger, at(1000)), at(0));
-    ledger.answer(&TERMS, Question::GaveUp(at(30)), at(1000));
+    ledger.answer(&TERMS, gave_up(at(30), 0), at(1000));
     assert_eq!(left(&mut ledger, at(1010)), at(20));
     assert_eq!(left(&mut ledger, at(1030)), at(0));
     // The clock was set back by an hour.
     assert_eq!(left(&mut ledger, at(0)), at(30));
-    ledger.answer(&TERMS, Question::Recovered, at(1010));
+    ledger.answer(&TERMS, Question::Succeeded, at(1010));
     assert_eq!(left(&mut ledger, at(1010)), at(0));
-    ledger.answer(&TERMS, Question::GaveUp(Duration::MAX), at(1000));
+    ledger.answer(&TERMS, gave_up(Duration::MAX, 0), at(1000));
     assert_eq!(left(&mut ledger, at(1000)), LONGEST_COOL_OFF);
 }
 
@@ -94,6 +117,7 @@ fn of_too_many_slots_the_oldest_joins_the_next() {
         span: 600_000,
         slots: (1..MOST_SLOTS as u64).map(slot).collect(),
         cool_off: None,
+        failed_runs: 0,
     };
     ledger.count_attempt(&TERMS, Duration::from_millis(500));
     assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, slot(1)));
@@ -175,8 +199,8 @@ proptest! {
                 0 => Question::Attempt,
                 1 => Question::Retry,
                 2 => Question::CoolOff,
-                3 => Question::GaveUp(Duration::from_millis(window)),
-                _ => Question::Recovered,
+                3 => gave_up(Duration::from_millis(window), now),
+                _ => Question::Succeeded,
             };
             let answer = ledger.answer(&terms, question, Duration::from_millis(now));
             prop_assert!(answer.counts.retries <= answer.counts.attempts);

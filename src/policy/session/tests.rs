@@ -141,7 +141,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let mut session = Session::new(&limits, &delays, &[]);
     let mut next = |outcome: &Outcome| {
         let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
-        (decision, session.retries(), session.next_wait(outcome, &mut rng))
+        (decision, session.retries(), session.next_wait(outcome, 0, &mut rng))
     };
     assert_eq!(next(&failed(ms(1))), (Decision::Retry(s(1)), 1, s(2)));
     assert_eq!(next(&asks(s(60))), (Decision::Retry(s(60)), 2, s(60)));
