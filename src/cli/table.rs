@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::defaults;
 use super::words::{
-    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, WHEN, names, word,
+    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, WHEN, YES_NO, names, word,
 };
 
 /// What an option takes.
@@ -77,6 +77,7 @@ const STREAM_NAMES: &[&str] = &names(&STREAM_CHOICES);
 const INPUT_NAMES: &[&str] = &names(&INPUTS);
 const STDOUT_NAMES: &[&str] = &names(&STDOUTS);
 const STDERR_NAMES: &[&str] = &names(&STDERRS);
+const YES_NO_NAMES: &[&str] = &names(&YES_NO);
 const NESTED_NAMES: &[&str] = &names(&NESTED);
 const FORMAT_NAMES: &[&str] = &names(&FORMATS);
 const WHEN_NAMES: &[&str] = &names(&WHEN);
@@ -235,6 +236,15 @@ pub const OPTIONS: &[Opt] = &[
         "Standard output and error are then one, lines end in CR LF, and all goes to standard output; --stderr sees \
          nothing. Where standard input and output are a terminal, what is typed is the command's."),
 
+    opt(PROTECT, None, "idempotent", Word("WHETHER", YES_NO_NAMES),
+        "Whether COMMAND may be carried out twice",
+        "no: a failure is retried only where it is known that nothing was done, as a preset of --for tells: a name that is not \
+         found, a connection that is refused, TLS that is not agreed on, 429 and 503, a lock that is not obtained. So it is \
+         where a retry rule of yours matches, or --retry-if says so, as you know COMMAND. Any other failure is final, \
+         time-outs and silence included, with the command's own status. Where it is not given and --for judges curl or wget by their own \
+         presets, POST and PATCH without an Idempotency-Key header are no. Several requests in one run (redirects, the tool's \
+         own retries, more URLs) leave nothing that is known.")
+        .or(|| word(&YES_NO, defaults::IDEMPOTENT)),
     opt(PROTECT, None, "budget", Value("NAME"),
         "Retries of all runs that share NAME may be at most a fraction of their attempts",
         "A retry is allowed while the window holds fewer than --budget-min attempts, or retries / attempts is below \

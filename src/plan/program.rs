@@ -87,12 +87,8 @@ const METACHARACTERS: &[char] = &[
 /// No command is wrapped more often.
 const DEEPEST: usize = 16;
 
-/// The name by which presets are looked for: that of the program in the end, or of one before it that has a preset itself.
-pub(super) fn program(command: &[OsString]) -> Option<&str> {
-    in_the_end(command).first().copied()
-}
-
-/// The same with its own words: what it is called, and its arguments.
+/// The program in the end, or one before it that has a preset itself: the name by which presets are looked for, and its
+/// arguments.
 pub(super) fn in_the_end(command: &[OsString]) -> Vec<&str> {
     let mut words: Vec<&str> = command.iter().map(text).collect();
     let mut last_known = None;
@@ -201,7 +197,7 @@ mod tests {
     fn found(line: &str) -> String {
         let words = shlex::split(line).unwrap();
         let command: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        program(&command).unwrap_or_default().to_owned()
+        in_the_end(&command).first().copied().unwrap_or_default().to_owned()
     }
 
     #[test]
