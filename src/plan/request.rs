@@ -1,4 +1,4 @@
-//! What the arguments of an HTTP client tell of its request: whether it is idempotent, and whether it is the only one.
+//! What the arguments of a client tell of its request: whether it is idempotent, and whether it is the only one.
 
 /// The methods of which the registry of RFC 9110, 16.1.1, says that they are not idempotent.
 const NOT_IDEMPOTENT: [&str; 4] = ["CONNECT", "LOCK", "PATCH", "POST"];
@@ -73,11 +73,24 @@ const WGET: Syntax = Syntax {
     is_getopt: true,
 };
 
+/// redis-cli(1) of 7.0. Its first operand begins a command, whose words may look like options.
+#[rustfmt::skip]
+const REDIS_CLI: Syntax = Syntax {
+    letters: "hpsatuirndDX",
+    long: &[
+        "cacert", "cacertdir", "cert", "cluster", "eval", "functions-rdb", "intrinsic-latency", "key", "lru-test",
+        "memkeys-samples", "pass", "pattern", "pipe-timeout", "quoted-pattern", "rdb", "show-pushes", "sni",
+        "tls-ciphers", "tls-ciphersuites", "user",
+    ],
+    is_getopt: false,
+};
+
 /// What a program of this name asks for; None where nothing is known of its arguments.
 pub(super) fn of(program: &str, arguments: &[&str]) -> Option<Request> {
     match program {
         "curl" => Some(of_curl(&CURL.read(arguments))),
         "wget" | "wget2" => Some(of_wget(&WGET.read(arguments))),
+        "redis-cli" | "valkey-cli" | "keydb-cli" => Some(of_redis_cli(&REDIS_CLI.read(arguments))),
         _ => None,
     }
 }
@@ -228,6 +241,14 @@ fn of_wget(words: &[Word<'_>]) -> Request {
     Request {
         not_idempotent: why_not(method, values(words, &["header"])),
         is_alone: tries_once && !has(&goes_on) && values(words, &[""]).count() == 1,
+    }
+}
+
+/// Without a command in its arguments it reads a list of them.
+fn of_redis_cli(words: &[Word<'_>]) -> Request {
+    Request {
+        not_idempotent: None,
+        is_alone: has(words, &[""]) && !has(words, &["r"]),
     }
 }
 

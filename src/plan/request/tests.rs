@@ -171,6 +171,16 @@ fn what_wget_is_told_to_send() {
 }
 
 #[test]
+fn one_command_of_redis_cli_or_several() {
+    for line in ["redis-cli INCR x", "redis-cli -h host -p 1 -e INCR x", "valkey-cli -x SET x"] {
+        assert!(read(line).is_alone, "{line}");
+    }
+    for line in ["redis-cli", "redis-cli -h host", "redis-cli -r 3 INCR x", "redis-cli --pipe"] {
+        assert!(!read(line).is_alone, "{line}");
+    }
+}
+
+#[test]
 fn nothing_is_known_of_other_programs() {
     assert_eq!(of("http", &["POST", "URL"]), None);
     assert_eq!(of("echo", &["-d", "x"]), None);
