@@ -172,10 +172,19 @@ fn what_wget_is_told_to_send() {
 
 #[test]
 fn one_command_of_redis_cli_or_several() {
-    for line in ["redis-cli INCR x", "redis-cli -h host -p 1 -e INCR x", "valkey-cli -x SET x"] {
+    for line in [
+        "redis-cli INCR x",
+        "redis-cli -h host -p 1 -e INCR x",
+        "valkey-cli -x SET x",
+    ] {
         assert!(read(line).is_alone, "{line}");
     }
-    for line in ["redis-cli", "redis-cli -h host", "redis-cli -r 3 INCR x", "redis-cli --pipe"] {
+    for line in [
+        "redis-cli",
+        "redis-cli -h host",
+        "redis-cli -r 3 INCR x",
+        "redis-cli --pipe",
+    ] {
         assert!(!read(line).is_alone, "{line}");
     }
 }
