@@ -237,13 +237,14 @@ pub const OPTIONS: &[Opt] = &[
          nothing. Where standard input and output are a terminal, what is typed is the command's."),
 
     opt(PROTECT, None, "idempotent", Word("WHETHER", YES_NO_NAMES),
-        "Whether COMMAND may be carried out twice",
-        "no: a failure is retried only where it is known that nothing was done, as a preset of --for tells: a name that is not \
-         found, a connection that is refused, TLS that is not agreed on, 429 and 503, a lock that is not obtained. So it is \
-         where a retry rule of yours matches, or --retry-if says so, as you know COMMAND. Any other failure is final, \
-         time-outs and silence included, with the command's own status. Where it is not given and --for judges curl or wget by their own \
-         presets, POST and PATCH without an Idempotency-Key header are no. Several requests in one run (redirects, the tool's \
-         own retries, more URLs) leave nothing that is known.")
+        "Whether COMMAND is idempotent: whether it may be carried out twice",
+        "no: a failure is retried only where it is known that nothing was done. A preset of --for knows that of some \
+         failures (a name that is not found, a connection that is refused, TLS that is not agreed on, 429 and 503, a lock that \
+         is not obtained). A retry rule of yours that matches, and --retry-if, count as your word that it may be retried. All \
+         else is final, time-outs and silence included, with the command's own status. If the option is not given and --for \
+         judges curl or wget, POST and PATCH without an Idempotency-Key header are no. Where one run makes several requests \
+         (redirects, the tool's own retries, more than one URL), a refusal tells nothing of the first, and no preset allows \
+         a retry.")
         .or(|| word(&YES_NO, defaults::IDEMPOTENT)),
     opt(PROTECT, None, "budget", Value("NAME"),
         "Retries of all runs that share NAME may be at most a fraction of their attempts",
