@@ -18,12 +18,15 @@ pub const TESTS: &[Test] = &[
     ("a_post_of_wget_is_carried_out_once", &["wget"], post_of_wget),
 ];
 
-/// What the server has been asked to do: `METHOD /path` and the key, if there was one.
+/// `METHOD /path`, and the key if there was one.
+type Order = (String, Option<String>);
+
+/// What the server has been asked to do.
 #[derive(Clone, Default)]
-struct Orders(Arc<Mutex<Vec<(String, Option<String>)>>>);
+struct Orders(Arc<Mutex<Vec<Order>>>);
 
 impl Orders {
-    fn take(&self) -> Vec<(String, Option<String>)> {
+    fn take(&self) -> Vec<Order> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
@@ -66,7 +69,7 @@ fn shop() -> (String, Orders) {
 }
 
 /// Reads all of a request.
-fn request(connection: &TcpStream) -> Option<(String, Option<String>)> {
+fn request(connection: &TcpStream) -> Option<Order> {
     let mut reader = BufReader::new(connection);
     let mut lines = reader.by_ref().lines().map_while(Result::ok);
     let line = lines.next()?;
