@@ -236,7 +236,7 @@ pub const OPTIONS: &[Opt] = &[
         "Standard output and error are then one, lines end in CR LF, and all goes to standard output; --stderr sees \
          nothing. Where standard input and output are a terminal, what is typed is the command's."),
 
-    opt(PROTECT, None, "idempotent", Word("WHETHER", YES_NO_NAMES),
+    opt(PROTECT, None, "idempotent", Word("yes|no", YES_NO_NAMES),
         "Whether COMMAND is idempotent: whether it may be carried out twice",
         "no: a failure is retried only where it is known that nothing was done. A preset of --for knows that of some \
          failures (a name that is not found, a connection that is refused, TLS that is not agreed on, 429 and 503, a lock that \

@@ -108,10 +108,15 @@ pub(super) fn in_the_end(command: &[OsString]) -> Vec<&str> {
     last_known.unwrap_or(words)
 }
 
-/// Of what is no text the file name, which may be.
+/// Of what is no text the part that is: where an option begins, as in `-dDATA`, or the file name.
 fn text(word: &OsString) -> &str {
+    let mut chunks = word.as_encoded_bytes().utf8_chunks();
+    let start = chunks
+        .next()
+        .map(|chunk| chunk.valid())
+        .filter(|start| start.starts_with('-'));
     let name = || Path::new(word).file_name().and_then(|name| name.to_str());
-    word.to_str().or_else(name).unwrap_or_default()
+    word.to_str().or(start).or_else(name).unwrap_or_default()
 }
 
 /// The file's name, without a version where only so there is a preset: `pip3.11`, `psql-15`.
@@ -251,6 +256,14 @@ mod tests {
         assert_eq!(found("psql-15"), "psql");
         // The runner is known itself.
         assert_eq!(found("npx cowsay"), "npx");
+    }
+
+    #[test]
+    fn words_need_not_be_text() {
+        use std::os::unix::ffi::OsStringExt;
+        let words = [&b"/\xff/curl"[..], b"-sd\xff", b"--data=\xff/x", b"\xff"];
+        let command = words.map(|word| OsString::from_vec(word.to_vec()));
+        assert_eq!(in_the_end(&command), ["curl", "-sd", "--data=", ""]);
     }
 
     #[test]

@@ -203,8 +203,8 @@ impl Classifier {
                 _ => i,
             };
             // A retry rule decides the same as another, but whether that is safe to repeat hangs on all that apply.
-            let says_less = |other: &&Rule| i < after_classes || rule.is_safe_to_repeat || !other.is_safe_to_repeat;
-            let others = all().skip(weaker).filter(says_less);
+            let adds_nothing = |other: &&Rule| i < after_classes || rule.is_safe_to_repeat || !other.is_safe_to_repeat;
+            let others = all().skip(weaker).filter(adds_nothing);
             superseded[pattern].extend(others.filter_map(|rule| rule.pattern));
         }
         for pattern in &self.fail_match {

@@ -249,16 +249,11 @@ impl Run<'_> {
                 let outcome = Outcome::new(UNREAD, attempt.outcome.ran);
                 let verdict = attempt.verdict.clone();
                 cut_off = Judged { outcome, verdict };
-                // It was carried out: an outer scheduler is not to try later.
-                let is_done = !self.plan.limits.idempotent;
-                (
-                    if is_done {
-                        GiveUp::NotIdempotent
-                    } else {
-                        GiveUp::Deadline
-                    },
-                    &cut_off,
-                )
+                // It was carried out: an outer scheduler may try later only what it may do twice.
+                match self.plan.limits.idempotent {
+                    true => (GiveUp::Deadline, &cut_off),
+                    false => (GiveUp::NotIdempotent, &cut_off),
+                }
             }
         };
         self.give_up(why, attempt)?;
