@@ -74,6 +74,8 @@ complete -c backoff -l stderr -d 'stream it, print only the last attempt\'s, onl
 final\t''
 failure\t''
 null\t''"
+complete -c backoff -l idempotent -d 'Whether COMMAND is idempotent: whether it may be carried out twice [default: yes]' -r -f -a "yes\t''
+no\t''"
 complete -c backoff -l nested -d 'What to do under an outer backoff: retry, run once, or retry and say so [default: warn]' -r -f -a "allow\t''
 once\t''
 warn\t''"
@@ -103,4 +105,4 @@ complete -c backoff -l no-config -d 'Read no configuration file'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
 complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

@@ -72,7 +72,9 @@ fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
 }
 
 fn run(plan: &Plan, store: &Store) -> Exit {
-    let identity = Identity { run_id: random::uuid() };
+    let run_id = random::uuid();
+    let root_id = plan.root_id.clone().unwrap_or_else(|| run_id.clone());
+    let identity = Identity { run_id, root_id };
     let mut rng = random::generator(plan.seed);
     let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour, stdio::is_read_by_runner);
     let mut host = match System::take_over(plan, store) {

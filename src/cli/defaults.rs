@@ -41,6 +41,8 @@ pub(crate) const OUTPUT: OutputMode = OutputMode::Stream;
 /// In bytes.
 pub(crate) const STDIN_LIMIT: u64 = 1 << 30;
 
+pub(crate) const IDEMPOTENT: bool = true;
+
 pub(crate) const BUDGET_RATIO: f64 = 0.1;
 pub(crate) const BUDGET_MIN: u64 = 10;
 pub(crate) const BUDGET_WINDOW: Duration = Duration::from_secs(10 * 60);

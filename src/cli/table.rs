@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::defaults;
 use super::words::{
-    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, WHEN, names, word,
+    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, WHEN, YES_NO, names, word,
 };
 
 /// What an option takes.
@@ -79,6 +79,7 @@ const STREAM_NAMES: &[&str] = &names(&STREAM_CHOICES);
 const INPUT_NAMES: &[&str] = &names(&INPUTS);
 const STDOUT_NAMES: &[&str] = &names(&STDOUTS);
 const STDERR_NAMES: &[&str] = &names(&STDERRS);
+const YES_NO_NAMES: &[&str] = &names(&YES_NO);
 const NESTED_NAMES: &[&str] = &names(&NESTED);
 const FORMAT_NAMES: &[&str] = &names(&FORMATS);
 const WHEN_NAMES: &[&str] = &names(&WHEN);
@@ -237,6 +238,16 @@ pub const OPTIONS: &[Opt] = &[
         "Standard output and error are then one, lines end in CR LF, and all goes to standard output; --stderr sees \
          nothing. Where standard input and output are a terminal, what is typed is the command's."),
 
+    opt(PROTECT, None, "idempotent", Word("yes|no", YES_NO_NAMES),
+        "Whether COMMAND is idempotent: whether it may be carried out twice",
+        "no: a failure is retried only where it is known that nothing was done. A preset of --for knows that of some \
+         failures (a name that is not found, a connection that is refused, TLS that is not agreed on, 429 and 503, a lock that \
+         is not obtained). A retry rule of yours that matches, and --retry-if, count as your word that it may be retried. All \
+         else is final, time-outs and silence included, with the command's own status. If the option is not given and --for \
+         judges curl or wget, POST and PATCH without an Idempotency-Key header are no. Where one run makes several requests \
+         (redirects, the tool's own retries, more than one URL), a refusal tells nothing of the first, and no preset allows \
+         a retry.")
+        .or(|| word(&YES_NO, defaults::IDEMPOTENT)),
     opt(PROTECT, None, "budget", Value("NAME"),
         "Retries of all runs that share NAME may be at most a fraction of their attempts",
         "A retry is allowed while the window holds fewer than --budget-min attempts, or retries / attempts is below \

@@ -85,6 +85,8 @@ pub(crate) const NESTED: [(&str, NestedMode); 3] = [
     ("once", NestedMode::Once),
     ("warn", NestedMode::Warn),
 ];
+/// `--idempotent`
+pub(crate) const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
 pub(crate) const FORMATS: [(&str, Format); 3] = [
     ("text", Format::Text),
     ("json", Format::Json),

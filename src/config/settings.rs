@@ -12,7 +12,7 @@ use crate::cli::parse::CommandLine;
 use crate::cli::table::{OPTIONS, Opt};
 use crate::cli::words::{
     DOCUMENTS, Document, FORMATS, GROWTHS, GrowthKind, INPUTS, JITTERS, JitterKind, NESTED, NestedMode, STDERRS,
-    STDOUTS, STREAM_CHOICES, WHEN,
+    STDOUTS, STREAM_CHOICES, WHEN, YES_NO,
 };
 use crate::policy::sets::{CodeSet, SignalSet};
 use crate::policy::signal::Signal;
@@ -122,6 +122,7 @@ settings! {
         stdout "stdout": OutputMode = |text| values::one_of(text, &STDOUTS);
         stderr "stderr": OutputMode = |text| values::one_of(text, &STDERRS);
 
+        idempotent "idempotent": bool = |text| values::one_of(text, &YES_NO);
         budget "budget": String = values::budget_name;
         budget_ratio "budget-ratio": f64 = values::percent;
         budget_min "budget-min": u64 = |text| values::whole(text, 0, u64::MAX);

@@ -45,6 +45,10 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
         (Wait::Unused, None) => return None,
         (Wait::Other, Some(said)) => said,
         (Wait::Other, None) if is_idle(opt.long, plan) => return None,
+        (Wait::Other, None) if opt.long == "idempotent" => match &plan.not_idempotent {
+            Some(why) => ("no".to_owned(), why.clone()),
+            None => (opt.default?(), "default".to_owned()),
+        },
         (Wait::Other, None) => (opt.default?(), "default".to_owned()),
     };
     Some(Effective {

@@ -26,7 +26,8 @@ pub(super) fn bounds(settings: &Settings) -> Bounds {
     }
 }
 
-pub(super) fn limits(settings: &Settings, leave_to_outer: bool) -> Result<Limits, UsageError> {
+/// What the settings alone say.
+pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
     let attempts = value(&settings.attempts).unwrap_or(Some(defaults::ATTEMPTS));
     if let (Some(consecutive), Some(limit)) = (&settings.consecutive, attempts)
         && consecutive.value > limit
@@ -34,6 +35,14 @@ pub(super) fn limits(settings: &Settings, leave_to_outer: bool) -> Result<Limits
         return Err(UsageError(format!(
             "{consecutive} can never be reached with {limit} attempts; try a larger --attempts"
         )));
+    }
+    if let (Some(once), Some(times)) = (&settings.idempotent, &settings.consecutive)
+        && !once.value
+        && times.value > 1
+        && once.rank() == times.rank()
+    {
+        let why = "a success would be carried out again";
+        return Err(UsageError(format!("{once} cannot go with {times}: {why}")));
     }
     if let Some(zero) = settings.reset_after.as_ref().filter(|said| said.value.is_zero()) {
         return Err(UsageError(format!(
@@ -49,7 +58,8 @@ pub(super) fn limits(settings: &Settings, leave_to_outer: bool) -> Result<Limits
         consecutive: value(&settings.consecutive).unwrap_or(defaults::CONSECUTIVE),
         asked_is_exact: asked_is_exact(settings),
         max_retry_after: is_on(&settings.retry_after).then_some(max_retry_after),
-        leave_to_outer,
+        idempotent: true,
+        leave_to_outer: false,
     })
 }
 

@@ -3,11 +3,13 @@
 mod assemble;
 mod budget;
 mod effective;
+mod idempotence;
 mod layers;
 mod limits;
 mod output;
 mod program;
 mod remarks;
+mod request;
 pub(crate) mod resolve;
 mod rules;
 mod streams;

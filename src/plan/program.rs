@@ -87,12 +87,8 @@ const METACHARACTERS: &[char] = &[
 /// No command is wrapped more often.
 const DEEPEST: usize = 16;
 
-/// The name by which presets are looked for: that of the program in the end, or of one before it that has a preset itself.
-pub(super) fn program(command: &[OsString]) -> Option<&str> {
-    in_the_end(command).first().copied()
-}
-
-/// The same with its own words: what it is called, and its arguments.
+/// The program in the end, or one before it that has a preset itself: the name by which presets are looked for, and its
+/// arguments.
 pub(super) fn in_the_end(command: &[OsString]) -> Vec<&str> {
     let mut words: Vec<&str> = command.iter().map(text).collect();
     let mut last_known = None;
@@ -112,10 +108,15 @@ pub(super) fn in_the_end(command: &[OsString]) -> Vec<&str> {
     last_known.unwrap_or(words)
 }
 
-/// Of what is no text the file name, which may be.
+/// Of what is no text the part that is: where an option begins, as in `-dDATA`, or the file name.
 fn text(word: &OsString) -> &str {
+    let mut chunks = word.as_encoded_bytes().utf8_chunks();
+    let start = chunks
+        .next()
+        .map(|chunk| chunk.valid())
+        .filter(|start| start.starts_with('-'));
     let name = || Path::new(word).file_name().and_then(|name| name.to_str());
-    word.to_str().or_else(name).unwrap_or_default()
+    word.to_str().or(start).or_else(name).unwrap_or_default()
 }
 
 /// The file's name, without a version where only so there is a preset: `pip3.11`, `psql-15`.
@@ -201,7 +202,7 @@ mod tests {
     fn found(line: &str) -> String {
         let words = shlex::split(line).unwrap();
         let command: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        program(&command).unwrap_or_default().to_owned()
+        in_the_end(&command).first().copied().unwrap_or_default().to_owned()
     }
 
     #[test]
@@ -255,6 +256,14 @@ mod tests {
         assert_eq!(found("psql-15"), "psql");
         // The runner is known itself.
         assert_eq!(found("npx cowsay"), "npx");
+    }
+
+    #[test]
+    fn words_need_not_be_text() {
+        use std::os::unix::ffi::OsStringExt;
+        let words = [&b"/\xff/curl"[..], b"-sd\xff", b"--data=\xff/x", b"\xff"];
+        let command = words.map(|word| OsString::from_vec(word.to_vec()));
+        assert_eq!(in_the_end(&command), ["curl", "-sd", "--data=", ""]);
     }
 
     #[test]

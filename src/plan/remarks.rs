@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::program::in_the_end;
+use super::request::curl_hides_status;
 use crate::cli::suggest;
 use crate::cli::table::{self, OPTIONS};
 use crate::config::presets::{self, PresetName};
@@ -16,11 +16,10 @@ pub(super) fn remarks(variables: &[(OsString, OsString)]) -> Vec<String> {
 }
 
 /// For when the first attempt has failed.
-pub(super) fn on_failure(settings: &Settings, command: &[OsString]) -> Vec<String> {
+pub(super) fn on_failure(settings: &Settings, words: &[&str]) -> Vec<String> {
     let Some(presets) = &settings.presets else {
         return Vec::new();
     };
-    let words = in_the_end(command);
     let program = words.first().copied().unwrap_or_default();
     let found = [
         without_preset(&presets.value, program),
@@ -49,19 +48,7 @@ fn without_preset(names: &[PresetName], program: &str) -> Option<String> {
 
 /// Of `curl -s` without `-S`, which does not say what an HTTP server has answered.
 fn hides_status(names: &[PresetName], program: &str, arguments: &[&str]) -> Option<String> {
-    /// Of curl(1): what follows such a letter is its value.
-    const WITH_VALUE: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
     let is_judged = program == "curl" && names.iter().any(|name| name.is_for(program));
-    let has = |letter: char, long: &str| {
-        arguments.iter().any(|word| match word.strip_prefix('-') {
-            Some(name) if name.starts_with('-') => *word == long,
-            Some(letters) => letters
-                .chars()
-                .take_while(|other| !WITH_VALUE.contains(*other))
-                .any(|other| other == letter),
-            None => false,
-        })
-    };
-    let hides = is_judged && has('s', "--silent") && !has('S', "--show-error");
+    let hides = is_judged && curl_hides_status(arguments);
     hides.then(|| "curl -s says nothing of an HTTP status; with -sS, 404 and its like are not retried".to_owned())
 }

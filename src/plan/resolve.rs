@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::assemble::{OuterRun, plan};
 use super::layers::Layers;
+use super::program::in_the_end;
 use super::{effective, remarks, rules};
 use crate::budget::client::Store;
 use crate::cli::words::Document;
@@ -51,12 +52,18 @@ pub(crate) fn resolve(
     };
     let settings = layers.merged();
     let action = action(&settings, command)?;
-    let (mut plan, store) = plan(&settings, &layers, command, OuterRun::from(variables))?;
+    // Only presets go by it.
+    let words = settings.presets.as_ref().map_or_else(Vec::new, |_| in_the_end(command));
+    let (mut plan, store) = plan(&settings, &layers, command, &words, OuterRun::from(variables))?;
     rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
     if plan.output.verbosity >= 1 {
         plan.remarks = remarks::remarks(variables);
+        let is_found = |_: &&String| settings.idempotent.is_none();
+        let why_not = plan.not_idempotent.as_ref().filter(is_found);
+        plan.remarks
+            .extend(why_not.map(|why| format!("--idempotent no: {why}")));
     }
-    plan.remarks_on_failure = remarks::on_failure(&settings, command);
+    plan.remarks_on_failure = remarks::on_failure(&settings, &words);
     if plan.output.verbosity >= 2 {
         plan.effective = effective::settings(&settings, layers.rules(), &config.file, &plan);
     }
@@ -94,7 +101,7 @@ fn check(config: &Config) -> Result<(), UsageError> {
             policy,
             defaults,
         };
-        plan(&layers.merged(), &layers, &[], OuterRun::default()).map(drop)
+        plan(&layers.merged(), &layers, &[], &[], OuterRun::default()).map(drop)
     };
     if !config.defaults.entries.is_empty() {
         judge(chosen(&[defaults], config)?)?;

@@ -1,10 +1,8 @@
 //! The rules about failures: those of options, of presets, and of the policy. Patterns are known by their place in one
 //! list.
 
-use std::ffi::OsString;
-
+use super::idempotence::Idempotence;
 use super::layers::Layers;
-use super::program::program;
 use super::waits;
 use crate::cli::defaults;
 use crate::config::presets::{PresetName, RowVerdict};
@@ -30,17 +28,18 @@ impl Patterns {
     }
 }
 
-/// The classifier, and the patterns that it goes by.
+/// The classifier, and the patterns that it goes by. `words` are those of the program in the end.
 pub(super) fn classifier(
     settings: &Settings,
     layers: &Layers<'_>,
-    command: &[OsString],
+    words: &[&str],
+    idempotence: &Idempotence,
 ) -> Result<(Classifier, Vec<Pattern>), UsageError> {
     let mut patterns = Patterns::default();
     let success_match = patterns.add_all(&settings.success_match);
     let fail_match = patterns.add_all(&settings.fail_match);
     let mut rules = of_options(settings, &mut patterns);
-    add_presets(settings, command, &mut patterns, &mut rules);
+    add_presets(settings, words, idempotence, &mut patterns, &mut rules);
     let classes = of_policy(layers, &mut patterns);
     if patterns.0.len() > MOST_PATTERNS {
         let problem = format!(
@@ -66,6 +65,8 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
         codes: None,
         signals: None,
         pattern: None,
+        // A user who asks for a retry says that it may be.
+        is_safe_to_repeat: !stops,
         name: format!("--{name}"),
     };
     let mut rules = Vec::new();
@@ -100,12 +101,18 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
 }
 
 /// `--for`
-fn add_presets(settings: &Settings, command: &[OsString], patterns: &mut Patterns, rules: &mut Vec<Rule>) {
+fn add_presets(
+    settings: &Settings,
+    words: &[&str],
+    idempotence: &Idempotence,
+    patterns: &mut Patterns,
+    rules: &mut Vec<Rule>,
+) {
     let names: &[PresetName] = settings.presets.as_ref().map_or(&[], |said| &said.value);
-    // To look for it is work that only `auto` needs.
-    let is_auto = names.contains(&PresetName::Auto);
-    let program = is_auto.then(|| program(command)).flatten();
-    for preset in names.iter().filter_map(|name| name.preset(program)) {
+    for name in names {
+        let Some(preset) = name.preset(words.first().copied()) else {
+            continue;
+        };
         for row in &preset.rows {
             // A text of ours that does not compile is a defect, which a test finds.
             let pattern = match row.text.map(|text| Pattern::parse(&format!("(?i){text}"))) {
@@ -118,6 +125,7 @@ fn add_presets(settings: &Settings, command: &[OsString], patterns: &mut Pattern
                 codes: row.codes,
                 signals: None,
                 pattern,
+                is_safe_to_repeat: row.verdict == RowVerdict::Refused && idempotence.trusts(*name),
                 name: format!("--for {}", preset.name),
             });
         }
@@ -143,6 +151,7 @@ fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
                 codes: rule.exit,
                 signals: rule.signals,
                 pattern,
+                is_safe_to_repeat: !rule.stops,
                 name: rule.name.to_string(),
             },
             timed_out: rule.timed_out,

@@ -56,7 +56,10 @@ fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
 fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
     let mut calls = 0;
     let mut host = Script::new(attempts.iter().cloned().inspect(|_| calls += 1));
-    let identity = Identity { run_id: "a run".into() };
+    let identity = Identity {
+        run_id: "a run".into(),
+        root_id: "a run".into(),
+    };
     let mut observer = Reporter::new(plan, &identity, || false, || false);
     let exit = engine::run(plan, &identity, &mut host, &mut seeded(seed), &mut observer);
     let mut waits = std::mem::take(&mut host.waits);

@@ -33,6 +33,8 @@ pub struct Rule {
     pub signals: Option<SignalSet>,
     /// Its output had a line that this pattern matches.
     pub pattern: Option<usize>,
+    /// Such a failure may be retried even where the command is not idempotent: nothing was done, or the user says so.
+    pub is_safe_to_repeat: bool,
     /// What a person calls the rule: `--retry-exit`, `--for curl`.
     pub name: String,
 }
@@ -77,6 +79,8 @@ pub struct Reason {
     pub missing_success_match: bool,
     /// The class of failures that it belongs to, where a rule of a policy decided.
     pub class: Option<usize>,
+    /// A retry cannot carry out anything twice, or the user has said that it may.
+    pub is_safe_to_repeat: bool,
 }
 
 /// What decided that a failure is transient or permanent.
@@ -151,7 +155,10 @@ impl Classifier {
             return verdict;
         }
         if let Some(rule) = first(false) {
-            return failure.by_rule(rule);
+            let is_safe = |rule: &Rule| !rule.stops && rule.is_safe_to_repeat && rule.applies(failure);
+            let mut reason = failure.reason_of_rule(rule);
+            reason.is_safe_to_repeat |= self.rules.iter().any(is_safe);
+            return Verdict::Transient(reason);
         }
         match failure.end {
             End::NotStarted(_) => failure.permanent(Why::CannotStart),
@@ -195,7 +202,10 @@ impl Classifier {
                 _ if self.classes[i - after_stops].timed_out.is_some() => continue,
                 _ => i,
             };
-            superseded[pattern].extend(all().skip(weaker).filter_map(|rule| rule.pattern));
+            // A retry rule decides the same as another, but whether that is safe to repeat hangs on all that apply.
+            let adds_nothing = |other: &&Rule| i < after_classes || rule.is_safe_to_repeat || !other.is_safe_to_repeat;
+            let others = all().skip(weaker).filter(adds_nothing);
+            superseded[pattern].extend(others.filter_map(|rule| rule.pattern));
         }
         for pattern in &self.fail_match {
             superseded[*pattern].extend(self.fail_match.iter().chain(&self.success_match));
@@ -223,6 +233,7 @@ impl Failure<'_> {
             matched: self.fail_match.map(str::to_owned),
             missing_success_match: self.missing_success_match,
             class: None,
+            is_safe_to_repeat: matches!(self.end, End::NotStarted(_)),
         }
     }
 
@@ -234,11 +245,17 @@ impl Failure<'_> {
         Verdict::Permanent(self.reason(why))
     }
 
-    fn by_rule(&self, rule: &Rule) -> Verdict {
+    fn reason_of_rule(&self, rule: &Rule) -> Reason {
         let mut reason = self.reason(Why::Rule(rule.name.clone()));
+        reason.is_safe_to_repeat |= rule.is_safe_to_repeat;
         if let Some(text) = rule.pattern.and_then(|pattern| self.seen.text(pattern)) {
             reason.matched = Some(text.to_owned());
         }
+        reason
+    }
+
+    fn by_rule(&self, rule: &Rule) -> Verdict {
+        let reason = self.reason_of_rule(rule);
         if rule.stops {
             Verdict::Permanent(reason)
         } else {

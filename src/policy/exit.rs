@@ -42,6 +42,8 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
         Stop::Succeeded { flaky: false } => None,
         Stop::GaveUp(GiveUp::Permanent) => None,
+        // An outer scheduler is not to try later.
+        Stop::GaveUp(GiveUp::NotIdempotent) => None,
         Stop::GaveUp(
             GiveUp::Attempts
             | GiveUp::AttemptsOfClass
@@ -110,6 +112,7 @@ mod tests {
             assert_eq!(status(succeeded, &end, Overrides::default()), Exit::Code(code));
             for why in [
                 GiveUp::Permanent,
+                GiveUp::NotIdempotent,
                 GiveUp::Attempts,
                 GiveUp::Deadline,
                 GiveUp::Delay,

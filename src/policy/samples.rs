@@ -22,6 +22,7 @@ pub(crate) const UNBOUNDED: Limits = Limits {
     leave_to_outer: false,
     max_retry_after: None,
     asked_is_exact: false,
+    idempotent: true,
 };
 
 pub(crate) fn ms(n: u64) -> Duration {
@@ -188,6 +189,7 @@ pub(crate) const fn reason(why: Why) -> Reason {
         matched: None,
         missing_success_match: false,
         class: None,
+        is_safe_to_repeat: false,
     }
 }
 

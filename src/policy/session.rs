@@ -7,7 +7,7 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::budget::Counts;
-use super::classifier::Verdict;
+use super::classifier::{Reason, Verdict};
 use super::delay::Delays;
 use super::outcome::{Bound, End, Outcome};
 pub use limits::{FailureClass, Limits};
@@ -49,6 +49,8 @@ pub enum GiveUp {
     RetryAfterTooLong,
     /// The budget that it shares is spent; what was counted.
     Budget(Counts),
+    /// It may have been carried out, and must not be twice (`--idempotent no`).
+    NotIdempotent,
     /// `--nested once`.
     Nested,
     /// More was read of standard input than can be given again.
@@ -157,7 +159,7 @@ impl<'p> Session<'p> {
             return give_up(GiveUp::Permanent);
         };
         self.current = reason.class.map_or(0, |class| class + 1);
-        if let Some(why) = self.forbids_a_retry(outcome) {
+        if let Some(why) = self.forbids_a_retry(outcome, reason) {
             return give_up(why);
         }
         if self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
@@ -185,8 +187,11 @@ impl<'p> Session<'p> {
     }
 
     /// What about this attempt forbids another one, however many are left.
-    fn forbids_a_retry(&self, outcome: &Outcome) -> Option<GiveUp> {
-        if self.limits.leave_to_outer {
+    fn forbids_a_retry(&self, outcome: &Outcome, reason: &Reason) -> Option<GiveUp> {
+        // Before all that `--exhausted-exit` speaks of: an outer scheduler must not try later, either.
+        if !self.limits.idempotent && !reason.is_safe_to_repeat {
+            Some(GiveUp::NotIdempotent)
+        } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)
         } else if outcome.end == End::TimedOut(Bound::Deadline) {
             Some(GiveUp::Deadline)

@@ -131,6 +131,7 @@ pub(super) fn reason(why: GiveUp) -> &'static str {
         // The delay that the output asked for is one, too.
         GiveUp::Delay | GiveUp::RetryAfterTooLong => "delay",
         GiveUp::Budget(_) => "budget",
+        GiveUp::NotIdempotent => "not_idempotent",
         GiveUp::Nested => "nested",
         GiveUp::Stdin => "stdin",
     }

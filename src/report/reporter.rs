@@ -76,6 +76,7 @@ impl<'a> Reporter<'a> {
                 streams: &plan.streams,
                 command: &plan.command,
                 budget: plan.budget.as_ref(),
+                not_idempotent: plan.not_idempotent.as_deref(),
                 has_log_file: output.log_file.is_some(),
             },
             log: JsonLog::new(identity, output.verbosity),

@@ -24,6 +24,8 @@ pub(crate) struct Text<'a> {
     /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
     pub(crate) command: &'a [OsString],
     pub(crate) budget: Option<&'a SharedBudget>,
+    /// Why the command must not be carried out twice.
+    pub(crate) not_idempotent: Option<&'a str>,
     /// The lines go elsewhere than to standard error.
     pub(crate) has_log_file: bool,
 }
@@ -233,6 +235,10 @@ impl Text<'_> {
                 counts.attempts,
                 span(self.budget.map_or(Duration::ZERO, |budget| budget.terms.window))
             ),
+            (GiveUp::NotIdempotent, _) => {
+                let why = printable(self.not_idempotent.unwrap_or_default());
+                format!(" (it may have been carried out, and is not idempotent: {why})")
+            }
             (GiveUp::Nested, _) => " (left to the outer backoff: --nested once)".into(),
             (GiveUp::Stdin, _) => match &outcome.seen.input_error {
                 Some(error) => format!(" (standard input cannot be given again: {error})"),

@@ -252,7 +252,11 @@ impl Run<'_> {
                 let outcome = Outcome::new(UNREAD, attempt.outcome.ran);
                 let verdict = attempt.verdict.clone();
                 cut_off = Judged { outcome, verdict };
-                (GiveUp::Deadline, &cut_off)
+                // It was carried out: an outer scheduler may try later only what it may do twice.
+                match self.plan.limits.idempotent {
+                    true => (GiveUp::Deadline, &cut_off),
+                    false => (GiveUp::NotIdempotent, &cut_off),
+                }
             }
         };
         self.give_up(why, attempt)?;
@@ -304,7 +308,11 @@ fn answered(reason: Reason, answer: &Attempt) -> Result<Verdict, RunError> {
     }
     let rule = Why::Rule("--retry-if".to_owned());
     Ok(match &answer.outcome.end {
-        End::Exited(0) => Verdict::Transient(Reason { why: rule, ..reason }),
+        End::Exited(0) => Verdict::Transient(Reason {
+            why: rule,
+            is_safe_to_repeat: true,
+            ..reason
+        }),
         End::Exited(1) => Verdict::Permanent(Reason { why: rule, ..reason }),
         end => Verdict::Permanent(Reason {
             why: Why::PredicateFailed(end.to_string()),

@@ -33,7 +33,11 @@ pub(crate) struct Plan {
     /// `--seed`
     pub(crate) seed: Option<u64>,
     pub(crate) budget: Option<SharedBudget>,
+    /// Why the command must not be carried out twice, as a person reads it; None where it may.
+    pub(crate) not_idempotent: Option<String>,
     pub(crate) nesting: Nesting,
+    /// The id of the outermost run; None where this is it.
+    pub(crate) root_id: Option<String>,
     /// `--exhausted-exit` and `--flaky-exit`
     pub(crate) overrides: Overrides,
     pub(crate) output: OutputOptions,
@@ -105,6 +109,8 @@ impl fmt::Display for Effective {
 pub(crate) struct Identity {
     /// The same for all attempts of a run: usable as an idempotency key.
     pub(crate) run_id: String,
+    /// The `run_id` of the outermost of nested runs.
+    pub(crate) root_id: String,
 }
 
 /// What ends an attempt that does not end by itself.

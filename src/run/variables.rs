@@ -12,6 +12,7 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT",
     "BACKOFF_ATTEMPT_LIMIT",
     "BACKOFF_RUN_ID",
+    "BACKOFF_ROOT_ID",
     "BACKOFF_DEPTH",
     "BACKOFF_ELAPSED",
     "BACKOFF_PREVIOUS_EXIT",
@@ -37,6 +38,7 @@ pub(super) fn of_attempt(
             limit.map_or_else(String::new, |limit| limit.to_string()),
         ),
         ("BACKOFF_RUN_ID", identity.run_id.clone()),
+        ("BACKOFF_ROOT_ID", identity.root_id.clone()),
         ("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
         ("BACKOFF_ELAPSED", seconds(elapsed)),
         (

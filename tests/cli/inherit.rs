@@ -139,6 +139,7 @@ fn environment_is_the_callers_and_the_documented_variables() {
         "DEPTH",
         "ELAPSED",
         "PREVIOUS_EXIT",
+        "ROOT_ID",
         "RUN_ID",
     ]
     .map(|name| format!("BACKOFF_{name}"));

@@ -20,6 +20,7 @@ mod exit_status;
 mod generated;
 mod held;
 mod hooks;
+mod idempotent;
 mod inherit;
 mod input;
 mod log;

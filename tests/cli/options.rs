@@ -395,6 +395,7 @@ fn every_option_has_a_working_variable() {
         ("stdout", "null", "-- readlink /proc/self/fd/1", "0"),
         ("stderr", "null", "-q -- readlink /proc/self/fd/2", "/dev/null"),
         ("pty", "1", "-n 1 -- sh -c 'tty <&1'", "/dev/pts/"),
+        ("idempotent", "no", "-- false", "is not idempotent"),
         ("list-presets", "1", "", "curl"),
         ("list-policies", "1", "", "RFC 3261"),
         ("config", "/no/such/file", "-- true", "No such file or directory"),

@@ -122,6 +122,7 @@ fn output_that_is_passed_on() {
         (124, "-r x -- echo hello"),
         (124, "-r x --stop-exit 9 -- sh -c 'echo hello; exit 9'"),
         (75, "-r x --exhausted-exit 75 -- echo hello"),
+        (124, "-r x --exhausted-exit 75 --idempotent no -- echo hello"),
         (124, "-i 9s -- sh -c 'echo hello >&2'"),
         (124, "-r x -- yes"),
     ]);
@@ -133,6 +134,7 @@ fn output_that_is_kept() {
         (124, "--stdout final -- echo hello"),
         (124, "--stdout final --stop-exit 9 -- sh -c 'echo hello; exit 9'"),
         (75, "--stdout final --exhausted-exit 75 -- echo hello"),
+        (124, "--stdout final --exhausted-exit 75 --idempotent no -- echo hello"),
         (124, "--stderr failure -n 1 -- sh -c 'echo hello >&2; exit 3'"),
         // Nothing to print is nothing lost.
         (0, "--stderr failure -- sh -c 'echo hello >&2'"),

@@ -13,6 +13,7 @@
 mod common;
 
 mod faults;
+mod idempotent;
 mod real_tools;
 #[cfg(feature = "redis")]
 mod redis;
@@ -23,6 +24,7 @@ fn main() {
     common::tools::main(&[
         ("with_tools", with_tools::TESTS),
         ("real_tools", real_tools::TESTS),
+        ("idempotent", idempotent::TESTS),
         ("faults", faults::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),

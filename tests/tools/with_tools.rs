@@ -648,6 +648,7 @@ fn logs_and_reports_are_as_described() {
         "-- no-such-command",
         "-d 1ms --initial-delay 0 -n 1 -- sleep 9",
         "--nested allow --store /proc/none --budget x -n 2 -- false",
+        "--idempotent no -- false",
         "-v -- sh -c 'kill -TERM $PPID; sleep 0.1'",
     ] {
         let dir = tempfile::tempdir().unwrap();

@@ -6,9 +6,10 @@
 //! CODES grammar, `-` for any), text (a regex, looked for in each line whatever its case, `-` for none),
 //! source. A row with codes and text needs both. A stop row wins over every other row. `refused` is a
 //! `retry` of which more is known: the failure came before any work (no connection, no lock, turned away
-//! with 429 or 503), so that even a command that must not run twice may run again. Where a tool makes
-//! several requests in one run, that holds only if what it did before is harmless, as downloads are. One
-//! such row is enough, whatever `retry` rows match with it.
+//! with 429 or 503), so that even with `--idempotent no` it is retried. Where a tool makes several
+//! requests in one run, that holds only if what it did before is harmless, as downloads are; of curl, wget
+//! and redis-cli `plan/request.rs` tells from the arguments. One such row is enough, whatever `retry` rows
+//! match with it.
 
 use super::values::{self, Parsed};
 use crate::policy::sets::CodeSet;

@@ -16,11 +16,12 @@ fn codes() -> impl Strategy<Value = Option<CodeSet>> {
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
-    (any::<bool>(), codes(), any::<bool>()).prop_map(|(stops, codes, looks)| Rule {
+    (any::<bool>(), codes(), any::<bool>(), any::<bool>()).prop_map(|(stops, codes, looks, safe)| Rule {
         stops,
         codes,
         signals: None,
         pattern: looks.then_some(0),
+        is_safe_to_repeat: safe && !stops,
         name: format!("{stops} {codes:?}"),
     })
 }
@@ -66,42 +67,59 @@ fn outcome(code: Option<u8>, found: &[bool]) -> Outcome {
     }
 }
 
-/// Some(true) is permanent, Some(false) transient, None a success; and the class.
-fn shown(verdict: &Verdict) -> (Option<bool>, Option<usize>) {
+#[derive(Debug, PartialEq, Eq)]
+enum Judged {
+    Success,
+    Permanent,
+    /// Whether it is safe to repeat.
+    Transient(bool),
+}
+
+/// The verdict, and the class.
+fn shown(verdict: &Verdict) -> (Judged, Option<usize>) {
     match verdict {
-        Verdict::Success => (None, None),
-        Verdict::Transient(reason) => (Some(false), reason.class),
-        Verdict::Permanent(reason) => (Some(true), reason.class),
+        Verdict::Success => (Judged::Success, None),
+        Verdict::Transient(reason) => (Judged::Transient(reason.is_safe_to_repeat), reason.class),
+        Verdict::Permanent(reason) => (Judged::Permanent, reason.class),
         Verdict::Ask(_) => unreachable!("nobody asks"),
     }
 }
 
 /// What the manual says, word by word.
-fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> (Option<bool>, Option<usize>) {
+fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> (Judged, Option<usize>) {
     let holds = |rule: &Rule| {
         rule.codes
             .is_none_or(|codes| code.is_some_and(|code| codes.contains(code)))
             && rule.pattern.is_none_or(|pattern| found[pattern])
     };
     if code == Some(0) {
-        return (None, None);
+        return (Judged::Success, None);
     }
     let timed_out = code.is_none();
     // Stop rules about exit codes say nothing of a time-out, and one without any condition does not exist.
     let stops = |rule: &&Rule| rule.stops && holds(rule) && (!timed_out || rule.pattern.is_some());
     if classifier.rules.iter().any(|rule| stops(&rule)) || (timed_out && classifier.stop_on_timeout) {
-        return (Some(true), None);
+        return (Judged::Permanent, None);
     }
     for class in &classifier.classes {
         if holds(&class.rule) && class.timed_out != Some(!timed_out) {
-            return (Some(class.rule.stops), Some(class.class));
+            let judged = if class.rule.stops {
+                Judged::Permanent
+            } else {
+                Judged::Transient(class.rule.is_safe_to_repeat)
+            };
+            return (judged, Some(class.class));
         }
     }
     let mut retries = classifier.rules.iter().filter(|rule| !rule.stops).peekable();
     if timed_out || retries.peek().is_none() {
-        return (Some(false), None);
+        return (Judged::Transient(false), None);
     }
-    (Some(!retries.any(holds)), None)
+    let met: Vec<&Rule> = retries.filter(|rule| holds(rule)).collect();
+    if met.is_empty() {
+        return (Judged::Permanent, None);
+    }
+    (Judged::Transient(met.iter().any(|rule| rule.is_safe_to_repeat)), None)
 }
 
 proptest! {

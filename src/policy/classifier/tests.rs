@@ -20,6 +20,7 @@ fn rule(stops: bool, codes: Option<&str>, signals: Option<&str>, pattern: Option
         codes,
         signals,
         pattern,
+        is_safe_to_repeat: false,
         name,
     }
 }
@@ -184,6 +185,45 @@ fn what_cannot_matter_any_more_is_superseded() {
     assert!(superseded[3].is_empty());
     assert_eq!(superseded[4], [4, 5]);
     assert_eq!(superseded[6], [6, 4, 5]);
+}
+
+#[test]
+fn one_rule_that_makes_a_retry_safe_is_enough() {
+    let safe = |rule: Rule| Rule {
+        is_safe_to_repeat: true,
+        ..rule
+    };
+    let mut rules = rules(&[
+        rule(false, None, None, Some(0)),
+        rule(false, Some("5"), None, None),
+        safe(rule(false, None, None, Some(1))),
+        safe(rule(false, Some("7"), None, None)),
+    ]);
+    let is_safe = |rules: &Classifier, end: End, found: [bool; 2]| {
+        let matched = found.map(|found| found.then(|| "text".to_owned())).to_vec();
+        let outcome = Outcome {
+            seen: Seen {
+                matched,
+                ..Seen::default()
+            },
+            ..Outcome::new(end, Duration::ZERO)
+        };
+        match rules.judge(&outcome) {
+            Verdict::Transient(reason) => reason.is_safe_to_repeat,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(!is_safe(&rules, End::Exited(5), [false, false]));
+    assert!(!is_safe(&rules, End::Exited(9), [true, false]));
+    assert!(is_safe(&rules, End::Exited(7), [true, false]));
+    assert!(is_safe(&rules, End::Exited(5), [true, true]));
+    // What came of a time-out is not known, whatever was printed before.
+    assert!(!is_safe(&rules, End::TimedOut(Bound::Timeout), [true, true]));
+    // So the rule that makes it safe is looked for when another was found.
+    assert_eq!(rules.superseded(2), [vec![0], vec![0, 1]]);
+    // Nothing ran.
+    rules.rules.push(rule(false, Some("127"), None, None));
+    assert!(is_safe(&rules, not_found(), [false, false]));
 }
 
 #[test]

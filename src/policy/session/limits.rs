@@ -20,6 +20,8 @@ pub struct Limits {
     pub max_retry_after: Option<Duration>,
     /// Such a wait gets no random part.
     pub asked_is_exact: bool,
+    /// The command may be carried out twice (`--idempotent`).
+    pub idempotent: bool,
     /// `--nested once` under an outer run: leave retrying to that one.
     pub leave_to_outer: bool,
 }

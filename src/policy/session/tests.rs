@@ -125,6 +125,33 @@ fn a_long_attempt_starts_growth_and_count_again() {
 }
 
 #[test]
+fn what_is_not_idempotent_is_retried_only_where_that_is_safe() {
+    let limits = Limits {
+        attempts: Some(2),
+        idempotent: false,
+        ..UNBOUNDED
+    };
+    let safe = Verdict::Transient(Reason {
+        is_safe_to_repeat: true,
+        ..reason(Why::ByDefault)
+    });
+    let decided = |verdicts: &[&Verdict]| {
+        let attempts: Vec<_> = verdicts.iter().map(|verdict| ((*verdict).clone(), ms(1))).collect();
+        decisions(&limits, &plain_doubling(), &attempts)
+    };
+    let retry = Decision::Retry(s(1));
+    assert_eq!(decided(&[&safe, &safe]), [retry, gave_up(GiveUp::Attempts)]);
+    assert_eq!(decided(&[&safe, &TRANSIENT]), [retry, gave_up(GiveUp::NotIdempotent)]);
+    assert_eq!(decided(&[&PERMANENT]), [gave_up(GiveUp::Permanent)]);
+    // It may have been carried out, also where the deadline has ended it or no attempt is left.
+    let ended = Outcome::new(End::TimedOut(Bound::Deadline), ms(1));
+    let delays = plain_doubling();
+    let mut session = Session::new(&limits, &delays, &[]);
+    let decision = session.next(&ended, &TRANSIENT, ms(1), &mut seeded(1));
+    assert_eq!(decision, gave_up(GiveUp::NotIdempotent));
+}
+
+#[test]
 fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let asks = |wait| {
         let mut outcome = failed(ms(1));
@@ -223,7 +250,8 @@ impl Model<'_> {
         self.successes_in_a_row = if succeeded { self.successes_in_a_row + 1 } else { 0 };
         self.has_failed |= !succeeded;
         let is_healthy = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
-        if *verdict == TRANSIENT && !self.limits.leave_to_outer && is_healthy {
+        let may_go_on = self.limits.idempotent && !self.limits.leave_to_outer;
+        if *verdict == TRANSIENT && may_go_on && is_healthy {
             (self.attempt, self.retry, self.previous) = (1, 0, None);
         }
     }
@@ -240,7 +268,7 @@ impl Model<'_> {
             .stop_at_delay
             .is_some_and(|stop| delays.unjittered(self.retry) >= stop);
         let next = delays.distribution(self.retry, self.previous);
-        let may_go_on = *verdict == TRANSIENT && !limits.leave_to_outer && !out_of_time;
+        let may_go_on = *verdict == TRANSIENT && limits.idempotent && !limits.leave_to_outer && !out_of_time;
         match decision {
             Decision::Retry(wait) => {
                 assert!(may_go_on && !is_last && !stops && !too_late(wait));
@@ -267,8 +295,12 @@ impl Model<'_> {
                 "permanent"
             }
             Decision::Stop(Stop::GaveUp(GiveUp::Nested)) => {
-                assert!(*verdict == TRANSIENT && limits.leave_to_outer);
+                assert!(*verdict == TRANSIENT && limits.leave_to_outer && limits.idempotent);
                 "nested"
+            }
+            Decision::Stop(Stop::GaveUp(GiveUp::NotIdempotent)) => {
+                assert!(*verdict == TRANSIENT && !limits.idempotent);
+                "not idempotent"
             }
             Decision::Stop(Stop::GaveUp(GiveUp::Attempts)) => {
                 assert!(is_last && (succeeded || may_go_on));
@@ -284,7 +316,7 @@ impl Model<'_> {
             }
             Decision::Stop(Stop::GaveUp(GiveUp::Deadline)) => {
                 let longest = if succeeded { delays.base } else { next.most() };
-                assert!(out_of_time || too_late(longest));
+                assert!((out_of_time && limits.idempotent) || too_late(longest));
                 "deadline"
             }
         }
@@ -296,6 +328,7 @@ fn any_limits(rng: &mut Xoshiro256PlusPlus) -> Limits {
     Limits {
         max_retry_after: None,
         asked_is_exact: false,
+        idempotent: rng.random_bool(0.9),
         attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
         deadline: maybe(rng, 60_000),
         stop_at_delay: maybe(rng, 60_000),
@@ -353,7 +386,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
             }
         }
     }
-    assert!(seen.len() == 8 && seen.values().all(|count| *count > 100), "{seen:?}");
+    assert!(seen.len() == 9 && seen.values().all(|count| *count > 50), "{seen:?}");
 }
 
 proptest! {
@@ -384,6 +417,7 @@ proptest! {
             consecutive: 1,
             max_retry_after: None,
             asked_is_exact: false,
+            idempotent: true,
             leave_to_outer: false,
         };
         let ordinary = delays(500, 2);
@@ -393,7 +427,7 @@ proptest! {
         for (kind, total) in failures.into_iter().zip(1_u64..) {
             let kind = kind % counts.len();
             let class = kind.checked_sub(1);
-            let verdict = Verdict::Transient(Reason { why: Why::ByDefault, matched: None, missing_success_match: false, class });
+            let verdict = Verdict::Transient(Reason { why: Why::ByDefault, matched: None, missing_success_match: false, class, is_safe_to_repeat: false });
             let decision = session.next(&failed(Duration::ZERO), &verdict, Duration::ZERO, &mut rng);
             let delays = class.map_or(&ordinary, |class| &classes[class].delays);
             let expected = Decision::Retry(delays.unjittered(counts[kind]));

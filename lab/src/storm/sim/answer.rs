@@ -16,6 +16,7 @@ pub const UNLIMITED: Limits = Limits {
     consecutive: 1,
     max_retry_after: None,
     asked_is_exact: false,
+    idempotent: true,
     leave_to_outer: false,
 };
 
