@@ -20,6 +20,7 @@ const OF_RULES: &[(&str, Kind)] = &[
     ("timed-out", Kind::Switch),
     ("verdict", Kind::One("\"transient\" or \"permanent\"")),
     ("attempts", Kind::One("N|unlimited")),
+    ("every", Kind::One("DURATION")),
     ("base", Kind::One("DURATION")),
     ("factor", Kind::One("NUMBER")),
     ("max-delay", Kind::One("DURATION")),
@@ -61,7 +62,7 @@ impl From<&Opt> for Kind {
             Takes::Nothing => Kind::Switch,
             Takes::Count => Kind::Count,
             Takes::Values(name) => Kind::Several(name),
-            Takes::Value(name) if name.ends_with(",...") || name == "CODES" || name == "SIGNALS" => Kind::List(name),
+            Takes::Value(name) if name.ends_with(",...") || name == "SIGNALS" => Kind::List(name),
             Takes::Value(name) | Takes::Word(name, _) => Kind::One(name),
         }
     }

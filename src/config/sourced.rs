@@ -176,6 +176,14 @@ impl<T> Sourced<T> {
         }
     }
 
+    /// What the same statement says of another option.
+    pub(crate) fn also<U>(&self, value: U) -> Sourced<U> {
+        Sourced {
+            value,
+            statement: Rc::clone(&self.statement),
+        }
+    }
+
     pub(crate) fn rank(&self) -> Rank {
         self.statement.source.rank()
     }

@@ -49,7 +49,7 @@ pub(crate) fn resolve(
         policy: chosen(&[said, defaults], config)?,
         defaults,
     };
-    let settings = layers.merged();
+    let settings = layers.merged()?;
     let action = action(&settings, command)?;
     let (mut plan, store) = plan(&settings, &layers, command, OuterRun::from(variables))?;
     rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
@@ -94,7 +94,7 @@ fn check(config: &Config) -> Result<(), UsageError> {
             policy,
             defaults,
         };
-        plan(&layers.merged(), &layers, &[], OuterRun::default()).map(drop)
+        plan(&layers.merged()?, &layers, &[], OuterRun::default()).map(drop)
     };
     if !config.defaults.entries.is_empty() {
         judge(chosen(&[defaults], config)?)?;

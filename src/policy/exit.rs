@@ -1,7 +1,7 @@
 //! The exit table, as one match.
 
-use crate::policy::outcome::End;
-use crate::policy::session::{GiveUp, Stop};
+use crate::policy::outcome::{Bound, End};
+use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 
 /// How backoff itself ends.
@@ -34,11 +34,12 @@ pub struct Overrides {
     pub flaky: Option<u8>,
 }
 
-/// The status of a run that ended with `stop` after an attempt that ended with `end`.
-pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
+/// The status of a run until this that ended with `stop` after an attempt that ended with `end`.
+pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
     let own = match stop {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
-        Stop::Succeeded { flaky: false } => None,
+        Stop::Succeeded { flaky: false } | Stop::Ended(_) => None,
+        Stop::FailureCame => Some(Exit::Code(0)),
         Stop::GaveUp(GiveUp::Permanent) => None,
         Stop::GaveUp(
             GiveUp::Attempts
@@ -53,6 +54,12 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         Stop::GaveUp(GiveUp::Stdin) => None,
     };
     own.unwrap_or_else(|| match (stop, end) {
+        // No failure came. Whatever code a success has, 0 would say that one did.
+        (Stop::GaveUp(why), End::Exited(_) | End::TimedOut(Bound::Deadline))
+            if until == Until::Failure && why != GiveUp::Permanent =>
+        {
+            Exit::Code(1)
+        }
         // It was judged failed; 0 would hide that.
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
         _ => as_it_ended(end),
@@ -76,7 +83,6 @@ pub fn as_it_ended(end: &End) -> Exit {
 mod tests {
     use super::*;
     use crate::policy::budget::Counts;
-    use crate::policy::outcome::Bound;
 
     const OVERRIDES: Overrides = Overrides {
         exhausted: Some(75),
@@ -99,7 +105,10 @@ mod tests {
         for code in 0..=255 {
             let end = End::Exited(code);
             let succeeded = Stop::Succeeded { flaky: false };
-            assert_eq!(status(succeeded, &end, Overrides::default()), Exit::Code(code));
+            assert_eq!(
+                status(Until::Success, succeeded, &end, Overrides::default()),
+                Exit::Code(code)
+            );
             for why in [
                 GiveUp::Permanent,
                 GiveUp::Attempts,
@@ -108,7 +117,7 @@ mod tests {
                 GiveUp::Nested,
             ] {
                 assert_eq!(
-                    status(Stop::GaveUp(why), &end, Overrides::default()),
+                    status(Until::Success, Stop::GaveUp(why), &end, Overrides::default()),
                     Exit::Code(code.max(1)),
                     "{why:?}"
                 );
@@ -121,7 +130,7 @@ mod tests {
         for signal in (1..=31).filter_map(Signal::from_number) {
             let stop = Stop::GaveUp(GiveUp::Attempts);
             assert_eq!(
-                status(stop, &End::Signaled(signal), Overrides::default()),
+                status(Until::Success, stop, &End::Signaled(signal), Overrides::default()),
                 Exit::Signal(signal)
             );
         }
@@ -131,7 +140,10 @@ mod tests {
     fn a_time_out_is_124() {
         for bound in [Bound::Timeout, Bound::Idle, Bound::Deadline] {
             let stop = Stop::GaveUp(GiveUp::Permanent);
-            assert_eq!(status(stop, &End::TimedOut(bound), OVERRIDES), Exit::Code(124));
+            assert_eq!(
+                status(Until::Success, stop, &End::TimedOut(bound), OVERRIDES),
+                Exit::Code(124)
+            );
         }
     }
 
@@ -139,17 +151,33 @@ mod tests {
     fn overrides_hold_where_they_speak_and_nowhere_else() {
         let end = End::Exited(7);
         for why in EXHAUSTED {
-            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(75));
+            assert_eq!(
+                status(Until::Success, Stop::GaveUp(why), &end, OVERRIDES),
+                Exit::Code(75)
+            );
         }
         for why in [GiveUp::Permanent, GiveUp::Nested, GiveUp::Stdin] {
-            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(7));
+            assert_eq!(
+                status(Until::Success, Stop::GaveUp(why), &end, OVERRIDES),
+                Exit::Code(7)
+            );
         }
         assert_eq!(
-            status(Stop::Succeeded { flaky: true }, &End::Exited(0), OVERRIDES),
+            status(
+                Until::Success,
+                Stop::Succeeded { flaky: true },
+                &End::Exited(0),
+                OVERRIDES
+            ),
             Exit::Code(64)
         );
         assert_eq!(
-            status(Stop::Succeeded { flaky: false }, &End::Exited(0), OVERRIDES),
+            status(
+                Until::Success,
+                Stop::Succeeded { flaky: false },
+                &End::Exited(0),
+                OVERRIDES
+            ),
             Exit::Code(0)
         );
     }

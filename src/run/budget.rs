@@ -138,11 +138,11 @@ impl Run<'_> {
 /// What the runs of the same budget should know of the end of this one. `next_wait` is the wait that would have followed.
 pub(super) fn final_update(stop: Stop, verdict: &Verdict, next_wait: impl FnOnce() -> Duration) -> Option<Question> {
     match (stop, verdict) {
-        (Stop::Succeeded { .. } | Stop::GaveUp(GiveUp::Permanent), _) => Some(Question::Recovered),
+        (Stop::Succeeded { .. } | Stop::Ended(_) | Stop::GaveUp(GiveUp::Permanent), _) => Some(Question::Recovered),
         // The outer run goes on and will say it.
         (Stop::GaveUp(GiveUp::Nested), _) => None,
         (Stop::GaveUp(_), Verdict::Transient(_)) => Some(Question::GaveUp(next_wait())),
-        // Too few successes in a row: neither a failure nor a success.
-        (Stop::GaveUp(_), _) => None,
+        // Too few successes in a row, or all that was wanted was a failure: nothing that others should wait for.
+        (Stop::GaveUp(_) | Stop::FailureCame, _) => None,
     }
 }
