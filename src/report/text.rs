@@ -236,11 +236,11 @@ impl Text<'_> {
             ) => {
                 format!(" (no attempt is left for {rule})")
             }
-            (GiveUp::Attempts | GiveUp::Deadline, Verdict::Success) if self.limits.until == Until::Success => {
-                format!(" (too few successes in a row: {})", self.option(why))
-            }
             (GiveUp::Deadline, _) if outcome.end == End::TimedOut(Bound::Deadline) => {
                 format!(" ({})", self.option(why))
+            }
+            (GiveUp::Attempts, Verdict::Success) if self.limits.until == Until::Success => {
+                format!(" (too few successes in a row: {})", self.option(why))
             }
             (GiveUp::RetryAfterTooLong, _) => {
                 let asked = outcome.seen.wait_asked.unwrap_or_default();
