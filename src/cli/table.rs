@@ -97,9 +97,9 @@ pub const OPTIONS: &[Opt] = &[
          out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
     opt(TIME, Some('t'), "timeout", Value("DURATION,..."),
         "Bound on one attempt; of a list the last entry repeats",
-        "Of 30s,1m,2m the first attempt has 30s, the second 1m, all others 2m. When it passes, the attempt's process tree gets the signal of --signal, and KILL after --kill-after. Such a \
-         failure is transient unless --stop-on-timeout is given. Time in which backoff was stopped (Ctrl-Z) does not \
-         count. 0 is no bound."),
+        "Of 30s,1m,2m the first attempt has 30s, the second 1m, all others 2m. When it passes, the attempt's process tree \
+         gets the signal of --signal, and KILL after --kill-after. Such a failure is transient unless --stop-on-timeout is \
+         given. Time in which backoff was stopped (Ctrl-Z) does not count. 0 is no bound."),
     opt(TIME, Some('i'), "idle-timeout", Value("DURATION"),
         "Bound on silence: an attempt that prints nothing for so long is ended",
         "As by --timeout, and with the same verdict. Standard output and error are looked at for this. 0 is no bound."),
@@ -113,7 +113,8 @@ pub const OPTIONS: &[Opt] = &[
 
     opt(WAIT, None, "every", Value("DURATION"),
         "A fixed wait: constant growth, no jitter",
-        "Takes the place of --base, --growth, --delays and --jitter. With a cap from a weaker source it may be longer."),
+        "The same as -b DURATION -g constant -j none, but a --max-delay from a weaker source, as the default, does \
+         not shorten it."),
     opt(WAIT, Some('b'), "base", Value("DURATION"),
         "The first wait's scale",
         "With slotted jitter, the slot time. Lowered to --max-delay where only that is given.")

@@ -184,6 +184,11 @@ impl<T> Sourced<T> {
         }
     }
 
+    /// Whether both were read from the same statement.
+    pub(crate) fn is_by<U>(&self, other: &Sourced<U>) -> bool {
+        Rc::ptr_eq(&self.statement, &other.statement)
+    }
+
     pub(crate) fn rank(&self) -> Rank {
         self.statement.source.rank()
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::waits;
+use super::spelled_out::spelled_out;
 use crate::config::layer::{Policy, PolicyRule};
 use crate::config::settings::Settings;
 use crate::config::sourced::UsageError;
@@ -19,12 +19,12 @@ pub(super) struct Layers<'a> {
 
 impl Layers<'_> {
     pub(super) fn merged(&self) -> Result<Settings, UsageError> {
-        waits::spelled_out(self.with_weaker(self.explicit.clone()))
+        spelled_out(self.with_weaker(self.explicit.clone()))
     }
 
     /// What holds for the failures of a rule.
     pub(super) fn of_rule(&self, rule: &PolicyRule) -> Result<Settings, UsageError> {
-        waits::spelled_out(self.with_weaker(self.explicit.clone().or(&rule.settings)))
+        spelled_out(self.with_weaker(self.explicit.clone().or(&rule.settings)))
     }
 
     pub(super) fn rules(&self) -> &[PolicyRule] {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::cli::defaults;
 use crate::cli::words::JitterKind;
 use crate::config::settings::{Settings, is_on};
-use crate::config::sourced::{Source, Sourced, Statement, UsageError, exclude, value};
+use crate::config::sourced::{Source, Sourced, Statement, UsageError, value};
 use crate::policy::session::{Limits, Until};
 use crate::run::plan::Bounds;
 
@@ -54,13 +54,6 @@ pub(super) fn limits(settings: &Settings, leave_to_outer: bool) -> Result<Limits
             "{zero} would start again after every attempt and never end; try 10m"
         )));
     }
-    let mut consecutive = settings.consecutive.clone().filter(|said| said.value > 1);
-    let mut other_end = settings.until.clone().filter(|said| said.value != Until::Success);
-    exclude(
-        &mut consecutive,
-        &mut other_end,
-        "no number of successes ends such a run",
-    )?;
     let max_retry_after = value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER);
     Ok(Limits {
         until,

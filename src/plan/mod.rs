@@ -10,6 +10,7 @@ mod program;
 mod remarks;
 pub(crate) mod resolve;
 mod rules;
+mod spelled_out;
 mod streams;
 mod waits;
 

@@ -281,7 +281,8 @@ fn a_fixed_wait_gives_way_to_what_stronger_sources_say() {
     let every = [("BACKOFF_EVERY", "9s"), ("BACKOFF_JITTER", "none")];
     // Nobody asks twice for the same.
     assert_eq!(waits(&[], &every), [s(9); 3]);
-    assert_eq!(waits(&["-b", "1s"], &every), [s(1), s(2), s(4)]);
+    assert_eq!(waits(&["-b", "1s"], &every), [s(1); 3]);
+    assert_eq!(waits(&["-g", "linear"], &every), [s(9), s(18), s(27)]);
     assert_eq!(waits(&["--delays", "1s,3s"], &every), [s(1), s(3), s(3)]);
 }
 

@@ -8,74 +8,7 @@ use crate::config::settings::Settings;
 use crate::config::sourced::{Rank, Source, Sourced, UsageError, exclude, value};
 use crate::config::values::Spread;
 use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::policy::session::Until;
 use crate::report::words::exact;
-
-/// What `--every` and `--until failure` stand for, said by the options of this section.
-pub(super) fn spelled_out(mut settings: Settings) -> Result<Settings, UsageError> {
-    every(&mut settings)?;
-    until_failure(&mut settings)?;
-    Ok(settings)
-}
-
-/// A fixed wait takes the place of what weaker sources say of waits, and goes where a stronger one says something else.
-fn every(settings: &mut Settings) -> Result<(), UsageError> {
-    let Some(every) = settings.every.take() else {
-        return Ok(());
-    };
-    let growth = settings
-        .growth
-        .as_ref()
-        .filter(|said| said.value != GrowthKind::Constant);
-    let jitter = settings.jitter.as_ref().filter(|said| said.value != JitterKind::None);
-    let others = [
-        settings.base.as_ref().map(|said| &said.statement),
-        growth.map(|said| &said.statement),
-        settings.delays.as_ref().map(|said| &said.statement),
-        jitter.map(|said| &said.statement),
-    ];
-    let strongest = others.into_iter().flatten().max_by_key(|said| said.source.rank());
-    match strongest {
-        Some(other) if other.source.rank() == every.rank() => {
-            return Err(UsageError(format!(
-                "{every} cannot go with {other}: it is a fixed wait without jitter"
-            )));
-        }
-        Some(other) if other.source.rank() > every.rank() => return Ok(()),
-        _ => {}
-    }
-    settings.base = Some(every.clone());
-    settings.growth = Some(every.also(GrowthKind::Constant));
-    settings.delays = None;
-    settings.jitter = Some(every.also(JitterKind::None));
-    settings.every = Some(every);
-    Ok(())
-}
-
-/// Where the run hunts a failure, or waits for one, what spares a service that fails has no place.
-fn until_failure(settings: &mut Settings) -> Result<(), UsageError> {
-    let mut until = settings.until.clone().filter(|said| said.value == Until::Failure);
-    let why = "no wait grows until a failure";
-    exclude(&mut until, &mut settings.delays, why)?;
-    if settings
-        .growth
-        .as_ref()
-        .is_some_and(|said| said.value != GrowthKind::Constant)
-    {
-        exclude(&mut until, &mut settings.growth, why)?;
-    }
-    let Some(until) = until else { return Ok(()) };
-    if settings.base.is_none() {
-        settings.base = Some(until.also(Duration::ZERO));
-    }
-    if settings.growth.is_none() {
-        settings.growth = Some(until.also(GrowthKind::Constant));
-    }
-    if settings.jitter.as_ref().is_none_or(|said| said.rank() < until.rank()) {
-        settings.jitter = Some(until.also(JitterKind::None));
-    }
-    Ok(())
-}
 
 /// Resolves the options of the section.
 pub(super) fn delays(settings: &Settings) -> Result<Delays, UsageError> {

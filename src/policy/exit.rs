@@ -84,6 +84,10 @@ mod tests {
     use super::*;
     use crate::policy::budget::Counts;
 
+    fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
+        super::status(Until::Success, stop, end, overrides)
+    }
+
     const OVERRIDES: Overrides = Overrides {
         exhausted: Some(75),
         flaky: Some(64),
@@ -105,10 +109,7 @@ mod tests {
         for code in 0..=255 {
             let end = End::Exited(code);
             let succeeded = Stop::Succeeded { flaky: false };
-            assert_eq!(
-                status(Until::Success, succeeded, &end, Overrides::default()),
-                Exit::Code(code)
-            );
+            assert_eq!(status(succeeded, &end, Overrides::default()), Exit::Code(code));
             for why in [
                 GiveUp::Permanent,
                 GiveUp::Attempts,
@@ -117,7 +118,7 @@ mod tests {
                 GiveUp::Nested,
             ] {
                 assert_eq!(
-                    status(Until::Success, Stop::GaveUp(why), &end, Overrides::default()),
+                    status(Stop::GaveUp(why), &end, Overrides::default()),
                     Exit::Code(code.max(1)),
                     "{why:?}"
                 );
@@ -130,7 +131,7 @@ mod tests {
         for signal in (1..=31).filter_map(Signal::from_number) {
             let stop = Stop::GaveUp(GiveUp::Attempts);
             assert_eq!(
-                status(Until::Success, stop, &End::Signaled(signal), Overrides::default()),
+                status(stop, &End::Signaled(signal), Overrides::default()),
                 Exit::Signal(signal)
             );
         }
@@ -140,10 +141,7 @@ mod tests {
     fn a_time_out_is_124() {
         for bound in [Bound::Timeout, Bound::Idle, Bound::Deadline] {
             let stop = Stop::GaveUp(GiveUp::Permanent);
-            assert_eq!(
-                status(Until::Success, stop, &End::TimedOut(bound), OVERRIDES),
-                Exit::Code(124)
-            );
+            assert_eq!(status(stop, &End::TimedOut(bound), OVERRIDES), Exit::Code(124));
         }
     }
 
@@ -151,34 +149,38 @@ mod tests {
     fn overrides_hold_where_they_speak_and_nowhere_else() {
         let end = End::Exited(7);
         for why in EXHAUSTED {
-            assert_eq!(
-                status(Until::Success, Stop::GaveUp(why), &end, OVERRIDES),
-                Exit::Code(75)
-            );
+            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(75));
         }
         for why in [GiveUp::Permanent, GiveUp::Nested, GiveUp::Stdin] {
-            assert_eq!(
-                status(Until::Success, Stop::GaveUp(why), &end, OVERRIDES),
-                Exit::Code(7)
-            );
+            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(7));
         }
         assert_eq!(
-            status(
-                Until::Success,
-                Stop::Succeeded { flaky: true },
-                &End::Exited(0),
-                OVERRIDES
-            ),
+            status(Stop::Succeeded { flaky: true }, &End::Exited(0), OVERRIDES),
             Exit::Code(64)
         );
         assert_eq!(
-            status(
-                Until::Success,
-                Stop::Succeeded { flaky: false },
-                &End::Exited(0),
-                OVERRIDES
-            ),
+            status(Stop::Succeeded { flaky: false }, &End::Exited(0), OVERRIDES),
             Exit::Code(0)
+        );
+    }
+
+    #[test]
+    fn until_a_failure_only_a_failure_is_0() {
+        let until = |stop, end: &End| super::status(Until::Failure, stop, end, Overrides::default());
+        for end in [End::Exited(7), End::Signaled(Signal::TERM), End::TimedOut(Bound::Idle)] {
+            assert_eq!(until(Stop::FailureCame, &end), Exit::Code(0));
+        }
+        for why in EXHAUSTED.into_iter().chain([GiveUp::Nested, GiveUp::Stdin]) {
+            for end in [End::Exited(0), End::Exited(3), End::TimedOut(Bound::Deadline)] {
+                assert_eq!(until(Stop::GaveUp(why), &end), Exit::Code(1), "{why:?} {end}");
+            }
+        }
+        // Its reader is gone.
+        let permanent = Stop::GaveUp(GiveUp::Permanent);
+        assert_eq!(until(permanent, &End::Exited(3)), Exit::Code(3));
+        assert_eq!(
+            until(permanent, &End::Signaled(Signal::PIPE)),
+            Exit::Signal(Signal::PIPE)
         );
     }
 }

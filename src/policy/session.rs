@@ -16,7 +16,7 @@ pub use limits::{FailureClass, Limits, Until};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Stop(Stop),
-    /// Wait this long and run the command again, because it failed; with `--until` because it succeeded, or in any case.
+    /// Wait this long and run the command again, because it failed or, with `--until`, succeeded.
     Retry(Duration),
     /// Wait this long and run it again, because a success must be confirmed (`--consecutive`).
     Confirm(Duration),
@@ -36,7 +36,7 @@ pub enum Stop {
     GaveUp(GiveUp),
 }
 
-/// Why the command is not run again, though that which the run is for has not come.
+/// What ends a run that has not come to what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
     /// Running it again cannot help.
@@ -144,8 +144,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// How a run is over that this has ended after an attempt. One that was to go on in any case gives nothing up where
-    /// the attempt succeeded.
+    /// How a run is over that this has ended after an attempt. One that goes on whatever happens gives nothing up after a
+    /// success.
     pub fn ended_by(&self, why: GiveUp, verdict: &Verdict) -> Stop {
         match (self.limits.until, verdict) {
             (Until::Never, Verdict::Success) => Stop::Ended(why),

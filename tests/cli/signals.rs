@@ -250,7 +250,7 @@ fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
 }
 
 /// Until no child is left and backoff sleeps.
-fn wait_until_waiting(live: &Live) {
+pub(crate) fn wait_until_waiting(live: &Live) {
     eventually("backoff waits", || {
         children_of(live.pid()).is_empty()
             && is_named(live.pid(), "backoff")

@@ -4,7 +4,8 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::common::words::Words;
-use crate::common::{backoff, run, shell, within};
+use crate::common::{backoff, clean, run, shell, within};
+use crate::signals::wait_until_waiting;
 
 /// Succeeds on the first two attempts.
 const TWICE: &str = "test $BACKOFF_ATTEMPT -lt 3";
@@ -88,6 +89,7 @@ fn a_signal_ends_a_run_until_anything() {
     for until in ["failure", "never"] {
         let mut live = live!("--until {} --every 5m -- echo run", until);
         live.expect_line("run");
+        wait_until_waiting(&live);
         live.signal(Signal::SIGTERM);
         assert_eq!(live.finish().signal(), Some(15));
         let script = "trap 'exit 4' TERM; echo run; while :; do sleep 0.01; done";
@@ -250,10 +252,32 @@ fn what_is_typed_wins_over_variables_and_policies() {
         let last: Vec<&str> = shown.stdout.lines().last().unwrap().split_whitespace().collect();
         assert_eq!(last, ["2", "120s", "120s", "120s", "240s"], "{name}");
     }
-    let shown = planned("-b 3s -j none", "BACKOFF_EVERY", "1s").expect_code(0);
+    let shown = planned("-b 3s", "BACKOFF_EVERY", "1s").expect_code(0);
     assert!(shown.stdout.contains(" 6s"), "{shown:?}");
+    run(backoff("--until failure -n 2 -- true").env("BACKOFF_CONSECUTIVE", "3")).expect_code(1);
+    run(backoff("--consecutive 2 -- true").env("BACKOFF_UNTIL", "failure")).expect_code(0);
     run!("-vv --every 7s -- true")
         .expect_stderr("base = 7s (--every)\n")
         .expect_stderr("growth = constant (--every)\n")
         .expect_stderr("jitter = none (--every)\n");
+}
+
+#[test]
+fn a_policy_may_name_a_fixed_wait_and_a_rule_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = within(&dir, "config.toml");
+    let text = "[policy.poll]\nevery = '30ms'\ndeadline = 600\n[[policy.poll.rule]]\nexit = [7, 143]\nevery = '70ms'\n";
+    let script = "umask 022; cat >\"$1\"";
+    let mut write = assert_cmd::Command::from_std(clean("sh"));
+    write.args(["-c", script, "sh", &path]).write_stdin(text).unwrap();
+    let script = "case $BACKOFF_ATTEMPT in 1) exit 1;; 2) exit 7;; 3) kill $$;; esac";
+    let ran = |words: &str| {
+        let mut command = backoff(words!("--config {} -p poll {..} -- sh -c {}", path, words, script));
+        let shown = run(command.env_remove("BACKOFF_NO_CONFIG")).expect_code(0);
+        let wait = |line: &str| line.split("; retrying in ").nth(1).unwrap_or_default().to_owned();
+        shown.stderr.lines().map(wait).collect::<Vec<_>>()
+    };
+    assert_eq!(ran(""), ["30ms", "70ms", "70ms", ""]);
+    assert_eq!(ran("--every 10ms"), ["10ms", "10ms", "10ms", ""]);
+    assert_eq!(ran("-b 20ms"), ["20ms", "20ms", "20ms", ""]);
 }
