@@ -91,7 +91,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| format!("{}; unlimited with --deadline or --until never", defaults::ATTEMPTS)),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
-        "A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
+        "Without --attempts these are unlimited then. A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
          deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. Whoever reads what backoff \
          writes has one more second; then the run ends, read or not, and if output of the command is unread, it has timed \
          out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
