@@ -2,16 +2,25 @@
 //! commands for GitHub Actions"; a command is a line that begins with `::`, with `%`, CR and LF escaped, or, in
 //! the older form, anything from `##[` on.
 
+use crate::policy::classifier::Verdict;
 use crate::run::event::Event;
 use crate::run::text::without_commands;
+
+fn plain(sentence: &str) -> String {
+    format!("backoff: {}\n", without_commands(sentence))
+}
 
 /// A line about an event, with its line feed.
 pub(crate) fn line(event: &Event<'_>, sentence: &str) -> String {
     let level = match event {
+        Event::Retrying {
+            verdict: Verdict::Success,
+            ..
+        } => return plain(sentence),
         Event::Retrying { .. } | Event::Warning(_) => "warning",
         Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => "error",
-        Event::Succeeded { .. } | Event::CoolingOff(_) | Event::Nested(_) => "notice",
-        _ => return format!("backoff: {}\n", without_commands(sentence)),
+        Event::Succeeded { .. } | Event::FailureCame { .. } | Event::CoolingOff(_) | Event::Nested(_) => "notice",
+        _ => return plain(sentence),
     };
     let escaped = without_commands(sentence)
         .replace('%', "%25")
