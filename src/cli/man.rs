@@ -36,6 +36,7 @@ fn names(opt: &Opt) -> String {
     let long = escape(&format!("--{}", opt.long));
     let value = match opt.takes {
         Takes::Value(name) | Takes::Values(name) => format!(" \" \\fI{}\\fR\"", escape(name)),
+        Takes::Optional(name) => format!(" \"[=\\fI{}\\fR]\"", escape(name)),
         // The words themselves, where they are few.
         Takes::Word(name, words) => match words.join("|") {
             words if words.len() <= 44 => format!(" \" {}\"", escape(&words)),

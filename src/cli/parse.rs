@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 
 use super::suggest::means_attempts;
-use super::table::Takes::{Count, Nothing, Value, Values, Word};
+use super::table::Takes::{Count, Nothing, Optional, Value, Values, Word};
 use super::table::{OPTIONS, OTHER, Opt};
 
 impl Opt {
@@ -50,11 +50,19 @@ impl Opt {
         match self.takes {
             Value(name) | Word(name, _) => value(arg, name),
             Values(name) => value(arg, name).action(ArgAction::Append),
+            // The next word is never its value: it may be the command.
+            Optional(name) => value(arg, name)
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value(ON),
             Nothing => arg.action(ArgAction::SetTrue),
             Count => arg.action(ArgAction::Count),
         }
     }
 }
+
+/// What an option stands for that may have a value and has none.
+const ON: &str = "on";
 
 /// What was typed: text only, nothing judged.
 #[derive(Debug, Default)]
@@ -169,7 +177,7 @@ fn typed(mut matches: ArgMatches, options: impl IntoIterator<Item = &'static Opt
     let mut typed = CommandLine::default();
     for opt in options {
         match opt.takes {
-            Value(_) | Values(_) | Word(..) => {
+            Value(_) | Values(_) | Optional(_) | Word(..) => {
                 let values = matches.remove_many::<OsString>(opt.long).into_iter().flatten();
                 typed.values.extend(values.map(|value| (opt, value)));
             }

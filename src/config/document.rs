@@ -47,6 +47,8 @@ enum Kind {
     Switch,
     /// The same, or a number.
     Count,
+    /// The same, or a value.
+    Optional(&'static str),
     /// One value.
     One(&'static str),
     /// A list: text with commas, or an array.
@@ -61,6 +63,7 @@ impl From<&Opt> for Kind {
             Takes::Nothing => Kind::Switch,
             Takes::Count => Kind::Count,
             Takes::Values(name) => Kind::Several(name),
+            Takes::Optional(name) => Kind::Optional(name),
             Takes::Value(name) if name.ends_with(",...") || name == "CODES" || name == "SIGNALS" => Kind::List(name),
             Takes::Value(name) | Takes::Word(name, _) => Kind::One(name),
         }
@@ -298,7 +301,7 @@ impl Document<'_> {
             let what = match kind {
                 Kind::Switch => "true or false",
                 Kind::Count => "a number",
-                Kind::One(what) | Kind::List(what) | Kind::Several(what) => what,
+                Kind::One(what) | Kind::Optional(what) | Kind::List(what) | Kind::Several(what) => what,
             };
             let problem = format!("{name:?} takes {what}, not {}", type_of(value.get_ref()));
             self.wrong(value.span().start, &problem)
@@ -321,7 +324,7 @@ impl Document<'_> {
 
 fn text(value: &DeValue<'_>, kind: Kind) -> Option<String> {
     match (value, kind) {
-        (DeValue::Boolean(on), Kind::Switch | Kind::Count) => Some(on.to_string()),
+        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => Some(on.to_string()),
         (DeValue::String(_) | DeValue::Float(_), Kind::Switch | Kind::Count) => None,
         (DeValue::Integer(_), Kind::Switch) => None,
         (DeValue::Integer(number), _) => Some(decimal(number)),

@@ -147,6 +147,7 @@ impl fmt::Display for Statement {
         let is_switch = matches!(opt.takes, Takes::Nothing | Takes::Count);
         match source {
             Source::Flag if is_switch => f.write_str(&name),
+            Source::Flag if matches!(opt.takes, Takes::Optional(_)) => write!(f, "{name}={text}"),
             Source::Flag => write!(f, "{name} {text}"),
             Source::Variable => write!(f, "{name}={text}"),
             Source::Entry(_) => write!(f, "--{} {text} ({name})", opt.long),

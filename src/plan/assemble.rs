@@ -44,7 +44,7 @@ pub(super) fn plan(
     let classes = rules::classes(layers)?;
     let (classifier, patterns) = rules::classifier(settings, layers, command)?;
     let limits = limits::limits(settings, nested == NestedMode::Once && outer.depth > 0)?;
-    let streams = streams::streams(settings, &classifier, patterns, &limits);
+    let streams = streams::streams(settings, &classifier, patterns, &limits)?;
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
     let caps = classes.iter().map(|class| class.delays.cap);
     let (budget, store) = budget::budget(settings, caps.fold(delays.cap, Duration::max))?;
@@ -56,6 +56,7 @@ pub(super) fn plan(
         classifier,
         streams,
         retry_if: value(&settings.retry_if),
+        success_if: value(&settings.success_if),
         bounds: limits::bounds(settings),
         initial_delay,
         splay,
@@ -73,6 +74,7 @@ pub(super) fn plan(
         },
         output: output::output(settings)?,
         on_retry: value(&settings.on_retry),
+        before_retry: value(&settings.before_retry),
         on_give_up: value(&settings.on_give_up),
         c_locale: is_on(&settings.c_locale),
         remarks: Vec::new(),

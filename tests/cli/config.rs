@@ -516,7 +516,7 @@ fn every_option_can_be_set_in_a_file() {
     ];
     for opt in OPTIONS.iter().filter(|opt| !not_in_a_file.contains(&&*opt.long)) {
         let value = match &opt.takes {
-            Takes::Nothing => "true".to_owned(),
+            Takes::Nothing | Takes::Optional(_) => "true".to_owned(),
             Takes::Word(words) => format!("{:?}", words[0]),
             Takes::Value(name) => match &**name {
                 "SIGNAL" | "SIGNALS" => "'TERM'".to_owned(),

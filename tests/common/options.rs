@@ -13,6 +13,8 @@ pub struct Opt {
 pub enum Takes {
     /// A value, which the manual calls so.
     Value(String),
+    /// Nothing, or a value after `=`, which the manual calls so.
+    Optional(String),
     /// One of these.
     Word(Vec<String>),
     Nothing,
@@ -53,6 +55,9 @@ fn takes(long: &str, value: &str, completion: &str) -> Takes {
     let value = value.trim_matches(['"', ' ']);
     if value.is_empty() {
         return Takes::Nothing;
+    }
+    if let Some(value) = value.strip_prefix("[=") {
+        return Takes::Optional(value.trim_end_matches(']').to_owned());
     }
     let case = completion.split(&format!("--{long})\n")).nth(1).unwrap();
     let first = case.trim_start().lines().next().unwrap();

@@ -8,7 +8,8 @@
 //! `retry` of which more is known: the failure came before any work (no connection, no lock, turned away
 //! with 429 or 503), so that even a command that must not run twice may run again. Where a tool makes
 //! several requests in one run, that holds only if what it did before is harmless, as downloads are. One
-//! such row is enough, whatever `retry` rows match with it.
+//! such row is enough, whatever `retry` rows match with it. `behind` is a `stop`, as the same command will fail again;
+//! but a `retry` where `--before-retry` does something about it first.
 
 use super::values::{self, Parsed};
 use crate::policy::sets::CodeSet;
@@ -120,6 +121,8 @@ pub(crate) enum RowVerdict {
     Refused,
     /// It is permanent, whatever other rows say.
     Stop,
+    /// It is permanent, unless something is done before the next attempt.
+    Behind,
 }
 
 /// A name that `--for` takes.
@@ -231,6 +234,7 @@ fn row(line: &'static str) -> Option<Row> {
         "retry" => RowVerdict::Retry,
         "refused" => RowVerdict::Refused,
         "stop" => RowVerdict::Stop,
+        "behind" => RowVerdict::Behind,
         _ => return None,
     };
     let codes = match fields.next()? {
