@@ -23,7 +23,7 @@ _backoff() {
 
     case "${cmd}" in
         backoff)
-            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --retry-after --max-retry-after --stdin-limit --pty --budget --budget-ratio --budget-min --budget-window --cool-off --store --store-timeout --quiet --verbose --log-file --report --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --c-locale --plan --list-presets --list-policies --config --no-config --help --version --growth --jitter --policy --match-on --stdin --stdout --stderr --nested --log-format --color --progress --generate"
+            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --retry-after --max-retry-after --stdin-limit --pty --budget --budget-ratio --budget-min --budget-window --cool-off --store --store-timeout --quiet --verbose --log-file --report --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --c-locale --plan --list-presets --list-policies --config --no-config --help --version --growth --jitter --policy --match-on --stdin --stdout --stderr --nested --log-format --color --progress --generate --hook-output"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -245,10 +245,6 @@ _backoff() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --hook-output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --exhausted-exit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -347,6 +343,10 @@ _backoff_or_command() {
         --attempts | --deadline | --timeout | --idle-timeout | --signal | --kill-after | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --success-exit | --success-match | --fail-match | --consecutive | --retry-exit | --stop-exit | --retry-match | --stop-match | --retry-signal | --stop-signal | --retry-if | --success-if | --for | --match-on | --max-retry-after | --stdin | --stdin-limit | --stdout | --stderr | --budget | --budget-ratio | --budget-min | --budget-window | --store | --store-timeout | --nested | --log-format | --log-file | --report | --color | --progress | --on-retry | --before-retry | --on-give-up | --exhausted-exit | --flaky-exit | --config | --generate | -[ndtiskbfmgjper] | -[qv][ndtiskbfmgjper])
             [[ ${COMP_WORDS[command + 1]} == = ]] && ((command++))
             ((command += 2))
+            ;;
+        --hook-output)
+            [[ ${COMP_WORDS[command + 1]} == = ]] && ((command += 2))
+            ((command++))
             ;;
         -*) ((command++)) ;;
         *) break ;;

@@ -41,7 +41,6 @@ complete -c backoff -l report -d 'Write a summary of the run in JSON to this fil
 complete -c backoff -l on-retry -d 'Run this shell command before each wait' -r
 complete -c backoff -l before-retry -d 'Run this shell command after each wait; the next attempt is made only if it succeeds' -r
 complete -c backoff -l on-give-up -d 'Run this shell command when giving up' -r
-complete -c backoff -l hook-output -d 'Give the three commands above the end of the failed attempt\'s output on standard input' -r
 complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline, delay or budget ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
 complete -c backoff -l config -d 'Read this configuration file' -r
@@ -105,4 +104,5 @@ complete -c backoff -l list-policies -d 'Print the policies: where each comes fr
 complete -c backoff -l no-config -d 'Read no configuration file'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
+complete -c backoff -l hook-output -d 'Give the three commands above the end of the failed attempt\'s output on standard input'
 complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --success-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --budget --budget-ratio --budget-min --budget-window --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

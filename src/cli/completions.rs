@@ -1,6 +1,7 @@
 //! Shell completions. `clap_complete` knows the options; each shell's own machinery completes the
 //! wrapped command and its arguments, with a short tail where `clap_complete` has none.
 
+use clap::{Arg, ArgAction};
 use clap_complete::{Shell, generate};
 
 use super::parse::documented_parser;
@@ -8,7 +9,15 @@ use super::table::{OPTIONS, Opt, Takes};
 
 fn of_options(shell: Shell) -> String {
     let mut script = Vec::new();
-    generate(shell, &mut documented_parser(), "backoff", &mut script);
+    let mut parser = match shell {
+        Shell::Zsh => documented_parser(),
+        // To these a value is one in the next word.
+        _ => with_optional_value().fold(documented_parser(), |parser, opt| {
+            let switch = Arg::new(opt.long).long(opt.long).help(opt.help());
+            parser.mut_arg(opt.long, |_| switch.action(ArgAction::SetTrue))
+        }),
+    };
+    generate(shell, &mut parser, "backoff", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
@@ -17,6 +26,11 @@ fn with_value() -> impl Iterator<Item = &'static Opt> {
     OPTIONS
         .iter()
         .filter(|opt| matches!(opt.takes, Takes::Value(_) | Takes::Values(_) | Takes::Word(..)))
+}
+
+/// Options whose value, if there is one, is in the same word.
+fn with_optional_value() -> impl Iterator<Item = &'static Opt> {
+    OPTIONS.iter().filter(|opt| matches!(opt.takes, Takes::Optional(_)))
 }
 
 fn short_names(options: impl Iterator<Item = &'static Opt>) -> String {
@@ -34,6 +48,10 @@ _backoff_or_command() {
         @LONG@ | -[@SHORT@] | -[@SWITCHES@][@SHORT@])
             [[ ${COMP_WORDS[command + 1]} == = ]] && ((command++))
             ((command += 2))
+            ;;
+        @OPTIONAL@)
+            [[ ${COMP_WORDS[command + 1]} == = ]] && ((command += 2))
+            ((command++))
             ;;
         -*) ((command++)) ;;
         *) break ;;
@@ -55,19 +73,26 @@ complete -F _backoff_or_command -o bashdefault -o default backoff
 "#;
 
 pub(super) fn bash() -> String {
-    let long: Vec<String> = with_value().map(|opt| format!("--{}", opt.long)).collect();
+    let long = |options: &mut dyn Iterator<Item = &'static Opt>| {
+        let names: Vec<String> = options.map(|opt| format!("--{}", opt.long)).collect();
+        names.join(" | ")
+    };
     let switches = OPTIONS
         .iter()
         .filter(|opt| matches!(opt.takes, Takes::Nothing | Takes::Count));
     let tail = BASH_TAIL
-        .replace("@LONG@", &long.join(" | "))
+        .replace("@LONG@", &long(&mut with_value()))
+        .replace("@OPTIONAL@", &long(&mut with_optional_value()))
         .replace("@SWITCHES@", &short_names(switches))
         .replace("@SHORT@", &short_names(with_value()));
     format!("{}{tail}", of_options(Shell::Bash))
 }
 
 pub(super) fn zsh() -> String {
-    of_options(Shell::Zsh)
+    with_optional_value().fold(of_options(Shell::Zsh), |script, opt| {
+        // The crate's form would also take the next word.
+        script.replace(&format!("'--{}=[", opt.long), &format!("'--{}=-[", opt.long))
+    })
 }
 
 pub(super) fn fish() -> String {

@@ -52,23 +52,23 @@ impl Run<'_> {
         if let Some(signal) = hook.interrupted {
             return Err(RunError::Interrupted(signal));
         }
-        match hook.outcome.end {
-            End::Exited(0) => {
-                let refused = match written {
-                    Ok(file) => self.passed_on.take(&file),
-                    Err(why) => Some(format!("BACKOFF_ENV: {why}")),
-                };
-                if let Some(why) = refused {
-                    self.tell(&Event::Warning(format!("--before-retry, {why}")))?;
-                }
-                Ok(None)
-            }
+        let end = hook.outcome.end;
+        let warning = match written {
+            Ok(file) if end == End::Exited(0) => self.passed_on.take(&file),
+            Ok(_) => None,
+            Err(why) => Some(why),
+        };
+        if let Some(why) = warning {
+            self.tell(&Event::Warning(format!("--before-retry: {why}")))?;
+        }
+        match end {
+            End::Exited(0) => Ok(None),
             // The loop sees that no time is left.
-            end @ End::TimedOut(Bound::Deadline) => {
+            End::TimedOut(Bound::Deadline) => {
                 self.tell(&Event::Warning(format!("--before-retry failed: {end}")))?;
                 Ok(None)
             }
-            end => self.stop_unprepared(&end, attempt).map(Some),
+            _ => self.stop_unprepared(&end, attempt).map(Some),
         }
     }
 

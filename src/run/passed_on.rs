@@ -34,7 +34,7 @@ impl PassedOn {
             1 => ", nor is another line".to_owned(),
             more => format!(", nor are {more} other lines"),
         };
-        Some(format!("BACKOFF_ENV: line {number} is not taken: {why}{more}"))
+        Some(format!("line {number} of BACKOFF_ENV is not taken: {why}{more}"))
     }
 
     fn set(&mut self, name: &str, value: &[u8]) -> Result<(), Refused> {
@@ -149,7 +149,7 @@ mod tests {
         ] {
             let mut passed_on = PassedOn::default();
             let told = passed_on.take(&[b"X=1\n", line, b"\nY=2\n"].concat());
-            assert_eq!(told, Some(format!("BACKOFF_ENV: line 2 is not taken: {why}")));
+            assert_eq!(told, Some(format!("line 2 of BACKOFF_ENV is not taken: {why}")));
             assert_eq!(shown(&passed_on), ["X=1", "Y=2"]);
         }
         let told = PassedOn::default().take(b"a b\nc d\ne f").unwrap();
@@ -166,14 +166,14 @@ mod tests {
         let told = passed_on.take(format!("A={half}\nB=1\nC={half}\n").as_bytes());
         let told = told.unwrap();
         assert!(
-            told.contains("line 3 is not taken: all variables together may be 64 KiB"),
+            told.contains("line 3 of BACKOFF_ENV is not taken: all variables together may be 64 KiB"),
             "{told}"
         );
         let told = passed_on
             .take(format!("D={half}\nE=2\nA=\nF={half}").as_bytes())
             .unwrap();
         assert!(
-            told.contains("line 1 is not taken: ") && told.ends_with(", nor is another line"),
+            told.contains("line 1 of BACKOFF_ENV is not taken: ") && told.ends_with(", nor is another line"),
             "{told}"
         );
         let names: Vec<_> = passed_on.0.iter().map(|(name, _)| &**name).collect();

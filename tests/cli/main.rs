@@ -13,9 +13,11 @@
 mod common;
 
 mod alarm;
+mod before_retry;
 mod budget;
 mod config;
 mod countdown;
+mod everyday_hooks;
 mod exit_status;
 mod generated;
 mod held;
@@ -34,6 +36,7 @@ mod resources;
 mod search;
 mod shell;
 mod signals;
+mod success_if;
 mod terminal;
 mod time;
 mod unread;

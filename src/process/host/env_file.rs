@@ -23,7 +23,11 @@ impl EnvFile {
         let file = Builder::new().prefix(".backoff-env-").tempfile();
         file.map(|file| EnvFile(file.into_temp_path())).map_err(|error| {
             let place = std::env::temp_dir();
-            format!("cannot make a file in {}: {}", place.display(), describe_error(&error))
+            format!(
+                "BACKOFF_ENV names no file: {}: {}",
+                place.display(),
+                describe_error(&error)
+            )
         })
     }
 
@@ -34,7 +38,7 @@ impl EnvFile {
     /// What it holds, but not much more than is of use, and removes it.
     pub(super) fn read(self) -> Result<Vec<u8>, String> {
         self.read_some()
-            .map_err(|error| format!("cannot be read: {}", describe_error(&error)))
+            .map_err(|error| format!("the file of BACKOFF_ENV cannot be read: {}", describe_error(&error)))
     }
 
     /// By its name, as a program may have put another file in its place; but that may be no link, nor a pipe.
