@@ -310,7 +310,7 @@ pub const OPTIONS: &[Opt] = &[
         "Run this shell command after each wait; the next attempt is made only if it succeeds",
         "Its failure ends the run with the status of the last attempt, as a permanent failure. Lines KEY=VALUE that it appends to \
          the file $BACKOFF_ENV are variables of all later attempts; a value ends with its line, and all together may be 64 KiB. It \
-         sees what --on-retry sees, but shares the terminal, if there is one, as COMMAND does."),
+         sees what --on-retry sees, but for BACKOFF_DELAY, and shares the terminal, if there is one, as COMMAND does."),
     opt(SAY, None, "on-give-up", Value("SHELL"),
         "Run this shell command when giving up",
         "As --on-retry, but it has five seconds at least, as the deadline may have passed. Not where retrying is left to an outer backoff (--nested once)."),

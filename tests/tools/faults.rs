@@ -85,7 +85,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "observed",
-        options: "-r nothing --retry-if 'exit 0' --on-retry true --retry-after",
+        options: "-r nothing --retry-if 'exit 0' --success-if 'exit 0' --on-retry true --before-retry true --hook-output --retry-after",
         bulk: 0,
         has_input: true,
         output: "out 1 in\nout 2 in\n",
@@ -798,7 +798,7 @@ fn spread(round: usize) -> f64 {
 /// Runs whose attempts take 4 ms and fail.
 const FAILING: &[&str] = &[
     "--report DIR/report --log-file DIR/log --log-format json -v",
-    "--report DIR/report --log-file DIR/log --log-format json -v --stop-match x --retry-if 'exit 0' --on-retry 'exit 0'",
+    "--report DIR/report --log-file DIR/log --log-format json -v --stop-match x --retry-if 'exit 0' --on-retry 'exit 0' --before-retry 'exit 0' --hook-output",
     "--report DIR/report --log-file DIR/log --log-format json -v --stdout final --stderr failure --stdin null",
     "--report DIR/report --log-file DIR/log --log-format json -v --budget b --budget-min 1000 --store DIR/store",
     "--report DIR/report --log-file DIR/log --log-format json -v --pty --stop-match x",
