@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::event::Event;
 use super::host::RunError;
 use super::state::{Judged, Run};
+use super::text::printable;
 use super::variables;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
@@ -56,7 +57,7 @@ impl Run<'_> {
         let warning = match written {
             Ok(file) if end == End::Exited(0) => self.passed_on.take(&file),
             Ok(_) => None,
-            Err(why) => Some(why),
+            Err(why) => Some(printable(&why)),
         };
         if let Some(why) = warning {
             self.tell(&Event::Warning(format!("--before-retry: {why}")))?;

@@ -35,14 +35,25 @@ impl EnvFile {
         self.0.as_os_str()
     }
 
-    /// What it holds, but not much more than is of use, and removes it.
-    pub(super) fn read(self) -> Result<Vec<u8>, String> {
-        self.read_some()
-            .map_err(|error| format!("the file of BACKOFF_ENV cannot be read: {}", describe_error(&error)))
+    /// What it holds, but not much more than is of use, and removes it. If it cannot be removed, that is an error, too.
+    pub(super) fn take(self) -> Result<Vec<u8>, String> {
+        let path = self.0.to_path_buf();
+        let wrong = |what: &str, error: &io::Error| {
+            let why = describe_error(error);
+            Err(format!(
+                "the file of BACKOFF_ENV cannot be {what}: {}: {why}",
+                path.display()
+            ))
+        };
+        match (self.read(), self.0.close()) {
+            (Err(error), _) => wrong("read", &error),
+            (Ok(_), Err(error)) => wrong("removed", &error),
+            (Ok(bytes), Ok(())) => Ok(bytes),
+        }
     }
 
     /// By its name, as a program may have put another file in its place; but that may be no link, nor a pipe.
-    fn read_some(&self) -> io::Result<Vec<u8>> {
+    fn read(&self) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = retry_on_intr(|| openat(CWD, self.path().as_bytes(), flags, Mode::empty()))?;
         let file = File::from(above_standard(file)?);

@@ -300,7 +300,7 @@ impl Host for System {
         let path = file.as_ref().map_or(OsStr::new(""), EnvFile::path);
         spec.variables.push(variables::variable("BACKOFF_ENV", path));
         let attempt = self.run_shell(shell, &spec, Some(input), None)?;
-        let written = file.and_then(EnvFile::read);
+        let written = file.and_then(EnvFile::take);
         if written.as_ref().is_ok_and(|written| !written.is_empty()) {
             // That of the next attempt is to be without other names.
             self.environment = None;
