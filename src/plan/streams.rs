@@ -41,16 +41,12 @@ pub(super) fn streams(
 /// How much of the output hooks get, if there are any.
 fn hook_output(settings: &Settings) -> Result<Option<usize>, UsageError> {
     let hooks = [&settings.on_retry, &settings.before_retry, &settings.on_give_up];
-    let Some(said) = settings.hook_output.as_ref().filter(|said| said.value.is_some()) else {
-        return Ok(None);
-    };
-    if hooks.iter().all(|hook| hook.is_none()) {
-        return match said.statement.source {
-            Source::Flag => Err(UsageError(
-                "--hook-output is for nobody; try it with --on-give-up, --on-retry or --before-retry".into(),
-            )),
-            _ => Ok(None),
-        };
+    let has_hooks = hooks.iter().any(|hook| hook.is_some());
+    match &settings.hook_output {
+        Some(said) if has_hooks => Ok(said.value),
+        Some(said) if said.value.is_some() && said.statement.source == Source::Flag => Err(UsageError(
+            "--hook-output is for nobody; try it with --on-give-up, --on-retry or --before-retry".into(),
+        )),
+        _ => Ok(None),
     }
-    Ok(said.value)
 }

@@ -201,7 +201,7 @@ impl Classifier {
             End::NotStarted(_) => failure.permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
             _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
-            // Rules of a tool speak of its failures; to this one it was a success.
+            // Retry rules say which failures of the command pass; the command itself calls this a success.
             _ if failure.unproven == Some(Unproven::SuccessIf) => failure.transient(Why::ByDefault),
             _ if self.rules.iter().any(|rule| !rule.stops) => failure.permanent(Why::NoRuleMatched),
             _ => failure.transient(Why::ByDefault),
