@@ -65,7 +65,7 @@ pub(super) fn plan(
         leave_to_outer: nested == NestedMode::Once && outer.depth > 0,
         ..limits::limits(settings)?
     };
-    let streams = streams::streams(settings, &classifier, patterns, &limits);
+    let streams = streams::streams(settings, &classifier, patterns, &limits)?;
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
     let caps = classes.iter().map(|class| class.delays.cap);
     let (budget, store) = budget::budget(settings, caps.fold(delays.cap, Duration::max))?;
@@ -77,6 +77,7 @@ pub(super) fn plan(
         classifier,
         streams,
         retry_if: value(&settings.retry_if),
+        success_if: value(&settings.success_if),
         bounds: limits::bounds(settings),
         timeouts: limits::timeouts(settings),
         initial_delay,
@@ -98,6 +99,7 @@ pub(super) fn plan(
         },
         output: output::output(settings)?,
         on_retry: value(&settings.on_retry),
+        before_retry: value(&settings.before_retry),
         on_give_up: value(&settings.on_give_up),
         c_locale: is_on(&settings.c_locale),
         remarks: Vec::new(),

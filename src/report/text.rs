@@ -234,7 +234,8 @@ impl Text<'_> {
             (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
                 Why::Rule(rule) => format!(" (permanent: {rule})"),
                 Why::ReaderGone => " (its reader is gone)".into(),
-                Why::PredicateFailed(how) => format!(" (permanent: --retry-if failed: {how})"),
+                Why::PredicateFailed { option, how } => format!(" (permanent: {option} failed: {how})"),
+                Why::BeforeRetryFailed(how) => format!(" (permanent: --before-retry failed: {how})"),
                 _ => " (permanent: no retry rule matches)".into(),
             },
             (GiveUp::Permanent, _) => String::new(),

@@ -7,7 +7,9 @@ mod hooks;
 pub(crate) mod host;
 pub(crate) mod observer;
 pub(crate) mod output;
+pub(crate) mod passed_on;
 pub(crate) mod plan;
+mod predicates;
 #[cfg(test)]
 pub(crate) mod script;
 mod state;

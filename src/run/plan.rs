@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     pub(crate) streams: StreamOptions,
     /// `--retry-if`
     pub(crate) retry_if: Option<String>,
+    /// `--success-if`
+    pub(crate) success_if: Option<String>,
     /// What ends an attempt, but for `--timeout`.
     pub(crate) bounds: Bounds,
     /// `--timeout`, for each attempt in turn; the last one repeats.
@@ -46,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) output: OutputOptions,
     /// `--on-retry`
     pub(crate) on_retry: Option<String>,
+    /// `--before-retry`
+    pub(crate) before_retry: Option<String>,
     /// `--on-give-up`
     pub(crate) on_give_up: Option<String>,
     /// `--c-locale`

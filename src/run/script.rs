@@ -90,6 +90,10 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
+    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError> {
+        Ok((self.hook(shell, &spec)?, Ok(Vec::new())))
+    }
+
     fn release(&mut self, _succeeded: bool) -> Result<bool, RunError> {
         Ok(true)
     }

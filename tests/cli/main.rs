@@ -13,10 +13,12 @@
 mod common;
 
 mod alarm;
+mod before_retry;
 mod budget;
 mod config;
 mod countdown;
 mod everyday;
+mod everyday_hooks;
 mod exit_status;
 mod generated;
 mod held;
@@ -36,6 +38,7 @@ mod resources;
 mod search;
 mod shell;
 mod signals;
+mod success_if;
 mod terminal;
 mod time;
 mod unread;

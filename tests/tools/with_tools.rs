@@ -538,6 +538,8 @@ fn bash_completes_options_and_commands() {
         has("backoff timeo", "timeout");
         has("backoff -n 3 --base = 1s -qj full timeo", "timeout");
         has("backoff -- timeo", "timeout");
+        has("backoff --hook-output timeo", "timeout");
+        has("backoff --hook-output = 1MiB timeo", "timeout");
         assert!(!complete("backoff -n 3 cat --att").contains("--attempts"));
     }
 }
@@ -558,6 +560,8 @@ fn zsh_completes_options_and_commands() {
         ("backoff --jitter deco", "decorrelated"),
         ("backoff -n 3 mandocno; backoff -n 3 unshar", "unshare"),
         ("backoff -n 3 cat /etc/hostn", "/etc/hostname"),
+        ("backoff --hook-output unshar", "unshare"),
+        ("backoff --hook-output=1MiB unshar", "unshare"),
     ] {
         let shown = complete(line, word);
         assert!(shown.contains(word), "no {word:?} for {line:?} in {shown:?}");
@@ -579,6 +583,8 @@ fn fish_completes_options_and_commands() {
         ("backoff -n 3 unshar", "unshare"),
         ("backoff -n 3 --base 1s -- unshar", "unshare"),
         ("backoff -n 3 cat /etc/hostn", "/etc/hostname"),
+        ("backoff --hook-output unshar", "unshare"),
+        ("backoff --hook-output=1MiB unshar", "unshare"),
     ] {
         let shown = complete(line);
         assert!(
