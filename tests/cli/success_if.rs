@@ -28,7 +28,7 @@ fn it_decides_about_what_would_be_a_success() {
     thrice("--success-if 'exit 1'", "exit 0")
         .expect_code(1)
         .expect_stderr("gave up after 3 attempts in ")
-        .expect_stderr(": --success-if says no (exit 0)\n");
+        .expect_stderr(": --success-if says no (exit 0) (no attempt is left: --attempts 3)\n");
     thrice("--success-exit 3 --success-if 'exit 0'", "exit 3")
         .expect_code(3)
         .expect_silence();
