@@ -266,7 +266,8 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| duration(defaults::STORE_TIMEOUT)),
     opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),
         "What to do under an outer backoff: retry, run once, or retry and say so",
-        "Retries under retries multiply: 3 x 3 = 9 calls.")
+        "Retries under retries multiply: 3 x 3 = 9 calls. A run knows those around it by BACKOFF_DEPTH: what empties the \
+         environment (env -i, ssh) makes it an outermost one.")
         .or(|| word(&NESTED, defaults::NESTED)),
 
     opt(SAY, Some('q'), "quiet", Nothing,

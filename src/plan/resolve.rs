@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::rc::Rc;
 
-use super::assemble::{OuterRun, plan};
+use super::assemble::{Outer, plan};
 use super::layers::Layers;
 use super::{effective, remarks, rules};
 use crate::budget::client::Store;
@@ -51,7 +51,7 @@ pub(crate) fn resolve(
     };
     let settings = layers.merged();
     let action = action(&settings, command)?;
-    let (mut plan, store) = plan(&settings, &layers, command, OuterRun::from(variables))?;
+    let (mut plan, store) = plan(&settings, &layers, command, Outer::from(variables))?;
     rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
     if plan.output.verbosity >= 1 {
         plan.remarks = remarks::remarks(variables);
@@ -94,7 +94,7 @@ fn check(config: &Config) -> Result<(), UsageError> {
             policy,
             defaults,
         };
-        plan(&layers.merged(), &layers, &[], OuterRun::default()).map(drop)
+        plan(&layers.merged(), &layers, &[], Outer::default()).map(drop)
     };
     if !config.defaults.entries.is_empty() {
         judge(chosen(&[defaults], config)?)?;

@@ -42,6 +42,9 @@ impl Terms {
 pub enum Question {
     /// Count an attempt that is no retry.
     Attempt,
+    /// The same, of a run within an attempt that was counted and has this number, less than 2^53: the first to ask so is
+    /// counted already, as the two are one call.
+    AttemptWithin(u64),
     /// May there be a retry? If so, it is counted.
     Retry,
     /// How long is a new run to wait?
@@ -66,6 +69,9 @@ pub struct Answer {
 /// The most slots that are kept. More than 60 are needed only after a run with a longer window has joined.
 pub const MOST_SLOTS: usize = 128;
 const SLOTS_PER_WINDOW: u64 = 60;
+
+/// Of the latest so many attempts it is known that a run within has stood for them.
+pub const MOST_PASSED_ON: usize = 64;
 
 /// Attempts of some stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +102,8 @@ pub struct Ledger {
     pub slots: Vec<Slot>,
     /// What the last run left to wait, if it gave up on a transient failure.
     pub cool_off: Option<CoolOff>,
+    /// The numbers of attempts for which a run within has stood, the latest last.
+    pub passed_on: Vec<u64>,
 }
 
 impl Ledger {
@@ -106,6 +114,8 @@ impl Ledger {
         let allowed = terms.allow(counts);
         match question {
             Question::Attempt => self.count(terms, millis(now), 0),
+            Question::AttemptWithin(number) if self.passed_on.contains(&number) => self.count(terms, millis(now), 0),
+            Question::AttemptWithin(number) => self.pass_on(number),
             Question::Retry if allowed => self.count(terms, millis(now), 1),
             Question::Retry | Question::CoolOff => {}
             Question::GaveUp(length) => self.begin_cool_off(length, now),
@@ -135,6 +145,13 @@ impl Ledger {
             counts.add(slot.counts);
         }
         counts
+    }
+
+    fn pass_on(&mut self, number: u64) {
+        if self.passed_on.len() >= MOST_PASSED_ON {
+            self.passed_on.remove(0);
+        }
+        self.passed_on.push(number);
     }
 
     fn begin_cool_off(&mut self, length: Duration, now: Duration) {

@@ -20,7 +20,15 @@ impl Run<'_> {
     pub(super) fn begin_counting(&mut self) {
         if let Some(budget) = &self.plan.budget {
             self.host
-                .begin_counting(budget, budget.timeout.saturating_mul(PATIENCE));
+                .begin_counting(budget, self.counting(budget), budget.timeout.saturating_mul(PATIENCE));
+        }
+    }
+
+    /// The first attempt within one that the budget has counted is the same call.
+    fn counting(&self, budget: &SharedBudget) -> Question {
+        match budget.within {
+            Some(number) if self.total == 1 => Question::AttemptWithin(number),
+            _ => Question::Attempt,
         }
     }
 
@@ -74,7 +82,7 @@ impl Run<'_> {
 
     fn finish_counting(&mut self, budget: &SharedBudget) -> Result<(), RunError> {
         if let Some(counted) = self.host.counted(budget)? {
-            self.answered(budget, Question::Attempt, counted, budget.timeout)?;
+            self.answered(budget, self.counting(budget), counted, budget.timeout)?;
         }
         Ok(())
     }

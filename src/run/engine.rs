@@ -116,7 +116,7 @@ impl Run<'_> {
             self.begin_counting();
         }
         self.tell(&Event::Started)?;
-        let spec = self.attempt_spec(self.plan.bounds.clone());
+        let spec = self.attempt_spec();
         let attempt = self.host.attempt(&spec)?;
         if attempt.outcome.seen.input_read_ahead {
             self.tell(&Event::ReadAhead)?;
@@ -132,7 +132,7 @@ impl Run<'_> {
     fn judge(&mut self, outcome: Outcome) -> Result<Judged, RunError> {
         let verdict = match (self.plan.classifier.judge(&outcome), &self.plan.retry_if) {
             (Verdict::Ask(reason), Some(shell)) => {
-                let mut spec = self.attempt_spec(self.plan.bounds.without_those_of_an_attempt());
+                let mut spec = self.spec_beside();
                 spec.variables.extend(variables::of_failure(&outcome, Some(&reason)));
                 answered(reason, &self.host.ask(shell, &spec)?)?
             }
@@ -196,7 +196,7 @@ impl Run<'_> {
 
     fn announce_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
         if self.plan.nesting.warn && self.session.retries() == 1 {
-            self.tell(&Event::Nested(self.plan.nesting))?;
+            self.tell(&Event::Nested(&self.plan.nesting))?;
         }
         // --reset-after may have started the count again with this attempt.
         self.attempt = self.session.attempt() - 1;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::plan::{Effective, Nesting};
+use super::nesting::Nesting;
+use super::plan::Effective;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::GiveUp;
@@ -33,7 +34,7 @@ pub(crate) enum Event<'a> {
         delay: Duration,
     },
     /// Retrying under another backoff, and `--nested warn`.
-    Nested(Nesting),
+    Nested(&'a Nesting),
     Succeeded {
         flaky: bool,
     },

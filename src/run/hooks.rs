@@ -44,7 +44,7 @@ impl Run<'_> {
         delay: Option<Duration>,
         Judged { outcome, verdict }: &Judged,
     ) -> Result<(), RunError> {
-        let mut spec = self.attempt_spec(self.plan.bounds.without_those_of_an_attempt());
+        let mut spec = self.spec_beside();
         if delay.is_none() {
             let least = self.host.elapsed().saturating_add(LEAST_TIME);
             spec.deadline = spec.deadline.map(|deadline| deadline.max(least));

@@ -77,7 +77,7 @@ pub(crate) trait Host {
         patience: Duration,
     ) -> Result<Result<BudgetAnswer, String>, RunError>;
     /// Begins to count an attempt that is no retry. After so long it need not be counted any more.
-    fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration);
+    fn begin_counting(&mut self, budget: &SharedBudget, question: Question, patience: Duration);
     /// Waits until it is counted, as long as the budget's store may take from its beginning on. None if nothing was begun.
     fn counted(&mut self, budget: &SharedBudget) -> Result<Option<Result<BudgetAnswer, String>>, RunError>;
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is

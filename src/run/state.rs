@@ -6,6 +6,7 @@ use rand::Rng;
 
 use super::event::{Event, Moment};
 use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError};
+use super::nesting::Counted;
 use super::observer::Observer;
 use super::plan::{Bounds, Identity, Plan};
 use super::variables;
@@ -74,14 +75,28 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the command has in common with the programs that are asked or told about it.
-    pub(super) fn attempt_spec(&self, bounds: Bounds) -> AttemptSpec {
+    /// For the command.
+    pub(super) fn attempt_spec(&self) -> AttemptSpec {
+        let counted = match &self.plan.budget {
+            Some(budget) => Some(Counted::attempt(self.identity, self.total, &budget.place)),
+            // The first attempt is the same call as that of the run around this one.
+            None => self.plan.nesting.counted.clone().filter(|_| self.total == 1),
+        };
+        self.spec(self.plan.bounds.clone(), counted.as_ref())
+    }
+
+    /// For the programs that are asked or told about it: no attempt was counted for them.
+    pub(super) fn spec_beside(&self) -> AttemptSpec {
+        self.spec(self.plan.bounds.without_those_of_an_attempt(), None)
+    }
+
+    fn spec(&self, bounds: Bounds, counted: Option<&Counted>) -> AttemptSpec {
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
         let previous = self.previous.as_ref().map(|previous| &previous.outcome);
         AttemptSpec {
             bounds,
             deadline: self.plan.limits.deadline,
-            variables: variables::of_attempt(self.plan, self.identity, self.attempt, elapsed, previous),
+            variables: variables::of_attempt(self.plan, self.identity, self.attempt, elapsed, previous, counted),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::nesting::{AROUND, COUNTED, Counted};
 use super::plan::{Identity, Plan};
 use super::text::printable;
 use crate::policy::classifier::Reason;
@@ -13,6 +14,8 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT_LIMIT",
     "BACKOFF_RUN_ID",
     "BACKOFF_DEPTH",
+    AROUND,
+    COUNTED,
     "BACKOFF_ELAPSED",
     "BACKOFF_PREVIOUS_EXIT",
     "BACKOFF_EXIT",
@@ -27,6 +30,7 @@ pub(super) fn of_attempt(
     attempt: u64,
     elapsed: Duration,
     previous: Option<&Outcome>,
+    counted: Option<&Counted>,
 ) -> Vec<(&'static str, String)> {
     let limit = plan.limits.attempts;
     let mut variables = vec![
@@ -43,6 +47,14 @@ pub(super) fn of_attempt(
             previous.map_or_else(String::new, |outcome| outcome.end.shell_status().to_string()),
         ),
     ];
+    if !plan.nesting.around.is_empty() {
+        let around: Vec<String> = plan.nesting.around.iter().map(ToString::to_string).collect();
+        variables.push((AROUND, around.join(" ")));
+    }
+    // All attempts of a run set the same variables.
+    if plan.budget.is_some() || plan.nesting.counted.is_some() {
+        variables.push((COUNTED, counted.map_or_else(String::new, ToString::to_string)));
+    }
     if plan.c_locale {
         variables.push(("LC_ALL", "C.UTF-8".to_owned()));
     }

@@ -8,7 +8,7 @@ pub use backoff_cli::policy::budget::{CoolOff, Counts, Ledger, MOST_SLOTS, Quest
 
 /// The size of a file.
 pub const PAGE: usize = 4096;
-const MAGIC: &[u8; 16] = b"backoff state 2\n";
+const MAGIC: &[u8; 16] = b"backoff state 3\n";
 
 /// What is counted in a directory's file, which nobody is to be writing.
 #[track_caller]
@@ -24,8 +24,9 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     let (length, sum, record) = (numbers[0] as usize, numbers[1], &numbers[2..]);
     assert_eq!(sum, checksum(&file[32..][..length]));
     let record = &record[..length / 8];
-    let [span, until, length] = record[..3].try_into().unwrap();
-    let slots = record[3..].as_chunks().0;
+    let [span, until, length, slots] = record[..4].try_into().unwrap();
+    let (slots, passed_on) = record[4..].split_at(3 * slots as usize);
+    let slots = slots.as_chunks().0;
     Ledger {
         span,
         slots: slots
@@ -36,6 +37,7 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
             })
             .collect(),
         cool_off: (length > 0).then_some(CoolOff { until, length }),
+        passed_on: passed_on.to_vec(),
     }
 }
 
@@ -46,9 +48,10 @@ pub fn file_of(ledger: &Ledger) -> Vec<u8> {
         .iter()
         .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
-    let record: Vec<u8> = [ledger.span, until, length]
+    let record: Vec<u8> = [ledger.span, until, length, ledger.slots.len() as u64]
         .into_iter()
         .chain(slots)
+        .chain(ledger.passed_on.iter().copied())
         .flat_map(u64::to_le_bytes)
         .collect();
     let mut file = MAGIC.to_vec();
