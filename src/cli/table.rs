@@ -87,7 +87,8 @@ const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
 #[rustfmt::skip]
 pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
-        "Attempts in all, the first included", "")
+        "Attempts in all, the first included",
+        "With the default waits that is about 10 s of waiting in all, 4 to 24 s in nine runs of ten.")
         .or(|| defaults::ATTEMPTS.to_string()),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
@@ -125,7 +126,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| duration(defaults::MAX_DELAY)),
     opt(WAIT, Some('g'), "growth", Word("GROWTH", GROWTH_NAMES),
         "How the un-jittered wait grows",
-        "exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, 3, 5, ...; constant: base. \
+        "exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, 3, 5, ...; constant: base, without jitter only for a single caller. \
          Not with decorrelated or slotted jitter, which grow by themselves.")
         .or(|| word(&GROWTHS, defaults::GROWTH)),
     opt(WAIT, None, "delays", Value("DURATION,..."),
