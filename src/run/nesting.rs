@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::plan::Identity;
-
 /// Of a run that is not outermost, for those within: the attempts of all runs around it.
 pub(crate) const AROUND: &str = "BACKOFF_AROUND";
 /// The attempt that a budget has counted, and which budget.
@@ -73,9 +71,9 @@ impl Counted {
     /// Redis counts in floats, which are exact below this.
     const NUMBERS: u64 = 1 << 53;
 
-    /// Attempt `total` of this run.
-    pub(super) fn attempt(identity: &Identity, total: u64, by: &str) -> Counted {
-        let random = identity.run_id.split('-').next();
+    /// Attempt `total` of this run, whose id begins with random digits.
+    pub(super) fn attempt(run_id: &str, total: u64, by: &str) -> Counted {
+        let random = run_id.split('-').next();
         let random = random.and_then(|digits| u64::from_str_radix(digits, 16).ok());
         Counted {
             number: (random.unwrap_or(0) << 20).wrapping_add(total) % Counted::NUMBERS,

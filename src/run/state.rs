@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
     /// For the command.
     pub(super) fn attempt_spec(&self) -> AttemptSpec {
         let counted = match &self.plan.budget {
-            Some(budget) => Some(Counted::attempt(self.identity, self.total, &budget.place)),
+            Some(budget) => Some(Counted::attempt(&self.identity.run_id, self.total, &budget.place)),
             // The first attempt is the same call as that of the run around this one.
             None => self.plan.nesting.counted.clone().filter(|_| self.total == 1),
         };
