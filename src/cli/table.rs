@@ -91,7 +91,8 @@ const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
 #[rustfmt::skip]
 pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
-        "Attempts in all, the first included", "")
+        "Attempts in all, the first included",
+        "With the default waits that is about 10 s of waiting in all, 4 to 24 s in nine runs of ten.")
         .or(|| format!("{}; unlimited with --deadline or --until never", defaults::ATTEMPTS)),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
@@ -133,7 +134,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| duration(defaults::MAX_DELAY)),
     opt(WAIT, Some('g'), "growth", Word("GROWTH", GROWTH_NAMES),
         "How the un-jittered wait grows",
-        "exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, 3, 5, ...; constant: base. \
+        "exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, 3, 5, ...; constant: base, without jitter only for a single caller. \
          Not with decorrelated or slotted jitter, which grow by themselves.")
         .or(|| format!("{}; constant with --until failure", word(&GROWTHS, defaults::GROWTH))),
     opt(WAIT, None, "delays", Value("DURATION,..."),
@@ -304,7 +305,8 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| duration(defaults::STORE_TIMEOUT)),
     opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),
         "What to do under an outer backoff: retry, run once, or retry and say so",
-        "Retries under retries multiply: 3 x 3 = 9 calls.")
+        "Retries under retries multiply: 3 x 3 = 9 calls. A run knows those around it by BACKOFF_DEPTH: what empties the \
+         environment (env -i, ssh) makes it an outermost one.")
         .or(|| word(&NESTED, defaults::NESTED)),
 
     opt(SAY, Some('q'), "quiet", Nothing,

@@ -201,7 +201,7 @@ impl Run<'_> {
 
     fn announce_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
         if self.plan.nesting.warn && self.session.retries() == 1 {
-            self.tell(&Event::Nested(self.plan.nesting))?;
+            self.tell(&Event::Nested(&self.plan.nesting))?;
         }
         // --reset-after may have started the count again with this attempt.
         self.attempt = self.session.attempt() - 1;

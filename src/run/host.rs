@@ -85,7 +85,7 @@ pub(crate) trait Host {
         patience: Duration,
     ) -> Result<Result<BudgetAnswer, String>, RunError>;
     /// Begins to count an attempt that is no retry. After so long it need not be counted any more.
-    fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration);
+    fn begin_counting(&mut self, budget: &SharedBudget, question: Question, patience: Duration);
     /// Waits until it is counted, for no longer than this from its beginning on. None if nothing was begun.
     fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError>;
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is

@@ -77,7 +77,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(Ok(BudgetAnswer { answer, warning: None }))
     }
 
-    fn begin_counting(&mut self, _: &SharedBudget, _: Duration) {}
+    fn begin_counting(&mut self, _: &SharedBudget, _: Question, _: Duration) {}
 
     fn counted(&mut self, _: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
         Ok(None)

@@ -6,6 +6,7 @@ use rand::Rng;
 
 use super::event::{Event, Moment};
 use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError, Variable};
+use super::nesting::Counted;
 use super::observer::Observer;
 use super::passed_on::PassedOn;
 use super::plan::{Bounds, Identity, Plan};
@@ -84,23 +85,29 @@ impl<'a> Run<'a> {
 
     /// What the next attempt gets.
     pub(super) fn attempt_spec(&self) -> AttemptSpec {
+        let counted = match &self.plan.budget {
+            Some(budget) => Some(Counted::attempt(&self.identity.run_id, self.total, &budget.place)),
+            // The first attempt is the same call as that of the run around this one.
+            None => self.plan.nesting.counted.clone().filter(|_| self.total == 1),
+        };
         let previous = self.previous.as_ref();
         let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
-        self.spec(self.plan.bounds_of(self.attempt), variables::of_ended(ended))
+        let bounds = self.plan.bounds_of(self.attempt);
+        self.spec(bounds, variables::of_ended(ended), counted.as_ref())
     }
 
-    /// What the programs get that are asked or told about an attempt.
+    /// What the programs get that are asked or told about an attempt: none was counted for them.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let bounds = self.plan.bounds.without_those_of_an_attempt();
-        let mut spec = self.spec(bounds, variables::of_ended(Some((outcome, reason))));
+        let mut spec = self.spec(bounds, variables::of_ended(Some((outcome, reason))), None);
         spec.variables.extend(variables::of_end(&outcome.end));
         spec
     }
 
-    fn spec(&self, bounds: Bounds, of_ended: [Variable; 2]) -> AttemptSpec {
+    fn spec(&self, bounds: Bounds, of_ended: [Variable; 2], counted: Option<&Counted>) -> AttemptSpec {
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
         let previous = self.previous.as_ref().map(|previous| &previous.outcome.end);
-        let mut variables = variables::of_run(self.plan, self.identity, self.attempt, elapsed, previous);
+        let mut variables = variables::of_run(self.plan, self.identity, self.attempt, elapsed, previous, counted);
         variables.extend(of_ended);
         self.passed_on.add_to(&mut variables);
         AttemptSpec {

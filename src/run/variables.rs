@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::host::Variable;
+use super::nesting::{AROUND, COUNTED, Counted};
 use super::plan::{Identity, Plan};
 use super::text::printable;
 use crate::policy::classifier::Reason;
@@ -17,6 +18,8 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_RUN_ID",
     "BACKOFF_ROOT_ID",
     "BACKOFF_DEPTH",
+    AROUND,
+    COUNTED,
     "BACKOFF_ELAPSED",
     "BACKOFF_PREVIOUS_EXIT",
     "BACKOFF_EXIT",
@@ -34,6 +37,7 @@ pub(super) fn of_run(
     attempt: u64,
     elapsed: Duration,
     previous: Option<&End>,
+    counted: Option<&Counted>,
 ) -> Vec<Variable> {
     let limit = plan.limits.attempts;
     let mut variables = vec![
@@ -51,6 +55,14 @@ pub(super) fn of_run(
             previous.map_or_else(String::new, |end| end.shell_status().to_string()),
         ),
     ];
+    if !plan.nesting.around.is_empty() {
+        let around: Vec<String> = plan.nesting.around.iter().map(ToString::to_string).collect();
+        variables.push(variable(AROUND, around.join(" ")));
+    }
+    // All attempts of a run set the same variables.
+    if plan.budget.is_some() || plan.nesting.counted.is_some() {
+        variables.push(variable(COUNTED, counted.map_or_else(String::new, ToString::to_string)));
+    }
     if plan.c_locale {
         variables.push(variable("LC_ALL", "C.UTF-8".to_owned()));
     }

@@ -322,8 +322,8 @@ impl Host for System {
         }
     }
 
-    fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration) {
-        self.counting = Some(self.begin_asking(Keeper::Shared, budget, Question::Attempt, patience));
+    fn begin_counting(&mut self, budget: &SharedBudget, question: Question, patience: Duration) {
+        self.counting = Some(self.begin_asking(Keeper::Shared, budget, question, patience));
     }
 
     fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
