@@ -21,16 +21,18 @@ fn courses(load: f64) -> Vec<(&'static str, Course)> {
 }
 
 #[test]
-fn a_budget_ends_an_overload_and_a_growing_share_does_not_shorten_it() {
+fn a_budget_ends_an_overload_and_a_growing_share_shortens_it_for_a_price_at_most() {
     let [nothing, budget, cool_off, rest @ ..] = &courses(0.8)[..] else {
         panic!("there are fewer ways");
     };
     assert!(nothing.1.overload > Duration::from_secs(100), "{nothing:?}");
     assert!(budget.1.overload < Duration::from_secs(2), "{budget:?}");
-    assert!(cool_off.1.overload < Duration::from_secs(5), "{cool_off:?}");
+    // What it has collected comes back together.
+    assert!(cool_off.1.overload > budget.1.overload, "{cool_off:?}");
+    assert!(cool_off.1.gave_up < nothing.1.gave_up, "{cool_off:?}");
     for share in rest {
-        assert!(share.1.overload >= cool_off.1.overload, "{share:?}");
-        assert!(share.1.took.mean() > cool_off.1.took.mean(), "{share:?}");
+        let is_paid_for = share.1.took.mean() > 10 * cool_off.1.took.mean();
+        assert!(share.1.overload >= cool_off.1.overload || is_paid_for, "{share:?}");
     }
 }
 
