@@ -37,6 +37,7 @@ complete -c backoff -l skipped-exit -d 'Status of a run that --cool-off=skip end
 complete -c backoff -l store -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet' -r
 complete -c backoff -l store-timeout -d 'How long the store may hold up the run [default: 250ms]' -r
 complete -c backoff -l log-file -d 'Append to this file what backoff says, instead of printing it on standard error' -r
+complete -c backoff -l label -d 'What lines about COMMAND name it, in place of its own name' -r
 complete -c backoff -l report -d 'Write a summary of the run in JSON to this file, at the end' -r
 complete -c backoff -l on-retry -d 'Run this shell command before each wait' -r
 complete -c backoff -l on-give-up -d 'Run this shell command when giving up' -r
@@ -54,11 +55,12 @@ decorrelated\t''
 additive\t''
 proportional\t''
 slotted\t''"
-complete -c backoff -s p -l policy -d 'A named set of the options of this and the first section; options given explicitly win' -r -f -a "sip\t''
+complete -c backoff -s p -l policy -d 'A named set of options; those given explicitly win' -r -f -a "sip\t''
 google\t''
 ethernet\t''
 aws\t''
-clojure\t''"
+clojure\t''
+cron\t''"
 complete -c backoff -l match-on -d 'What the regexes, --retry-if and --retry-after look at [default: both]' -r -f -a "stdout\t''
 stderr\t''
 both\t''"
@@ -66,9 +68,10 @@ complete -c backoff -l stdin -d 'What each attempt gets as standard input [defau
 inherit\t''
 replay\t''
 null\t''"
-complete -c backoff -l stdout -d 'stream it, print only the last attempt\'s, only that of a success, or drop it [default: stream]' -r -f -a "stream\t''
+complete -c backoff -l stdout -d 'stream it, print only the last attempt\'s, only that of a success, only that of a failed run, or drop it [default: stream]' -r -f -a "stream\t''
 final\t''
 success\t''
+failure\t''
 null\t''"
 complete -c backoff -l stderr -d 'stream it, print only the last attempt\'s, only that of a failed run, or drop it [default: stream]' -r -f -a "stream\t''
 final\t''
@@ -81,7 +84,8 @@ once\t''
 warn\t''"
 complete -c backoff -l log-format -d 'The form of what backoff says: lines for people, JSON lines, annotations [default: text]' -r -f -a "text\t''
 json\t''
-github\t''"
+github\t''
+github-groups\t''"
 complete -c backoff -l color -d 'Colour [default: auto]' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -105,4 +109,4 @@ complete -c backoff -l no-config -d 'Read no configuration file'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
 complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --label --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

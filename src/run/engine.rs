@@ -50,6 +50,7 @@ pub(crate) fn run(
 impl Run<'_> {
     fn until_decided(&mut self) -> Result<Exit, RunError> {
         if let Some(exit) = self.before_the_first_attempt()? {
+            self.release(false)?;
             return Ok(exit);
         }
         loop {

@@ -2,6 +2,7 @@
 
 mod background;
 mod between_attempts;
+mod held_output;
 mod log_file;
 mod replace;
 mod standard_error;
@@ -37,6 +38,7 @@ use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
 use background::Background;
 use between_attempts::BetweenAttempts;
+use held_output::HeldOutput;
 use log_file::LogFile;
 use standard_error::StandardError;
 
@@ -176,23 +178,53 @@ impl System {
     ) -> Result<Attempt, RunError> {
         let command = ["/bin/sh", "-c", shell].map(OsString::from);
         // Where standard error is closed, nothing of it may get into the command's output either.
-        let output = fd::duplicate(stdio::ERR)
-            .or_else(|_| fd::null())
-            .map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))?;
+        let held = self.held_output()?;
+        let outputs = match &held {
+            Some(held) => [held.for_child()?, held.for_child()?].map(Some),
+            None => {
+                let output = fd::duplicate(stdio::ERR).or_else(|_| fd::null());
+                let output = output.map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))?;
+                [Some(output), None]
+            }
+        };
         let streams = self.between.event_loop.streams.take();
         let launch = Launch {
             program: &Program::new(&command),
             environment: &mut environment_for(spec),
             place: place.unwrap_or_else(|| self.place()),
-            stdio: ChildStdio {
-                input,
-                outputs: [Some(output), None],
-            },
+            stdio: ChildStdio { input, outputs },
         };
         let deadline = self.deadline(spec);
         let answer = run(&mut self.between.event_loop, launch, spec, deadline);
         self.between.event_loop.streams = streams;
+        if let Some(held) = held {
+            held.read(|bytes| self.hold(bytes))?;
+        }
         answer
+    }
+
+    /// What a shell command prints goes here first, where standard error is held back.
+    fn held_output(&self) -> Result<Option<HeldOutput>, RunError> {
+        let streams = self.between.event_loop.streams.as_ref();
+        streams
+            .is_some_and(Streams::holds_lines)
+            .then(HeldOutput::new)
+            .transpose()
+    }
+
+    /// Holds back what would go to standard error, if the run is to (`--stderr failure`); whether it is.
+    fn hold(&mut self, bytes: &[u8]) -> Result<bool, RunError> {
+        match &mut self.between.event_loop.streams {
+            Some(streams) => streams.hold(bytes).map_err(RunError::Fault),
+            None => Ok(false),
+        }
+    }
+
+    fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
+        if self.hold(lines.as_bytes())? {
+            return Ok(());
+        }
+        self.standard_error.write(&mut self.between, lines)
     }
 
     /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is
@@ -214,7 +246,7 @@ impl System {
         if self.standard_error.has_lost_lines {
             lines.insert_str(0, &stdio::complaint(&format!("warning: {LINES_ARE_LOST}")));
         }
-        self.standard_error.write(&mut self.between, &lines)
+        self.write_to_standard_error(&lines)
     }
 }
 
@@ -322,7 +354,7 @@ impl Host for System {
 
     fn say(&mut self, lines: &str) -> Result<(), RunError> {
         let Some(log_file) = &mut self.log_file else {
-            return self.standard_error.write(&mut self.between, lines);
+            return self.write_to_standard_error(lines);
         };
         match log_file.write(&mut self.between, lines)? {
             Some(warning) => self.complain(&warning),

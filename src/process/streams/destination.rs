@@ -124,12 +124,21 @@ impl OutputDestination {
             return;
         }
         if let Err(error) = self.kept.append(bytes) {
-            self.broken = Some(Broken::Fault(format!("cannot be kept in {error}")));
+            self.broken = Some(Broken::Fault(cannot_be_kept(&error)));
         }
+    }
+
+    /// Keeps lines of backoff's own among the command's. The error is what a person should read.
+    pub(super) fn keep_own(&mut self, lines: &[u8]) -> Result<(), String> {
+        self.kept.append(lines).map_err(|error| cannot_be_kept(&error))
     }
 
     /// It cannot be taken from the command.
     pub(super) fn fail_to_read(&mut self, errno: Errno) {
         self.broken = Some(Broken::Fault(format!("cannot be read: {}", describe(errno))));
     }
+}
+
+fn cannot_be_kept(error: &io::Error) -> String {
+    format!("cannot be kept in {error}")
 }
