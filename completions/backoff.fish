@@ -1,10 +1,11 @@
-complete -c backoff -s n -l attempts -d 'Attempts in all, the first included [default: 5]' -r
+complete -c backoff -s n -l attempts -d 'Attempts in all, the first included [default: 5; unlimited with --deadline or --until never]' -r
 complete -c backoff -s d -l deadline -d 'Bound on the whole run' -r
-complete -c backoff -s t -l timeout -d 'Bound on one attempt' -r
+complete -c backoff -s t -l timeout -d 'Bound on one attempt; of a list the last entry repeats' -r
 complete -c backoff -s i -l idle-timeout -d 'Bound on silence: an attempt that prints nothing for so long is ended' -r
 complete -c backoff -s s -l signal -d 'What these bounds send first [default: TERM]' -r
 complete -c backoff -s k -l kill-after -d 'Time from that signal to KILL; 0 is never [default: 5s]' -r
-complete -c backoff -s b -l base -d 'The first wait\'s scale [default: 500ms]' -r
+complete -c backoff -l every -d 'A fixed wait: constant growth, no jitter' -r
+complete -c backoff -s b -l base -d 'The first wait\'s scale [default: 500ms; 0 with --until failure]' -r
 complete -c backoff -s f -l factor -d 'Growth per retry, at least 1 [default: 2; 3 with decorrelated jitter]' -r
 complete -c backoff -s m -l max-delay -d 'The cap: no wait is ever longer, jitter included [default: 30s]' -r
 complete -c backoff -l delays -d 'An explicit list of waits instead of growth; its last entry repeats' -r
@@ -13,14 +14,14 @@ complete -c backoff -l slot-ceiling -d 'Where the exponent of slotted jitter sto
 complete -c backoff -l stop-at-delay -d 'Give up once the next un-jittered wait would reach this' -r
 complete -c backoff -l initial-delay -d 'Wait before the first attempt [default: 0]' -r
 complete -c backoff -l splay -d 'A further uniform random wait in [0, DURATION] before the first attempt [default: 0]' -r
-complete -c backoff -l reset-after -d 'A failed attempt that ran at least this long starts the growth and the attempt count again' -r
+complete -c backoff -l reset-after -d 'An attempt that ran at least this long before it failed starts the growth and the attempt count again' -r
 complete -c backoff -l seed -d 'Reproducible waits: same build, same seed, same waits' -r
-complete -c backoff -l success-exit -d 'Exit codes that are not a failure [default: 0]' -r
+complete -c backoff -l success-exit -d 'Exit codes that are not a failure; may be repeated [default: 0]' -r
 complete -c backoff -l success-match -d 'Success takes a line of output that matches; may be repeated' -r
 complete -c backoff -l fail-match -d 'A line of output that matches is a failure, whatever the exit code; may be repeated' -r
 complete -c backoff -l consecutive -d 'Success means N successful attempts in a row, --base apart [default: 1]' -r
-complete -c backoff -s e -l retry-exit -d 'Exit codes of transient failures; all others are then permanent' -r
-complete -c backoff -l stop-exit -d 'Exit codes of permanent failures; wins over every retry rule' -r
+complete -c backoff -s e -l retry-exit -d 'Exit codes of transient failures; all others are then permanent; may be repeated' -r
+complete -c backoff -l stop-exit -d 'Exit codes of permanent failures; wins over every retry rule; may be repeated' -r
 complete -c backoff -s r -l retry-match -d 'A failure whose output has a matching line is transient; may be repeated' -r
 complete -c backoff -l stop-match -d 'A failure whose output has a matching line is permanent; may be repeated' -r
 complete -c backoff -l retry-signal -d 'Dying of one of these signals is a transient failure; others are then permanent' -r
@@ -44,11 +45,11 @@ complete -c backoff -l on-give-up -d 'Run this shell command when giving up' -r
 complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline, delay or budget ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
 complete -c backoff -l config -d 'Read this configuration file' -r
-complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential]' -r -f -a "exponential\t''
+complete -c backoff -s g -l growth -d 'How the un-jittered wait grows [default: exponential; constant with --until failure]' -r -f -a "exponential\t''
 linear\t''
 fibonacci\t''
 constant\t''"
-complete -c backoff -s j -l jitter -d 'The randomness [default: decorrelated; full with --growth or --delays]' -r -f -a "none\t''
+complete -c backoff -s j -l jitter -d 'The randomness [default: decorrelated; full with --growth or --delays; none with --until failure]' -r -f -a "none\t''
 full\t''
 equal\t''
 decorrelated\t''
@@ -61,6 +62,9 @@ ethernet\t''
 aws\t''
 clojure\t''
 cron\t''"
+complete -c backoff -l until -d 'What to go on until: a success, a failure, or neither [default: success]' -r -f -a "success\t''
+failure\t''
+never\t''"
 complete -c backoff -l match-on -d 'What the regexes, --retry-if and --retry-after look at [default: both]' -r -f -a "stdout\t''
 stderr\t''
 both\t''"
@@ -109,4 +113,4 @@ complete -c backoff -l no-config -d 'Read no configuration file'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
 complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --label --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after --every -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --until --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --label --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

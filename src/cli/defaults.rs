@@ -5,10 +5,12 @@
 use std::time::Duration;
 
 use super::words::{GrowthKind, JitterKind, NestedMode};
+use crate::policy::session::Until;
 use crate::policy::signal::Signal;
 use crate::run::output::{Format, When};
 use crate::run::streams::{InputMode, OutputMode};
 
+/// Without a deadline, which bounds a run by itself.
 pub(crate) const ATTEMPTS: u64 = 5;
 pub(crate) const SIGNAL: Signal = Signal::TERM;
 pub(crate) const KILL_AFTER: Duration = Duration::from_secs(5);
@@ -29,6 +31,7 @@ pub(crate) const SLOT_CEILING: u32 = 10;
 pub(crate) const INITIAL_DELAY: Duration = Duration::ZERO;
 pub(crate) const SPLAY: Duration = Duration::ZERO;
 
+pub(crate) const UNTIL: Until = Until::Success;
 pub(crate) const SUCCESS_EXIT: u8 = 0;
 pub(crate) const CONSECUTIVE: u64 = 1;
 /// Standard output and standard error.

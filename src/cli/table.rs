@@ -1,12 +1,12 @@
 //! Every option, once: name, value, heading, help. The parser, `--help`, the man page, the
 //! completions and the `BACKOFF_*` variables all come from [`OPTIONS`].
 
-use std::time::Duration;
-
 use super::defaults;
 use super::words::{
-    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, WHEN, YES_NO, names, word,
+    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, UNTILS, WHEN, YES_NO,
+    names, word,
 };
+use crate::report::words::exact as duration;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +75,7 @@ use Takes::{Count, Nothing, Optional, Value, Values, Word};
 
 const GROWTH_NAMES: &[&str] = &names(&GROWTHS);
 const JITTER_NAMES: &[&str] = &names(&JITTERS);
+const UNTIL_NAMES: &[&str] = &names(&UNTILS);
 const STREAM_NAMES: &[&str] = &names(&STREAM_CHOICES);
 const INPUT_NAMES: &[&str] = &names(&INPUTS);
 const STDOUT_NAMES: &[&str] = &names(&STDOUTS);
@@ -91,18 +92,18 @@ const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
 pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
         "Attempts in all, the first included", "")
-        .or(|| defaults::ATTEMPTS.to_string()),
+        .or(|| format!("{}; unlimited with --deadline or --until never", defaults::ATTEMPTS)),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
-        "A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
+        "Without --attempts these are unlimited then. A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
          deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. Whoever reads what backoff \
          writes has one more second; then the run ends, read or not, and if output of the command is unread, it has timed \
          out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
-    opt(TIME, Some('t'), "timeout", Value("DURATION"),
-        "Bound on one attempt",
-        "When it passes, the attempt's process tree gets the signal of --signal, and KILL after --kill-after. Such a \
-         failure is transient unless --stop-on-timeout is given. Time in which backoff was stopped (Ctrl-Z) does not \
-         count. 0 is no bound."),
+    opt(TIME, Some('t'), "timeout", Value("DURATION,..."),
+        "Bound on one attempt; of a list the last entry repeats",
+        "Of 30s,1m,2m the first attempt has 30s, the second 1m, all others 2m. When it passes, the attempt's process tree \
+         gets the signal of --signal, and KILL after --kill-after. Such a failure is transient unless --stop-on-timeout is \
+         given. Time in which backoff was stopped (Ctrl-Z) does not count. 0 is no bound."),
     opt(TIME, Some('i'), "idle-timeout", Value("DURATION"),
         "Bound on silence: an attempt that prints nothing for so long is ended",
         "As by --timeout, and with the same verdict. Standard output and error are looked at for this. 0 is no bound."),
@@ -114,10 +115,14 @@ pub const OPTIONS: &[Opt] = &[
         "If given, KILL also follows a TERM, INT, HUP or QUIT that backoff passed on, after this time.")
         .or(|| duration(defaults::KILL_AFTER)),
 
+    opt(WAIT, None, "every", Value("DURATION"),
+        "A fixed wait: constant growth, no jitter",
+        "The same as -b DURATION -g constant -j none, but a --max-delay from a weaker source, as the default, does \
+         not shorten it."),
     opt(WAIT, Some('b'), "base", Value("DURATION"),
         "The first wait's scale",
         "With slotted jitter, the slot time. Lowered to --max-delay where only that is given.")
-        .or(|| duration(defaults::BASE)),
+        .or(|| format!("{}; 0 with --until failure", duration(defaults::BASE))),
     opt(WAIT, Some('f'), "factor", Value("NUMBER"),
         "Growth per retry, at least 1", "")
         .or(|| format!("{}; {} with decorrelated jitter", defaults::FACTOR, defaults::FACTOR_OF_DECORRELATED)),
@@ -130,7 +135,7 @@ pub const OPTIONS: &[Opt] = &[
         "How the un-jittered wait grows",
         "exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, 3, 5, ...; constant: base. \
          Not with decorrelated or slotted jitter, which grow by themselves.")
-        .or(|| word(&GROWTHS, defaults::GROWTH)),
+        .or(|| format!("{}; constant with --until failure", word(&GROWTHS, defaults::GROWTH))),
     opt(WAIT, None, "delays", Value("DURATION,..."),
         "An explicit list of waits instead of growth; its last entry repeats", ""),
     opt(WAIT, Some('j'), "jitter",
@@ -140,7 +145,7 @@ pub const OPTIONS: &[Opt] = &[
          uniform in [base, min(max-delay, previous * factor)]; additive: e + uniform in [0, spread]; proportional: e * \
          uniform in [1 - spread, 1 + spread]; slotted: k * base, k a uniform integer in [0, 2^min(c, slot-ceiling) - 1] \
          after the c-th failure.")
-        .or(|| format!("{}; {} with --growth or --delays", word(&JITTERS, defaults::JITTER), word(&JITTERS, defaults::JITTER_OF_GROWTH))),
+        .or(|| format!("{}; {} with --growth or --delays; none with --until failure", word(&JITTERS, defaults::JITTER), word(&JITTERS, defaults::JITTER_OF_GROWTH))),
     opt(WAIT, None, "spread", Value("DURATION|PERCENT"),
         "The width of additive (a duration) or proportional (a percentage) jitter", "")
         .or(|| format!("{}; {}", duration(defaults::SPREAD), percent(defaults::SPREAD_FRACTION))),
@@ -158,8 +163,8 @@ pub const OPTIONS: &[Opt] = &[
         "Keeps the cron jobs of many machines from starting in the same second.")
         .or(|| duration(defaults::SPLAY)),
     opt(WAIT, None, "reset-after", Value("DURATION"),
-        "A failed attempt that ran at least this long starts the growth and the attempt count again",
-        "For commands that are meant to run for long and are supervised by backoff."),
+        "An attempt that ran at least this long before it failed starts the growth and the attempt count again",
+        "For commands that are meant to run for long and are supervised by backoff. With --until never, however it ended."),
     opt(WAIT, None, "seed", Value("N"),
         "Reproducible waits: same build, same seed, same waits", ""),
     opt(WAIT, Some('p'), "policy", Word("NAME", &["sip", "google", "ethernet", "aws", "clojure", "cron"]),
@@ -169,9 +174,18 @@ pub const OPTIONS: &[Opt] = &[
          clojure: 1s doubling, no jitter, giving up at 10s. cron: for a job of cron, which mails what is printed: \
          --stdout failure --stderr failure --splay 30s --c-locale."),
 
-    opt(JUDGE, None, "success-exit", Value("CODES"),
-        "Exit codes that are not a failure",
-        "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h).")
+    opt(JUDGE, None, "until", Word("WHAT", UNTIL_NAMES),
+        "What to go on until: a success, a failure, or neither",
+        "failure: a success is followed by another attempt; a failure of any kind, a signal or a time-out too, ends the run \
+         with status 0, and that none came before attempts or deadline ran out is status 1. No wait grows, and there is \
+         none unless --base or --every names it. never: whatever its end, an attempt is followed by another, until a \
+         signal, --attempts or --deadline ends the run, with the status of the last attempt. A command that cannot be \
+         started ends any run.")
+        .or(|| word(&UNTILS, defaults::UNTIL)),
+    opt(JUDGE, None, "success-exit", Values("CODES"),
+        "Exit codes that are not a failure; may be repeated",
+        "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h). As in a shell, 128+N is also a \
+         death by signal N: 143 is that by TERM.")
         .or(|| defaults::SUCCESS_EXIT.to_string()),
     opt(JUDGE, None, "success-match", Values("REGEX"),
         "Success takes a line of output that matches; may be repeated",
@@ -181,11 +195,11 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "consecutive", Value("N"),
         "Success means N successful attempts in a row, --base apart", "")
         .or(|| defaults::CONSECUTIVE.to_string()),
-    opt(JUDGE, Some('e'), "retry-exit", Value("CODES"),
-        "Exit codes of transient failures; all others are then permanent",
+    opt(JUDGE, Some('e'), "retry-exit", Values("CODES"),
+        "Exit codes of transient failures; all others are then permanent; may be repeated",
         "Listing 126 or 127 makes a command that cannot be executed or found a transient failure."),
-    opt(JUDGE, None, "stop-exit", Value("CODES"),
-        "Exit codes of permanent failures; wins over every retry rule", ""),
+    opt(JUDGE, None, "stop-exit", Values("CODES"),
+        "Exit codes of permanent failures; wins over every retry rule; may be repeated", ""),
     opt(JUDGE, Some('r'), "retry-match", Values("REGEX"),
         "A failure whose output has a matching line is transient; may be repeated", ""),
     opt(JUDGE, None, "stop-match", Values("REGEX"),
@@ -384,14 +398,6 @@ impl Opt {
     pub fn is_setting(&self) -> bool {
         self.heading != OTHER
     }
-}
-
-/// `1m30s`: nothing is rounded.
-pub fn duration(duration: Duration) -> String {
-    if duration.is_zero() {
-        return defaults::FLAKY_EXIT.to_string();
-    }
-    humantime::format_duration(duration).to_string().replace(' ', "")
 }
 
 pub fn percent(fraction: f64) -> String {

@@ -1,5 +1,6 @@
 //! Options that take one of a few words: the words, and what each means.
 
+use crate::policy::session::Until;
 use crate::run::output::{Format, When};
 use crate::run::streams::{InputMode, OutputMode};
 
@@ -55,6 +56,11 @@ pub(crate) const JITTERS: [(&str, JitterKind); 7] = [
     ("additive", JitterKind::Additive),
     ("proportional", JitterKind::Proportional),
     ("slotted", JitterKind::Slotted),
+];
+pub(crate) const UNTILS: [(&str, Until); 3] = [
+    ("success", Until::Success),
+    ("failure", Until::Failure),
+    ("never", Until::Never),
 ];
 /// Standard output and standard error.
 pub(crate) const STREAM_CHOICES: [(&str, [bool; 2]); 3] = [

@@ -20,6 +20,7 @@ const OF_RULES: &[(&str, Kind)] = &[
     ("timed-out", Kind::Switch),
     ("verdict", Kind::One("\"transient\" or \"permanent\"")),
     ("attempts", Kind::One("N|unlimited")),
+    ("every", Kind::One("DURATION")),
     ("base", Kind::One("DURATION")),
     ("factor", Kind::One("NUMBER")),
     ("max-delay", Kind::One("DURATION")),
@@ -64,7 +65,7 @@ impl From<&Opt> for Kind {
             Takes::Count => Kind::Count,
             Takes::Values(name) => Kind::Several(name),
             Takes::Optional(name) => Kind::Optional(name),
-            Takes::Value(name) if name.ends_with(",...") || name == "CODES" || name == "SIGNALS" => Kind::List(name),
+            Takes::Value(name) if name.ends_with(",...") || name == "SIGNALS" => Kind::List(name),
             Takes::Value(name) | Takes::Word(name, _) => Kind::One(name),
         }
     }

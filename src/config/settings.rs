@@ -12,8 +12,9 @@ use crate::cli::parse::CommandLine;
 use crate::cli::table::{OPTIONS, Opt};
 use crate::cli::words::{
     DOCUMENTS, Document, FORMATS, GROWTHS, GrowthKind, INPUTS, JITTERS, JitterKind, NESTED, NestedMode, STDERRS,
-    STDOUTS, STREAM_CHOICES, WHEN, YES_NO,
+    STDOUTS, STREAM_CHOICES, UNTILS, WHEN, YES_NO,
 };
+use crate::policy::session::Until;
 use crate::policy::sets::{CodeSet, SignalSet};
 use crate::policy::signal::Signal;
 use crate::run::output::{Format, When};
@@ -86,11 +87,12 @@ settings! {
     values {
         attempts "attempts": Option<u64> = values::attempts;
         deadline "deadline": Duration = values::duration;
-        timeout "timeout": Duration = values::duration;
+        timeout "timeout": Vec<Duration> = values::durations;
         idle_timeout "idle-timeout": Duration = values::duration;
         signal "signal": Signal = values::signal;
         kill_after "kill-after": Duration = values::duration;
 
+        every "every": Duration = values::duration;
         base "base": Duration = values::duration;
         factor "factor": f64 = values::factor;
         max_delay "max-delay": Duration = values::duration;
@@ -106,10 +108,8 @@ settings! {
         seed "seed": u64 = |text| values::whole(text, 0, u64::MAX);
         policy "policy": String = values::any_text;
 
-        success_exit "success-exit": CodeSet = values::codes;
+        until "until": Until = |text| values::one_of(text, &UNTILS);
         consecutive "consecutive": u64 = |text| values::whole(text, 1, u64::MAX);
-        retry_exit "retry-exit": CodeSet = values::codes;
-        stop_exit "stop-exit": CodeSet = values::codes;
         retry_signal "retry-signal": SignalSet = values::signals;
         stop_signal "stop-signal": SignalSet = values::signals;
         retry_if "retry-if": String = values::any_text;
@@ -145,6 +145,9 @@ settings! {
         generate "generate": Document = |text| values::one_of(text, &DOCUMENTS);
     }
     lists {
+        success_exit "success-exit": CodeSet = values::codes;
+        retry_exit "retry-exit": CodeSet = values::codes;
+        stop_exit "stop-exit": CodeSet = values::codes;
         success_match "success-match": Pattern = Pattern::parse;
         fail_match "fail-match": Pattern = Pattern::parse;
         retry_match "retry-match": Pattern = Pattern::parse;

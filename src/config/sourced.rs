@@ -177,6 +177,19 @@ impl<T> Sourced<T> {
         }
     }
 
+    /// What the same statement says of another option.
+    pub(crate) fn also<U>(&self, value: U) -> Sourced<U> {
+        Sourced {
+            value,
+            statement: Rc::clone(&self.statement),
+        }
+    }
+
+    /// Whether both were read from the same statement.
+    pub(crate) fn is_by<U>(&self, other: &Sourced<U>) -> bool {
+        Rc::ptr_eq(&self.statement, &other.statement)
+    }
+
     pub(crate) fn rank(&self) -> Rank {
         self.statement.source.rank()
     }

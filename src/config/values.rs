@@ -251,7 +251,7 @@ pub fn signals(text: &str) -> Parsed<SignalSet> {
     Ok(set)
 }
 
-/// `--delays`: a comma-separated list of at least one duration.
+/// `--delays`, `--timeout`: a comma-separated list of at least one duration.
 pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     text.split(',')
         .map(|part| {

@@ -78,6 +78,7 @@ pub(super) fn plan(
         streams,
         retry_if: value(&settings.retry_if),
         bounds: limits::bounds(settings),
+        timeouts: limits::timeouts(settings),
         initial_delay,
         splay,
         seed: value(&settings.seed),

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use crate::cli::table::{OPTIONS, Opt, duration, percent};
+use crate::cli::table::{OPTIONS, Opt, percent};
 use crate::cli::words::{JITTERS, JitterKind, word};
 use crate::config::layer::PolicyRule;
 use crate::config::load::{ConfigFile, shown};
 use crate::config::settings::Settings;
 use crate::config::sourced::Sourced;
 use crate::policy::delay::{Delays, Growth, Jitter};
+use crate::report::words::exact as duration;
 use crate::run::plan::{Effective, Plan};
 
 pub(super) fn settings(settings: &Settings, rules: &[PolicyRule], file: &ConfigFile, plan: &Plan) -> Vec<Effective> {
@@ -49,6 +50,12 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
             Some(why) => ("no".to_owned(), why.clone()),
             None => (opt.default?(), "default".to_owned()),
         },
+        // Its default hangs on other options.
+        (Wait::Other, None) if opt.long == "attempts" => {
+            let attempts = plan.limits.attempts;
+            let shown = attempts.map_or_else(|| "unlimited".to_owned(), |attempts| attempts.to_string());
+            (shown, "default".to_owned())
+        }
         (Wait::Other, None) => (opt.default?(), "default".to_owned()),
     };
     Some(Effective {

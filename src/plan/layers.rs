@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
+use super::spelled_out::spelled_out;
 use crate::config::layer::{Policy, PolicyRule};
 use crate::config::settings::Settings;
+use crate::config::sourced::UsageError;
 
 /// From the strongest to the weakest; a rule of the policy stands between the first two.
 #[derive(Debug)]
@@ -16,13 +18,13 @@ pub(super) struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    pub(super) fn merged(&self) -> Settings {
-        self.with_weaker(self.explicit.clone())
+    pub(super) fn merged(&self) -> Result<Settings, UsageError> {
+        spelled_out(self.with_weaker(self.explicit.clone()))
     }
 
     /// What holds for the failures of a rule.
-    pub(super) fn of_rule(&self, rule: &PolicyRule) -> Settings {
-        self.with_weaker(self.explicit.clone().or(&rule.settings))
+    pub(super) fn of_rule(&self, rule: &PolicyRule) -> Result<Settings, UsageError> {
+        spelled_out(self.with_weaker(self.explicit.clone().or(&rule.settings)))
     }
 
     pub(super) fn rules(&self) -> &[PolicyRule] {

@@ -6,19 +6,23 @@ use crate::cli::defaults;
 use crate::cli::words::JitterKind;
 use crate::config::settings::{Settings, is_on};
 use crate::config::sourced::{Source, Sourced, Statement, UsageError, value};
-use crate::policy::session::Limits;
+use crate::policy::session::{Limits, Until};
 use crate::run::plan::Bounds;
 
 /// As in `timeout(1)`, 0 is no bound.
 fn bound(said: &Option<Sourced<Duration>>) -> Option<Duration> {
-    value(said).filter(|bound| !bound.is_zero())
+    value(said).and_then(bounding)
+}
+
+fn bounding(bound: Duration) -> Option<Duration> {
+    (!bound.is_zero()).then_some(bound)
 }
 
 pub(super) fn bounds(settings: &Settings) -> Bounds {
     let kill_after = value(&settings.kill_after);
     let never = |after: &Duration| !after.is_zero();
     Bounds {
-        timeout: bound(&settings.timeout),
+        timeout: None,
         idle: bound(&settings.idle_timeout),
         signal: value(&settings.signal).unwrap_or(defaults::SIGNAL),
         kill_passed_on_after: kill_after.filter(never),
@@ -26,9 +30,19 @@ pub(super) fn bounds(settings: &Settings) -> Bounds {
     }
 }
 
+/// `--timeout`, attempt by attempt.
+pub(super) fn timeouts(settings: &Settings) -> Vec<Option<Duration>> {
+    let list = value(&settings.timeout).unwrap_or_default();
+    list.into_iter().map(bounding).collect()
+}
+
 /// What the settings alone say.
 pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
-    let attempts = value(&settings.attempts).unwrap_or(Some(defaults::ATTEMPTS));
+    let until = value(&settings.until).unwrap_or(defaults::UNTIL);
+    let deadline = bound(&settings.deadline);
+    // Who says how long it may take has said how often.
+    let is_bounded = deadline.is_none() && until != Until::Never;
+    let attempts = value(&settings.attempts).unwrap_or(is_bounded.then_some(defaults::ATTEMPTS));
     if let (Some(consecutive), Some(limit)) = (&settings.consecutive, attempts)
         && consecutive.value > limit
     {
@@ -51,8 +65,9 @@ pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
     }
     let max_retry_after = value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER);
     Ok(Limits {
+        until,
         attempts,
-        deadline: bound(&settings.deadline),
+        deadline,
         stop_at_delay: value(&settings.stop_at_delay),
         reset_after: value(&settings.reset_after),
         consecutive: value(&settings.consecutive).unwrap_or(defaults::CONSECUTIVE),

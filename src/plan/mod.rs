@@ -12,6 +12,7 @@ mod remarks;
 mod request;
 pub(crate) mod resolve;
 mod rules;
+mod spelled_out;
 mod streams;
 mod waits;
 

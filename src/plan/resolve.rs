@@ -50,7 +50,7 @@ pub(crate) fn resolve(
         policy: chosen(&[said, defaults], config)?,
         defaults,
     };
-    let settings = layers.merged();
+    let settings = layers.merged()?;
     let action = action(&settings, command)?;
     // Only presets go by it.
     let words = settings.presets.as_ref().map_or_else(Vec::new, |_| in_the_end(command));
@@ -101,7 +101,7 @@ fn check(config: &Config) -> Result<(), UsageError> {
             policy,
             defaults,
         };
-        plan(&layers.merged(), &layers, &[], &[], OuterRun::default()).map(drop)
+        plan(&layers.merged()?, &layers, &[], &[], OuterRun::default()).map(drop)
     };
     if !config.defaults.entries.is_empty() {
         judge(chosen(&[defaults], config)?)?;

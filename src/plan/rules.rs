@@ -48,7 +48,7 @@ pub(super) fn classifier(
         return Err(wrong(settings, layers, patterns.0.len(), MOST_PATTERNS, &problem));
     }
     let classifier = Classifier {
-        success_exit: value(&settings.success_exit).unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT)),
+        success_exit: codes(&settings.success_exit).unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT)),
         success_match,
         fail_match,
         rules,
@@ -83,7 +83,7 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
         ("stop-exit", true, &settings.stop_exit),
         ("retry-exit", false, &settings.retry_exit),
     ] {
-        rules.extend(value(said).map(|codes| Rule {
+        rules.extend(codes(said).map(|codes| Rule {
             codes: Some(codes),
             ..rule(name, stops)
         }));
@@ -98,6 +98,11 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
         }));
     }
     rules
+}
+
+/// The codes of an option that adds up; None where nothing was said.
+fn codes(said: &[Sourced<CodeSet>]) -> Option<CodeSet> {
+    said.iter().map(|codes| codes.value).reduce(CodeSet::union)
 }
 
 /// `--for`
@@ -165,7 +170,7 @@ fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
 pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<FailureClass>, UsageError> {
     let class = |rule| {
         Ok(FailureClass {
-            delays: waits::of_class(&layers.of_rule(rule))?,
+            delays: waits::of_class(&layers.of_rule(rule)?)?,
             attempts: value(&rule.settings.attempts).flatten(),
         })
     };

@@ -9,6 +9,7 @@ use super::resolve::tests::request;
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{Bound, End, StartFailure};
 use crate::policy::samples::{expect_near, mean, ms, quietly, s, seeded};
+use crate::policy::signal::Signal;
 use crate::report::reporter::Reporter;
 use crate::run::engine;
 use crate::run::host::RunError;
@@ -103,7 +104,11 @@ fn a_permanent_failure_fails_fast() {
 #[test]
 fn exhaustion_ends_with_the_last_code() {
     let played = play(&["-j", "none"], &exits(&[1, 2, 3, 4, 5, 0]));
-    played.expect(5, 5, "gave up after 5 attempts in 7.5s: exit 5");
+    played.expect(
+        5,
+        5,
+        "gave up after 5 attempts in 7.5s: exit 5 (no attempt is left: --attempts 5)",
+    );
     assert_eq!(played.waits, [ms(500), s(1), s(2), s(4)]);
     assert_eq!(played.first, Duration::ZERO);
 }
@@ -123,11 +128,15 @@ fn a_wait_past_the_deadline_is_given_up_at_once() {
     played.expect(
         1,
         3,
-        "gave up after 3 attempts in 6.0s: exit 1 (the next wait would pass the deadline)",
+        "gave up after 3 attempts in 6.0s: exit 1 (the next attempt would begin after the deadline: --deadline 10s)",
     );
     assert_eq!(played.waits, [s(1), s(2)]);
     let late = [(End::TimedOut(Bound::Deadline), s(10)), (End::Exited(0), s(1))];
-    play(&["-d", "10s"], &late).expect(124, 1, "gave up after 1 attempt in 10.0s: ended by the deadline");
+    play(&["-d", "10s"], &late).expect(
+        124,
+        1,
+        "gave up after 1 attempt in 10.0s: ended by the deadline (--deadline 10s)",
+    );
     let timed_out = [(End::TimedOut(Bound::Timeout), s(3)), (End::Exited(0), s(1))];
     play(&["-t", "3s", "-j", "none"], &timed_out).expect(0, 2, "succeeded on attempt 2 of 5 after 4.5s");
 }
@@ -138,12 +147,146 @@ fn the_clojure_function_whole() {
     played.expect(
         1,
         5,
-        "gave up after 5 attempts in 15.0s: exit 1 (the next wait would reach --stop-at-delay)",
+        "gave up after 5 attempts in 15.0s: exit 1 (the next wait would reach --stop-at-delay 10s)",
     );
     assert_eq!(played.waits, [s(1), s(2), s(4), s(8)]);
     // Only failures for which the predicate holds are retried.
     play(&["-p", "clojure", "-e", "75"], &exits(&[75, 75, 1, 0])).expect(1, 3, "no retry rule matches");
     play(&["-p", "clojure"], &exits(&[1, 1, 0])).expect(0, 3, "succeeded");
+}
+
+#[test]
+fn a_deadline_alone_leaves_attempts_unlimited() {
+    let script = exits(&[1; 40]);
+    for words in [
+        &["--every", "10s", "-d", "2m"][..],
+        &["-j", "none", "-b", "10s", "-g", "constant", "-d", "2m"],
+        &["-p", "sip", "--every", "10s", "-d", "2m"],
+    ] {
+        let played = play(words, &script);
+        let bound = "(the next attempt would begin after the deadline: --deadline 2m)";
+        played.expect(1, 12, bound);
+        assert_eq!(played.waits, [s(10); 11]);
+    }
+    // A policy that names attempts, and whoever types them, keep both bounds.
+    for words in [
+        &["-p", "aws", "-d", "2m"][..],
+        &["-n", "3", "-d", "2m", "--every", "1s"],
+    ] {
+        play(words, &script).expect(1, 3, "(no attempt is left: --attempts 3)");
+    }
+    // No deadline is none.
+    play(&["-d", "0"], &script).expect(1, 5, "(no attempt is left: --attempts 5)");
+    let variable = plan(&["--every", "1s"], &[("BACKOFF_DEADLINE", "10s")]);
+    assert_eq!(play_plan(&variable, &script, 15).calls, 10);
+}
+
+#[test]
+fn until_a_failure() {
+    let played = play(&["--until", "failure", "-n", "100"], &exits(&[0, 0, 7, 0]));
+    played.expect(0, 3, "the failure came on attempt 3 of 100 after 0s: exit 7");
+    assert_eq!(played.waits, [ms(0); 2]);
+    let none = "no failure came (no attempt is left: --attempts 3)";
+    play(&["--until", "failure", "-n", "3"], &exits(&[0; 9])).expect(1, 3, none);
+    // Another code of a success says no more than 0 does.
+    let words = ["--until", "failure", "-n", "3", "--success-exit", "0,3"];
+    play(&words, &exits(&[0, 3, 3, 0])).expect(1, 3, none);
+    let played = play(&["--until", "failure", "--every", "1s", "-d", "10s"], &exits(&[0; 40]));
+    let late = "no failure came (the next attempt would begin after the deadline: --deadline 10s)";
+    played.expect(1, 10, late);
+    play(
+        &["--until", "failure", "-n", "1", "--exhausted-exit", "75"],
+        &exits(&[0]),
+    )
+    .expect(75, 1, "no failure came");
+    // No wait grows.
+    let played = play(&["--until", "failure", "-b", "2s"], &exits(&[0, 0, 0, 0, 1]));
+    assert_eq!(played.waits, [s(2); 4]);
+    // Rules about which failures are transient say nothing of it.
+    let rules = ["--until", "failure", "-e", "75", "--stop-exit", "1"];
+    for code in [1, 2, 75] {
+        play(&rules, &exits(&[0, code])).expect(0, 2, "the failure came");
+    }
+}
+
+#[test]
+fn which_ends_are_the_failure() {
+    let after = |end: End| vec![(End::Exited(0), ms(1)), (end, ms(1)), (End::Exited(0), ms(1))];
+    let play = |end: End| play(&["--until", "failure", "-d", "1h"], &after(end));
+    for end in [
+        End::Signaled(Signal::TERM),
+        End::Signaled(Signal::PIPE),
+        End::TimedOut(Bound::Timeout),
+        End::TimedOut(Bound::Idle),
+    ] {
+        play(end).expect(0, 2, "the failure came on attempt 2");
+    }
+    // It had no more time.
+    play(End::TimedOut(Bound::Deadline)).expect(1, 2, "ended by the deadline (--deadline 1h)");
+    let missing = End::NotStarted(StartFailure {
+        not_found: true,
+        message: "command not found".into(),
+    });
+    play(missing).expect(127, 2, "command not found");
+}
+
+#[test]
+fn until_never() {
+    let words = ["--until", "never", "--every", "1s", "-n", "4", "--stop-exit", "2"];
+    let played = play(&words, &exits(&[0, 2, 1, 0, 0]));
+    played.expect(
+        0,
+        4,
+        "succeeded on attempt 4 of 4 after 3.0s (no attempt is left: --attempts 4)",
+    );
+    assert_eq!(played.waits, [s(1); 3]);
+    assert!(
+        played
+            .said
+            .contains("attempt 1 of 4 succeeded after 0s; running it again in 1.0s")
+    );
+    assert!(
+        played
+            .said
+            .contains("attempt 2 of 4 failed: exit 2 after 0s; retrying in 1.0s")
+    );
+    play(&words, &exits(&[0, 0, 0, 2])).expect(2, 4, "gave up after 4 attempts in 3.0s: exit 2");
+    // The status is that of the last attempt.
+    let words = ["--until", "never", "--every", "1s", "-d", "10s", "--success-exit", "3"];
+    play(&words, &exits(&[3; 20])).expect(
+        3,
+        10,
+        "(the next attempt would begin after the deadline: --deadline 10s)",
+    );
+    // Unlimited, and an attempt that ran long begins anew, however it ended.
+    let mut script = vec![(End::Exited(0), s(3600)); 1000];
+    script.push((End::TimedOut(Bound::Deadline), s(1)));
+    let played = play(
+        &["--until", "never", "-j", "none", "--reset-after", "10m", "-d", "1y"],
+        &script,
+    );
+    assert_eq!(played.exit, Ok(Exit::Code(124)), "{played:?}");
+    assert_eq!(played.waits, [ms(500); 1000]);
+    let missing = End::NotStarted(StartFailure {
+        not_found: true,
+        message: "command not found".into(),
+    });
+    play(&["--until", "never"], &[(missing, ms(0))]).expect(127, 1, "command not found");
+}
+
+#[test]
+fn a_fixed_wait_gives_way_to_what_stronger_sources_say() {
+    let waits = |words: &[&str], variables: &[(&str, &str)]| {
+        play_plan(&plan(words, variables), &exits(&[1, 1, 1, 0]), 16).waits
+    };
+    assert_eq!(waits(&["--every", "2m"], &[("BACKOFF_JITTER", "full")]), [s(120); 3]);
+    assert_eq!(waits(&["--every", "2m", "-p", "google"], &[]), [s(120); 3]);
+    let every = [("BACKOFF_EVERY", "9s"), ("BACKOFF_JITTER", "none")];
+    // Nobody asks twice for the same.
+    assert_eq!(waits(&[], &every), [s(9); 3]);
+    assert_eq!(waits(&["-b", "1s"], &every), [s(1); 3]);
+    assert_eq!(waits(&["-g", "linear"], &every), [s(9), s(18), s(27)]);
+    assert_eq!(waits(&["--delays", "1s,3s"], &every), [s(1), s(3), s(3)]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::config::settings::Settings;
 use crate::config::sourced::{Rank, Source, Sourced, UsageError, exclude, value};
 use crate::config::values::Spread;
 use crate::policy::delay::{Delays, Growth, Jitter};
+use crate::report::words::exact;
 
 /// Resolves the options of the section.
 pub(super) fn delays(settings: &Settings) -> Result<Delays, UsageError> {
@@ -133,6 +134,9 @@ fn base_and_cap(
     if let Some(stop_at) = stop_at.filter(|stop_at| is_weaker(stop_at.rank())) {
         limit = limit.max(stop_at.value);
     }
+    if let Some(every) = settings.every.as_ref().filter(|every| is_weaker(every.rank())) {
+        limit = limit.max(every.value);
+    }
     if let Some(list) = list.filter(|list| is_weaker(list.rank())) {
         limit = limit.max(list.value.iter().copied().max().unwrap_or_default());
     }
@@ -143,12 +147,7 @@ fn base_and_cap(
     let is_asked_for = base.is_explicit() || cap.is_none_or(|cap| cap.rank() <= base.rank());
     if is_asked_for && base.value > limit && list.is_none() {
         let cap = cap.map_or_else(
-            || {
-                format!(
-                    "the default --max-delay {}",
-                    crate::cli::table::duration(defaults::MAX_DELAY)
-                )
-            },
+            || format!("the default --max-delay {}", exact(defaults::MAX_DELAY)),
             ToString::to_string,
         );
         return Err(UsageError(format!(

@@ -6,7 +6,7 @@ use crate::policy::signal::Signal;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Classifier {
-    /// `--success-exit`: codes that are not a failure.
+    /// `--success-exit`: codes that are not a failure, as a shell counts them.
     pub success_exit: CodeSet,
     /// `--success-match`: patterns of which one must have been found.
     pub success_match: Vec<usize>,
@@ -27,7 +27,8 @@ pub struct Classifier {
 pub struct Rule {
     /// Whether such a failure is permanent; otherwise it is transient.
     pub stops: bool,
-    /// It exited with one of these codes (126 and 127 of a command that cannot start included).
+    /// It exited with one of these codes, as a shell counts them: 126 and 127 of a command that cannot start, and 128+N
+    /// of a death by signal N, included.
     pub codes: Option<CodeSet>,
     /// It died of one of these signals.
     pub signals: Option<SignalSet>,
@@ -116,7 +117,8 @@ impl Classifier {
     fn failure<'a>(&self, Outcome { end, seen, .. }: &'a Outcome) -> Option<Failure<'a>> {
         let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
         let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
-        let has_good_code = matches!(end, End::Exited(code) if self.success_exit.contains(*code));
+        let has_ended = matches!(end, End::Exited(_) | End::Signaled(_));
+        let has_good_code = has_ended && self.success_exit.contains(end.shell_status());
         let succeeded = has_good_code && fail_match.is_none() && is_proven;
         (!succeeded).then_some(Failure {
             end,
@@ -266,12 +268,7 @@ impl Failure<'_> {
 
 impl Rule {
     fn applies(&self, failure: &Failure<'_>) -> bool {
-        let code = match failure.end {
-            End::Exited(code) => Some(*code),
-            End::NotStarted(failure) => Some(failure.code()),
-            End::Signaled(_) | End::TimedOut(_) => None,
-        };
-        let has_code = |codes: CodeSet| code.is_some_and(|code| codes.contains(code));
+        let has_code = |codes: CodeSet| failure.end.code().is_some_and(|code| codes.contains(code));
         let has_signal = |set: SignalSet| matches!(failure.end, End::Signaled(signal) if set.contains(*signal));
         let has_match = |pattern| failure.seen.text(pattern).is_some();
         self.codes.is_none_or(has_code) && self.signals.is_none_or(has_signal) && self.pattern.is_none_or(has_match)

@@ -1,7 +1,7 @@
 //! The exit table, as one match.
 
-use crate::policy::outcome::End;
-use crate::policy::session::{GiveUp, Stop};
+use crate::policy::outcome::{Bound, End};
+use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 
 /// How backoff itself ends.
@@ -36,11 +36,12 @@ pub struct Overrides {
     pub skipped: u8,
 }
 
-/// The status of a run that ended with `stop` after an attempt that ended with `end`.
-pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
+/// The status of a run until this that ended with `stop` after an attempt that ended with `end`.
+pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
     let own = match stop {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
-        Stop::Succeeded { flaky: false } => None,
+        Stop::Succeeded { flaky: false } | Stop::Ended(_) => None,
+        Stop::FailureCame => Some(Exit::Code(0)),
         Stop::GaveUp(GiveUp::Permanent) => None,
         // An outer scheduler is not to try later.
         Stop::GaveUp(GiveUp::NotIdempotent) => None,
@@ -57,6 +58,12 @@ pub fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
         Stop::GaveUp(GiveUp::Stdin) => None,
     };
     own.unwrap_or_else(|| match (stop, end) {
+        // No failure came. Whatever code a success has, 0 would say that one did.
+        (Stop::GaveUp(why), End::Exited(_) | End::TimedOut(Bound::Deadline))
+            if until == Until::Failure && why != GiveUp::Permanent =>
+        {
+            Exit::Code(1)
+        }
         // It was judged failed; 0 would hide that.
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
         _ => as_it_ended(end),
@@ -85,7 +92,10 @@ pub fn as_it_ended(end: &End) -> Exit {
 mod tests {
     use super::*;
     use crate::policy::budget::Counts;
-    use crate::policy::outcome::Bound;
+
+    fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
+        super::status(Until::Success, stop, end, overrides)
+    }
 
     const OVERRIDES: Overrides = Overrides {
         exhausted: Some(75),
@@ -162,6 +172,26 @@ mod tests {
         assert_eq!(
             status(Stop::Succeeded { flaky: false }, &End::Exited(0), OVERRIDES),
             Exit::Code(0)
+        );
+    }
+
+    #[test]
+    fn until_a_failure_only_a_failure_is_0() {
+        let until = |stop, end: &End| super::status(Until::Failure, stop, end, Overrides::default());
+        for end in [End::Exited(7), End::Signaled(Signal::TERM), End::TimedOut(Bound::Idle)] {
+            assert_eq!(until(Stop::FailureCame, &end), Exit::Code(0));
+        }
+        for why in EXHAUSTED.into_iter().chain([GiveUp::Nested, GiveUp::Stdin]) {
+            for end in [End::Exited(0), End::Exited(3), End::TimedOut(Bound::Deadline)] {
+                assert_eq!(until(Stop::GaveUp(why), &end), Exit::Code(1), "{why:?} {end}");
+            }
+        }
+        // Its reader is gone.
+        let permanent = Stop::GaveUp(GiveUp::Permanent);
+        assert_eq!(until(permanent, &End::Exited(3)), Exit::Code(3));
+        assert_eq!(
+            until(permanent, &End::Signaled(Signal::PIPE)),
+            Exit::Signal(Signal::PIPE)
         );
     }
 }

@@ -87,14 +87,20 @@ impl StartFailure {
 }
 
 impl End {
+    /// The code by which rules know it: that of a shell for a death by a signal, and none for a time-out, which is
+    /// backoff's own doing.
+    pub fn code(&self) -> Option<u8> {
+        match self {
+            End::Exited(code) => Some(*code),
+            End::Signaled(signal) => Some(signal.shell_status()),
+            End::NotStarted(failure) => Some(failure.code()),
+            End::TimedOut(_) => None,
+        }
+    }
+
     /// The number a shell would show in `$?`: the code, 128+N for a signal, 124 for a time-out.
     pub fn shell_status(&self) -> u8 {
-        match self {
-            End::Exited(code) => *code,
-            End::Signaled(signal) => signal.shell_status(),
-            End::TimedOut(_) => 124,
-            End::NotStarted(failure) => failure.code(),
-        }
+        self.code().unwrap_or(124)
     }
 }
 

@@ -10,10 +10,11 @@ use rand::{RngExt, SeedableRng, TryRng};
 use super::classifier::{Reason, Verdict, Why};
 use super::delay::{Delays, Growth, Jitter};
 use super::outcome::{End, Outcome};
-use super::session::Limits;
+use super::session::{Limits, Until};
 use super::sets::CodeSet;
 
 pub(crate) const UNBOUNDED: Limits = Limits {
+    until: Until::Success,
     attempts: None,
     deadline: None,
     stop_at_delay: None,

@@ -7,16 +7,16 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::budget::Counts;
-use super::classifier::{Reason, Verdict};
+use super::classifier::Verdict;
 use super::delay::Delays;
 use super::outcome::{Bound, End, Outcome};
-pub use limits::{FailureClass, Limits};
+pub use limits::{FailureClass, Limits, Until};
 
 /// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Stop(Stop),
-    /// Wait this long and run the command again, because it failed.
+    /// Wait this long and run the command again, because it failed or, with `--until`, succeeded.
     Retry(Duration),
     /// Wait this long and run it again, because a success must be confirmed (`--consecutive`).
     Confirm(Duration),
@@ -29,10 +29,14 @@ pub enum Stop {
         /// An attempt had failed before.
         flaky: bool,
     },
+    /// `--until failure`, and an attempt failed.
+    FailureCame,
+    /// `--until never`: this has ended the run after an attempt that succeeded.
+    Ended(GiveUp),
     GaveUp(GiveUp),
 }
 
-/// Why a failed command is not run again.
+/// What ends a run that has not come to what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
     /// Running it again cannot help.
@@ -122,11 +126,35 @@ impl<'p> Session<'p> {
     /// Decides what follows an attempt. `elapsed` is the time since the run began.
     pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
         self.total += 1;
-        match verdict {
-            Verdict::Success => self.after_success(elapsed),
-            Verdict::Transient(_) | Verdict::Permanent(_) | Verdict::Ask(_) => {
-                self.after_failure(outcome, verdict, elapsed, rng)
+        let succeeded = *verdict == Verdict::Success;
+        self.has_failed |= !succeeded;
+        match (self.until(outcome), verdict) {
+            (Until::Success, Verdict::Success) => self.after_success(elapsed),
+            (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
+            // That the run had no more time is no failure of the command's.
+            (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(Bound::Deadline) => {
+                Decision::Stop(Stop::FailureCame)
             }
+            _ => self.another(outcome, verdict, elapsed, rng),
+        }
+    }
+
+    /// What the run goes on until, as far as this attempt is concerned. One that could not start, and one whose output
+    /// nobody reads any more, say nothing of what the command does: they end any run as they end one until success.
+    fn until(&self, outcome: &Outcome) -> Until {
+        if matches!(outcome.end, End::NotStarted(_)) || outcome.seen.reader_gone {
+            Until::Success
+        } else {
+            self.limits.until
+        }
+    }
+
+    /// How a run is over that this has ended after an attempt. One that goes on whatever happens gives nothing up after a
+    /// success.
+    pub fn ended_by(&self, why: GiveUp, verdict: &Verdict) -> Stop {
+        match (self.limits.until, verdict) {
+            (Until::Never, Verdict::Success) => Stop::Ended(why),
+            _ => Stop::GaveUp(why),
         }
     }
 
@@ -146,21 +174,26 @@ impl<'p> Session<'p> {
         Decision::Confirm(wait)
     }
 
-    fn after_failure(
+    /// The command is to be run again, if nothing is against it.
+    fn another(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
+        match self.next_delay(outcome, verdict, elapsed, rng) {
+            Ok(wait) => Decision::Retry(wait),
+            Err(why) => Decision::Stop(self.ended_by(why, verdict)),
+        }
+    }
+
+    fn next_delay(
         &mut self,
         outcome: &Outcome,
         verdict: &Verdict,
         elapsed: Duration,
         rng: &mut dyn Rng,
-    ) -> Decision {
+    ) -> Result<Duration, GiveUp> {
         self.successes_in_a_row = 0;
-        self.has_failed = true;
-        let Verdict::Transient(reason) = verdict else {
-            return give_up(GiveUp::Permanent);
-        };
-        self.current = reason.class.map_or(0, |class| class + 1);
-        if let Some(why) = self.forbids_a_retry(outcome, reason) {
-            return give_up(why);
+        let class = verdict.reason().and_then(|reason| reason.class);
+        self.current = class.map_or(0, |class| class + 1);
+        if let Some(why) = self.forbids_a_retry(outcome, verdict) {
+            return Err(why);
         }
         if self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
             self.attempt = 1;
@@ -168,28 +201,29 @@ impl<'p> Session<'p> {
         }
         self.progress[self.current].failures += 1;
         if let Some(why) = self.used_up() {
-            return give_up(why);
+            return Err(why);
         }
         let drawn = self.draw(rng);
         if self.asked(outcome).is_some_and(|(asked, most)| asked > most) {
-            return give_up(GiveUp::RetryAfterTooLong);
+            return Err(GiveUp::RetryAfterTooLong);
         }
         let wait = self.as_asked(outcome, drawn, rng);
         if self.passes_deadline(elapsed, wait) {
-            return give_up(GiveUp::Deadline);
+            return Err(GiveUp::Deadline);
         }
         self.attempt += 1;
         self.retries += 1;
         let progress = &mut self.progress[self.current];
         progress.retry += 1;
         progress.previous = Some(drawn);
-        Decision::Retry(wait)
+        Ok(wait)
     }
 
     /// What about this attempt forbids another one, however many are left.
-    fn forbids_a_retry(&self, outcome: &Outcome, reason: &Reason) -> Option<GiveUp> {
+    fn forbids_a_retry(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
+        let may_have_been_done = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
         // Before all that `--exhausted-exit` speaks of: an outer scheduler must not try later, either.
-        if !self.limits.idempotent && !reason.is_safe_to_repeat {
+        if !self.limits.idempotent && may_have_been_done {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)

@@ -22,6 +22,10 @@ impl CodeSet {
         }
     }
 
+    pub fn union(self, other: CodeSet) -> CodeSet {
+        CodeSet([self.0[0] | other.0[0], self.0[1] | other.0[1]])
+    }
+
     pub fn contains(&self, code: u8) -> bool {
         self.0[usize::from(code >> 7)] & (1 << (code & 127)) != 0
     }

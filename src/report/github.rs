@@ -2,6 +2,7 @@
 //! commands for GitHub Actions"; a command is a line that begins with `::`, with `%`, CR and LF escaped, or, in
 //! the older form, anything from `##[` on.
 
+use crate::policy::classifier::Verdict;
 use crate::run::event::Event;
 use crate::run::text::without_commands;
 
@@ -44,13 +45,21 @@ fn escaped(text: &str) -> String {
         .replace('\n', "%0A")
 }
 
+fn plain(sentence: &str) -> String {
+    format!("backoff: {}\n", without_commands(sentence))
+}
+
 /// A line about an event, with its line feed.
 pub(crate) fn line(event: &Event<'_>, sentence: &str) -> String {
     let level = match event {
+        Event::Retrying {
+            verdict: Verdict::Success,
+            ..
+        } => return plain(sentence),
         Event::Retrying { .. } | Event::Warning(_) => "warning",
         Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => "error",
-        Event::Succeeded { .. } | Event::CoolingOff(_) | Event::Nested(_) => "notice",
-        _ => return format!("backoff: {}\n", without_commands(sentence)),
+        Event::Succeeded { .. } | Event::FailureCame { .. } | Event::CoolingOff(_) | Event::Nested(_) => "notice",
+        _ => return plain(sentence),
     };
     format!("::{level} title=backoff::{}\n", escaped(sentence))
 }

@@ -8,7 +8,7 @@ use super::text::Text;
 use super::words;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome};
-use crate::policy::session::GiveUp;
+use crate::policy::session::{GiveUp, Until};
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Identity, Plan};
 
@@ -17,6 +17,7 @@ pub(crate) struct JsonLog<'a> {
     identity: &'a Identity,
     command: &'a [OsString],
     label: Option<&'a str>,
+    until: Until,
     /// -1 for quiet, 1 and more for verbose.
     verbosity: i16,
     /// Lines that will be printed only if not all goes well.
@@ -31,6 +32,7 @@ impl<'a> JsonLog<'a> {
             identity,
             command: &plan.command,
             label: plan.output.label.as_deref(),
+            until: plan.limits.until,
             verbosity: plan.output.verbosity,
             held: String::new(),
             is_uneventful: true,
@@ -46,7 +48,7 @@ impl<'a> JsonLog<'a> {
         }
         self.is_uneventful &= matches!(
             event,
-            Event::Started | Event::Succeeded { flaky: false } | Event::Skipped { .. }
+            Event::Started | Event::Succeeded { flaky: false, .. } | Event::Skipped { .. }
         );
         if self.is_uneventful && self.verbosity == 0 {
             self.held.push_str(&lines);
@@ -77,12 +79,21 @@ impl<'a> JsonLog<'a> {
                 outcome,
                 verdict: Some(verdict),
             } if **verdict != Verdict::Success => facts(begin("attempt_failed"), outcome, Some(verdict)),
+            Event::Ended {
+                outcome,
+                verdict: Some(verdict),
+            } if self.until != Until::Success => {
+                let word = begin("attempt_succeeded");
+                facts(word, outcome, Some(verdict))
+            }
             Event::Settings(_)
             | Event::Remark(_)
             | Event::ReadAhead
+            | Event::WaitEnded
             | Event::Ended { .. }
             | Event::Confirming { .. } => return None,
             Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
+            Event::FailureCame { .. } => end(begin("failure_came")),
             Event::Succeeded { .. } => end(begin("succeeded")),
             Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),
             Event::Skipped { left } => end(begin("skipped").seconds("left_s", *left)),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::policy::classifier::Verdict;
 use crate::run::event::{Event, Moment, Wait};
 use crate::run::observer::Observer;
 use crate::run::output::{Format, When};
@@ -84,7 +85,7 @@ impl<'a> Reporter<'a> {
         Reporter {
             text: Text {
                 verbosity: output.verbosity,
-                attempts: plan.limits.attempts,
+                limits: &plan.limits,
                 streams: &plan.streams,
                 command: &plan.command,
                 label: output.label.as_deref(),
@@ -121,7 +122,11 @@ impl<'a> Reporter<'a> {
     /// Green is success, yellow goes on, red is failure (ECMA-48, SGR).
     fn coloured(&mut self, event: &Event<'_>, sentence: &str) -> String {
         let colour = match event {
-            Event::Succeeded { .. } => 32,
+            Event::Succeeded { .. } | Event::FailureCame { .. } => 32,
+            Event::Retrying {
+                verdict: Verdict::Success,
+                ..
+            } => return sentence.to_owned(),
             Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => 33,
             Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => 31,
             _ => return sentence.to_owned(),

@@ -72,6 +72,7 @@ impl Report {
             }
             Event::Retrying { delay, .. } | Event::Confirming { delay } => self.end_entry(Some(*delay)),
             Event::Succeeded { .. } => self.result = Some("succeeded"),
+            Event::FailureCame { .. } => self.result = Some("failure_came"),
             Event::GaveUp { why, .. } => self.give_up(*why),
             Event::Skipped { .. } => self.result = Some("skipped"),
             Event::NoTime { .. } => self.give_up(GiveUp::Deadline),
@@ -80,6 +81,7 @@ impl Report {
             | Event::Remark(_)
             | Event::ReadAhead
             | Event::CoolingOff(_)
+            | Event::WaitEnded
             | Event::Nested(_)
             | Event::Warning(_)
             | Event::Failed(_) => {}

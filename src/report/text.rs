@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{failure, name, quoted, seconds, span};
+use super::words::{exact, failure, name, quoted, seconds, span};
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{End, Outcome, StartFailure};
-use crate::policy::session::GiveUp;
+use crate::policy::outcome::{Bound, End, Outcome, StartFailure};
+use crate::policy::session::{GiveUp, Limits, Until};
 use crate::run::event::{Event, Moment, Wait};
 use crate::run::plan::Nesting;
 use crate::run::plan::SharedBudget;
@@ -18,8 +18,7 @@ use crate::run::text::printable;
 pub(crate) struct Text<'a> {
     /// -1 quiet, 0, 1 or 2 verbose.
     pub(crate) verbosity: i16,
-    /// The limit of attempts, for "of 5".
-    pub(crate) attempts: Option<u64>,
+    pub(crate) limits: &'a Limits,
     /// For `-vv`.
     pub(crate) streams: &'a StreamOptions,
     /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
@@ -87,6 +86,16 @@ impl Text<'_> {
             Event::Ended { .. } => None,
             Event::Retrying {
                 outcome,
+                verdict: Verdict::Success,
+                delay,
+            } => Some(format!(
+                "{} succeeded after {}; running it again in {}",
+                attempt(),
+                span(outcome.ran),
+                span(*delay)
+            )),
+            Event::Retrying {
+                outcome,
                 verdict,
                 delay,
             } => Some(format!(
@@ -95,12 +104,22 @@ impl Text<'_> {
                 self.how(outcome, verdict),
                 span(*delay)
             )),
+            Event::WaitEnded => self.is_verbose().then(|| "SIGUSR1 ends the wait".to_owned()),
             Event::Confirming { delay } => self
                 .is_verbose()
                 .then(|| format!("{} succeeded; confirming in {}", attempt(), span(*delay))),
-            Event::Nested(nesting) => Some(Self::nested(*nesting, self.attempts)),
-            Event::Succeeded { flaky } => (*flaky || self.is_verbose())
-                .then(|| format!("succeeded on {} after {}", attempt(), span(moment.elapsed))),
+            Event::Nested(nesting) => Some(Self::nested(*nesting, self.limits.attempts)),
+            Event::Succeeded { flaky, ended_by } => (*flaky || ended_by.is_some() || self.is_verbose()).then(|| {
+                let bound = ended_by.map(|(why, outcome)| self.explanation(why, &Verdict::Success, outcome));
+                let bound = bound.unwrap_or_default();
+                format!("succeeded on {} after {}{bound}", attempt(), span(moment.elapsed))
+            }),
+            Event::FailureCame { outcome, verdict } => Some(format!(
+                "the failure came on {} after {}: {}",
+                attempt(),
+                span(moment.elapsed),
+                shown_failure(outcome, verdict)
+            )),
             Event::CoolingOff(wait) => Some(format!(
                 "waiting {} before the first attempt: the last run of {} gave up",
                 span(*wait),
@@ -176,11 +195,14 @@ impl Text<'_> {
             return None;
         }
         let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
+        let how = match (self.limits.until, verdict) {
+            (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
+            _ => shown_failure(outcome, verdict),
+        };
         Some(format!(
-            "gave up after {} {attempts} in {}: {}{}",
+            "gave up after {} {attempts} in {}: {how}{}",
             moment.total,
             span(moment.elapsed),
-            shown_failure(outcome, verdict),
             self.explanation(why, verdict, outcome)
         ))
     }
@@ -188,11 +210,15 @@ impl Text<'_> {
     fn no_time(&self, cool_off: Option<Duration>) -> String {
         match cool_off {
             Some(wait) => format!(
-                "gave up before the first attempt: the last run of {} gave up, and to wait {} would pass the deadline",
+                "gave up before the first attempt: the last run of {} gave up, and to wait {} would pass the deadline ({})",
                 self.budget(),
-                span(wait)
+                span(wait),
+                self.option(GiveUp::Deadline)
             ),
-            None => "gave up before the first attempt: the deadline has passed".to_owned(),
+            None => format!(
+                "gave up before the first attempt: the deadline has passed ({})",
+                self.option(GiveUp::Deadline)
+            ),
         }
     }
 
@@ -212,6 +238,7 @@ impl Text<'_> {
         let (next, why) = match wait {
             Wait::Start => (1, "the delay before it".to_owned()),
             Wait::CoolOff => (1, "cooling off".to_owned()),
+            Wait::Confirm => (moment.attempt.saturating_add(1), "to confirm the success".to_owned()),
             Wait::Retry(outcome, verdict) => (moment.attempt.saturating_add(1), shown_failure(outcome, verdict)),
         };
         format!(
@@ -224,7 +251,7 @@ impl Text<'_> {
 
     /// "attempt 2 of 5", or "attempt 2" without a limit.
     fn numbered(&self, attempt: u64) -> String {
-        match self.attempts {
+        match self.limits.attempts {
             Some(limit) => format!("attempt {attempt} of {limit}"),
             None => format!("attempt {attempt}"),
         }
@@ -271,17 +298,18 @@ impl Text<'_> {
             ) => {
                 format!(" (no attempt is left for {rule})")
             }
-            (GiveUp::Attempts, Verdict::Success) => " (too few successes in a row)".into(),
-            (GiveUp::Deadline, _) if !matches!(outcome.end, End::TimedOut(_)) => {
-                " (the next wait would pass the deadline)".into()
+            (GiveUp::Deadline, _) if outcome.end == End::TimedOut(Bound::Deadline) => {
+                format!(" ({})", self.option(why))
             }
-            (GiveUp::Delay, _) => " (the next wait would reach --stop-at-delay)".into(),
+            (GiveUp::Attempts, Verdict::Success) if self.limits.until == Until::Success => {
+                format!(" (too few successes in a row: {})", self.option(why))
+            }
             (GiveUp::RetryAfterTooLong, _) => {
                 let asked = outcome.seen.wait_asked.unwrap_or_default();
                 format!(" (asked to wait {}, longer than --max-retry-after)", span(asked))
             }
             (GiveUp::Budget(counts), _) => format!(
-                " ({} is spent: {} of {} attempts in {} were retries)",
+                " ({} is spent: {} of {} attempts in {} were retries; --budget-ratio allows more)",
                 self.budget(),
                 counts.retries,
                 counts.attempts,
@@ -298,7 +326,27 @@ impl Text<'_> {
                     " (standard input cannot be given again: more was read than --stdin-limit lets backoff keep)".into()
                 }
             },
-            (GiveUp::Attempts | GiveUp::AttemptsOfClass | GiveUp::Deadline, _) => String::new(),
+            (GiveUp::Attempts | GiveUp::AttemptsOfClass | GiveUp::Deadline | GiveUp::Delay, _) => self.bound(why),
+        }
+    }
+
+    /// The bound that has ended the run, and the option that would raise it.
+    fn bound(&self, why: GiveUp) -> String {
+        let option = self.option(why);
+        match why {
+            GiveUp::Deadline => format!(" (the next attempt would begin after the deadline: {option})"),
+            GiveUp::Delay => format!(" (the next wait would reach {option})"),
+            _ => format!(" (no attempt is left: {option})"),
+        }
+    }
+
+    /// `--attempts 5`
+    fn option(&self, why: GiveUp) -> String {
+        let option = |name: &str, value: Option<String>| format!("--{name} {}", value.unwrap_or_default());
+        match why {
+            GiveUp::Deadline => option("deadline", self.limits.deadline.map(exact)),
+            GiveUp::Delay => option("stop-at-delay", self.limits.stop_at_delay.map(exact)),
+            _ => option("attempts", self.limits.attempts.map(|attempts| attempts.to_string())),
         }
     }
 

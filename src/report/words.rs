@@ -58,6 +58,14 @@ pub(crate) fn span(length: Duration) -> String {
     }
 }
 
+/// As one would type it, `1m30s`: nothing is rounded.
+pub(crate) fn exact(length: Duration) -> String {
+    if length.is_zero() {
+        return "0".to_owned();
+    }
+    humantime::format_duration(length).to_string().replace(' ', "")
+}
+
 /// Seconds in decimal, exact to the nanosecond, without idle zeros: `1.25`, `3`.
 pub(crate) fn decimal(length: Duration) -> String {
     let exact = format!("{}.{:09}", length.as_secs(), length.subsec_nanos());

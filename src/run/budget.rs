@@ -41,7 +41,7 @@ impl Run<'_> {
     /// Tells those who share the budget how the run ended.
     pub(super) fn tell_of_the_end(&mut self, stop: Stop, attempt: &Judged) -> Result<(), RunError> {
         let Some(budget) = &self.plan.budget else { return Ok(()) };
-        let has_failed = matches!(stop, Stop::GaveUp(_));
+        let has_failed = !matches!(stop, Stop::Succeeded { .. });
         self.finish_counting(budget, has_failed)?;
         let Some(update) = self.final_update(stop, attempt) else {
             return Ok(());
@@ -61,9 +61,9 @@ impl Run<'_> {
     fn final_update(&mut self, stop: Stop, Judged { outcome, verdict }: &Judged) -> Option<Question> {
         let earlier = self.store.earlier.unwrap_or(0);
         let cool_off = match (stop, verdict) {
-            (Stop::Succeeded { .. }, _) => return Some(Question::Succeeded),
-            // The outer run goes on and will say it.
-            (Stop::GaveUp(GiveUp::Nested), _) => return None,
+            (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
+            // The outer run goes on and will say it; and where a failure was wanted, it is nobody else's.
+            (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
             // The wait that would have followed.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(wait) if earlier == 0 => wait,

@@ -14,10 +14,9 @@ use crate::policy::budget::Answer;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::{self, Exit};
 use crate::policy::outcome::{Bound, End, Outcome};
-use crate::policy::session::{Decision, GiveUp, Stop};
+use crate::policy::session::{Decision, GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 
-const OUT_OF_TIME: Stop = Stop::GaveUp(GiveUp::Deadline);
 /// How an attempt counts whose kept output the deadline has cut off.
 const UNREAD: End = End::TimedOut(Bound::Deadline);
 
@@ -121,7 +120,7 @@ impl Run<'_> {
             self.begin_counting();
         }
         self.tell(&Event::Started)?;
-        let spec = self.attempt_spec(self.plan.bounds.clone());
+        let spec = self.attempt_spec(self.plan.bounds_of(self.attempt));
         let attempt = self.host.attempt(&spec)?;
         if attempt.outcome.seen.input_read_ahead {
             self.tell(&Event::ReadAhead)?;
@@ -159,7 +158,11 @@ impl Run<'_> {
     /// The budget is asked last, as it counts what it grants.
     fn decide(&mut self, Judged { outcome, verdict }: &Judged) -> Result<Decision, RunError> {
         let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
-        if let Decision::Retry(delay) = decision {
+        // What follows a success is no retry.
+        let has_failed = *verdict != Verdict::Success;
+        if let Decision::Retry(delay) = decision
+            && has_failed
+        {
             self.planned_wait = Some(delay);
             let (answer, left) = self.ask_for_retry(delay)?;
             decision = match answer {
@@ -169,19 +172,29 @@ impl Run<'_> {
                 _ => Decision::Retry(left),
             };
         }
-        self.is_counted = matches!(decision, Decision::Retry(_));
+        self.is_counted = has_failed && matches!(decision, Decision::Retry(_));
         Ok(decision)
     }
 
     fn wait_to_confirm(&mut self, delay: Duration) -> Result<(), RunError> {
         self.tell(&Event::Confirming { delay })?;
-        self.host.wait(delay, None)
+        self.wait(delay, Wait::Confirm)
+    }
+
+    fn wait(&mut self, delay: Duration, what_for: Wait<'_>) -> Result<(), RunError> {
+        let (moment, observer) = (self.moment(), &*self.observer);
+        let shown = |left: Duration| observer.countdown(&moment, what_for, left);
+        if self.host.wait(delay, Some(&shown))? {
+            Ok(())
+        } else {
+            self.tell(&Event::WaitEnded)
+        }
     }
 
     /// An exit if there is no time for it any more.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<Option<Exit>, RunError> {
         if self.passes_deadline(delay) {
-            return self.stop(OUT_OF_TIME, attempt).map(Some);
+            return self.out_of_time(attempt).map(Some);
         }
         self.announce_retry(delay, attempt)?;
         // The store and the log may have taken their time, and so may a hook.
@@ -189,17 +202,11 @@ impl Run<'_> {
             self.hook_on_retry(delay, attempt)?;
         }
         if self.passes_deadline(delay) {
-            return self.stop(OUT_OF_TIME, attempt).map(Some);
+            return self.out_of_time(attempt).map(Some);
         }
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(&attempt.outcome, &attempt.verdict))?;
         Ok(None)
-    }
-
-    fn wait(&mut self, delay: Duration, what_for: Wait<'_>) -> Result<(), RunError> {
-        let (moment, observer) = (self.moment(), &*self.observer);
-        self.host
-            .wait(delay, Some(&|left| observer.countdown(&moment, what_for, left)))
     }
 
     fn announce_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
@@ -220,8 +227,19 @@ impl Run<'_> {
         self.session.passes_deadline(self.host.elapsed(), wait)
     }
 
+    fn out_of_time(&mut self, attempt: &Judged) -> Result<Exit, RunError> {
+        let stop = self.session.ended_by(GiveUp::Deadline, &attempt.verdict);
+        self.stop(stop, attempt)
+    }
+
     fn stop(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
-        let succeeded = matches!(stop, Stop::Succeeded { .. });
+        let Judged { outcome, verdict } = attempt;
+        let until = self.plan.limits.until;
+        let succeeded = match until {
+            Until::Success | Until::Never => matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_)),
+            // Whatever that is for the run, the output is that of a success or of a failure.
+            Until::Failure => *verdict == Verdict::Success,
+        };
         let released = self.release(succeeded);
         if let Err(RunError::Interrupted(signal)) = released
             && signal != Signal::PIPE
@@ -238,10 +256,15 @@ impl Run<'_> {
             return self.unread(stop, attempt);
         }
         match stop {
-            Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky })?,
+            Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky, ended_by: None })?,
+            Stop::Ended(why) => self.tell(&Event::Succeeded {
+                flaky: false,
+                ended_by: Some((why, outcome)),
+            })?,
+            Stop::FailureCame => self.tell(&Event::FailureCame { outcome, verdict })?,
             Stop::GaveUp(why) => self.give_up(why, attempt)?,
         }
-        Ok(exit::status(stop, &attempt.outcome.end, self.plan.overrides))
+        Ok(exit::status(until, stop, &outcome.end, self.plan.overrides))
     }
 
     /// The deadline has cut off kept output: whatever the command did, what the caller has of it is incomplete.
@@ -249,7 +272,7 @@ impl Run<'_> {
         let cut_off;
         let (why, attempt) = match stop {
             Stop::GaveUp(why) => (why, attempt),
-            Stop::Succeeded { .. } => {
+            Stop::Succeeded { .. } | Stop::Ended(_) | Stop::FailureCame => {
                 let outcome = Outcome::new(UNREAD, attempt.outcome.ran);
                 let verdict = attempt.verdict.clone();
                 cut_off = Judged { outcome, verdict };
@@ -261,7 +284,12 @@ impl Run<'_> {
             }
         };
         self.give_up(why, attempt)?;
-        Ok(exit::status(Stop::GaveUp(why), &UNREAD, self.plan.overrides))
+        Ok(exit::status(
+            Until::Success,
+            Stop::GaveUp(why),
+            &UNREAD,
+            self.plan.overrides,
+        ))
     }
 
     fn give_up(&mut self, why: GiveUp, attempt: &Judged) -> Result<(), RunError> {
@@ -291,7 +319,7 @@ impl Run<'_> {
     /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
     fn too_late(&mut self) -> Result<Exit, RunError> {
         match self.previous.take() {
-            Some(attempt) => self.stop(OUT_OF_TIME, &attempt),
+            Some(attempt) => self.out_of_time(&attempt),
             None => {
                 self.release(false)?;
                 self.tell(&Event::NoTime { cool_off: None })?;

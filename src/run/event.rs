@@ -26,16 +26,25 @@ pub(crate) enum Event<'a> {
     Confirming {
         delay: Duration,
     },
-    /// An attempt failed and the command will be run again.
+    /// The command will be run again, because the attempt failed or, with `--until`, succeeded.
     Retrying {
         outcome: &'a Outcome,
         verdict: &'a Verdict,
         delay: Duration,
     },
+    /// USR1 has ended a wait (`-v`).
+    WaitEnded,
     /// Retrying under another backoff, and `--nested warn`.
     Nested(Nesting),
     Succeeded {
         flaky: bool,
+        /// What has ended the run, where a success does not (`--until never`).
+        ended_by: Option<(GiveUp, &'a Outcome)>,
+    },
+    /// `--until failure`, and an attempt failed.
+    FailureCame {
+        outcome: &'a Outcome,
+        verdict: &'a Verdict,
     },
     GaveUp {
         why: GiveUp,
@@ -68,7 +77,9 @@ pub(crate) enum Wait<'a> {
     Start,
     /// `--cool-off`
     CoolOff,
-    /// An attempt failed.
+    /// A success is to be confirmed.
+    Confirm,
+    /// An attempt ended otherwise than was wanted.
     Retry(&'a Outcome, &'a Verdict),
 }
 

@@ -60,8 +60,8 @@ pub(crate) trait Host {
     /// Time since the UNIX epoch; it may jump.
     fn time_of_day(&self) -> Duration;
     /// Waits until this much time has passed, handling signals. Meanwhile `shown` says, for the time that is left,
-    /// what a person at the terminal may see of it.
-    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), RunError>;
+    /// what a person at the terminal may see of it. False if a signal (USR1) has ended the wait, and not the run.
+    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError>;
     /// Asks the shell command of `--retry-if` about the attempt that has just ended.
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// Runs a shell command that is told of something: it gets no input and no terminal.

@@ -25,7 +25,10 @@ pub(crate) struct Plan {
     pub(crate) streams: StreamOptions,
     /// `--retry-if`
     pub(crate) retry_if: Option<String>,
+    /// What ends an attempt, but for `--timeout`.
     pub(crate) bounds: Bounds,
+    /// `--timeout`, for each attempt in turn; the last one repeats.
+    pub(crate) timeouts: Vec<Option<Duration>>,
     /// `--initial-delay`
     pub(crate) initial_delay: Duration,
     /// `--splay`
@@ -53,6 +56,18 @@ pub(crate) struct Plan {
     pub(crate) remarks_on_failure: Vec<String>,
     /// Every setting with where it came from; only for `-vv`.
     pub(crate) effective: Vec<Effective>,
+}
+
+impl Plan {
+    /// What ends an attempt; 1 is the first.
+    pub(crate) fn bounds_of(&self, attempt: u64) -> Bounds {
+        let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
+        let timeout = self.timeouts.get(index).or(self.timeouts.last());
+        Bounds {
+            timeout: timeout.copied().flatten(),
+            ..self.bounds.clone()
+        }
+    }
 }
 
 /// Where this run stands among nested ones.

@@ -51,10 +51,10 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), RunError> {
+    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
-        Ok(())
+        Ok(true)
     }
 
     fn ask(&mut self, _shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {

@@ -392,7 +392,7 @@ fn values_that_the_option_refuses_too() {
         &[],
     );
     of_policy("factor = 0.5", "2:10: \"0.5\" ", &["try 2 or 1.5"]);
-    of_policy("retry-exit = [1, 999]", "2:14: \"1,999\" ", &["100-110"]);
+    of_policy("retry-exit = [1, 999]", "2:18: \"999\" ", &["100-110"]);
     of_policy("retry-match = ['a', '(']", "2:21: \"(\" ", &["unclosed group"]);
     of_policy("spread = 'abc'", "2:10: \"abc\" ", &[]);
     of_policy("slot-ceiling = 99", "2:16: \"99\" ", &["1 to 62"]);
@@ -917,7 +917,7 @@ fn a_spent_budget_and_a_long_wait_end_rules_too() {
     );
     home.ran("-p x -d 5s -- sh -c 'exit 7'")
         .expect_code(7)
-        .expect_stderr("the next wait would pass the deadline");
+        .expect_stderr("the next attempt would begin after the deadline");
     home.ran("-p x --stop-at-delay 10s -- sh -c 'exit 7'")
         .expect_code(7)
         .expect_stderr("the next wait would reach --stop-at-delay");

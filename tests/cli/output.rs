@@ -330,7 +330,7 @@ fn bytes_of_a_pattern_that_are_not_utf8_are_refused_or_matched() {
 fn output_decides_about_success() {
     let bad = "--fail-match bad";
     let shown = run!("-n 1 {..} -- echo 'too bad'", bad).expect_code(1);
-    assert!(shown.stderr.ends_with(": matched \"bad\" (exit 0)\n"), "{shown:?}");
+    shown.expect_stderr(": matched \"bad\" (exit 0) (no attempt is left: --attempts 1)\n");
     once(bad, "echo bad; exit 3").expect_code(3);
     once("--success-exit 0,3 --fail-match bad", "echo bad; exit 3").expect_code(3);
     once("--success-exit 0,3", "exit 3").expect_code(3);
@@ -396,7 +396,8 @@ fn a_message_names_what_matched() {
         lines[0].starts_with("backoff: attempt 1 of 3 failed: matched \"queue capacity\" (exit 1) after "),
         "{shown:?}"
     );
-    assert!(lines[2].ends_with(": matched \"queue capacity\" (exit 1)"), "{shown:?}");
+    let matched = ": matched \"queue capacity\" (exit 1) (no attempt is left: --attempts 3)";
+    assert!(lines[2].ends_with(matched), "{shown:?}");
     thrice("--stop-match 'no such.*'", "echo no such host; exit 1")
         .expect_stderr("matched \"no such host\" (exit 1) (");
 }

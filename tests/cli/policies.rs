@@ -499,7 +499,7 @@ fn a_wait_past_the_deadline_is_not_started() {
     stamped
         .shown
         .expect_code(7)
-        .expect_stderr("the next wait would pass the deadline");
+        .expect_stderr("the next attempt would begin after the deadline");
 }
 
 #[test]
@@ -610,4 +610,46 @@ fn consecutive_successes_a_base_apart() {
     // Good, bad, good: too few.
     let shown = run!("--consecutive 2 -n 3 -b 1ms -j none -- sh -c {}", script);
     shown.expect_code(1).expect_stderr("too few successes in a row");
+}
+
+#[test]
+fn codes_are_counted_as_shells_count_them() {
+    let dies = "kill -TERM $$";
+    let twice = |options: &str| run!("-b 1ms -n 2 {..} -- sh -c {}", options, dies).stderr;
+    for options in ["-e 143", "-e 100-150", "-e 1 -e 143", "--retry-exit 1,143"] {
+        assert!(twice(options).contains("gave up after 2 attempts"), "{options}");
+    }
+    for options in ["-e 15", "-e 1,142", "--stop-exit 143", "--stop-exit 3 --stop-exit 143"] {
+        let said = twice(options);
+        assert!(said.contains("gave up after 1 attempt "), "{options}: {said}");
+        assert!(said.contains(": killed by SIGTERM (permanent: "), "{options}: {said}");
+    }
+    // The command's own end is still that of the run.
+    let shown = run!("--success-exit 143 -- sh -c {}", dies).expect_silence();
+    assert_eq!(shown.signal(), Some(15));
+    run!("-n 1 --success-exit 3,143 -- sh -c 'exit 143'")
+        .expect_code(143)
+        .expect_silence();
+    // A time-out is backoff's own doing, whatever the command then died of.
+    let shown = run!("-b 1ms -n 2 -t 50ms --stop-exit 143 -- sleep 30").expect_code(124);
+    shown.expect_stderr("gave up after 2 attempts");
+}
+
+#[test]
+fn codes_add_up() {
+    let attempts = |options: &str, code: u8| {
+        let script = format!("echo; exit {code}");
+        run!("-q -b 1ms -n 2 {..} -- sh -c {}", options, script).stdout.len()
+    };
+    for (options, once, twice) in [
+        ("-e 1 -e 7,8", [2, 9], [1, 7]),
+        ("--stop-exit 1 --stop-exit 7", [1, 7], [2, 9]),
+        ("--success-exit 1 --success-exit 7", [1, 7], [2, 0]),
+    ] {
+        assert_eq!(once.map(|code| attempts(options, code)), [1, 1], "{options}");
+        assert_eq!(twice.map(|code| attempts(options, code)), [2, 2], "{options}");
+    }
+    // What is typed does not add to a variable.
+    let shown = run(backoff("-b 1ms -n 2 -e 7 -- sh -c 'exit 9'").env("BACKOFF_RETRY_EXIT", "9"));
+    shown.expect_code(9).expect_stderr("gave up after 1 attempt ");
 }

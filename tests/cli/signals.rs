@@ -185,7 +185,7 @@ fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
             Signal::SIGWINCH,
             Signal::SIGCONT,
             Signal::SIGCHLD,
-            Signal::SIGUSR1,
+            Signal::SIGUSR2,
             Signal::SIGALRM,
         ] {
             live.signal(signal);
@@ -198,6 +198,42 @@ fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
         took >= Duration::from_millis(600) && took < Duration::from_secs(10),
         "{took:?}"
     );
+}
+
+#[test]
+fn usr1_ends_a_wait_and_only_that() {
+    let began = Instant::now();
+    let script =
+        "trap 'echo told' USR1; echo $BACKOFF_ATTEMPT; [ $BACKOFF_ATTEMPT = 1 ] || { sleep 0.5 & wait; wait; }; exit 1";
+    let mut live = live!("-v --every 5m -n 3 -- sh -c {}", script);
+    live.expect_line("1");
+    wait_until_waiting(&live);
+    live.signal(Signal::SIGUSR1);
+    live.expect_line("2");
+    // While the attempt runs it is the command's, and the wait after it is not shortened.
+    live.signal(Signal::SIGUSR1);
+    live.expect_line("told");
+    wait_until_waiting(&live);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(state(live.pid()), Some('S'));
+    live.signal(Signal::SIGUSR1);
+    live.expect_line("3");
+    let shown = live.finish().expect_code(1);
+    assert_eq!(
+        shown.stderr.matches("backoff: SIGUSR1 ends the wait\n").count(),
+        2,
+        "{shown:?}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn usr1_ends_the_wait_before_the_first_attempt() {
+    let live = live!("--initial-delay 5m -- echo here");
+    wait_until_waiting(&live);
+    live.signal(Signal::SIGUSR1);
+    let shown = live.finish().expect_code(0).expect_silence();
+    assert_eq!(shown.stdout, "here\n");
 }
 
 #[test]
@@ -214,7 +250,7 @@ fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
 }
 
 /// Until no child is left and backoff sleeps.
-fn wait_until_waiting(live: &Live) {
+pub(crate) fn wait_until_waiting(live: &Live) {
     eventually("backoff waits", || {
         children_of(live.pid()).is_empty()
             && is_named(live.pid(), "backoff")

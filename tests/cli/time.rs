@@ -102,7 +102,7 @@ fn a_wait_past_the_deadline_is_not_started() {
     let shown = run!("-g constant -j none -b 20s -d 10s -- sh -c 'exit 7'").expect_code(7);
     assert!(began.elapsed() < Duration::from_secs(5));
     assert!(
-        shown.stderr.contains("gave up after 1 attempt") && shown.stderr.contains("would pass the deadline"),
+        shown.stderr.contains("gave up after 1 attempt") && shown.stderr.contains("after the deadline: --deadline 10s"),
         "{shown:?}"
     );
 }
@@ -150,4 +150,22 @@ fn many_attempts_are_quick_and_memory_stays() {
         .map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
         .collect();
     assert!(sizes[1] <= sizes[0] + 64, "{sizes:?} KiB");
+}
+
+#[test]
+fn each_attempt_has_its_own_bound_and_the_last_one_repeats() {
+    let script = "sleep 0.3; exit 3";
+    let ends = |options: &str| {
+        let shown = run!("-b 1ms -n 4 {..} -- sh -c {}", options, script);
+        let end = |line: &str| if line.contains("timed out") { 't' } else { 'e' };
+        (shown.stderr.lines().map(end).collect::<String>(), shown.code())
+    };
+    assert_eq!(ends("-t 30s,50ms"), ("ettt".to_owned(), Some(124)));
+    assert_eq!(ends("-t 50ms,30s,50ms,0"), ("tete".to_owned(), Some(3)));
+    assert_eq!(ends("--timeout 50ms,30s"), ("teee".to_owned(), Some(3)));
+    // The deadline bounds all.
+    let shown = run!("-t 50ms,30s -d 400ms -b 1ms -- sleep 30").expect_code(124);
+    shown
+        .expect_stderr("gave up after 2 attempts in ")
+        .expect_stderr(": ended by the deadline (--deadline 400ms)\n");
 }

@@ -158,7 +158,10 @@ fn kept_output_that_is_cut_off_is_told() {
         "{said}"
     );
     assert!(lines[1].starts_with("backoff: gave up after 1 attempt in "), "{said}");
-    assert!(lines[1].ends_with(": ended by the deadline"), "{said}");
+    assert!(
+        lines[1].ends_with(": ended by the deadline (--deadline 300ms)"),
+        "{said}"
+    );
     let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
     assert_eq!(report["result"], "gave_up");
     assert_eq!(report["gave_up"], "deadline");

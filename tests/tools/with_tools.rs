@@ -650,6 +650,9 @@ fn logs_and_reports_are_as_described() {
         "--nested allow --store /proc/none --budget x -n 2 -- false",
         "--idempotent no -- false",
         "-v -- sh -c 'kill -TERM $PPID; sleep 0.1'",
+        "--until failure -- sh -c 'test $BACKOFF_ATTEMPT = 1'",
+        "--until failure -n 2 -- true",
+        "--until never -n 2 -- true",
     ] {
         let dir = tempfile::tempdir().unwrap();
         let report = within(&dir, "report");
@@ -660,8 +663,10 @@ fn logs_and_reports_are_as_described() {
     for event in [
         "attempt_started",
         "attempt_failed",
+        "attempt_succeeded",
         "retrying",
         "succeeded",
+        "failure_came",
         "gave_up",
         "interrupted",
         "warning",

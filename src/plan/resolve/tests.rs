@@ -36,13 +36,20 @@ fn documented_defaults_are_those_in_effect() {
             "kill-after" => continue,
             // As the status of any success.
             "flaky-exit" => continue,
+            "attempts" => &[
+                (&[], "5"),
+                (&["-d", "1m"], "unlimited"),
+                (&["--until", "never"], "unlimited"),
+            ],
+            "base" => &[(&[], "500ms"), (&["--until", "failure"], "0")],
             "factor" => &[(&["-j", "full"], "2"), (&[], "3")],
             "jitter" => &[
                 (&[], "decorrelated"),
                 (&["-g", "linear"], "full"),
                 (&["--delays", "1"], "full"),
+                (&["--until", "failure"], "none"),
             ],
-            "growth" => &[(&["-j", "full"], "exponential")],
+            "growth" => &[(&["-j", "full"], "exponential"), (&["--until", "failure"], "constant")],
             "spread" => &[(&["-j", "additive"], "1s"), (&["-j", "proportional"], "25%")],
             "slot-ceiling" => &[(&["-j", "slotted"], "10")],
             long if long.starts_with("budget") || long == "store-timeout" => &[(&["--budget", "x"], default)],

@@ -4,15 +4,28 @@ use std::time::Duration;
 
 use crate::policy::delay::Delays;
 
+/// What a run goes on until: it decides which ends of an attempt are followed by another one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Until {
+    /// Transient failures are.
+    #[default]
+    Success,
+    /// Successes are; a failure of any kind is what the run is for.
+    Failure,
+    /// All are, until a bound or a signal ends the run.
+    Never,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    pub until: Until,
     /// Attempts in all, the first included, at least 1; None is unlimited.
     pub attempts: Option<u64>,
     /// Bound on the whole run.
     pub deadline: Option<Duration>,
     /// Give up once the next un-jittered wait would reach this.
     pub stop_at_delay: Option<Duration>,
-    /// An attempt that ran this long before failing starts growth and count again.
+    /// An attempt that ran this long, and is followed by another, starts growth and count again.
     pub reset_after: Option<Duration>,
     /// How many successes in a row a success takes, at least 1.
     pub consecutive: u64,

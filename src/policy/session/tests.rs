@@ -250,9 +250,18 @@ impl Model<'_> {
         self.successes_in_a_row = if succeeded { self.successes_in_a_row + 1 } else { 0 };
         self.has_failed |= !succeeded;
         let is_healthy = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
-        let may_go_on = self.limits.idempotent && !self.limits.leave_to_outer;
-        if *verdict == TRANSIENT && may_go_on && is_healthy {
+        let may_go_on = (self.limits.idempotent || succeeded) && !self.limits.leave_to_outer;
+        if self.goes_on(verdict) && may_go_on && is_healthy {
             (self.attempt, self.retry, self.previous) = (1, 0, None);
+        }
+    }
+
+    /// Whether such an attempt is followed by another, as far as bounds allow.
+    fn goes_on(&self, verdict: &Verdict) -> bool {
+        match self.limits.until {
+            Until::Success => *verdict == TRANSIENT,
+            Until::Failure => *verdict == Verdict::Success,
+            Until::Never => true,
         }
     }
 
@@ -268,7 +277,14 @@ impl Model<'_> {
             .stop_at_delay
             .is_some_and(|stop| delays.unjittered(self.retry) >= stop);
         let next = delays.distribution(self.retry, self.previous);
-        let may_go_on = *verdict == TRANSIENT && limits.idempotent && !limits.leave_to_outer && !out_of_time;
+        let goes_on = self.goes_on(verdict);
+        let is_allowed = limits.idempotent || succeeded;
+        let may_go_on = goes_on && is_allowed && !limits.leave_to_outer && !out_of_time;
+        let confirms = succeeded && limits.until == Until::Success;
+        if let Decision::Stop(Stop::Ended(_) | Stop::GaveUp(_)) = decision {
+            let is_end = limits.until == Until::Never && succeeded;
+            assert_eq!(matches!(decision, Decision::Stop(Stop::Ended(_))), is_end);
+        }
         match decision {
             Decision::Retry(wait) => {
                 assert!(may_go_on && !is_last && !stops && !too_late(wait));
@@ -278,7 +294,7 @@ impl Model<'_> {
                 "retry"
             }
             Decision::Confirm(wait) => {
-                assert!(succeeded && self.successes_in_a_row < limits.consecutive && !is_last && !too_late(wait));
+                assert!(confirms && self.successes_in_a_row < limits.consecutive && !is_last && !too_late(wait));
                 assert!(!limits.leave_to_outer);
                 assert_eq!(wait, delays.base);
                 self.attempt += 1;
@@ -286,39 +302,45 @@ impl Model<'_> {
                 "confirm"
             }
             Decision::Stop(Stop::Succeeded { flaky }) => {
-                assert!(succeeded && flaky == self.has_failed);
+                assert!(confirms && flaky == self.has_failed);
                 assert!(self.successes_in_a_row == limits.consecutive || limits.leave_to_outer);
                 "succeeded"
             }
-            Decision::Stop(Stop::GaveUp(GiveUp::Permanent)) => {
-                assert_eq!(*verdict, PERMANENT);
-                "permanent"
+            Decision::Stop(Stop::FailureCame) => {
+                assert!(limits.until == Until::Failure && !succeeded && !out_of_time);
+                "failure"
             }
-            Decision::Stop(Stop::GaveUp(GiveUp::Nested)) => {
-                assert!(*verdict == TRANSIENT && limits.leave_to_outer && limits.idempotent);
-                "nested"
-            }
-            Decision::Stop(Stop::GaveUp(GiveUp::NotIdempotent)) => {
-                assert!(*verdict == TRANSIENT && !limits.idempotent);
-                "not idempotent"
-            }
-            Decision::Stop(Stop::GaveUp(GiveUp::Attempts)) => {
-                assert!(is_last && (succeeded || may_go_on));
-                "attempts"
-            }
-            // These attempts printed and read nothing, and no rule speaks of them.
-            Decision::Stop(Stop::GaveUp(
-                why @ (GiveUp::RetryAfterTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin),
-            )) => unreachable!("{why:?}"),
-            Decision::Stop(Stop::GaveUp(GiveUp::Delay)) => {
-                assert!(may_go_on && !is_last && stops);
-                "delay"
-            }
-            Decision::Stop(Stop::GaveUp(GiveUp::Deadline)) => {
-                let longest = if succeeded { delays.base } else { next.most() };
-                assert!((out_of_time && limits.idempotent) || too_late(longest));
-                "deadline"
-            }
+            Decision::Stop(Stop::Ended(why) | Stop::GaveUp(why)) => match why {
+                GiveUp::Permanent => {
+                    assert!(*verdict == PERMANENT && limits.until == Until::Success);
+                    "permanent"
+                }
+                GiveUp::Nested => {
+                    assert!((goes_on || out_of_time) && limits.leave_to_outer && is_allowed);
+                    "nested"
+                }
+                GiveUp::NotIdempotent => {
+                    assert!((goes_on || out_of_time) && !is_allowed);
+                    "not idempotent"
+                }
+                GiveUp::Attempts => {
+                    assert!(is_last && (confirms || may_go_on));
+                    "attempts"
+                }
+                GiveUp::Delay => {
+                    assert!(may_go_on && !is_last && stops);
+                    "delay"
+                }
+                GiveUp::Deadline => {
+                    let longest = if confirms { delays.base } else { next.most() };
+                    assert!(out_of_time || too_late(longest));
+                    "deadline"
+                }
+                // These attempts printed and read nothing, and no rule speaks of them.
+                GiveUp::RetryAfterTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin => {
+                    unreachable!("{why:?}")
+                }
+            },
         }
     }
 }
@@ -326,6 +348,7 @@ impl Model<'_> {
 fn any_limits(rng: &mut Xoshiro256PlusPlus) -> Limits {
     let maybe = |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
     Limits {
+        until: [Until::Success, Until::Failure, Until::Never][rng.random_range(0..3)],
         max_retry_after: None,
         asked_is_exact: false,
         idempotent: rng.random_bool(0.9),
@@ -386,7 +409,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
             }
         }
     }
-    assert!(seen.len() == 9 && seen.values().all(|count| *count > 50), "{seen:?}");
+    assert!(seen.len() == 10 && seen.values().all(|count| *count > 50), "{seen:?}");
 }
 
 proptest! {
@@ -410,6 +433,7 @@ proptest! {
             .map(|(base, factor, attempts)| FailureClass { delays: delays(*base, *factor), attempts: *attempts })
             .collect();
         let limits = Limits {
+            until: Until::Success,
             attempts,
             deadline: None,
             stop_at_delay: None,

@@ -43,6 +43,8 @@ pub(crate) enum SignalAction {
     LookAtChildren,
     /// The run ends at once, by this signal.
     EndRun,
+    /// The wait ends, or the next one if none has begun: the next attempt starts now.
+    EndWait,
     /// backoff stops by this signal.
     StopBackoff,
     /// The command is stopped in its own session, by STOP: its group is orphaned there, and the kernel would not let
@@ -61,6 +63,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
         (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
         (Phase::BetweenAttempts, SignalClass::StopJob) => SignalAction::StopBackoff,
+        (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => SignalAction::EndWait,
         (Phase::BetweenAttempts, SignalClass::Continue | SignalClass::Inform) => SignalAction::Ignore,
         (Phase::Running(facts), _) => while_running(facts, received),
         (Phase::EndingTree | Phase::Draining, SignalClass::End) => SignalAction::NoFurtherAttempt,
@@ -129,14 +132,20 @@ mod tests {
     const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
     fn rest() -> Vec<Signal> {
-        let known = ["WINCH", "USR1", "USR2", "PIPE", "URG", "IO", "RTMIN+1"];
+        let known = ["WINCH", "USR2", "PIPE", "URG", "IO", "RTMIN+1"];
         known.into_iter().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// A row of the table: end, stop, CONT, the rest.
+    /// A row of the table: end, stop, CONT, USR1, the rest.
     #[track_caller]
-    fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [SignalAction; 4]) {
-        let columns = [END.to_vec(), STOP.to_vec(), vec![Signal::CONT], rest()];
+    fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [SignalAction; 5]) {
+        let columns = [
+            END.to_vec(),
+            STOP.to_vec(),
+            vec![Signal::CONT],
+            vec![Signal::USR1],
+            rest(),
+        ];
         for (signals, action) in columns.into_iter().zip(row) {
             for signal in signals {
                 assert_eq!(on_signal(phase, receive(signal)), action, "{phase:?} {signal}");
@@ -147,7 +156,7 @@ mod tests {
     #[test]
     fn between_two_attempts() {
         for receive in [sent, by_kernel] {
-            let row = [EndRun, StopBackoff, Ignore, Ignore];
+            let row = [EndRun, StopBackoff, Ignore, EndWait, Ignore];
             expect_row(Phase::BetweenAttempts, receive, row);
         }
     }
@@ -156,14 +165,16 @@ mod tests {
     fn in_a_group_of_its_own() {
         let phase = Phase::Running(running(Place::Group));
         for receive in [sent, by_kernel] {
-            expect_row(phase, receive, [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn]);
+            let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn, PassOn];
+            expect_row(phase, receive, row);
         }
     }
 
     #[test]
     fn in_the_shared_group_from_a_process() {
         let phase = Phase::Running(running(Place::Shared));
-        expect_row(phase, sent, [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn]);
+        let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn, PassOn];
+        expect_row(phase, sent, row);
     }
 
     #[test]
@@ -195,7 +206,7 @@ mod tests {
             was_continued: true,
             ..running(Place::Shared)
         };
-        let row = [PassOnAndNoFurtherAttempt, Ignore, Ignore, PassOn];
+        let row = [PassOnAndNoFurtherAttempt, Ignore, Ignore, PassOn, PassOn];
         expect_row(Phase::Running(facts), sent, row);
     }
 
@@ -205,14 +216,14 @@ mod tests {
             is_stopped: true,
             ..running(Place::Shared)
         };
-        let row = [PassOnAndNoFurtherAttempt, Ignore, PassOn, PassOn];
+        let row = [PassOnAndNoFurtherAttempt, Ignore, PassOn, PassOn, PassOn];
         expect_row(Phase::Running(facts), sent, row);
     }
 
     #[test]
     fn in_a_session_of_its_own() {
         for place in [Place::Session, Place::Terminal] {
-            let row = [PassOnAndNoFurtherAttempt, StopCommand, PassOn, PassOn];
+            let row = [PassOnAndNoFurtherAttempt, StopCommand, PassOn, PassOn, PassOn];
             expect_row(Phase::Running(running(place)), sent, row);
         }
     }
@@ -235,7 +246,7 @@ mod tests {
     fn after_the_command_has_ended() {
         for phase in [Phase::EndingTree, Phase::Draining] {
             for receive in [sent, by_kernel] {
-                expect_row(phase, receive, [NoFurtherAttempt, Ignore, Ignore, Ignore]);
+                expect_row(phase, receive, [NoFurtherAttempt, Ignore, Ignore, Ignore, Ignore]);
             }
             assert_eq!(on_signal(phase, sent(Signal::CHLD)), Ignore);
         }

@@ -159,7 +159,7 @@ impl<'a> Running<'a> {
                     pty.copy_size();
                 }
             }
-            SignalAction::Ignore | SignalAction::EndRun | SignalAction::StopBackoff => {}
+            SignalAction::Ignore | SignalAction::EndRun | SignalAction::EndWait | SignalAction::StopBackoff => {}
         }
         false
     }

@@ -23,6 +23,8 @@ pub(super) type LineFor<'a> = &'a dyn Fn(Duration) -> String;
 pub(super) struct BetweenAttempts {
     pub(super) event_loop: EventLoop,
     countdown: Countdown,
+    /// USR1 has ended the wait, or the one that is about to begin.
+    wait_is_over: bool,
 }
 
 impl BetweenAttempts {
@@ -30,6 +32,7 @@ impl BetweenAttempts {
         BetweenAttempts {
             event_loop,
             countdown: Countdown::default(),
+            wait_is_over: false,
         }
     }
 
@@ -47,6 +50,7 @@ impl BetweenAttempts {
                     self.event_loop.is_ending = true;
                     return Err(RunError::Interrupted(received.signal));
                 }
+                SignalAction::EndWait => self.wait_is_over = true,
                 SignalAction::StopBackoff => {
                     self.countdown.erase();
                     let event_loop = &mut self.event_loop;
@@ -67,13 +71,13 @@ impl BetweenAttempts {
     }
 
     /// Waits until this much time has passed, but not past the deadline: to say that there will be a wait may have
-    /// taken the time that was left for it. With a countdown if there is a line for it.
+    /// taken the time that was left for it. With a countdown if there is a line for it. False if USR1 has ended it.
     pub(super) fn sleep(
         &mut self,
         delay: Duration,
         deadline: Deadline,
         shown: Option<(LineFor<'_>, Progress)>,
-    ) -> Result<(), RunError> {
+    ) -> Result<bool, RunError> {
         self.receive_signals()?;
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         let exact = ExactTimers::begin();
@@ -83,13 +87,18 @@ impl BetweenAttempts {
         let waited = self.sleep_until(end, shown.map(|(line, _)| line));
         self.countdown.erase();
         drop(exact);
-        waited
+        waited.map(|()| !std::mem::take(&mut self.wait_is_over))
+    }
+
+    /// An attempt starts: there is no wait that USR1 could end.
+    pub(super) fn forget_wait(&mut self) {
+        self.wait_is_over = false;
     }
 
     fn sleep_until(&mut self, end: Deadline, shown: Option<LineFor<'_>>) -> Result<(), RunError> {
         loop {
             let now = now();
-            if end.is_due(now) {
+            if end.is_due(now) || self.wait_is_over {
                 return Ok(());
             }
             let anew = match (shown, end.left(now)) {

@@ -283,6 +283,7 @@ impl Host for System {
                 interrupted: None,
             });
         }
+        self.between.forget_wait();
         let stdio = match &mut self.between.event_loop.streams {
             Some(streams) => streams
                 .begin()
@@ -344,10 +345,10 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<(), RunError> {
+    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError> {
         if delay.is_zero() {
             // The attempt that follows receives signals first.
-            return Ok(());
+            return Ok(true);
         }
         self.between.sleep(delay, self.deadline, shown.zip(self.progress))
     }

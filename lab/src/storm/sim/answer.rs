@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use backoff_cli::policy::classifier::{Classifier, Verdict};
 use backoff_cli::policy::outcome::{End, Outcome};
-use backoff_cli::policy::session::Limits;
+use backoff_cli::policy::session::{Limits, Until};
 use backoff_cli::policy::sets::CodeSet;
 
 /// Clients of a simulation give up only where the model says so.
 pub const UNLIMITED: Limits = Limits {
+    until: Until::Success,
     attempts: None,
     deadline: None,
     stop_at_delay: None,
