@@ -23,7 +23,7 @@ _backoff() {
 
     case "${cmd}" in
         backoff)
-            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --every --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --for --retry-after --max-retry-after --stdin-limit --pty --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --quiet --verbose --log-file --label --report --on-retry --on-give-up --exhausted-exit --flaky-exit --c-locale --plan --list-presets --list-policies --config --no-config --help --version --growth --jitter --policy --until --match-on --stdin --stdout --stderr --idempotent --nested --log-format --color --progress --generate --cool-off"
+            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --every --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --retry-after --max-retry-after --stdin-limit --pty --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --quiet --verbose --log-file --label --report --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --c-locale --plan --list-presets --list-policies --config --no-config --help --version --growth --jitter --policy --until --match-on --stdin --stdout --stderr --idempotent --nested --log-format --color --progress --generate --cool-off --hook-output"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -189,6 +189,10 @@ _backoff() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --success-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -242,6 +246,10 @@ _backoff() {
                     return 0
                     ;;
                 --on-retry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before-retry)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -352,11 +360,11 @@ _backoff_or_command() {
         word=${COMP_WORDS[command]}
         case $word in
         --) ((command++)); break ;;
-        --attempts | --deadline | --timeout | --idle-timeout | --signal | --kill-after | --every | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --until | --success-exit | --success-match | --fail-match | --consecutive | --retry-exit | --stop-exit | --retry-match | --stop-match | --retry-signal | --stop-signal | --retry-if | --for | --match-on | --max-retry-after | --stdin | --stdin-limit | --stdout | --stderr | --idempotent | --budget | --budget-ratio | --budget-min | --budget-window | --skipped-exit | --store | --store-timeout | --nested | --log-format | --log-file | --label | --report | --color | --progress | --on-retry | --on-give-up | --exhausted-exit | --flaky-exit | --config | --generate | -[ndtiskbfmgjper] | -[qv][ndtiskbfmgjper])
+        --attempts | --deadline | --timeout | --idle-timeout | --signal | --kill-after | --every | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --until | --success-exit | --success-match | --fail-match | --consecutive | --retry-exit | --stop-exit | --retry-match | --stop-match | --retry-signal | --stop-signal | --retry-if | --success-if | --for | --match-on | --max-retry-after | --stdin | --stdin-limit | --stdout | --stderr | --idempotent | --budget | --budget-ratio | --budget-min | --budget-window | --skipped-exit | --store | --store-timeout | --nested | --log-format | --log-file | --label | --report | --color | --progress | --on-retry | --before-retry | --on-give-up | --exhausted-exit | --flaky-exit | --config | --generate | -[ndtiskbfmgjper] | -[qv][ndtiskbfmgjper])
             [[ ${COMP_WORDS[command + 1]} == = ]] && ((command++))
             ((command += 2))
             ;;
-        --cool-off)
+        --cool-off | --hook-output)
             [[ ${COMP_WORDS[command + 1]} == = ]] && ((command += 2))
             ((command++))
             ;;

@@ -27,6 +27,7 @@ complete -c backoff -l stop-match -d 'A failure whose output has a matching line
 complete -c backoff -l retry-signal -d 'Dying of one of these signals is a transient failure; others are then permanent' -r
 complete -c backoff -l stop-signal -d 'Dying of one of these signals is a permanent failure' -r
 complete -c backoff -l retry-if -d 'Ask this shell command whether a failure is transient: exit 0 is yes, 1 is no' -r
+complete -c backoff -l success-if -d 'Ask this shell command whether a success is one: exit 0 is yes, 1 is no' -r
 complete -c backoff -l for -d 'Rules known for a tool: curl, ssh, apt-get, ...; auto goes by COMMAND\'s name' -r
 complete -c backoff -l max-retry-after -d 'The longest wait to be granted so; past it, give up [default: 5m]' -r
 complete -c backoff -l stdin-limit -d 'The most that is kept for replay [default: 1GiB]' -r
@@ -41,6 +42,7 @@ complete -c backoff -l log-file -d 'Append to this file what backoff says, inste
 complete -c backoff -l label -d 'What lines about COMMAND name it, in place of its own name' -r
 complete -c backoff -l report -d 'Write a summary of the run in JSON to this file, at the end' -r
 complete -c backoff -l on-retry -d 'Run this shell command before each wait' -r
+complete -c backoff -l before-retry -d 'Run this shell command after each wait; the next attempt is made only if it succeeds' -r
 complete -c backoff -l on-give-up -d 'Run this shell command when giving up' -r
 complete -c backoff -l exhausted-exit -d 'Status when attempts, deadline, delay or budget ran out on a transient failure' -r
 complete -c backoff -l flaky-exit -d 'Status when the command succeeded, but not at the first attempt [default: 0]' -r
@@ -65,7 +67,7 @@ cron\t''"
 complete -c backoff -l until -d 'What to go on until: a success, a failure, or neither [default: success]' -r -f -a "success\t''
 failure\t''
 never\t''"
-complete -c backoff -l match-on -d 'What the regexes, --retry-if and --retry-after look at [default: both]' -r -f -a "stdout\t''
+complete -c backoff -l match-on -d 'What the regexes, --retry-if, --success-if, --retry-after and --hook-output look at [default: both]' -r -f -a "stdout\t''
 stderr\t''
 both\t''"
 complete -c backoff -l stdin -d 'What each attempt gets as standard input [default: auto]' -r -f -a "auto\t''
@@ -113,4 +115,5 @@ complete -c backoff -l no-config -d 'Read no configuration file'
 complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
 complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after --every -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --until --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --label --report --color --progress --on-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'
+complete -c backoff -l hook-output -d 'Give the three commands above the end of the failed attempt\'s output on standard input'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after --every -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --until --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --success-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

@@ -85,6 +85,19 @@ impl fmt::Display for Store {
 }
 
 impl Store {
+    /// By which runs know whether theirs is the same. Without user and password.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Store::Home(None) => String::new(),
+            Store::Home(Some(path)) | Store::Directory(path) => {
+                let whole = std::path::absolute(path);
+                whole.as_ref().unwrap_or(path).display().to_string()
+            }
+            #[cfg(feature = "redis")]
+            Store::Redis(address) => address.place(),
+        }
+    }
+
     /// Whether it is not on this machine, where a directory could take its place.
     pub(crate) fn is_remote(&self) -> bool {
         match self {
@@ -135,6 +148,7 @@ fn ask_redis(
     let millis = |duration: Duration| (duration.as_millis().min(u128::from(LONGEST)) as u64).to_string();
     let (word, length, earlier) = match question {
         Question::Attempt => ("attempt", Duration::ZERO, None),
+        Question::AttemptWithin(number) => ("attempt-within", Duration::from_millis(number), None),
         Question::Retry => ("retry", Duration::ZERO, None),
         Question::CoolOff => ("cool-off", Duration::ZERO, None),
         Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),

@@ -64,6 +64,11 @@ impl Address {
         }
     }
 
+    /// The same, with the database.
+    pub(crate) fn place(&self) -> String {
+        format!("{}/{}", self.shown(), self.info.redis_settings().db())
+    }
+
     /// The same user on another server of the cluster: `HOST:PORT`, or `:PORT` of the host we know.
     fn moved_to(&self, node: &str) -> Option<Address> {
         let (name, port) = node.rsplit_once(':')?;

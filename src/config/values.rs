@@ -170,6 +170,20 @@ pub fn size(text: &str) -> Parsed<u64> {
     Ok((number * scale) as u64)
 }
 
+/// `--hook-output`: a size, or whether it is on at all. None is off.
+pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
+    const DEFAULT: usize = 64 << 10;
+    /// It is kept in memory.
+    const MOST: u64 = 1 << 20;
+    match switch(text) {
+        Ok(is_on) => Ok(is_on.then_some(DEFAULT)),
+        Err(_) => match size(text)? {
+            size @ 1..=MOST => Ok(Some(size as usize)),
+            _ => Err("is out of range; try 64KiB, and no more than 1MiB".into()),
+        },
+    }
+}
+
 const SYSEXITS: [&str; 15] = [
     "usage",
     "dataerr",

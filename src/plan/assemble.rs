@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::idempotence::Idempotence;
 use super::layers::Layers;
+use super::program::in_the_end;
 use super::{budget, limits, output, rules, streams, waits};
 use crate::budget::client::Store;
 use crate::cli::defaults;
@@ -13,29 +14,51 @@ use crate::config::settings::{Settings, is_on, variable};
 use crate::config::sourced::{UsageError, value};
 use crate::policy::exit::Overrides;
 use crate::policy::session::Limits;
-use crate::run::plan::{Nesting, Plan};
+use crate::run::nesting::{self, Counted, Nesting, Turn};
+use crate::run::plan::Plan;
 
-/// The run around this one, as its variables tell.
+/// The runs around this one, as their variables tell.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OuterRun {
-    /// 0 where there is none.
+pub(super) struct Outer {
+    /// How many.
     depth: u64,
-    attempts: Option<u64>,
+    turns: Vec<Turn>,
+    counted: Option<Counted>,
     root_id: Option<String>,
 }
 
-impl From<&[(OsString, OsString)]> for OuterRun {
-    fn from(variables: &[(OsString, OsString)]) -> OuterRun {
-        let number = |name| variable(variables, name)?.to_str()?.parse::<u64>().ok();
-        let depth = number("BACKOFF_DEPTH").unwrap_or(0);
-        OuterRun {
-            depth,
-            attempts: number("BACKOFF_ATTEMPT_LIMIT").filter(|_| depth > 0),
-            root_id: variable(variables, "BACKOFF_ROOT_ID")
-                .and_then(|id| id.to_str())
-                .filter(|id| depth > 0 && is_id(id))
-                .map(str::to_owned),
+impl From<&[(OsString, OsString)]> for Outer {
+    fn from(variables: &[(OsString, OsString)]) -> Outer {
+        let text = |name| variable(variables, name)?.to_str();
+        let depth = text("BACKOFF_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
+        if depth == 0 {
+            return Outer::default();
         }
+        let turns = || {
+            let mut turns = match depth {
+                1 => Vec::new(),
+                _ => Turn::parse_all(text(nesting::AROUND)?)?,
+            };
+            let limit = text("BACKOFF_ATTEMPT_LIMIT").unwrap_or_default();
+            turns.push(Turn::parse(text("BACKOFF_ATTEMPT")?, limit)?);
+            (turns.len() as u64 == depth).then_some(turns)
+        };
+        Outer {
+            depth,
+            turns: turns().unwrap_or_default(),
+            counted: text(nesting::COUNTED).and_then(Counted::parse),
+            root_id: text("BACKOFF_ROOT_ID").filter(|id| is_id(id)).map(str::to_owned),
+        }
+    }
+}
+
+impl Outer {
+    /// Whether this run is the one to say that retries multiply: the innermost, and only in the first attempts of all others.
+    fn warns(&self, command: &[OsString]) -> bool {
+        let is_first = self.turns.iter().all(|turn| turn.attempt == 1);
+        let multiplies = self.turns.is_empty() || self.turns.iter().any(|turn| turn.limit != Some(1));
+        let is_innermost = in_the_end(command).first() != Some(&"backoff");
+        self.depth > 0 && is_first && multiplies && is_innermost
     }
 }
 
@@ -53,7 +76,7 @@ pub(super) fn plan(
     layers: &Layers<'_>,
     command: &[OsString],
     words: &[&str],
-    outer: OuterRun,
+    outer: Outer,
 ) -> Result<(Plan, Store), UsageError> {
     let nested = value(&settings.nested).unwrap_or(defaults::NESTED);
     let delays = waits::delays(settings)?;
@@ -65,10 +88,10 @@ pub(super) fn plan(
         leave_to_outer: nested == NestedMode::Once && outer.depth > 0,
         ..limits::limits(settings)?
     };
-    let streams = streams::streams(settings, &classifier, patterns, &limits);
+    let streams = streams::streams(settings, &classifier, patterns, &limits)?;
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
     let caps = classes.iter().map(|class| class.delays.cap);
-    let (budget, store) = budget::budget(settings, caps.fold(delays.cap, Duration::max))?;
+    let (budget, store) = budget::budget(settings, caps.fold(delays.cap, Duration::max), outer.counted.as_ref())?;
     let plan = Plan {
         command: command.to_vec(),
         limits,
@@ -77,6 +100,7 @@ pub(super) fn plan(
         classifier,
         streams,
         retry_if: value(&settings.retry_if),
+        success_if: value(&settings.success_if),
         bounds: limits::bounds(settings),
         timeouts: limits::timeouts(settings),
         initial_delay,
@@ -85,9 +109,9 @@ pub(super) fn plan(
         budget,
         nesting: Nesting {
             depth: outer.depth.saturating_add(1),
-            // Under a run of one attempt nothing multiplies.
-            warn: nested == NestedMode::Warn && outer.depth > 0 && outer.attempts != Some(1),
-            outer_attempts: outer.attempts,
+            warn: nested == NestedMode::Warn && outer.warns(command),
+            around: outer.turns,
+            counted: outer.counted,
         },
         not_idempotent: idempotence.why_not,
         root_id: outer.root_id,
@@ -98,6 +122,7 @@ pub(super) fn plan(
         },
         output: output::output(settings)?,
         on_retry: value(&settings.on_retry),
+        before_retry: value(&settings.before_retry),
         on_give_up: value(&settings.on_give_up),
         c_locale: is_on(&settings.c_locale),
         remarks: Vec::new(),

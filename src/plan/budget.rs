@@ -9,10 +9,16 @@ use crate::config::sourced::{Source, UsageError, value};
 use crate::config::values::CoolOffMode;
 use crate::policy::budget::Terms;
 use crate::process::sys::environment;
+use crate::run::nesting::Counted;
 use crate::run::plan::{CoolOff, SharedBudget};
 
-/// None without a name. With it, where budgets are kept. `longest` is the longest wait that the run itself may make.
-pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<SharedBudget>, Store), UsageError> {
+/// None without a name. With it, where budgets are kept. `longest` is the longest wait that the run itself may make,
+/// `counted` what the run around this one says.
+pub(super) fn budget(
+    settings: &Settings,
+    longest: Duration,
+    counted: Option<&Counted>,
+) -> Result<(Option<SharedBudget>, Store), UsageError> {
     let mode = value(&settings.cool_off).unwrap_or(CoolOffMode::Off);
     let Some(name) = value(&settings.budget) else {
         return match &settings.cool_off {
@@ -24,8 +30,13 @@ pub(super) fn budget(settings: &Settings, longest: Duration) -> Result<(Option<S
     };
     let ratio = value(&settings.budget_ratio).unwrap_or(defaults::BUDGET_RATIO);
     let store = value(&settings.store).unwrap_or_else(|| Store::Home(environment::state_home()));
+    let place = format!("{name:?} in {}", store.place());
     let budget = SharedBudget {
         name,
+        within: counted
+            .filter(|counted| counted.by == place)
+            .map(|counted| counted.number),
+        place,
         terms: Terms {
             // A fraction in [0, 1].
             ratio: (ratio * 1e6).round() as u32,

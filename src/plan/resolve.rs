@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::rc::Rc;
 
-use super::assemble::{OuterRun, plan};
+use super::assemble::{Outer, plan};
 use super::layers::Layers;
 use super::program::in_the_end;
 use super::{effective, remarks, rules};
@@ -54,7 +54,7 @@ pub(crate) fn resolve(
     let action = action(&settings, command)?;
     // Only presets go by it.
     let words = settings.presets.as_ref().map_or_else(Vec::new, |_| in_the_end(command));
-    let (mut plan, store) = plan(&settings, &layers, command, &words, OuterRun::from(variables))?;
+    let (mut plan, store) = plan(&settings, &layers, command, &words, Outer::from(variables))?;
     rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
     if plan.output.verbosity >= 1 {
         plan.remarks = remarks::remarks(variables);
@@ -101,7 +101,7 @@ fn check(config: &Config) -> Result<(), UsageError> {
             policy,
             defaults,
         };
-        plan(&layers.merged()?, &layers, &[], &[], OuterRun::default()).map(drop)
+        plan(&layers.merged()?, &layers, &[], &[], Outer::default()).map(drop)
     };
     if !config.defaults.entries.is_empty() {
         judge(chosen(&[defaults], config)?)?;

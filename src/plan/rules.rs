@@ -126,7 +126,11 @@ fn add_presets(
                 None => None,
             };
             rules.push(Rule {
-                stops: row.verdict == RowVerdict::Stop,
+                stops: match row.verdict {
+                    RowVerdict::Stop => true,
+                    RowVerdict::Behind => settings.before_retry.is_none(),
+                    RowVerdict::Retry | RowVerdict::Refused => false,
+                },
                 codes: row.codes,
                 signals: None,
                 pattern,

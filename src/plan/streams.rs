@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::defaults;
 use crate::config::settings::{Settings, is_on};
-use crate::config::sourced::value;
+use crate::config::sourced::{Source, UsageError, value};
 use crate::policy::classifier::Classifier;
 use crate::policy::session::Limits;
 use crate::run::streams::{InputMode, StreamOptions};
@@ -15,14 +15,14 @@ pub(super) fn streams(
     classifier: &Classifier,
     patterns: Vec<Pattern>,
     limits: &Limits,
-) -> StreamOptions {
+) -> Result<StreamOptions, UsageError> {
     let input = match value(&settings.stdin).unwrap_or(defaults::STDIN) {
         // Nothing will be given again.
         InputMode::Auto if limits.attempts == Some(1) => InputMode::Inherit,
         input => input,
     };
     let output = |said| value(said).unwrap_or(defaults::OUTPUT);
-    StreamOptions {
+    Ok(StreamOptions {
         input,
         input_limit: value(&settings.stdin_limit).unwrap_or(defaults::STDIN_LIMIT),
         keep: [output(&settings.stdout), output(&settings.stderr)],
@@ -31,7 +31,22 @@ pub(super) fn streams(
         superseded: classifier.superseded(patterns.len()),
         patterns: Arc::new(Patterns::new(patterns)),
         retry_after: is_on(&settings.retry_after),
-        copy: classifier.asks,
+        retry_if: classifier.asks,
+        success_if: settings.success_if.is_some(),
+        hook_output: hook_output(settings)?,
         idle: settings.idle_timeout.as_ref().is_some_and(|idle| !idle.value.is_zero()),
+    })
+}
+
+/// How much of the output hooks get, if there are any.
+fn hook_output(settings: &Settings) -> Result<Option<usize>, UsageError> {
+    let hooks = [&settings.on_retry, &settings.before_retry, &settings.on_give_up];
+    let has_hooks = hooks.iter().any(|hook| hook.is_some());
+    match &settings.hook_output {
+        Some(said) if has_hooks => Ok(said.value),
+        Some(said) if said.value.is_some() && said.statement.source == Source::Flag => Err(UsageError(
+            "--hook-output is for nobody; try it with --on-give-up, --on-retry or --before-retry".into(),
+        )),
+        _ => Ok(None),
     }
 }

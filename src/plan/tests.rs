@@ -312,7 +312,11 @@ fn confirmations_are_a_base_apart() {
 
 #[test]
 fn under_another_run_retries_multiply_or_are_left_to_it() {
-    let outer = [("BACKOFF_DEPTH", "1"), ("BACKOFF_ATTEMPT_LIMIT", "3")];
+    let outer = [
+        ("BACKOFF_DEPTH", "1"),
+        ("BACKOFF_ATTEMPT", "1"),
+        ("BACKOFF_ATTEMPT_LIMIT", "3"),
+    ];
     let script = exits(&[1; 9]);
     let played = |words: &[&str]| play_plan(&plan(words, &outer), &script, 13);
     let warned = played(&["-n", "3"]);

@@ -42,6 +42,9 @@ impl Terms {
 pub enum Question {
     /// Count an attempt that is no retry.
     Attempt,
+    /// The same, of a run within an attempt that was counted and has this number, less than 2^53: the first to ask so is
+    /// counted already, as the two are one call.
+    AttemptWithin(u64),
     /// May there be a retry? If so, it is counted.
     Retry,
     /// How long is a new run to wait?
@@ -75,6 +78,9 @@ pub struct Answer {
 pub const MOST_SLOTS: usize = 128;
 const SLOTS_PER_WINDOW: u64 = 60;
 
+/// Of the latest so many attempts it is known that a run within has stood for them.
+pub const MOST_PASSED_ON: usize = 64;
+
 /// Attempts of some stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
@@ -106,6 +112,8 @@ pub struct Ledger {
     pub cool_off: Option<CoolOff>,
     /// How many runs have given up in a row.
     pub failed_runs: u64,
+    /// The numbers of attempts for which a run within has stood, the latest last.
+    pub passed_on: Vec<u64>,
 }
 
 impl Ledger {
@@ -116,6 +124,8 @@ impl Ledger {
         let allowed = terms.allow(counts);
         match question {
             Question::Attempt => self.count(terms, millis(now), 0),
+            Question::AttemptWithin(number) if self.passed_on.contains(&number) => self.count(terms, millis(now), 0),
+            Question::AttemptWithin(number) => self.pass_on(number),
             Question::Retry if allowed => self.count(terms, millis(now), 1),
             Question::Retry | Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {
@@ -151,6 +161,13 @@ impl Ledger {
             counts.add(slot.counts);
         }
         counts
+    }
+
+    fn pass_on(&mut self, number: u64) {
+        if self.passed_on.len() >= MOST_PASSED_ON {
+            self.passed_on.remove(0);
+        }
+        self.passed_on.push(number);
     }
 
     fn begin_cool_off(&mut self, length: Duration, now: Duration) {

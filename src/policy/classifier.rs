@@ -1,5 +1,7 @@
 //! Did it fail, and is the failure transient? One pure function from facts to a verdict.
 
+use std::fmt;
+
 use super::sets::{CodeSet, SignalSet};
 use crate::policy::outcome::{End, Outcome, Seen};
 use crate::policy::signal::Signal;
@@ -76,12 +78,43 @@ pub struct Reason {
     pub why: Why,
     /// The text that a pattern was found in, where that decided or made it a failure.
     pub matched: Option<String>,
-    /// It is a failure because no `--success-match` was found.
-    pub missing_success_match: bool,
+    /// Why it is a failure though its exit code and its output are those of a success.
+    pub unproven: Option<Unproven>,
     /// The class of failures that it belongs to, where a rule of a policy decided.
     pub class: Option<usize>,
     /// A retry cannot carry out anything twice, or the user has said that it may.
     pub is_safe_to_repeat: bool,
+}
+
+impl Reason {
+    /// One that nothing in the output has to do with.
+    pub const fn new(why: Why) -> Reason {
+        Reason {
+            why,
+            matched: None,
+            unproven: None,
+            class: None,
+            is_safe_to_repeat: false,
+        }
+    }
+}
+
+/// What a success lacks to be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unproven {
+    /// No `--success-match` was found.
+    NoSuccessMatch,
+    /// `--success-if` says that it is none.
+    SuccessIf,
+}
+
+impl fmt::Display for Unproven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unproven::NoSuccessMatch => "no line matches --success-match",
+            Unproven::SuccessIf => "--success-if says no",
+        })
+    }
 }
 
 /// What decided that a failure is transient or permanent.
@@ -89,8 +122,10 @@ pub struct Reason {
 pub enum Why {
     /// The rule with this name matched.
     Rule(String),
-    /// `--retry-if` could not say, for this reason.
-    PredicateFailed(String),
+    /// The predicate of this option could not say.
+    PredicateFailed { option: &'static str, how: String },
+    /// It was transient, but `--before-retry` failed so.
+    BeforeRetryFailed(String),
     /// Retry rules were given and none matched.
     NoRuleMatched,
     /// No rule speaks of it: a time-out, or a failure while no retry rule was given.
@@ -114,6 +149,16 @@ impl Classifier {
         }
     }
 
+    /// Judges one that would be a success, but `--success-if` says that it has failed.
+    pub fn judge_denied(&self, Outcome { end, seen, .. }: &Outcome) -> Verdict {
+        self.judge_failure(&Failure {
+            end,
+            seen,
+            fail_match: None,
+            unproven: Some(Unproven::SuccessIf),
+        })
+    }
+
     fn failure<'a>(&self, Outcome { end, seen, .. }: &'a Outcome) -> Option<Failure<'a>> {
         let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
         let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
@@ -124,7 +169,7 @@ impl Classifier {
             end,
             seen,
             fail_match,
-            missing_success_match: has_good_code && fail_match.is_none(),
+            unproven: (has_good_code && fail_match.is_none()).then_some(Unproven::NoSuccessMatch),
         })
     }
 
@@ -166,6 +211,8 @@ impl Classifier {
             End::NotStarted(_) => failure.permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
             _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
+            // Retry rules say which failures of the command pass; the command itself calls this a success.
+            _ if failure.unproven == Some(Unproven::SuccessIf) => failure.transient(Why::ByDefault),
             _ if self.rules.iter().any(|rule| !rule.stops) => failure.permanent(Why::NoRuleMatched),
             _ => failure.transient(Why::ByDefault),
         }
@@ -225,7 +272,7 @@ struct Failure<'a> {
     seen: &'a Seen,
     /// The text that a `--fail-match` was found in.
     fail_match: Option<&'a str>,
-    missing_success_match: bool,
+    unproven: Option<Unproven>,
 }
 
 impl Failure<'_> {
@@ -233,7 +280,7 @@ impl Failure<'_> {
         Reason {
             why,
             matched: self.fail_match.map(str::to_owned),
-            missing_success_match: self.missing_success_match,
+            unproven: self.unproven,
             class: None,
             is_safe_to_repeat: matches!(self.end, End::NotStarted(_)),
         }

@@ -185,13 +185,7 @@ pub(crate) const TRANSIENT: Verdict = Verdict::Transient(reason(Why::ByDefault))
 pub(crate) const PERMANENT: Verdict = Verdict::Permanent(reason(Why::NoRuleMatched));
 
 pub(crate) const fn reason(why: Why) -> Reason {
-    Reason {
-        why,
-        matched: None,
-        missing_success_match: false,
-        class: None,
-        is_safe_to_repeat: false,
-    }
+    Reason::new(why)
 }
 
 pub(crate) fn failed(ran: Duration) -> Outcome {

@@ -102,7 +102,7 @@ impl<'a> JsonLog<'a> {
             Event::Warning(text) => warning(text),
             Event::Failed(why) => warning(&format!("backoff itself failed: {why}")),
             Event::CoolingOff(wait) => warning(&format!("cooling off for {}", words::span(*wait))),
-            Event::Nested(nesting) => warning(&Text::nested(*nesting, None)),
+            Event::Nested(nesting) => warning(&Text::nested(nesting, None)),
         })
     }
 }

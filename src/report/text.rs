@@ -9,7 +9,7 @@ use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::outcome::{Bound, End, Outcome, StartFailure};
 use crate::policy::session::{GiveUp, Limits, Until};
 use crate::run::event::{Event, Moment, Wait};
-use crate::run::plan::Nesting;
+use crate::run::nesting::Nesting;
 use crate::run::plan::SharedBudget;
 use crate::run::streams::StreamOptions;
 use crate::run::text::printable;
@@ -108,7 +108,7 @@ impl Text<'_> {
             Event::Confirming { delay } => self
                 .is_verbose()
                 .then(|| format!("{} succeeded; confirming in {}", attempt(), span(*delay))),
-            Event::Nested(nesting) => Some(Self::nested(*nesting, self.limits.attempts)),
+            Event::Nested(nesting) => Some(Self::nested(nesting, self.limits.attempts)),
             Event::Succeeded { flaky, ended_by } => (*flaky || ended_by.is_some() || self.is_verbose()).then(|| {
                 let bound = ended_by.map(|(why, outcome)| self.explanation(why, &Verdict::Success, outcome));
                 let bound = bound.unwrap_or_default();
@@ -223,12 +223,21 @@ impl Text<'_> {
     }
 
     /// That retries multiply.
-    pub(crate) fn nested(nesting: Nesting, attempts: Option<u64>) -> String {
-        let calls = match (nesting.outer_attempts, attempts) {
-            (Some(outer), Some(own)) => {
-                format!(" (up to {outer} x {own} = {} calls)", outer.saturating_mul(own))
+    pub(crate) fn nested(nesting: &Nesting, attempts: Option<u64>) -> String {
+        let limits = nesting.around.iter().map(|turn| turn.limit).chain([attempts]);
+        let limits: Option<Vec<u64>> = limits.filter(|limit| *limit != Some(1)).collect();
+        let product = |limits: &Vec<u64>| {
+            limits
+                .iter()
+                .try_fold(1, |product: u64, limit| product.checked_mul(*limit))
+        };
+        let known = limits.filter(|_| !nesting.around.is_empty());
+        let calls = match known.as_ref().and_then(|limits| Some((limits, product(limits)?))) {
+            Some((limits, product)) => {
+                let factors: Vec<String> = limits.iter().map(u64::to_string).collect();
+                format!(" (up to {} = {product} calls)", factors.join(" x "))
             }
-            _ => String::new(),
+            None => String::new(),
         };
         format!("running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one")
     }
@@ -286,7 +295,8 @@ impl Text<'_> {
             (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
                 Why::Rule(rule) => format!(" (permanent: {rule})"),
                 Why::ReaderGone => " (its reader is gone)".into(),
-                Why::PredicateFailed(how) => format!(" (permanent: --retry-if failed: {how})"),
+                Why::PredicateFailed { option, how } => format!(" (permanent: {option} failed: {how})"),
+                Why::BeforeRetryFailed(how) => format!(" (permanent: --before-retry failed: {how})"),
                 _ => " (permanent: no retry rule matches)".into(),
             },
             (GiveUp::Permanent, _) => String::new(),

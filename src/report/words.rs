@@ -15,10 +15,10 @@ use crate::run::text::printable;
 pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
     let end = &outcome.end;
     match verdict.reason() {
-        Some(reason) => match &reason.matched {
-            Some(text) => format!("matched \"{}\" ({end})", shown(text)),
-            None if reason.missing_success_match => format!("no line matches --success-match ({end})"),
-            None => end.to_string(),
+        Some(reason) => match (&reason.matched, reason.unproven) {
+            (Some(text), _) => format!("matched \"{}\" ({end})", shown(text)),
+            (None, Some(unproven)) => format!("{unproven} ({end})"),
+            (None, None) => end.to_string(),
         },
         None => end.to_string(),
     }

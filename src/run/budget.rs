@@ -19,7 +19,16 @@ impl Run<'_> {
     /// Counts an attempt that is no retry, while it runs.
     pub(super) fn begin_counting(&mut self) {
         if let Some(budget) = &self.plan.budget {
-            self.host.begin_counting(budget, longest_patience(budget));
+            self.host
+                .begin_counting(budget, self.counting(budget), longest_patience(budget));
+        }
+    }
+
+    /// The first attempt within one that the budget has counted is the same call.
+    fn counting(&self, budget: &SharedBudget) -> Question {
+        match budget.within {
+            Some(number) if self.total == 1 => Question::AttemptWithin(number),
+            _ => Question::Attempt,
         }
     }
 
@@ -102,7 +111,7 @@ impl Run<'_> {
     fn finish_counting(&mut self, budget: &SharedBudget, has_failed: bool) -> Result<(), RunError> {
         let patience = self.patience(budget, Keeper::Shared, has_failed);
         if let Some(counted) = self.host.counted(patience)? {
-            self.answered(budget, Question::Attempt, counted, has_failed)?;
+            self.answered(budget, self.counting(budget), counted, has_failed)?;
         }
         Ok(())
     }

@@ -9,9 +9,8 @@ use super::host::{Attempt, Host, RunError};
 use super::observer::Observer;
 use super::plan::{Identity, Plan};
 use super::state::{Judged, Run};
-use super::variables;
 use crate::policy::budget::Answer;
-use crate::policy::classifier::{Reason, Verdict, Why};
+use crate::policy::classifier::Verdict;
 use crate::policy::exit::{self, Exit};
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::policy::session::{Decision, GiveUp, Stop, Until};
@@ -120,7 +119,7 @@ impl Run<'_> {
             self.begin_counting();
         }
         self.tell(&Event::Started)?;
-        let spec = self.attempt_spec(self.plan.bounds_of(self.attempt));
+        let spec = self.attempt_spec();
         let attempt = self.host.attempt(&spec)?;
         if attempt.outcome.seen.input_read_ahead {
             self.tell(&Event::ReadAhead)?;
@@ -132,16 +131,8 @@ impl Run<'_> {
         Ok(attempt)
     }
 
-    /// `--retry-if` is asked where the rules do not say.
     fn judge(&mut self, outcome: Outcome) -> Result<Judged, RunError> {
-        let verdict = match (self.plan.classifier.judge(&outcome), &self.plan.retry_if) {
-            (Verdict::Ask(reason), Some(shell)) => {
-                let mut spec = self.attempt_spec(self.plan.bounds.without_those_of_an_attempt());
-                spec.variables.extend(variables::of_failure(&outcome, Some(&reason)));
-                answered(reason, &self.host.ask(shell, &spec)?)?
-            }
-            (verdict, _) => verdict,
-        };
+        let verdict = self.verdict(&outcome)?;
         self.tell(&Event::Ended {
             outcome: &outcome,
             verdict: Some(&verdict),
@@ -191,7 +182,7 @@ impl Run<'_> {
         }
     }
 
-    /// An exit if there is no time for it any more.
+    /// An exit if there is no time for it any more, or it is not to be.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<Option<Exit>, RunError> {
         if self.passes_deadline(delay) {
             return self.out_of_time(attempt).map(Some);
@@ -206,12 +197,12 @@ impl Run<'_> {
         }
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(&attempt.outcome, &attempt.verdict))?;
-        Ok(None)
+        self.before_retry(attempt)
     }
 
     fn announce_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
         if self.plan.nesting.warn && self.session.retries() == 1 {
-            self.tell(&Event::Nested(self.plan.nesting))?;
+            self.tell(&Event::Nested(&self.plan.nesting))?;
         }
         // --reset-after may have started the count again with this attempt.
         self.attempt = self.session.attempt() - 1;
@@ -223,16 +214,16 @@ impl Run<'_> {
     }
 
     /// Whether no time would be left for an attempt after this wait.
-    fn passes_deadline(&self, wait: Duration) -> bool {
+    pub(super) fn passes_deadline(&self, wait: Duration) -> bool {
         self.session.passes_deadline(self.host.elapsed(), wait)
     }
 
-    fn out_of_time(&mut self, attempt: &Judged) -> Result<Exit, RunError> {
+    pub(super) fn out_of_time(&mut self, attempt: &Judged) -> Result<Exit, RunError> {
         let stop = self.session.ended_by(GiveUp::Deadline, &attempt.verdict);
         self.stop(stop, attempt)
     }
 
-    fn stop(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
+    pub(super) fn stop(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
         let Judged { outcome, verdict } = attempt;
         let until = self.plan.limits.until;
         let succeeded = match until {
@@ -327,27 +318,6 @@ impl Run<'_> {
             }
         }
     }
-}
-
-/// What the answer of `--retry-if` means: 0 is transient, 1 permanent, anything else an error of the
-/// predicate, which is told and counts as permanent.
-fn answered(reason: Reason, answer: &Attempt) -> Result<Verdict, RunError> {
-    if let Some(signal) = answer.interrupted {
-        return Err(RunError::Interrupted(signal));
-    }
-    let rule = Why::Rule("--retry-if".to_owned());
-    Ok(match &answer.outcome.end {
-        End::Exited(0) => Verdict::Transient(Reason {
-            why: rule,
-            is_safe_to_repeat: true,
-            ..reason
-        }),
-        End::Exited(1) => Verdict::Permanent(Reason { why: rule, ..reason }),
-        end => Verdict::Permanent(Reason {
-            why: Why::PredicateFailed(end.to_string()),
-            ..reason
-        }),
-    })
 }
 
 /// Uniform in [0, most].

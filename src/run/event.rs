@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::plan::{Effective, Nesting};
+use super::nesting::Nesting;
+use super::plan::Effective;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::GiveUp;
@@ -35,7 +36,7 @@ pub(crate) enum Event<'a> {
     /// USR1 has ended a wait (`-v`).
     WaitEnded,
     /// Retrying under another backoff, and `--nested warn`.
-    Nested(Nesting),
+    Nested(&'a Nesting),
     Succeeded {
         flaky: bool,
         /// What has ended the run, where a success does not (`--until never`).

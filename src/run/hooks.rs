@@ -1,14 +1,17 @@
-//! `--on-retry` and `--on-give-up`: told of what happens, they change nothing about it.
+//! `--on-retry` and `--on-give-up`, which are told of what happens and change nothing about it, and `--before-retry`,
+//! without which there is no next attempt.
 
 use std::time::Duration;
 
 use super::event::Event;
 use super::host::RunError;
 use super::state::{Judged, Run};
+use super::text::printable;
 use super::variables;
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::End;
-use crate::policy::session::GiveUp;
+use crate::policy::exit::Exit;
+use crate::policy::outcome::{Bound, End};
+use crate::policy::session::{GiveUp, Stop};
 
 /// What `--on-give-up` has at the least: the deadline that it is to tell of may have passed.
 const LEAST_TIME: Duration = Duration::from_secs(5);
@@ -37,6 +40,52 @@ impl Run<'_> {
         }
     }
 
+    /// Prepares the next attempt; an exit if there is to be none.
+    pub(super) fn before_retry(&mut self, attempt: &Judged) -> Result<Option<Exit>, RunError> {
+        let Some(shell) = self.plan.before_retry.as_deref() else {
+            return Ok(None);
+        };
+        if self.passes_deadline(Duration::ZERO) {
+            return Ok(None);
+        }
+        let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
+        let (hook, written) = self.host.prepare(shell, spec)?;
+        if let Some(signal) = hook.interrupted {
+            return Err(RunError::Interrupted(signal));
+        }
+        let end = hook.outcome.end;
+        let warning = match written {
+            Ok(file) if end == End::Exited(0) => self.passed_on.take(&file),
+            Ok(_) => None,
+            Err(why) => Some(printable(&why)),
+        };
+        if let Some(why) = warning {
+            self.tell(&Event::Warning(format!("--before-retry: {why}")))?;
+        }
+        match end {
+            End::Exited(0) => Ok(None),
+            // The loop sees that no time is left.
+            End::TimedOut(Bound::Deadline) => {
+                self.tell(&Event::Warning(format!("--before-retry failed: {end}")))?;
+                Ok(None)
+            }
+            _ => self.stop_unprepared(&end, attempt).map(Some),
+        }
+    }
+
+    fn stop_unprepared(&mut self, end: &End, Judged { outcome, verdict }: &Judged) -> Result<Exit, RunError> {
+        let why = Why::BeforeRetryFailed(end.to_string());
+        let reason = match verdict.reason() {
+            Some(reason) => Reason { why, ..reason.clone() },
+            None => Reason::new(why),
+        };
+        let attempt = Judged {
+            outcome: outcome.clone(),
+            verdict: Verdict::Permanent(reason),
+        };
+        self.stop(Stop::GaveUp(GiveUp::Permanent), &attempt)
+    }
+
     fn hook(
         &mut self,
         option: &str,
@@ -44,17 +93,18 @@ impl Run<'_> {
         delay: Option<Duration>,
         Judged { outcome, verdict }: &Judged,
     ) -> Result<(), RunError> {
-        let mut spec = self.attempt_spec(self.plan.bounds.without_those_of_an_attempt());
+        let mut spec = self.spec_about(outcome, verdict.reason());
         if delay.is_none() {
             let least = self.host.elapsed().saturating_add(LEAST_TIME);
             spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
         }
-        spec.variables.extend(variables::of_failure(outcome, verdict.reason()));
-        spec.variables
-            .push(("BACKOFF_DELAY", delay.map_or_else(String::new, variables::seconds)));
+        spec.variables.push(variables::variable(
+            "BACKOFF_DELAY",
+            delay.map_or_else(String::new, variables::seconds),
+        ));
         if delay.is_none() {
             let failed_runs = self.store.failed_runs;
-            spec.variables.push((
+            spec.variables.push(variables::variable(
                 "BACKOFF_FAILED_RUNS",
                 failed_runs.map_or_else(String::new, |runs| runs.to_string()),
             ));

@@ -1,5 +1,7 @@
 //! What a run needs of the world.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::time::Duration;
 
 use super::plan::{Bounds, SharedBudget};
@@ -7,13 +9,16 @@ use crate::policy::budget::{Answer, Question};
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 
+/// Name and value.
+pub(crate) type Variable = (Cow<'static, str>, OsString);
+
 #[derive(Debug)]
 pub(crate) struct AttemptSpec {
     pub(crate) bounds: Bounds,
     /// `--deadline`, counted from the start of the run.
     pub(crate) deadline: Option<Duration>,
     /// What the command's environment has besides backoff's own.
-    pub(crate) variables: Vec<(&'static str, String)>,
+    pub(crate) variables: Vec<Variable>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,10 +67,13 @@ pub(crate) trait Host {
     /// Waits until this much time has passed, handling signals. Meanwhile `shown` says, for the time that is left,
     /// what a person at the terminal may see of it. False if a signal (USR1) has ended the wait, and not the run.
     fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError>;
-    /// Asks the shell command of `--retry-if` about the attempt that has just ended.
+    /// Asks a predicate about the attempt that has just ended: it gets all of the output.
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// Runs a shell command that is told of something: it gets no input and no terminal.
+    /// Runs a shell command that is told of something: it gets no terminal, and no input but the end of the output.
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
+    /// Runs the shell command that prepares the next attempt. With what it has written to the file that BACKOFF_ENV
+    /// names, or why that cannot be had.
+    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError>;
     /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
     /// Asks the budget, for no longer than this, handling signals. An error is what a person should read.
@@ -77,7 +85,7 @@ pub(crate) trait Host {
         patience: Duration,
     ) -> Result<Result<BudgetAnswer, String>, RunError>;
     /// Begins to count an attempt that is no retry. After so long it need not be counted any more.
-    fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration);
+    fn begin_counting(&mut self, budget: &SharedBudget, question: Question, patience: Duration);
     /// Waits until it is counted, for no longer than this from its beginning on. None if nothing was begun.
     fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError>;
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is

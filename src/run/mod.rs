@@ -5,9 +5,12 @@ pub(crate) mod engine;
 pub(crate) mod event;
 mod hooks;
 pub(crate) mod host;
+pub(crate) mod nesting;
 pub(crate) mod observer;
 pub(crate) mod output;
+pub(crate) mod passed_on;
 pub(crate) mod plan;
+mod predicates;
 #[cfg(test)]
 pub(crate) mod script;
 mod state;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::time::Duration;
 
+use super::nesting::Nesting;
 use super::output::OutputOptions;
 use super::streams::StreamOptions;
 use crate::policy::budget::Terms;
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) streams: StreamOptions,
     /// `--retry-if`
     pub(crate) retry_if: Option<String>,
+    /// `--success-if`
+    pub(crate) success_if: Option<String>,
     /// What ends an attempt, but for `--timeout`.
     pub(crate) bounds: Bounds,
     /// `--timeout`, for each attempt in turn; the last one repeats.
@@ -46,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) output: OutputOptions,
     /// `--on-retry`
     pub(crate) on_retry: Option<String>,
+    /// `--before-retry`
+    pub(crate) before_retry: Option<String>,
     /// `--on-give-up`
     pub(crate) on_give_up: Option<String>,
     /// `--c-locale`
@@ -70,23 +75,16 @@ impl Plan {
     }
 }
 
-/// Where this run stands among nested ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Nesting {
-    /// 1 for an outermost run.
-    pub(crate) depth: u64,
-    /// `--nested warn`, under an outer run.
-    pub(crate) warn: bool,
-    /// The outer run's limit of attempts, where it said one.
-    pub(crate) outer_attempts: Option<u64>,
-}
-
 /// A budget of retries that this run shares with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SharedBudget {
     /// What those who share it call it.
     pub(crate) name: String,
     pub(crate) terms: Terms,
+    /// The name, and where it is kept.
+    pub(crate) place: String,
+    /// The number of the attempt of a run around this one that this budget has counted.
+    pub(crate) within: Option<u64>,
     /// How long an answer may take.
     pub(crate) timeout: Duration,
     /// Where the store gives no answer, a budget of the same name and terms on this machine does.

@@ -77,7 +77,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(Ok(BudgetAnswer { answer, warning: None }))
     }
 
-    fn begin_counting(&mut self, _: &SharedBudget, _: Duration) {}
+    fn begin_counting(&mut self, _: &SharedBudget, _: Question, _: Duration) {}
 
     fn counted(&mut self, _: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
         Ok(None)
@@ -88,6 +88,10 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
             outcome: Outcome::new(End::Exited(0), Duration::ZERO),
             interrupted: None,
         })
+    }
+
+    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError> {
+        Ok((self.hook(shell, &spec)?, Ok(Vec::new())))
     }
 
     fn release(&mut self, _succeeded: bool) -> Result<bool, RunError> {

@@ -5,11 +5,13 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::event::{Event, Moment};
-use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError};
+use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError, Variable};
+use super::nesting::Counted;
 use super::observer::Observer;
+use super::passed_on::PassedOn;
 use super::plan::{Bounds, Identity, Plan};
 use super::variables;
-use crate::policy::classifier::Verdict;
+use crate::policy::classifier::{Reason, Verdict};
 use crate::policy::outcome::Outcome;
 use crate::policy::session::Session;
 
@@ -30,6 +32,8 @@ pub(super) struct Run<'a> {
     /// A wait that was decided on and has not begun.
     pub(super) planned_wait: Option<Duration>,
     pub(super) previous: Option<Judged>,
+    /// What `--before-retry` has passed on so far.
+    pub(super) passed_on: PassedOn,
 }
 
 /// An attempt that is over, and what it means.
@@ -75,17 +79,41 @@ impl<'a> Run<'a> {
             total: 0,
             planned_wait: None,
             previous: None,
+            passed_on: PassedOn::default(),
         }
     }
 
-    /// What the command has in common with the programs that are asked or told about it.
-    pub(super) fn attempt_spec(&self, bounds: Bounds) -> AttemptSpec {
+    /// What the next attempt gets.
+    pub(super) fn attempt_spec(&self) -> AttemptSpec {
+        let counted = match &self.plan.budget {
+            Some(budget) => Some(Counted::attempt(&self.identity.run_id, self.total, &budget.place)),
+            // The first attempt is the same call as that of the run around this one.
+            None => self.plan.nesting.counted.clone().filter(|_| self.total == 1),
+        };
+        let previous = self.previous.as_ref();
+        let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
+        let bounds = self.plan.bounds_of(self.attempt);
+        self.spec(bounds, variables::of_ended(ended), counted.as_ref())
+    }
+
+    /// What the programs get that are asked or told about an attempt: none was counted for them.
+    pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
+        let bounds = self.plan.bounds.without_those_of_an_attempt();
+        let mut spec = self.spec(bounds, variables::of_ended(Some((outcome, reason))), None);
+        spec.variables.extend(variables::of_end(&outcome.end));
+        spec
+    }
+
+    fn spec(&self, bounds: Bounds, of_ended: [Variable; 2], counted: Option<&Counted>) -> AttemptSpec {
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
-        let previous = self.previous.as_ref().map(|previous| &previous.outcome);
+        let previous = self.previous.as_ref().map(|previous| &previous.outcome.end);
+        let mut variables = variables::of_run(self.plan, self.identity, self.attempt, elapsed, previous, counted);
+        variables.extend(of_ended);
+        self.passed_on.add_to(&mut variables);
         AttemptSpec {
             bounds,
             deadline: self.plan.limits.deadline,
-            variables: variables::of_attempt(self.plan, self.identity, self.attempt, elapsed, previous),
+            variables,
         }
     }
 

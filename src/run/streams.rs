@@ -51,8 +51,11 @@ pub(crate) struct StreamOptions {
     pub(crate) superseded: Vec<Vec<usize>>,
     /// `--retry-after`: look for waits that the output asks for.
     pub(crate) retry_after: bool,
-    /// What is watched is kept for `--retry-if`.
-    pub(crate) copy: bool,
+    /// What is watched is kept for these.
+    pub(crate) retry_if: bool,
+    pub(crate) success_if: bool,
+    /// `--hook-output`: so much of its end is kept for hooks.
+    pub(crate) hook_output: Option<usize>,
     /// Output resets `--idle-timeout`.
     pub(crate) idle: bool,
 }
@@ -63,13 +66,20 @@ impl StreamOptions {
         !self.reasons(output).is_empty()
     }
 
+    /// Whether all of it is kept until the attempt is judged.
+    pub(crate) fn is_copied(&self) -> bool {
+        self.retry_if || self.success_if
+    }
+
     /// Why backoff must see what this output carries; nothing if it is the caller's own.
     fn reasons(&self, output: usize) -> Vec<&'static str> {
         let watched = self.watched[output];
         [
             (self.pty, "--pty"),
             (watched && !self.patterns.is_empty(), "rules"),
-            (watched && self.copy, "--retry-if"),
+            (watched && self.retry_if, "--retry-if"),
+            (watched && self.success_if, "--success-if"),
+            (watched && self.hook_output.is_some(), "--hook-output"),
             (watched && self.retry_after, "--retry-after"),
             (self.idle, "--idle-timeout"),
             (

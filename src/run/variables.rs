@@ -1,7 +1,11 @@
 //! The variables that the command and the programs around it see.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::time::Duration;
 
+use super::host::Variable;
+use super::nesting::{AROUND, COUNTED, Counted};
 use super::plan::{Identity, Plan};
 use super::text::printable;
 use crate::policy::classifier::Reason;
@@ -14,59 +18,90 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_RUN_ID",
     "BACKOFF_ROOT_ID",
     "BACKOFF_DEPTH",
+    AROUND,
+    COUNTED,
     "BACKOFF_ELAPSED",
     "BACKOFF_PREVIOUS_EXIT",
     "BACKOFF_EXIT",
     "BACKOFF_REASON",
+    "BACKOFF_RAN_MS",
     "BACKOFF_DELAY",
     "BACKOFF_FAILED_RUNS",
+    "BACKOFF_ENV",
 ];
 
 /// What the command sees of the run it is part of; `elapsed` is the time since its first attempt.
-pub(super) fn of_attempt(
+pub(super) fn of_run(
     plan: &Plan,
     identity: &Identity,
     attempt: u64,
     elapsed: Duration,
-    previous: Option<&Outcome>,
-) -> Vec<(&'static str, String)> {
+    previous: Option<&End>,
+    counted: Option<&Counted>,
+) -> Vec<Variable> {
     let limit = plan.limits.attempts;
     let mut variables = vec![
-        ("BACKOFF_ATTEMPT", attempt.to_string()),
-        (
+        variable("BACKOFF_ATTEMPT", attempt.to_string()),
+        variable(
             "BACKOFF_ATTEMPT_LIMIT",
             limit.map_or_else(String::new, |limit| limit.to_string()),
         ),
-        ("BACKOFF_RUN_ID", identity.run_id.clone()),
-        ("BACKOFF_ROOT_ID", identity.root_id.clone()),
-        ("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
-        ("BACKOFF_ELAPSED", seconds(elapsed)),
-        (
+        variable("BACKOFF_RUN_ID", identity.run_id.clone()),
+        variable("BACKOFF_ROOT_ID", identity.root_id.clone()),
+        variable("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
+        variable("BACKOFF_ELAPSED", seconds(elapsed)),
+        variable(
             "BACKOFF_PREVIOUS_EXIT",
-            previous.map_or_else(String::new, |outcome| outcome.end.shell_status().to_string()),
+            previous.map_or_else(String::new, |end| end.shell_status().to_string()),
         ),
     ];
+    if !plan.nesting.around.is_empty() {
+        let around: Vec<String> = plan.nesting.around.iter().map(ToString::to_string).collect();
+        variables.push(variable(AROUND, around.join(" ")));
+    }
+    // All attempts of a run set the same variables.
+    if plan.budget.is_some() || plan.nesting.counted.is_some() {
+        variables.push(variable(COUNTED, counted.map_or_else(String::new, ToString::to_string)));
+    }
     if plan.c_locale {
-        variables.push(("LC_ALL", "C.UTF-8".to_owned()));
+        variables.push(variable("LC_ALL", "C.UTF-8".to_owned()));
     }
     variables
 }
 
-/// What `--retry-if` and the hooks see besides: how the attempt ended and why that is a failure.
-pub(super) fn of_failure(outcome: &Outcome, reason: Option<&Reason>) -> [(&'static str, String); 3] {
-    let signal = match &outcome.end {
+/// Of the attempt that a program is asked or told about, or of the one before: why it is a failure, and how long it ran.
+pub(super) fn of_ended(ended: Option<(&Outcome, Option<&Reason>)>) -> [Variable; 2] {
+    let reason = ended.and_then(|(outcome, reason)| Some(in_words(&outcome.end, reason?)));
+    let ran = ended.map(|(outcome, _)| outcome.ran.as_millis().to_string());
+    [
+        variable("BACKOFF_REASON", reason.unwrap_or_default()),
+        variable("BACKOFF_RAN_MS", ran.unwrap_or_default()),
+    ]
+}
+
+fn in_words(end: &End, reason: &Reason) -> String {
+    match (&reason.matched, reason.unproven) {
+        // A variable cannot hold a NUL, which is escaped here as well.
+        (Some(text), _) => printable(text),
+        (None, Some(unproven)) => format!("{unproven} ({end})"),
+        (None, None) => end.to_string(),
+    }
+}
+
+/// What predicates and hooks see besides: how the attempt ended.
+pub(super) fn of_end(end: &End) -> [Variable; 2] {
+    let signal = match end {
         End::Signaled(signal) => signal.number().to_string(),
         _ => String::new(),
     };
-    let matched = reason.and_then(|reason| reason.matched.as_deref());
     [
-        ("BACKOFF_EXIT", outcome.end.shell_status().to_string()),
-        ("BACKOFF_SIGNAL", signal),
-        (
-            "BACKOFF_REASON",
-            matched.map_or_else(|| outcome.end.to_string(), printable),
-        ),
+        variable("BACKOFF_EXIT", end.shell_status().to_string()),
+        variable("BACKOFF_SIGNAL", signal),
     ]
+}
+
+pub(crate) fn variable(name: &'static str, value: impl Into<OsString>) -> Variable {
+    (Cow::Borrowed(name), value.into())
 }
 
 /// Seconds with milliseconds: `1.250`.

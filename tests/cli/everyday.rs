@@ -77,6 +77,20 @@ const TASKS: &[Task] = &[
         ..TASK
     },
     Task {
+        line: r#"backoff --every 5s -d 10m --success-if 'jq -e ".state == \"done\""' -- api get job"#,
+        stand_ins: &[
+            ("api", "[ $BACKOFF_ATTEMPT = 3 ] && echo done || echo queued"),
+            ("jq", "grep -q done"),
+        ],
+        says: &[
+            "attempt 1 failed: --success-if says no (exit 0) after ",
+            "; retrying in 5.0s\n",
+            "succeeded on attempt 3 ",
+        ],
+        prints: "queued\nqueued\ndone\n",
+        ..TASK
+    },
+    Task {
         line: "backoff -e 1,127 -- task deploy",
         stand_ins: &[(
             "task",

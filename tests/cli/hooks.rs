@@ -146,6 +146,94 @@ fn they_have_no_input() {
     assert_eq!(shown.stderr, "0\n/dev/null\n");
 }
 
+/// So much of the failed attempt's output as was asked for, beginning with a line if that is near.
+#[test]
+fn they_get_the_end_of_the_output_if_asked_to() {
+    let hooks = "--on-retry 'sed s/^/retry-/' --before-retry 'sed s/^/before-/' --on-give-up 'sed s/^/gave-up-/'";
+    let script = "echo out $BACKOFF_ATTEMPT; echo err >&2; exit 1";
+    for (options, stderr) in [
+        ("--stdout null --stderr null", ""),
+        ("--stdout final --stderr final", "err\n"),
+    ] {
+        let shown = run!(
+            "-q -n 2 -b 1ms --hook-output {..} {..} -- sh -c {}",
+            options,
+            hooks,
+            script
+        );
+        let hooks = "retry-out 1\nretry-err\nbefore-out 1\nbefore-err\n";
+        assert_eq!(
+            shown.stderr,
+            format!("{hooks}{stderr}gave-up-out 2\ngave-up-err\n"),
+            "{options}"
+        );
+    }
+    let end = |size: &str, script: &str| {
+        let args = words!("-q -n 1 --hook-output={} --stdout null", size);
+        run!(
+            "{..} --on-give-up 'cat; echo .' -- sh -c {}",
+            args,
+            format!("{script}; exit 1")
+        )
+        .stderr
+    };
+    assert_eq!(end("10", "seq 1 12"), "10\n11\n12\n.\n");
+    assert_eq!(end("11", "seq 1 12"), "9\n10\n11\n12\n.\n");
+    assert_eq!(end("8", "printf 'a line that is long'"), " is long.\n");
+    assert_eq!(end("off", "echo x"), ".\n");
+    let shown = end("1MiB", "head -c 3000000 /dev/zero | tr '\\0' x");
+    assert_eq!(shown.len(), (1 << 20) + 2);
+    // Nothing of an attempt that printed nothing, and of the streams that are looked at.
+    let shown =
+        run!("-q -n 2 -b 1ms --hook-output --on-give-up 'wc -c' -- sh -c 'echo $BACKOFF_ATTEMPT | grep 1; exit 1'");
+    assert_eq!(shown.stderr, "0\n");
+    let shown =
+        run!("-q -n 1 --match-on stdout --hook-output --on-give-up cat -- sh -c 'echo out; echo err >&2; exit 1'");
+    assert_eq!(shown.stderr, "err\nout\n");
+}
+
+#[test]
+fn their_input_is_for_somebody() {
+    run!("--hook-output -- true")
+        .expect_code(125)
+        .expect_stderr("--hook-output is for nobody; try it with --on-give-up");
+    run(backoff("-vv -- true").env("BACKOFF_HOOK_OUTPUT", "1"))
+        .expect_stderr("(stdin auto, stdout inherited, stderr inherited)");
+    let shown = run!("-vv --hook-output --on-retry : -- true");
+    shown.expect_stderr("stdout observed (--hook-output), stderr observed (--hook-output)");
+    for bad in ["0B", "2MiB", "much", ""] {
+        run!("--hook-output={} --on-retry : -- true", bad)
+            .expect_code(125)
+            .expect_stderr("backoff: --hook-output: ");
+    }
+}
+
+/// What there is to know of an attempt is known to the next one, too.
+#[test]
+fn the_next_attempt_sees_what_was_wrong() {
+    let script = "echo \"[$BACKOFF_REASON] [${BACKOFF_RAN_MS:+ran}]\"; case $BACKOFF_ATTEMPT in 1) exit 7;; 2) printf 'a\\000b bad\\n'; exit 1;; esac";
+    let shown = run!(
+        "-q -n 4 -b 1ms --fail-match 'a\\x00b bad' --success-match never -- sh -c {}",
+        script
+    );
+    let lines: Vec<&str> = shown.stdout.lines().filter(|line| line.starts_with('[')).collect();
+    assert_eq!(
+        lines,
+        [
+            "[] []",
+            "[exit 7] [ran]",
+            "[a\\u{0}b bad] [ran]",
+            "[no line matches --success-match (exit 0)] [ran]"
+        ]
+    );
+    // After a success there is nothing wrong.
+    let shown = run!("-q -b 1ms --consecutive 2 -- sh -c 'echo [$BACKOFF_REASON] $BACKOFF_PREVIOUS_EXIT'");
+    assert_eq!(shown.stdout, "[]\n[] 0\n");
+    let shown = run!("-q -n 2 -b 1ms --on-retry 'echo $BACKOFF_RAN_MS' -- sh -c 'sleep 0.2; exit 1'");
+    let ran: u64 = shown.stderr.trim().parse().unwrap();
+    assert!((200..20_000).contains(&ran), "{ran}");
+}
+
 #[test]
 fn they_have_no_terminal() {
     let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";

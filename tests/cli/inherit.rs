@@ -139,6 +139,8 @@ fn environment_is_the_callers_and_the_documented_variables() {
         "DEPTH",
         "ELAPSED",
         "PREVIOUS_EXIT",
+        "RAN_MS",
+        "REASON",
         "ROOT_ID",
         "RUN_ID",
     ]

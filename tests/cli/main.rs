@@ -13,13 +13,16 @@
 mod common;
 
 mod alarm;
+mod before_retry;
 mod budget;
 mod config;
 mod countdown;
 mod cron;
 mod everyday;
+mod everyday_hooks;
 mod exit_status;
 mod generated;
+mod groups;
 mod held;
 mod hooks;
 mod idempotent;
@@ -38,6 +41,7 @@ mod search;
 mod shell;
 mod signals;
 mod speaker;
+mod success_if;
 mod terminal;
 mod time;
 mod unread;

@@ -1,5 +1,6 @@
 //! A backoff under a backoff: retries multiply, unless told otherwise.
 
+use crate::common::ledger::{counted, ledger};
 use crate::common::process::is_alive;
 use crate::common::{BIN, Shown, backoff, run, shell, within};
 
@@ -47,10 +48,183 @@ fn a_warning_says_so_by_default_and_only_when_it_retries() {
         .lines()
         .filter(|line| line.contains("up to 3 x 3 = 9 calls"))
         .count();
-    assert_eq!(warnings, 3, "{shown:?}");
+    assert_eq!(warnings, 1, "{shown:?}");
     run(&mut shell("backoff -- backoff -- true"))
         .expect_code(0)
         .expect_silence();
+}
+
+#[test]
+fn the_innermost_warns_once_of_all_layers() {
+    for (script, calls_shown) in [
+        (
+            "backoff -n 3 -b 1ms -- backoff -n 3 -b 1ms -- backoff -n 3 -b 1ms -- COMMAND",
+            " (up to 3 x 3 x 3 = 27 calls)",
+        ),
+        (
+            "backoff -n 3 -b 1ms -- backoff -n 1 -- env backoff -n 3 -b 1ms -- backoff -n 3 -b 1ms -- COMMAND",
+            " (up to 3 x 3 x 3 = 27 calls)",
+        ),
+        (
+            "backoff -n 3 -b 1ms -- backoff -n unlimited --stop-at-delay 8ms -b 2ms -j none -- backoff -n 3 -b 1ms -- \
+             COMMAND",
+            "multiply;",
+        ),
+        (
+            "backoff -n 3 -b 1ms -- env -u BACKOFF_ATTEMPT backoff -n 3 -b 1ms -- backoff -n 3 -b 1ms -- COMMAND",
+            "multiply;",
+        ),
+    ] {
+        let (count, shown) = calls(&script.replace("COMMAND", COMMAND));
+        assert_eq!(count, 27, "{script}");
+        let warning: Vec<&str> = shown.stderr.lines().filter(|line| line.contains("multiply")).collect();
+        assert!(
+            warning.iter().all(|line| line.contains(calls_shown)),
+            "{script}: {warning:?}"
+        );
+        // Who does not know where the runs around it are says it in each of their attempts.
+        let times = if script.contains("-u") { 9 } else { 1 };
+        assert_eq!(warning.len(), times, "{script}: {warning:?}");
+    }
+}
+
+#[test]
+fn what_the_environment_says_of_outer_runs_is_checked() {
+    for (around, shown) in [
+        ("1/3", " (up to 3 x 3 x 2 = 18 calls)"),
+        ("1/", "multiply;"),
+        ("", "multiply;"),
+        ("x", "multiply;"),
+        ("1/3 1/3", "multiply;"),
+        ("1/-3", "multiply;"),
+        ("1/18446744073709551615", "multiply;"),
+        ("1/18446744073709551616", "multiply;"),
+    ] {
+        let mut command = backoff("-n 2 -b 1ms -- false");
+        command.env("BACKOFF_DEPTH", "2").env("BACKOFF_AROUND", around);
+        command.env("BACKOFF_ATTEMPT", "1").env("BACKOFF_ATTEMPT_LIMIT", "3");
+        run(&mut command).expect_code(1).expect_stderr(shown);
+    }
+    // Said already.
+    let mut command = backoff("-n 2 -b 1ms -- false");
+    command.env("BACKOFF_DEPTH", "2").env("BACKOFF_AROUND", "2/3");
+    command.env("BACKOFF_ATTEMPT", "1").env("BACKOFF_ATTEMPT_LIMIT", "3");
+    let said = run(&mut command).stderr;
+    assert!(!said.contains("multiply"), "{said}");
+}
+
+/// What a budget of `script` has counted, and the calls that it made. Retries are always allowed.
+fn budgeted(script: &str, name: &str) -> ((u64, u64), usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let (log, store) = (within(&dir, "log"), within(&dir, "state"));
+    let mut command = shell(&script.replace("CALL", "sh -c 'echo call >>$LOG; exit 7'"));
+    command.env("LOG", &log).env("BACKOFF_STORE", &store);
+    command
+        .env("BACKOFF_STORE_TIMEOUT", "30s")
+        .env("BACKOFF_BUDGET_MIN", "1000");
+    command
+        .env("BACKOFF_BASE", "1ms")
+        .env("BACKOFF_NESTED", "allow")
+        .env("BACKOFF_QUIET", "1");
+    run(command.env("HOME", dir.path()).current_dir(&dir));
+    let calls = std::fs::read_to_string(&log).map_or(0, |text| text.lines().count());
+    (counted(&ledger(within(&dir, &format!("state/{name}.budget")))), calls)
+}
+
+/// With how many retries.
+#[track_caller]
+fn counts_each_call_once(script: &str, calls: usize, retries: u64) {
+    assert_eq!(budgeted(script, "api"), ((calls as u64, retries), calls), "{script}");
+}
+
+#[test]
+fn a_shared_budget_counts_a_call_once() {
+    // The first attempts of the three inner runs are the outer one's.
+    counts_each_call_once("export BACKOFF_BUDGET=api; backoff -n 3 -- backoff -n 3 -- CALL", 9, 8);
+    counts_each_call_once(
+        "export BACKOFF_BUDGET=api; backoff -n 2 -- backoff -n 2 -- backoff -n 2 -- CALL",
+        8,
+        7,
+    );
+    counts_each_call_once(
+        "export BACKOFF_BUDGET=api; backoff -n 2 --consecutive 2 -- backoff -n 1 -- sh -c 'echo call >>$LOG'",
+        2,
+        0,
+    );
+}
+
+#[test]
+fn only_one_run_stands_for_an_attempt_around_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = within(&dir, "script");
+    std::fs::write(
+        &script,
+        "for i in 1 2 3 4; do backoff -n 2 -- sh -c 'echo call >>$LOG; exit 7'; done\nexit 1\n",
+    )
+    .unwrap();
+    counts_each_call_once(
+        &format!("export BACKOFF_BUDGET=api; backoff -n 2 -- sh '{script}'"),
+        16,
+        9,
+    );
+}
+
+#[test]
+fn a_run_between_with_no_budget_hands_on_what_was_counted_for_its_first_attempt_alone() {
+    counts_each_call_once(
+        "backoff --budget api -n 1 -- backoff -n 2 -- backoff --budget api -n 2 -- CALL",
+        4,
+        2,
+    );
+}
+
+#[test]
+fn another_budget_counts_on_its_own() {
+    let script = "backoff --budget api -n 2 -- backoff --budget other -n 2 -- CALL";
+    assert_eq!(budgeted(script, "api"), ((2, 1), 4));
+    assert_eq!(budgeted(script, "other"), ((4, 2), 4));
+    // The same name at another place.
+    let script = "backoff --store elsewhere --budget api -n 2 -- backoff --budget api -n 2 -- CALL";
+    assert_eq!(budgeted(script, "api"), ((4, 2), 4));
+    // The same place by another path.
+    counts_each_call_once(
+        "backoff --store state --budget api -n 2 -- backoff --budget api -n 2 -- CALL",
+        4,
+        3,
+    );
+}
+
+#[test]
+fn for_a_hook_no_attempt_was_counted() {
+    let hook = "backoff --budget api -- sh -c \"echo call >>$LOG\"";
+    counts_each_call_once(&format!("backoff --budget api -n 2 --on-retry '{hook}' -- CALL"), 3, 1);
+    // Two attempts of the outer run, and a question after each of the inner ones.
+    let script = format!("backoff --budget api -n 2 -- backoff -n 2 --retry-if '{hook}' -- false");
+    assert_eq!(budgeted(&script, "api"), ((6, 1), 4));
+}
+
+#[test]
+fn what_nobody_counted_is_counted() {
+    for said in [
+        "",
+        "7",
+        "x \"api\" in $BACKOFF_STORE",
+        "9007199254740992 \"api\" in $BACKOFF_STORE",
+        "7 \"api\" in /elsewhere",
+        "7 \"other\" in $BACKOFF_STORE",
+    ] {
+        let said = said.replace('"', "\\\"");
+        let script = format!("export BACKOFF_DEPTH=1 BACKOFF_COUNTED=\"{said}\"; backoff --budget api -n 2 -- CALL");
+        counts_each_call_once(&script, 2, 1);
+    }
+    // As it would be.
+    let script =
+        "export BACKOFF_DEPTH=1 BACKOFF_COUNTED=\"7 \\\"api\\\" in $BACKOFF_STORE\"; backoff --budget api -n 2 -- CALL";
+    assert_eq!(budgeted(script, "api"), ((1, 1), 2));
+    // An environment that was emptied says nothing.
+    let script = "backoff --budget api -n 1 -- env -i PATH=$PATH HOME=$HOME LOG=$LOG backoff --store $BACKOFF_STORE \
+                  --budget api -n 1 -- CALL";
+    assert_eq!(budgeted(script, "api"), ((2, 0), 1));
 }
 
 #[test]

@@ -264,7 +264,8 @@ fn a_bad_variable_is_named() {
         let mut command = backoff("-- echo started");
         // Any text is a shell command or a name, and nearly any a regular expression.
         let bad = match &*opt.long {
-            "retry-if" | "on-retry" | "on-give-up" | "budget" | "log-file" | "report" => continue,
+            "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget" | "log-file"
+            | "report" => continue,
             "store" => "-bad-://",
             "label" => "@bad\t@",
             long if long.ends_with("-match") => "(@bad@",
@@ -358,6 +359,13 @@ fn every_option_has_a_working_variable() {
         ("progress", "maybe", "-- true", "BACKOFF_PROGRESS"),
         ("on-retry", "echo hooked", "-n 2 -b 1ms -- false", "hooked"),
         ("on-give-up", "echo hooked", "-n 1 -- false", "hooked"),
+        ("before-retry", "echo hooked", "-n 2 -b 1ms -- false", "hooked"),
+        (
+            "hook-output",
+            "1",
+            "-n 1 --stdout null --on-give-up 'sed s/^/hooked-/' -- sh -c 'echo out; exit 1'",
+            "hooked-out",
+        ),
         ("quiet", "1", "-n 1 -- false", "1"),
         ("verbose", "2", "-- true argument", "'argument'"),
         ("exhausted-exit", "75", "-q -n 1 -- false", "75"),
@@ -375,6 +383,7 @@ fn every_option_has_a_working_variable() {
             "permanent: --stop-match",
         ),
         ("retry-if", "exit 1", "-- false", "permanent: --retry-if"),
+        ("success-if", "exit 1", "-n 1 -- true", "--success-if says no (exit 0)"),
         ("for", "curl", "-- sh -c 'exit 3'", "gave up after 1 attempt"),
         (
             "match-on",

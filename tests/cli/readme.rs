@@ -23,7 +23,7 @@ const README: Document = Document {
 const RECIPES: Document = Document {
     name: "docs/recipes.md",
     text: include_str!("../../docs/recipes.md"),
-    console_blocks: 17,
+    console_blocks: 21,
 };
 
 /// Printed after each command; no document prints it.

@@ -8,7 +8,7 @@ pub use backoff_cli::policy::budget::{CoolOff, Counts, Ledger, MOST_SLOTS, Quest
 
 /// The size of a file.
 pub const PAGE: usize = 4096;
-const MAGIC: &[u8; 16] = b"backoff state 2\n";
+const MAGIC: &[u8; 16] = b"backoff state 3\n";
 
 /// What is counted in a directory's file, which nobody is to be writing.
 #[track_caller]
@@ -24,11 +24,9 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     let (length, sum, record) = (numbers[0] as usize, numbers[1], &numbers[2..]);
     assert_eq!(sum, checksum(&file[32..][..length]));
     let record = &record[..length / 8];
-    let [span, until, length] = record[..3].try_into().unwrap();
-    let (failed_runs, slots) = match record[3..].as_chunks().0 {
-        [[failed_runs, 0, 0], slots @ ..] => (*failed_runs, slots),
-        slots => (0, slots),
-    };
+    let [span, until, length, failed_runs, slots] = record[..5].try_into().unwrap();
+    let (slots, passed_on) = record[5..].split_at(3 * slots as usize);
+    let slots = slots.as_chunks().0;
     Ledger {
         span,
         slots: slots
@@ -40,24 +38,29 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
             .collect(),
         cool_off: (length > 0).then_some(CoolOff { until, length }),
         failed_runs,
+        passed_on: passed_on.to_vec(),
     }
 }
 
 /// The file of a ledger.
 pub fn file_of(ledger: &Ledger) -> Vec<u8> {
-    let failed_runs = (ledger.failed_runs > 0).then_some([ledger.failed_runs, 0, 0]);
     let slots = ledger
         .slots
         .iter()
-        .map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
+        .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
-    let record: Vec<u8> = [[ledger.span, until, length]]
-        .into_iter()
-        .chain(failed_runs)
-        .chain(slots)
-        .flatten()
-        .flat_map(u64::to_le_bytes)
-        .collect();
+    let record: Vec<u8> = [
+        ledger.span,
+        until,
+        length,
+        ledger.failed_runs,
+        ledger.slots.len() as u64,
+    ]
+    .into_iter()
+    .chain(slots)
+    .chain(ledger.passed_on.iter().copied())
+    .flat_map(u64::to_le_bytes)
+    .collect();
     let mut file = MAGIC.to_vec();
     file.extend((record.len() as u64).to_le_bytes());
     file.extend(checksum(&record).to_le_bytes());

@@ -85,7 +85,7 @@ const MODES: &[Mode] = &[
     },
     Mode {
         name: "observed",
-        options: "-r nothing --retry-if 'exit 0' --on-retry true --retry-after",
+        options: "-r nothing --retry-if 'exit 0' --success-if 'exit 0' --on-retry true --before-retry true --hook-output --retry-after",
         bulk: 0,
         has_input: true,
         output: "out 1 in\nout 2 in\n",
@@ -171,13 +171,14 @@ impl Mode {
             (Some(137), _) | (None, Some(9)) => return Err("a hang".into()),
             other => return Err(format!("it ended as {other:?}")),
         }
-        self.nothing_is_left(dir)
+        self.nothing_is_left(dir, &shown.stderr)
     }
 
-    fn nothing_is_left(&self, dir: &TempDir) -> Result<(), String> {
+    /// But for what was told.
+    fn nothing_is_left(&self, dir: &TempDir, told: &str) -> Result<(), String> {
         for entry in std::fs::read_dir(dir.path()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            if !["log", "report", "store", "done", "trace"].contains(&name.as_str()) {
+            if !["log", "report", "store", "done", "trace"].contains(&name.as_str()) && !told.contains(&name) {
                 return Err(format!("{name} is left"));
             }
         }
@@ -689,7 +690,7 @@ fn judge_limited(mode: &Mode, shown: &Shown, dir: &TempDir) -> Result<(), String
         (Some(1 | 126 | 127), _) if by_loader => Ok(()),
         other => Err(format!("it ended as {other:?}")),
     };
-    result.and_then(|()| mode.nothing_is_left(dir))
+    result.and_then(|()| mode.nothing_is_left(dir, &shown.stderr))
 }
 
 fn few_descriptors() {
@@ -779,7 +780,7 @@ fn standard_streams_are_closed_or_full() {
                 Some(0) if loses_output => Err("output was lost, and nobody is told".into()),
                 Some(0) if !redirect.contains('<') => judge_limited(mode, &shown, &dir),
                 // `echo` and `cat` fail with 1.
-                Some(0 | 1 | 125) => mode.nothing_is_left(&dir),
+                Some(0 | 1 | 125) => mode.nothing_is_left(&dir, ""),
                 other => Err(format!("it ended with {other:?}")),
             };
             findings.add(mode, redirect, result, &shown);
@@ -798,7 +799,7 @@ fn spread(round: usize) -> f64 {
 /// Runs whose attempts take 4 ms and fail.
 const FAILING: &[&str] = &[
     "--report DIR/report --log-file DIR/log --log-format json -v",
-    "--report DIR/report --log-file DIR/log --log-format json -v --stop-match x --retry-if 'exit 0' --on-retry 'exit 0'",
+    "--report DIR/report --log-file DIR/log --log-format json -v --stop-match x --retry-if 'exit 0' --on-retry 'exit 0' --before-retry 'exit 0' --hook-output",
     "--report DIR/report --log-file DIR/log --log-format json -v --stdout final --stderr failure --stdin null",
     "--report DIR/report --log-file DIR/log --log-format json -v --budget b --budget-min 1000 --store DIR/store",
     "--report DIR/report --log-file DIR/log --log-format json -v --pty --stop-match x",
@@ -923,7 +924,7 @@ fn ended_at_a_random_moment() {
         if let Some(report) = report {
             assert_eq!(report["exit_status"], status.code().unwrap_or(128 + 15));
         }
-        MODES[0].nothing_is_left(&dir).unwrap();
+        MODES[0].nothing_is_left(&dir, "").unwrap();
     }
     println!(
         "TERM: {} runs, {as_it_ended} of them ended as an attempt that ended by itself",

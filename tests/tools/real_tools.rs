@@ -22,6 +22,8 @@ pub const TESTS: &[Test] = &[
     ("lftp", &["lftp"], lftp),
     ("ftp", &["tnftp"], ftp),
     ("git", &["git"], git),
+    ("git_push_takes_in_what_others_pushed", &["git"], git_push),
+    ("success_by_a_condition_on_json", &["jq"], jq),
     ("git_lfs", &["git", "git-lfs"], git_lfs),
     ("svn", &["svn"], svn),
     ("hg", &["hg"], hg),
@@ -306,6 +308,81 @@ fn ftp() {
     }
     is_final("ftp", words!("tnftp -o copy {}", format!("http://{}/file", missing())));
     is_final("ftp", "tnftp --nosuch");
+}
+
+/// Two clones push to one repository.
+fn git_push() {
+    let home = tempfile::tempdir().unwrap();
+    let here = |script: &str| {
+        let mut command = crate::common::shell(script);
+        run(alone(&mut command, &home)
+            .env("PATH", crate::common::path_with_backoff())
+            .env("BACKOFF_MAX_DELAY", "1ms"))
+    };
+    let commit = |clone: &str, file: &str, text: &str| {
+        here(&format!(
+            "cd {clone} && echo {text} >{file} && git add . && git commit -qm '{text} by {clone}'"
+        ))
+        .expect_code(0);
+    };
+    here(
+        "git config --global user.name a && git config --global user.email a@example.org && git config --global init.defaultBranch main \
+         && git init -q --bare shared && git clone -q shared mine && git clone -q shared others",
+    )
+    .expect_code(0);
+    let push = "backoff --for git --before-retry 'git pull --rebase' -- git push";
+    let pushed = || here("git --git-dir shared log --format=%s main").stdout;
+    let others_push = |text: &str| {
+        here("cd others && git pull -q").expect_code(0);
+        commit("others", "theirs", text);
+        here("cd others && git push -q").expect_code(0);
+    };
+    commit("mine", "both", "first");
+    here("cd mine && git push -q -u origin main; cd ../others && git pull -q origin main && git branch -q -u origin/main").expect_code(0);
+
+    // Theirs is taken in.
+    others_push("second");
+    commit("mine", "ours", "third");
+    let shown = here(&format!("cd mine && {push}")).expect_code(0);
+    shown
+        .expect_stderr("attempt 1 of 5 failed")
+        .expect_stderr("succeeded on attempt 2 of 5");
+    assert_eq!(pushed(), "third by mine\nsecond by others\nfirst by mine\n");
+
+    // A conflict ends it, and nothing was pushed.
+    others_push("fourth");
+    commit("mine", "theirs", "fifth");
+    let shown = here(&format!("cd mine && {push}")).expect_code(1);
+    shown
+        .expect_stderr("CONFLICT")
+        .expect_stderr("gave up after 1 attempt in ")
+        .expect_stderr("(permanent: --before-retry failed: exit 1)");
+    assert_eq!(pushed().lines().next(), Some("fourth by others"));
+
+    // Without it there is no use in trying again.
+    here("cd mine && git rebase --abort").expect_code(0);
+    let shown = here("cd mine && backoff --for git -- git push").expect_code(1);
+    shown
+        .expect_stderr("gave up after 1 attempt in ")
+        .expect_stderr("(permanent: --for git)");
+}
+
+fn jq() {
+    let home = tempfile::tempdir().unwrap();
+    let api = "case $BACKOFF_ATTEMPT in 1) state=queued;; 2) state=null;; *) state=done;; esac; echo \"{\\\"state\\\": \\\"$state\\\"}\"";
+    crate::common::executable(
+        home.path().join("api").to_str().unwrap(),
+        &format!("#!/bin/sh\n{api}\n"),
+    );
+    let line = r#"backoff --success-if 'jq -e ".state == \"done\""' -- api get job"#;
+    let path = format!("{}:{}", home.path().display(), crate::common::path_with_backoff());
+    let mut command = crate::common::shell(line);
+    let shown = run(alone(&mut command, &home)
+        .env("PATH", path)
+        .env("BACKOFF_MAX_DELAY", "1ms"))
+    .expect_code(0);
+    assert_eq!(shown.stdout.lines().count(), 3, "{shown:?}");
+    shown.expect_stderr("succeeded on attempt 3 of 5");
 }
 
 fn git_lfs() {

@@ -31,6 +31,11 @@ pub const TESTS: &[Test] = &[
         SERVER,
         a_budget_is_counted_exactly_and_shared,
     ),
+    (
+        "a_call_of_nested_runs_is_counted_once",
+        SERVER,
+        a_call_of_nested_runs_is_counted_once,
+    ),
     ("a_spent_budget_gives_up", SERVER, a_spent_budget_gives_up),
     ("a_window_passes", SERVER, a_window_passes),
     ("questions_alone_leave_no_key", SERVER, questions_alone_leave_no_key),
@@ -158,6 +163,29 @@ fn a_budget_is_counted_exactly_and_shared() {
     // Gone when nothing counts any more: after the window and a sixtieth.
     let left: u64 = admin.pttl("backoff:budget:api").unwrap();
     assert!((570_000..=610_000).contains(&left), "{left} ms");
+}
+
+fn a_call_of_nested_runs_is_counted_once() {
+    let server = Server::start("--requirepass hunter22");
+    let url = format!("redis://:hunter22@127.0.0.1:{}/3", server.port);
+    let script = "backoff -n 2 -- sh -c 'backoff -n 2 -- sh -c \"env; exit 7\"; backoff -n 1 -- false'";
+    let mut command = shell(script);
+    command
+        .env("BACKOFF_BUDGET", "api")
+        .env("BACKOFF_BUDGET_MIN", "100")
+        .env("BACKOFF_STORE", &url);
+    command.env("BACKOFF_BASE", "1ms").env("BACKOFF_STORE_TIMEOUT", "30s");
+    let shown = run(&mut command).expect_code(1);
+    let said: Vec<&str> = shown
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("BACKOFF_COUNTED="))
+        .collect();
+    assert_eq!(said.len(), 4);
+    let place = format!("\"api\" in redis://127.0.0.1:{}/3", server.port);
+    assert!(said.iter().all(|said| said.ends_with(&place)), "{said:?}");
+    let mut admin = redis::Client::open(url).unwrap().get_connection().unwrap();
+    assert_eq!(counts(&mut admin, "api"), (6, 3));
 }
 
 fn a_spent_budget_gives_up() {
@@ -1038,6 +1066,7 @@ impl Twins {
         let answer = self.ledger.answer(terms, question, Duration::from_millis(now));
         let (word, length, earlier) = match question {
             Question::Attempt => ("attempt", 0, None),
+            Question::AttemptWithin(number) => ("attempt-within", number, None),
             Question::Retry => ("retry", 0, None),
             Question::CoolOff => ("cool-off", 0, None),
             Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.as_millis() as u64, earlier),
@@ -1078,6 +1107,7 @@ impl Twins {
         for slot in &self.ledger.slots {
             ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
         }
+        ledger.extend(&self.ledger.passed_on);
         let mut script = match numbers(&mut self.connection, "twin") {
             Some(numbers) => numbers,
             // Nothing was worth keeping; the longest window has no meaning then.
@@ -1094,6 +1124,7 @@ impl Twins {
 fn a_step() -> impl Strategy<Value = (Question, usize, i64)> {
     let question = prop_oneof![
         4 => Just(Question::Attempt),
+        2 => (0..90_u64).prop_map(|number| Question::AttemptWithin((1 << 53) - 1 - number)),
         6 => Just(Question::Retry),
         1 => Just(Question::CoolOff),
         1 => (0..5_000_u64, prop::option::of(0..4_u64)).prop_map(|(length, earlier)| Question::GaveUp {

@@ -27,6 +27,11 @@ pub const TESTS: &[Test] = &[
         &["curl"],
         curl_and_every_status_of_an_error,
     ),
+    (
+        "wget_and_every_status_of_an_error",
+        &["wget"],
+        wget_and_every_status_of_an_error,
+    ),
     ("curl_against_nginx", &["curl", "nginx"], curl_against_nginx),
     ("a_server_that_starts_later", &["curl"], a_server_that_starts_later),
     ("a_server_that_is_never_there", &["curl"], a_server_that_is_never_there),
@@ -210,19 +215,28 @@ fn read_rest(request: impl BufRead) {
     let _ = request.lines().map_while(Result::ok).find(String::is_empty);
 }
 
+/// The statuses of an HTTP server, and whether one passes, as the README says.
+fn every_status_of_an_error() -> impl Iterator<Item = (u16, bool)> {
+    (400..600).map(|status| {
+        let passes = matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 506..600);
+        (status, passes)
+    })
+}
+
+#[track_caller]
+fn expect_retry(shown: &Shown, is_retried: bool) {
+    let attempts = if is_retried { "2 attempts" } else { "1 attempt" };
+    let said = format!("gave up after {attempts} in ");
+    assert!(shown.stderr.contains(&said), "expected {said}: {shown:?}");
+}
+
 fn curl_and_every_status_of_an_error() {
     let url = serve_any_status();
-    for status in 400..600 {
+    for (status, passes) in every_status_of_an_error() {
         let url = format!("{url}{status}");
-        let passes = matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 506..600);
         for (silent, is_retried) in [("-sS", passes), ("-s", true)] {
             let shown = run!("-n 2 -b 1us --for curl -- curl -f {} --noproxy '*' {}", silent, url).expect_code(22);
-            let attempts = if is_retried {
-                "gave up after 2 attempts"
-            } else {
-                "gave up after 1 attempt"
-            };
-            assert!(shown.stderr.contains(attempts), "{silent} {status}: {shown:?}");
+            expect_retry(&shown, is_retried);
         }
     }
     let remark = "curl -s says nothing of an HTTP status";
@@ -239,6 +253,28 @@ fn curl_and_every_status_of_an_error() {
             format!("{url}503")
         );
         assert_eq!(shown.stderr.contains(remark), is_told, "{options}: {shown:?}");
+    }
+}
+
+fn wget_and_every_status_of_an_error() {
+    let url = serve_any_status();
+    for (status, passes) in every_status_of_an_error() {
+        for (quiet, is_retried) in [("-nv", passes), ("-S", passes), ("-q", false)] {
+            let shown = run!(
+                "-n 2 -b 1us --for wget -- wget -t 1 {} --no-proxy -O /dev/null {}",
+                quiet,
+                format!("{url}{status}")
+            );
+            match status {
+                // It was to say who it is.
+                401 => expect_retry(&shown.expect_code(6), false),
+                // There is nothing more to get.
+                416 => drop(shown.expect_code(0)),
+                // wget itself tries again, without -t 1, and gives up as for a network failure.
+                504 => expect_retry(&shown.expect_code(4), true),
+                _ => expect_retry(&shown.expect_code(8), is_retried),
+            }
+        }
     }
 }
 
@@ -538,6 +574,8 @@ fn bash_completes_options_and_commands() {
         has("backoff timeo", "timeout");
         has("backoff -n 3 --base = 1s -qj full timeo", "timeout");
         has("backoff -- timeo", "timeout");
+        has("backoff --hook-output timeo", "timeout");
+        has("backoff --hook-output = 1MiB timeo", "timeout");
         assert!(!complete("backoff -n 3 cat --att").contains("--attempts"));
     }
 }
@@ -558,6 +596,8 @@ fn zsh_completes_options_and_commands() {
         ("backoff --jitter deco", "decorrelated"),
         ("backoff -n 3 mandocno; backoff -n 3 unshar", "unshare"),
         ("backoff -n 3 cat /etc/hostn", "/etc/hostname"),
+        ("backoff --hook-output unshar", "unshare"),
+        ("backoff --hook-output=1MiB unshar", "unshare"),
     ] {
         let shown = complete(line, word);
         assert!(shown.contains(word), "no {word:?} for {line:?} in {shown:?}");
@@ -579,6 +619,8 @@ fn fish_completes_options_and_commands() {
         ("backoff -n 3 unshar", "unshare"),
         ("backoff -n 3 --base 1s -- unshar", "unshare"),
         ("backoff -n 3 cat /etc/hostn", "/etc/hostname"),
+        ("backoff --hook-output unshar", "unshare"),
+        ("backoff --hook-output=1MiB unshar", "unshare"),
     ] {
         let shown = complete(line);
         assert!(

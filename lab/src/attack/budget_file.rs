@@ -7,7 +7,7 @@ use std::path::Path;
 use super::outcome::{Loss, Outcome};
 
 pub const SIZE: usize = 4096;
-const MAGIC: &[u8] = b"backoff state 2\n";
+const MAGIC: &[u8] = b"backoff state 3\n";
 
 #[derive(Debug, Default, PartialEq)]
 pub struct Counts {
@@ -32,7 +32,9 @@ pub fn read(bytes: &[u8]) -> Option<Counts> {
     if bytes.len() != SIZE || checksum(record) != sum || rest.iter().any(|byte| *byte != 0) {
         return None;
     }
-    let slots: Vec<u64> = record.get(24..)?.chunks_exact(8).map(number).collect();
+    let slots = usize::try_from(record.get(24..32).map(number)?).ok()?;
+    let slots = record.get(32..)?.get(..slots.checked_mul(24)?)?;
+    let slots: Vec<u64> = slots.chunks_exact(8).map(number).collect();
     let total = |which: usize| {
         slots
             .chunks_exact(3)

@@ -20,6 +20,7 @@ const SCENES: &[&str] = &[
     "--pty",
     "--pty --fail-match nothing",
     "--on-retry true",
+    "--before-retry true --hook-output",
     "--stdin replay",
     "--fail-match nothing --stdin auto",
     "--budget b --store DIR/store --store-timeout 20s --budget-min 1000",

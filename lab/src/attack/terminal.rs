@@ -48,6 +48,7 @@ const SCENES: &[&str] = &[
     "--pty -t 60ms",
     "--stdout final",
     "--on-retry true",
+    "--before-retry true",
     "--pty --on-retry true",
 ];
 

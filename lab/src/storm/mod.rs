@@ -22,7 +22,7 @@ pub struct Options {
     #[arg(value_name = "OUT-DIR")]
     out_dir: PathBuf,
 
-    /// Leave out the storms of a million clients, which take a minute and a half
+    /// Leave out the storms of a million clients and the overloads after an outage, which take two minutes
     #[arg(long)]
     quick: bool,
 }
@@ -34,6 +34,7 @@ pub fn run(options: &Options) -> Result<()> {
     figures::load(into)?;
     if !options.quick {
         figures::storm(into)?;
+        figures::recovery(into)?;
     }
     figures::caps(into)?;
     if let Some(peak) = peak_memory() {

@@ -9,7 +9,8 @@
 //! with 429 or 503), so that even with `--idempotent no` it is retried. Where a tool makes several
 //! requests in one run, that holds only if what it did before is harmless, as downloads are; of curl, wget
 //! and redis-cli `plan/request.rs` tells from the arguments. One such row is enough, whatever `retry` rows
-//! match with it.
+//! match with it. `behind` is a `stop`, as the same command will fail again; but a `retry` where
+//! `--before-retry` does something about it first.
 
 use super::values::{self, Parsed};
 use crate::policy::sets::CodeSet;
@@ -121,6 +122,8 @@ pub(crate) enum RowVerdict {
     Refused,
     /// It is permanent, whatever other rows say.
     Stop,
+    /// It is permanent, unless something is done before the next attempt.
+    Behind,
 }
 
 /// A name that `--for` takes.
@@ -232,6 +235,7 @@ fn row(line: &'static str) -> Option<Row> {
         "retry" => RowVerdict::Retry,
         "refused" => RowVerdict::Refused,
         "stop" => RowVerdict::Stop,
+        "behind" => RowVerdict::Behind,
         _ => return None,
     };
     let codes = match fields.next()? {

@@ -37,7 +37,7 @@ fn values_of<'a>(text: &'a str, key: &str) -> Vec<&'a str> {
 }
 
 fn is_row(line: &str) -> bool {
-    ["retry\t", "refused\t", "stop\t"]
+    ["retry\t", "refused\t", "stop\t", "behind\t"]
         .iter()
         .any(|verdict| line.starts_with(verdict))
 }
@@ -139,7 +139,10 @@ fn every_row_says_what_it_goes_by_and_compiles() {
             preset.name
         );
         assert!(
-            preset.rows.iter().any(|row| row.verdict != RowVerdict::Stop),
+            preset
+                .rows
+                .iter()
+                .any(|row| matches!(row.verdict, RowVerdict::Retry | RowVerdict::Refused)),
             "{}",
             preset.name
         );
@@ -215,6 +218,7 @@ fn says(row: &Row, code: u8, output: &str) -> bool {
 
 fn is_transient(preset: &Preset, code: u8, output: &str) -> bool {
     !any(preset, RowVerdict::Stop, code, output)
+        && !any(preset, RowVerdict::Behind, code, output)
         && (any(preset, RowVerdict::Retry, code, output) || any(preset, RowVerdict::Refused, code, output))
 }
 

@@ -118,6 +118,7 @@ fn of_too_many_slots_the_oldest_joins_the_next() {
         slots: (1..MOST_SLOTS as u64).map(slot).collect(),
         cool_off: None,
         failed_runs: 0,
+        passed_on: Vec::new(),
     };
     ledger.count_attempt(&TERMS, Duration::from_millis(500));
     assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, slot(1)));
@@ -133,6 +134,21 @@ fn of_too_many_slots_the_oldest_joins_the_next() {
 fn history() -> impl Strategy<Value = Vec<(u64, bool)>> {
     let gap = prop_oneof![0..50_u64, 0..20_000_u64, Just(0), Just(700_000)];
     prop::collection::vec((gap, any::<bool>()), 0..300)
+}
+
+#[test]
+fn the_first_run_within_an_attempt_is_counted_with_it() {
+    let mut ledger = Ledger::default();
+    let mut within = |number| {
+        ledger.answer(&TERMS, Question::AttemptWithin(number), Duration::ZERO);
+        ledger.counts(&TERMS, Duration::ZERO).attempts
+    };
+    assert_eq!([within(1), within(2), within(1), within(2), within(1)], [0, 0, 1, 2, 3]);
+    // What came long ago is forgotten, and the run stands for the attempt once more.
+    for number in 3..3 + MOST_PASSED_ON as u64 - 1 {
+        assert_eq!(within(number), 3);
+    }
+    assert_eq!([within(2), within(1), within(3)], [4, 4, 5]);
 }
 
 proptest! {
@@ -162,6 +178,7 @@ proptest! {
                 all.push((now, retry));
             }
             prop_assert!(ledger.slots.len() <= MOST_SLOTS);
+            prop_assert!(ledger.passed_on.len() <= MOST_PASSED_ON);
             prop_assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));
         }
     }
@@ -190,7 +207,7 @@ proptest! {
     /// Clocks that jump and windows that differ: no panic, no slot in the future, order kept.
     #[test]
     fn any_clock_and_any_windows(
-        steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..5_u8), 0..300),
+        steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..6_u8), 0..300),
     ) {
         let mut ledger = Ledger::default();
         for (now, window, question) in steps {
@@ -200,6 +217,7 @@ proptest! {
                 1 => Question::Retry,
                 2 => Question::CoolOff,
                 3 => gave_up(Duration::from_millis(window), now),
+                4 => Question::AttemptWithin(window),
                 _ => Question::Succeeded,
             };
             let answer = ledger.answer(&terms, question, Duration::from_millis(now));

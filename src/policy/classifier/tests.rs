@@ -161,6 +161,36 @@ fn the_predicate_is_asked_where_no_rule_decides() {
 }
 
 #[test]
+fn what_is_denied_is_judged_as_a_failure() {
+    let denied = |classifier: &Classifier, code: u8, found: bool| {
+        let seen = Seen {
+            matched: vec![found.then(|| "text".to_owned())],
+            ..Seen::default()
+        };
+        let verdict = classifier.judge_denied(&Outcome {
+            seen,
+            ..Outcome::new(End::Exited(code), Duration::ZERO)
+        });
+        let unproven = verdict.reason().and_then(|reason| reason.unproven);
+        assert_eq!(unproven, Some(Unproven::SuccessIf));
+        shown(verdict)
+    };
+    assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::ByDefault)));
+    let mut rules = rules(&[
+        rule(true, None, None, Some(0)),
+        rule(true, Some("3"), None, None),
+        rule(false, Some("4"), None, None),
+    ]);
+    assert_eq!(denied(&rules, 0, true), ('p', by("stop")));
+    assert_eq!(denied(&rules, 3, false), ('p', by("stop")));
+    assert_eq!(denied(&rules, 4, false), ('t', by("retry")));
+    // A retry rule makes no other failure permanent here.
+    assert_eq!(denied(&rules, 0, false), ('t', Some(Why::ByDefault)));
+    rules.asks = true;
+    assert_eq!(denied(&rules, 0, false), ('a', Some(Why::ByDefault)));
+}
+
+#[test]
 fn every_failure_has_a_reason() {
     let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
     rules.asks = true;

@@ -451,7 +451,7 @@ proptest! {
         for (kind, total) in failures.into_iter().zip(1_u64..) {
             let kind = kind % counts.len();
             let class = kind.checked_sub(1);
-            let verdict = Verdict::Transient(Reason { why: Why::ByDefault, matched: None, missing_success_match: false, class, is_safe_to_repeat: false });
+            let verdict = Verdict::Transient(Reason { class, ..Reason::new(Why::ByDefault) });
             let decision = session.next(&failed(Duration::ZERO), &verdict, Duration::ZERO, &mut rng);
             let delays = class.map_or(&ordinary, |class| &classes[class].delays);
             let expected = Decision::Retry(delays.unjittered(counts[kind]));

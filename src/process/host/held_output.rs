@@ -1,14 +1,17 @@
-//! What a hook or predicate prints where standard error is held back: a file that nobody else can open.
+//! What backoff, a hook or a predicate says where standard error is held back (`--stderr failure`).
 
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
+use super::System;
+use crate::process::streams::standard::Streams;
 use crate::process::sys::fd::above_standard;
 use crate::run::host::RunError;
 use crate::run::text::describe_error;
 
+/// What a hook or predicate prints: a file that nobody else can open.
 #[derive(Debug)]
 pub(super) struct HeldOutput {
     file: File,
@@ -42,6 +45,32 @@ impl HeldOutput {
                 Err(error) => return Err(cannot_keep(&error)),
             }
         }
+    }
+}
+
+impl System {
+    /// What a shell command prints goes here first, where standard error is held back.
+    pub(super) fn held_output(&self) -> Result<Option<HeldOutput>, RunError> {
+        let streams = self.between.event_loop.streams.as_ref();
+        streams
+            .is_some_and(Streams::holds_lines)
+            .then(HeldOutput::new)
+            .transpose()
+    }
+
+    /// Holds back what would go to standard error, if the run is to (`--stderr failure`); whether it is.
+    pub(super) fn hold(&mut self, bytes: &[u8]) -> Result<bool, RunError> {
+        match &mut self.between.event_loop.streams {
+            Some(streams) => streams.hold(bytes).map_err(RunError::Fault),
+            None => Ok(false),
+        }
+    }
+
+    pub(super) fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
+        if self.hold(lines.as_bytes())? {
+            return Ok(());
+        }
+        self.standard_error.write(&mut self.between, lines)
     }
 }
 

@@ -2,13 +2,14 @@
 
 mod background;
 mod between_attempts;
+mod env_file;
 mod held_output;
 mod log_file;
 mod replace;
 mod standard_error;
 mod writer;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -26,7 +27,8 @@ use crate::process::spawn::child_stdio::ChildStdio;
 use crate::process::spawn::place::Place;
 use crate::process::spawn::program::Program;
 use crate::process::streams::sink::{self, Sink};
-use crate::process::streams::standard::Streams;
+use crate::process::streams::spool::Spool;
+use crate::process::streams::standard::{self, Streams};
 use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
@@ -36,9 +38,10 @@ use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, Keeper, LINES_A
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
+use crate::run::variables;
 use background::Background;
 use between_attempts::BetweenAttempts;
-use held_output::HeldOutput;
+use env_file::EnvFile;
 use log_file::LogFile;
 use standard_error::StandardError;
 
@@ -203,28 +206,15 @@ impl System {
         answer
     }
 
-    /// What a shell command prints goes here first, where standard error is held back.
-    fn held_output(&self) -> Result<Option<HeldOutput>, RunError> {
-        let streams = self.between.event_loop.streams.as_ref();
-        streams
-            .is_some_and(Streams::holds_lines)
-            .then(HeldOutput::new)
-            .transpose()
-    }
-
-    /// Holds back what would go to standard error, if the run is to (`--stderr failure`); whether it is.
-    fn hold(&mut self, bytes: &[u8]) -> Result<bool, RunError> {
-        match &mut self.between.event_loop.streams {
-            Some(streams) => streams.hold(bytes).map_err(RunError::Fault),
-            None => Ok(false),
-        }
-    }
-
-    fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
-        if self.hold(lines.as_bytes())? {
-            return Ok(());
-        }
-        self.standard_error.write(&mut self.between, lines)
+    /// What a hook reads.
+    fn hook_input(&self) -> Result<OwnedFd, RunError> {
+        let tail = self.between.event_loop.streams.as_ref().and_then(Streams::tail);
+        let Some(tail) = tail else {
+            return fd::null().map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")));
+        };
+        let mut spool = Spool::default();
+        let input = spool.append(tail).and_then(|()| spool.to_file());
+        input.map_err(|error| RunError::Fault(format!("cannot keep the output for hooks: {error}")))
     }
 
     /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is
@@ -264,7 +254,7 @@ fn replace_or_open(path: &Path, text: &str) -> io::Result<Option<Sink>> {
 
 /// Everything that is inherited, except what the attempt sets.
 fn environment_for(spec: &AttemptSpec) -> Environment {
-    let names: Vec<&str> = spec.variables.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = spec.variables.iter().map(|(name, _)| &**name).collect();
     Environment::without(&names)
 }
 
@@ -303,13 +293,27 @@ impl Host for System {
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
         let streams = self.between.event_loop.streams.as_ref();
         let copy = streams.map(|streams| streams.copy().to_file()).transpose();
-        let copy = copy.map_err(|error| RunError::Fault(format!("cannot keep the output for --retry-if: {error}")))?;
+        let copy = copy.map_err(|error| RunError::Fault(standard::cannot_keep(&error)))?;
         self.run_shell(shell, spec, copy, None)
     }
 
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
-        let nothing = fd::null().map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))?;
-        self.run_shell(shell, spec, Some(nothing), Some(Place::Session))
+        let input = self.hook_input()?;
+        self.run_shell(shell, spec, Some(input), Some(Place::Session))
+    }
+
+    fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError> {
+        let input = self.hook_input()?;
+        let file = EnvFile::new();
+        let path = file.as_ref().map_or(OsStr::new(""), EnvFile::path);
+        spec.variables.push(variables::variable("BACKOFF_ENV", path));
+        let attempt = self.run_shell(shell, &spec, Some(input), None)?;
+        let written = file.and_then(EnvFile::take);
+        if written.as_ref().is_ok_and(|written| !written.is_empty()) {
+            // That of the next attempt is to be without other names.
+            self.environment = None;
+        }
+        Ok((attempt, written))
     }
 
     fn ask_budget(
@@ -325,8 +329,8 @@ impl Host for System {
         }
     }
 
-    fn begin_counting(&mut self, budget: &SharedBudget, patience: Duration) {
-        self.counting = Some(self.begin_asking(Keeper::Shared, budget, Question::Attempt, patience));
+    fn begin_counting(&mut self, budget: &SharedBudget, question: Question, patience: Duration) {
+        self.counting = Some(self.begin_asking(Keeper::Shared, budget, question, patience));
     }
 
     fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {

@@ -10,5 +10,6 @@ mod pump;
 pub(crate) mod release;
 mod replay_input;
 pub(crate) mod sink;
-mod spool;
+pub(crate) mod spool;
 pub(crate) mod standard;
+mod tail;

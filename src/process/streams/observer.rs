@@ -1,11 +1,12 @@
-//! Looking at what an attempt prints: its bytes, for `--retry-if`; its lines, for `--retry-after`; the patterns of the
-//! rules.
+//! Looking at what an attempt prints: its bytes, for predicates and hooks; its lines, for `--retry-after`; the patterns of
+//! the rules.
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::spool::Spool;
+use super::tail::Tail;
 use crate::policy::retry_after::RetryAfter;
 use crate::run::streams::StreamOptions;
 use crate::search::lines::Lines;
@@ -18,8 +19,10 @@ const EXCERPT: usize = 80;
 /// What all that looks at the output of one attempt has found. What a terminal shows is one output.
 pub(super) struct OutputObserver {
     outputs: [Observed; 2],
-    /// For `--retry-if`.
+    /// For `--retry-if` and `--success-if`.
     copy: Option<Spool>,
+    /// For hooks.
+    tail: Option<Tail>,
     /// The longest wait that was asked for.
     retry_after: Option<RetryAfter>,
     matches: Matches,
@@ -47,7 +50,8 @@ impl OutputObserver {
         let observed = |output| Observed::new(options, output);
         OutputObserver {
             outputs: [observed(0), observed(1)],
-            copy: options.copy.then(Spool::default),
+            copy: options.is_copied().then(Spool::default),
+            tail: options.hook_output.map(Tail::new),
             retry_after: options.retry_after.then(RetryAfter::default),
             matches: Matches {
                 texts: vec![None; options.patterns.len()],
@@ -64,6 +68,9 @@ impl OutputObserver {
         }
         if let Some(copy) = &mut self.copy {
             copy.append(bytes)?;
+        }
+        if let Some(tail) = &mut self.tail {
+            tail.push(bytes);
         }
         if let Some(retry_after) = &mut self.retry_after {
             observed.lines.push(bytes, &mut |line| retry_after.read(line, now));
@@ -123,9 +130,9 @@ impl OutputObserver {
         self.retry_after.as_ref().and_then(RetryAfter::wait)
     }
 
-    /// What was printed on the streams that are looked at, if it is kept.
-    pub(super) fn into_copy(self) -> Option<Spool> {
-        self.copy
+    /// What was printed on the streams that are looked at, and the end of it, as far as they are kept.
+    pub(super) fn into_kept(self) -> (Option<Spool>, Option<Vec<u8>>) {
+        (self.copy, self.tail.map(Tail::into_bytes))
     }
 }
 

@@ -32,9 +32,11 @@ pub(crate) struct Streams {
     destinations: [OutputDestination; 2],
     /// None between two attempts.
     attempt: Option<AttemptStreams>,
-    /// What the last attempt printed, for `--retry-if`.
+    /// What the last attempt printed, for predicates.
     copy: Spool,
     held_lines: HeldLines,
+    /// The end of it, for hooks; None if they get nothing.
+    tail: Option<Vec<u8>>,
     fault: Option<String>,
 }
 
@@ -69,6 +71,11 @@ impl std::fmt::Debug for Streams {
     }
 }
 
+/// What is said where a predicate cannot be given the output that it is to judge.
+pub(crate) fn cannot_keep(error: &io::Error) -> String {
+    format!("cannot keep the output for --retry-if or --success-if: {error}")
+}
+
 /// Before, during and after an attempt.
 impl Streams {
     /// Looks at the caller's streams; None if all of them can stay as they are.
@@ -88,6 +95,7 @@ impl Streams {
                 OutputMode::Failure => HeldLines::Kept,
                 _ => HeldLines::Passed,
             },
+            tail: None,
             fault: None,
         }))
     }
@@ -157,7 +165,8 @@ impl Streams {
             seen.matched = attempt.observer.take_matches();
             seen.wait_asked = attempt.observer.wait_asked();
             seen.input_error = attempt.input_error;
-            self.copy = attempt.observer.into_copy().unwrap_or_default();
+            let (copy, tail) = attempt.observer.into_kept();
+            (self.copy, self.tail) = (copy.unwrap_or_default(), tail);
         }
         for (destination, name) in self.destinations.iter().zip(["standard output", "standard error"]) {
             match destination.broken() {
@@ -171,7 +180,7 @@ impl Streams {
         self.take_fault().map_or(Ok(seen), Err)
     }
 
-    /// What the last attempt printed on the streams that are looked at, for `--retry-if`.
+    /// What the last attempt printed on the streams that are looked at, for predicates.
     pub(crate) fn copy(&self) -> &Spool {
         &self.copy
     }
@@ -196,6 +205,11 @@ impl Streams {
             OutputMode::Failure if succeeded => HeldLines::Dropped,
             _ => HeldLines::Passed,
         };
+    }
+
+    /// The end of it, for hooks.
+    pub(crate) fn tail(&self) -> Option<&[u8]> {
+        self.tail.as_deref()
     }
 
     /// The run is over: where what was kept of an output is to be printed.
@@ -251,7 +265,7 @@ impl Streams {
         if let Some(bytes) = pump.work(destination) {
             match attempt.observer.take_in(output, bytes, time_of_day()) {
                 Ok(()) => attempt.has_new_output = true,
-                Err(error) => self.fail(format!("cannot keep the output for --retry-if: {error}")),
+                Err(error) => self.fail(cannot_keep(&error)),
             }
         }
         if self.destinations[output].broken().is_some()

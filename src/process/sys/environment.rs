@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::ptr;
 
 use super::strings::strings;
+use crate::run::host::Variable;
 
 unsafe extern "C" {
     static mut environ: *const *const c_char;
@@ -25,8 +26,8 @@ fn split(entry: &CStr) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..equals], &bytes[equals + 1..]))
 }
 
-/// An entry; none could hold a NUL.
-fn entry(name: &str, value: &str) -> Option<CString> {
+/// An entry; none can hold a NUL.
+fn entry(name: &str, value: &OsStr) -> Option<CString> {
     // With room for `=` and the NUL: it is made anew for every attempt.
     let mut entry = Vec::with_capacity(name.len() + value.len() + 2);
     entry.extend_from_slice(name.as_bytes());
@@ -121,7 +122,7 @@ impl Environment {
     }
 
     /// Sets the variables of the next attempt.
-    pub(crate) fn set(&mut self, variables: &[(&str, String)]) {
+    pub(crate) fn set(&mut self, variables: &[Variable]) {
         self.own.clear();
         self.own
             .extend(variables.iter().filter_map(|(name, value)| entry(name, value)));

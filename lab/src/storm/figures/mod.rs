@@ -3,11 +3,15 @@
 mod caps;
 mod contention;
 mod load;
+mod recovery;
 mod storm;
 
 pub use caps::caps;
 pub use contention::contention;
 pub use load::load;
+pub use recovery::recovery;
+#[cfg(test)]
+pub use recovery::ways;
 pub use storm::storm;
 
 use plotters::prelude::{BLACK, RGBColor};

@@ -5,5 +5,6 @@ mod answer;
 pub mod cap;
 pub mod contention;
 pub mod events;
+pub mod recovery;
 pub mod spread;
 pub mod storm;

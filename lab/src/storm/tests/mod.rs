@@ -3,6 +3,7 @@
 mod cap;
 mod contention;
 mod naive;
+mod recovery;
 mod storm;
 
 use std::time::Duration;
