@@ -188,6 +188,18 @@ fn a_run_without_an_attempt_says_why() {
 }
 
 #[test]
+fn a_failure_that_is_waited_for_is_told_and_that_none_came() {
+    let dir = machine(&[("job", JOB)]);
+    let shown = job(&dir, "--until failure -n 3", 1).expect_code(0);
+    assert_eq!(shown.stdout, "out 1\nout 2\n");
+    shown.expect_stderr("backoff: job: the failure came on attempt 2 of 3");
+    let shown = run(&mut line(&dir, "backoff -p cron --until failure -n 2 -- true")).expect_code(1);
+    lines_begin(&shown.stderr, &["backoff: true: gave up after 2 attempts in "]);
+    let shown = run(&mut line(&dir, "backoff -p cron --until never -n 2 -- true"));
+    says_nothing(shown);
+}
+
+#[test]
 fn lines_that_cannot_be_written_change_no_status() {
     let dir = machine(&[("quiet", "#!/bin/sh\nexit 3\n"), ("job", JOB)]);
     for redirect in ["2>/dev/full", "2>&-"] {

@@ -345,6 +345,12 @@ impl Host for System {
         writer::print_kept(&mut self.between, succeeded)
     }
 
+    fn hush(&mut self) {
+        if let Some(streams) = &mut self.between.event_loop.streams {
+            streams.hush();
+        }
+    }
+
     fn time_of_day(&self) -> Duration {
         clock::since_epoch()
     }

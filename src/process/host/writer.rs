@@ -95,7 +95,7 @@ pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Resu
         // Printed, or nobody wants it any more: in no case a second time.
         destination.clear();
     }
-    streams.settle_lines(succeeded && printed == Ok(true));
+    streams.settle_lines();
     between.event_loop.streams = Some(streams);
     printed
 }

@@ -200,11 +200,15 @@ impl Streams {
     }
 
     /// The run is over and what was kept is printed: what is said from now on is not held back any more.
-    pub(crate) fn settle_lines(&mut self, succeeded: bool) {
-        self.held_lines = match self.options.keep[1] {
-            OutputMode::Failure if succeeded => HeldLines::Dropped,
-            _ => HeldLines::Passed,
-        };
+    pub(crate) fn settle_lines(&mut self) {
+        self.held_lines = HeldLines::Passed;
+    }
+
+    /// The run has succeeded: where lines were held back, no more are wanted.
+    pub(crate) fn hush(&mut self) {
+        if self.options.keep[1] == OutputMode::Failure {
+            self.held_lines = HeldLines::Dropped;
+        }
     }
 
     /// The end of it, for hooks.
