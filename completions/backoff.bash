@@ -23,7 +23,7 @@ _backoff() {
 
     case "${cmd}" in
         backoff)
-            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --every --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --retry-after --max-retry-after --stdin-limit --pty --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --quiet --verbose --log-file --report --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --c-locale --plan --list-presets --list-policies --config --no-config --help --version --growth --jitter --policy --until --match-on --stdin --stdout --stderr --idempotent --nested --log-format --color --progress --generate --cool-off --hook-output"
+            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --every --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --retry-after --max-retry-after --stdin-limit --pty --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --quiet --verbose --log-file --label --report --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --c-locale --plan --list-presets --list-policies --config --no-config --help --version --growth --jitter --policy --until --match-on --stdin --stdout --stderr --idempotent --nested --log-format --color --progress --generate --cool-off --hook-output"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -237,6 +237,10 @@ _backoff() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -282,11 +286,11 @@ _backoff() {
                     return 0
                     ;;
                 --policy)
-                    COMPREPLY=($(compgen -W "sip google ethernet aws clojure" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "sip google ethernet aws clojure cron" -- "${cur}"))
                     return 0
                     ;;
                 -p)
-                    COMPREPLY=($(compgen -W "sip google ethernet aws clojure" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "sip google ethernet aws clojure cron" -- "${cur}"))
                     return 0
                     ;;
                 --until)
@@ -302,7 +306,7 @@ _backoff() {
                     return 0
                     ;;
                 --stdout)
-                    COMPREPLY=($(compgen -W "stream final success null" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "stream final success failure null" -- "${cur}"))
                     return 0
                     ;;
                 --stderr)
@@ -318,7 +322,7 @@ _backoff() {
                     return 0
                     ;;
                 --log-format)
-                    COMPREPLY=($(compgen -W "text json github" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text json github github-groups" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -356,7 +360,7 @@ _backoff_or_command() {
         word=${COMP_WORDS[command]}
         case $word in
         --) ((command++)); break ;;
-        --attempts | --deadline | --timeout | --idle-timeout | --signal | --kill-after | --every | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --until | --success-exit | --success-match | --fail-match | --consecutive | --retry-exit | --stop-exit | --retry-match | --stop-match | --retry-signal | --stop-signal | --retry-if | --success-if | --for | --match-on | --max-retry-after | --stdin | --stdin-limit | --stdout | --stderr | --idempotent | --budget | --budget-ratio | --budget-min | --budget-window | --skipped-exit | --store | --store-timeout | --nested | --log-format | --log-file | --report | --color | --progress | --on-retry | --before-retry | --on-give-up | --exhausted-exit | --flaky-exit | --config | --generate | -[ndtiskbfmgjper] | -[qv][ndtiskbfmgjper])
+        --attempts | --deadline | --timeout | --idle-timeout | --signal | --kill-after | --every | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --until | --success-exit | --success-match | --fail-match | --consecutive | --retry-exit | --stop-exit | --retry-match | --stop-match | --retry-signal | --stop-signal | --retry-if | --success-if | --for | --match-on | --max-retry-after | --stdin | --stdin-limit | --stdout | --stderr | --idempotent | --budget | --budget-ratio | --budget-min | --budget-window | --skipped-exit | --store | --store-timeout | --nested | --log-format | --log-file | --label | --report | --color | --progress | --on-retry | --before-retry | --on-give-up | --exhausted-exit | --flaky-exit | --config | --generate | -[ndtiskbfmgjper] | -[qv][ndtiskbfmgjper])
             [[ ${COMP_WORDS[command + 1]} == = ]] && ((command++))
             ((command += 2))
             ;;

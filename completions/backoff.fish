@@ -39,6 +39,7 @@ complete -c backoff -l skipped-exit -d 'Status of a run that --cool-off=skip end
 complete -c backoff -l store -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet' -r
 complete -c backoff -l store-timeout -d 'How long the store may hold up the run [default: 250ms]' -r
 complete -c backoff -l log-file -d 'Append to this file what backoff says, instead of printing it on standard error' -r
+complete -c backoff -l label -d 'What lines about COMMAND name it, in place of its own name' -r
 complete -c backoff -l report -d 'Write a summary of the run in JSON to this file, at the end' -r
 complete -c backoff -l on-retry -d 'Run this shell command before each wait' -r
 complete -c backoff -l before-retry -d 'Run this shell command after each wait; the next attempt is made only if it succeeds' -r
@@ -57,11 +58,12 @@ decorrelated\t''
 additive\t''
 proportional\t''
 slotted\t''"
-complete -c backoff -s p -l policy -d 'A named set of the options of this and the first section; options given explicitly win' -r -f -a "sip\t''
+complete -c backoff -s p -l policy -d 'A named set of options; those given explicitly win' -r -f -a "sip\t''
 google\t''
 ethernet\t''
 aws\t''
-clojure\t''"
+clojure\t''
+cron\t''"
 complete -c backoff -l until -d 'What to go on until: a success, a failure, or neither [default: success]' -r -f -a "success\t''
 failure\t''
 never\t''"
@@ -72,9 +74,10 @@ complete -c backoff -l stdin -d 'What each attempt gets as standard input [defau
 inherit\t''
 replay\t''
 null\t''"
-complete -c backoff -l stdout -d 'stream it, print only the last attempt\'s, only that of a success, or drop it [default: stream]' -r -f -a "stream\t''
+complete -c backoff -l stdout -d 'stream it, print only the last attempt\'s, only that of a success, only that of a failed run, or drop it [default: stream]' -r -f -a "stream\t''
 final\t''
 success\t''
+failure\t''
 null\t''"
 complete -c backoff -l stderr -d 'stream it, print only the last attempt\'s, only that of a failed run, or drop it [default: stream]' -r -f -a "stream\t''
 final\t''
@@ -87,7 +90,8 @@ once\t''
 warn\t''"
 complete -c backoff -l log-format -d 'The form of what backoff says: lines for people, JSON lines, annotations [default: text]' -r -f -a "text\t''
 json\t''
-github\t''"
+github\t''
+github-groups\t''"
 complete -c backoff -l color -d 'Colour [default: auto]' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -112,4 +116,4 @@ complete -c backoff -s h -l help -d 'Print help (-h: a summary)'
 complete -c backoff -s V -l version -d 'Print the version'
 complete -c backoff -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
 complete -c backoff -l hook-output -d 'Give the three commands above the end of the failed attempt\'s output on standard input'
-complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after --every -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --until --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --success-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --report --color --progress --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'
+complete -c backoff -x -a '(__fish_complete_subcommand -- -n --attempts -d --deadline -t --timeout -i --idle-timeout -s --signal -k --kill-after --every -b --base -f --factor -m --max-delay -g --growth --delays -j --jitter --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed -p --policy --until --success-exit --success-match --fail-match --consecutive -e --retry-exit --stop-exit -r --retry-match --stop-match --retry-signal --stop-signal --retry-if --success-if --for --match-on --max-retry-after --stdin --stdin-limit --stdout --stderr --idempotent --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --nested --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --config --generate)'

@@ -168,11 +168,12 @@ pub const OPTIONS: &[Opt] = &[
         "For commands that are meant to run for long and are supervised by backoff. With --until never, however it ended."),
     opt(WAIT, None, "seed", Value("N"),
         "Reproducible waits: same build, same seed, same waits", ""),
-    opt(WAIT, Some('p'), "policy", Word("NAME", &["sip", "google", "ethernet", "aws", "clojure"]),
-        "A named set of the options of this and the first section; options given explicitly win",
+    opt(WAIT, Some('p'), "policy", Word("NAME", &["sip", "google", "ethernet", "aws", "clojure", "cron"]),
+        "A named set of options; those given explicitly win",
         "Those of the configuration file, and: sip: 500ms doubling to 4s, no jitter (RFC 3261). google: 1s doubling to 64s, additive jitter of 1s. ethernet: \
          slots of 51.2us, ceiling 10, 16 attempts (IEEE 802.3). aws: 100ms doubling to 20s, full jitter, 3 attempts. \
-         clojure: 1s doubling, no jitter, giving up at 10s."),
+         clojure: 1s doubling, no jitter, giving up at 10s. cron: for a job of cron, which mails what is printed: \
+         --stdout failure --stderr failure --splay 30s --c-locale."),
 
     opt(JUDGE, None, "until", Word("WHAT", UNTIL_NAMES),
         "What to go on until: a success, a failure, or neither",
@@ -247,11 +248,15 @@ pub const OPTIONS: &[Opt] = &[
         "Past it the input still flows, but a failure is then final.")
         .or(|| format!("{}GiB", defaults::STDIN_LIMIT >> 30)),
     opt(STREAMS, None, "stdout", Word("MODE", STDOUT_NAMES),
-        "stream it, print only the last attempt's, only that of a success, or drop it", "")
+        "stream it, print only the last attempt's, only that of a success, only that of a failed run, or drop it",
+        "success prints that of the last attempt. failure prints that of all attempts, in order, once the whole run has failed: \
+         for cron.")
         .or(|| word(&STDOUTS, defaults::OUTPUT)),
     opt(STREAMS, None, "stderr", Word("MODE", STDERR_NAMES),
         "stream it, print only the last attempt's, only that of a failed run, or drop it",
-        "failure prints the errors of all attempts once the whole run has failed: for cron.")
+        "failure prints the errors of all attempts, in order, once the whole run has failed: for cron. What backoff itself, --retry-if and \
+         hooks say on standard error is held back with them, and a run that succeeds says nothing at all; --log-file gets \
+         its lines as ever. If --stdout is kept as well, all of standard output comes first.")
         .or(|| word(&STDERRS, defaults::OUTPUT)),
     opt(STREAMS, None, "pty", Nothing,
         "Run each attempt on a pseudo-terminal, so that colours survive while output is looked at",
@@ -317,12 +322,16 @@ pub const OPTIONS: &[Opt] = &[
     opt(SAY, None, "log-format", Word("FORMAT", FORMAT_NAMES),
         "The form of what backoff says: lines for people, JSON lines, annotations",
         "The log in JSON is complete once an attempt has failed; a run that succeeds at once says nothing, unless -v is \
-         given. github: commands to the runner of GitHub Actions. With --plan, json prints one object.")
+         given. github: commands to the runner of GitHub Actions; github-groups: the same, and each attempt is a group of the \
+         log that can be folded away. With --plan, json prints one object.")
         .or(|| word(&FORMATS, defaults::LOG_FORMAT)),
     opt(SAY, None, "log-file", Value("PATH"),
         "Append to this file what backoff says, instead of printing it on standard error",
-        "Made with mode 0600 if it is not there. Each line is one write, so that many runs may share a file. -q does not \
+        "Made with mode 0600 if it is not there. A line for people begins with the time and the first eight digits of the run's id. Each line is one write, so that many runs may share a file. -q does not \
          apply to it. If it cannot be written, one warning says so."),
+    opt(SAY, None, "label", Value("TEXT"),
+        "What lines about COMMAND name it, in place of its own name",
+        "One line of up to 64 characters. JSON lines and the report have it beside the name."),
     opt(SAY, None, "report", Value("PATH"),
         "Write a summary of the run in JSON to this file, at the end",
         "Complete or not at all, also when the run is interrupted. Of more than 10,000 attempts the last ones are in it."),

@@ -74,10 +74,11 @@ pub(crate) const INPUTS: [(&str, InputMode); 4] = [
     ("replay", InputMode::Replay),
     ("null", InputMode::Null),
 ];
-pub(crate) const STDOUTS: [(&str, OutputMode); 4] = [
+pub(crate) const STDOUTS: [(&str, OutputMode); 5] = [
     ("stream", OutputMode::Stream),
     ("final", OutputMode::Final),
     ("success", OutputMode::Success),
+    ("failure", OutputMode::Failure),
     ("null", OutputMode::Null),
 ];
 pub(crate) const STDERRS: [(&str, OutputMode); 4] = [
@@ -93,10 +94,11 @@ pub(crate) const NESTED: [(&str, NestedMode); 3] = [
 ];
 /// `--idempotent`
 pub(crate) const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
-pub(crate) const FORMATS: [(&str, Format); 3] = [
+pub(crate) const FORMATS: [(&str, Format); 4] = [
     ("text", Format::Text),
     ("json", Format::Json),
     ("github", Format::GitHub),
+    ("github-groups", Format::GitHubGroups),
 ];
 pub(crate) const WHEN: [(&str, When); 3] = [("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
 pub(crate) const DOCUMENTS: [(&str, Document); 4] = [

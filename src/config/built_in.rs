@@ -7,7 +7,7 @@ pub(crate) struct Named {
     pub(crate) name: &'static str,
     /// Option names without the dashes, and their values as text.
     pub(crate) sets: &'static [(&'static str, &'static str)],
-    /// Where the numbers come from.
+    /// Where the numbers come from, or what it is for.
     pub(crate) source: &'static str,
 }
 
@@ -66,5 +66,15 @@ pub(crate) const BUILT_IN: &[Named] = &[
             ("attempts", "unlimited"),
         ],
         source: "exponential-backoff [time rate max p? f] with its defaults 1000 ms, 2, 10000 ms",
+    },
+    Named {
+        name: "cron",
+        sets: &[
+            ("stdout", "failure"),
+            ("stderr", "failure"),
+            ("splay", "30s"),
+            ("c-locale", "true"),
+        ],
+        source: "cron mails what a job prints: all of it if the run has failed, nothing if not",
     },
 ];

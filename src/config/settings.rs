@@ -135,6 +135,7 @@ settings! {
         nested "nested": NestedMode = |text| values::one_of(text, &NESTED);
 
         log_format "log-format": Format = |text| values::one_of(text, &FORMATS);
+        label "label": String = values::label;
         color "color": When = |text| values::one_of(text, &WHEN);
         progress "progress": When = |text| values::one_of(text, &WHEN);
         on_retry "on-retry": String = values::any_text;

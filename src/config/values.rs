@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::policy::sets::{CodeSet, SignalSet};
 use crate::policy::signal::Signal;
+use crate::run::text::is_printable;
 
 /// What is wrong with a value and what would be right; the caller adds where it came from.
 pub type Parsed<T> = Result<T, String>;
@@ -299,6 +300,21 @@ pub fn budget_name(text: &str) -> Parsed<String> {
         "" => Err("is empty; try the name of what is called, such as api.example.org".to_owned()),
         name => Ok(name.to_owned()),
     }
+}
+
+/// `--label`: what stands at the beginning of each line.
+pub fn label(text: &str) -> Parsed<String> {
+    const MOST: usize = 64;
+    if text.trim().is_empty() {
+        return Err("is empty; try a name such as nightly-sync".to_owned());
+    }
+    if !text.chars().all(is_printable) {
+        return Err("holds a control character, or one that nobody sees; try a name such as nightly-sync".to_owned());
+    }
+    if text.chars().count() > MOST {
+        return Err(format!("is longer than {MOST} characters"));
+    }
+    Ok(text.to_owned())
 }
 
 pub fn at_least_a_millisecond(text: &str, example: &str) -> Parsed<Duration> {

@@ -29,6 +29,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
         format,
         log_file,
         report: value(&settings.report).map(standard_output),
+        label: value(&settings.label),
         colour: value(&settings.color).unwrap_or(defaults::COLOR),
         progress,
     })

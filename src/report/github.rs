@@ -6,6 +6,45 @@ use crate::policy::classifier::Verdict;
 use crate::run::event::Event;
 use crate::run::text::without_commands;
 
+/// A group of the runner's log for each attempt.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    is_open: bool,
+}
+
+impl Groups {
+    /// The line about an event, with what begins or ends a group before it. `title` names the attempt; None is no group.
+    pub(crate) fn around(
+        &mut self,
+        event: &Event<'_>,
+        title: impl FnOnce() -> Option<String>,
+        line: Option<String>,
+    ) -> Option<String> {
+        let mark = match event {
+            Event::Started => title().map(|title| {
+                self.is_open = true;
+                format!("::group::backoff: {}\n", escaped(&title))
+            }),
+            // A run may also end without the end of an attempt.
+            Event::Ended { .. } | Event::Interrupted(_) | Event::Failed(_) => {
+                std::mem::take(&mut self.is_open).then(|| "::endgroup::\n".to_owned())
+            }
+            _ => None,
+        };
+        match (mark, line) {
+            (Some(mark), line) => Some(mark + &line.unwrap_or_default()),
+            (None, line) => line,
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    without_commands(text)
+        .replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
 fn plain(sentence: &str) -> String {
     format!("backoff: {}\n", without_commands(sentence))
 }
@@ -22,9 +61,5 @@ pub(crate) fn line(event: &Event<'_>, sentence: &str) -> String {
         Event::Succeeded { .. } | Event::FailureCame { .. } | Event::CoolingOff(_) | Event::Nested(_) => "notice",
         _ => return plain(sentence),
     };
-    let escaped = without_commands(sentence)
-        .replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A");
-    format!("::{level} title=backoff::{escaped}\n")
+    format!("::{level} title=backoff::{}\n", escaped(sentence))
 }

@@ -1,5 +1,6 @@
 //! Lines for programs: one JSON object each. The form is in `docs/log.schema.json`.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use super::json::Object;
@@ -9,12 +10,15 @@ use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::event::{Event, Moment};
-use crate::run::plan::Identity;
+use crate::run::plan::{Identity, Plan};
 
 #[derive(Debug)]
 pub(crate) struct JsonLog<'a> {
     identity: &'a Identity,
+    command: &'a [OsString],
+    label: Option<&'a str>,
     until: Until,
+    /// -1 for quiet, 1 and more for verbose.
     verbosity: i16,
     /// Lines that will be printed only if not all goes well.
     held: String,
@@ -23,12 +27,13 @@ pub(crate) struct JsonLog<'a> {
 }
 
 impl<'a> JsonLog<'a> {
-    /// `verbosity` is -1 for quiet, 1 and more for verbose.
-    pub(super) fn new(identity: &'a Identity, until: Until, verbosity: i16) -> JsonLog<'a> {
+    pub(super) fn new(identity: &'a Identity, plan: &'a Plan) -> JsonLog<'a> {
         JsonLog {
             identity,
-            until,
-            verbosity,
+            command: &plan.command,
+            label: plan.output.label.as_deref(),
+            until: plan.limits.until,
+            verbosity: plan.output.verbosity,
             held: String::new(),
             is_uneventful: true,
         }
@@ -57,6 +62,8 @@ impl<'a> JsonLog<'a> {
             Object::new()
                 .string("ts", &timestamp(moment.time_of_day))
                 .string("run_id", &self.identity.run_id)
+                .string("command", &self.command.first().map(words::name).unwrap_or_default())
+                .optional_string("label", self.label)
                 .string("event", name)
                 .raw("attempt", moment.attempt)
         };

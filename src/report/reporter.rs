@@ -11,7 +11,8 @@ use crate::run::plan::Identity;
 use crate::run::plan::Plan;
 use crate::run::text::without_commands;
 
-use super::log::JsonLog;
+use super::github::Groups;
+use super::log::{JsonLog, timestamp};
 use super::summary::Report;
 use super::text::Text;
 use super::{github, words};
@@ -21,6 +22,9 @@ pub(crate) struct Reporter<'a> {
     text: Text<'a>,
     log: JsonLog<'a>,
     format: Format,
+    groups: Groups,
+    /// What lines for people name the run by in a file, where those of several runs may stand.
+    short_id: Option<&'a str>,
     colour: Colour,
     /// Whether a CI runner acts on what it reads on standard error; None where the lines go to a file.
     is_read_by_runner: Option<fn() -> bool>,
@@ -41,14 +45,22 @@ impl Observer for Reporter<'_> {
         }
         match self.format {
             Format::Json => self.log.lines(moment, event),
-            Format::GitHub => Some(github::line(event, &self.text.sentence(moment, event)?)),
+            Format::GitHub => self.annotation(moment, event),
+            Format::GitHubGroups => {
+                let line = self.annotation(moment, event);
+                self.groups.around(event, || self.text.title(moment), line)
+            }
             Format::Text => {
                 let mut sentence = self.text.sentence(moment, event)?;
                 let harmless = without_commands(&sentence);
                 if harmless != sentence && self.is_read_by_runner.is_some_and(|ask| ask()) {
                     sentence = harmless;
                 }
-                Some(format!("backoff: {}\n", self.coloured(event, &sentence)))
+                let lines = format!("backoff: {}\n", self.coloured(event, &sentence));
+                Some(match self.short_id {
+                    Some(id) => in_a_file(&lines, id, moment),
+                    None => lines,
+                })
             }
         }
     }
@@ -76,12 +88,15 @@ impl<'a> Reporter<'a> {
                 limits: &plan.limits,
                 streams: &plan.streams,
                 command: &plan.command,
+                label: output.label.as_deref(),
                 budget: plan.budget.as_ref(),
                 not_idempotent: plan.not_idempotent.as_deref(),
                 has_log_file: output.log_file.is_some(),
             },
-            log: JsonLog::new(identity, plan.limits.until, output.verbosity),
+            log: JsonLog::new(identity, plan),
             format: output.format,
+            groups: Groups::default(),
+            short_id: output.log_file.as_ref().and_then(|_| identity.run_id.get(..8)),
             colour: match (output.colour, &output.log_file) {
                 (When::Always, _) => Colour::Known(true),
                 (When::Auto, None) => Colour::Ask(takes_colour),
@@ -90,9 +105,13 @@ impl<'a> Reporter<'a> {
             is_read_by_runner: (!has_own_file).then_some(is_read_by_runner),
             report: output.report.as_ref().map(|_| {
                 let name = plan.command.first().map(words::name).unwrap_or_default();
-                Report::new(&identity.run_id, &name)
+                Report::new(&identity.run_id, &name, output.label.as_deref())
             }),
         }
+    }
+
+    fn annotation(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+        Some(github::line(event, &self.text.sentence(moment, event)?))
     }
 
     /// None without `--report`.
@@ -120,4 +139,10 @@ impl<'a> Reporter<'a> {
             _ => sentence.to_owned(),
         }
     }
+}
+
+/// Each line with the time and the run that it is about.
+fn in_a_file(lines: &str, id: &str, moment: &Moment) -> String {
+    let time = timestamp(moment.time_of_day);
+    lines.lines().map(|line| format!("{time} {id} {line}\n")).collect()
 }

@@ -15,6 +15,7 @@ const MOST_ATTEMPTS: usize = 10_000;
 pub(crate) struct Report {
     run_id: String,
     command: String,
+    label: Option<String>,
     began: Option<Duration>,
     attempts: VecDeque<String>,
     total: u64,
@@ -39,10 +40,11 @@ pub(crate) enum Ending {
 
 impl Report {
     /// Only the command's own name is reported, no argument.
-    pub(crate) fn new(run_id: &str, command: &str) -> Report {
+    pub(crate) fn new(run_id: &str, command: &str, label: Option<&str>) -> Report {
         Report {
             run_id: run_id.to_owned(),
             command: command.to_owned(),
+            label: label.map(str::to_owned),
             began: None,
             attempts: VecDeque::new(),
             total: 0,
@@ -114,6 +116,7 @@ impl Report {
             .raw("schema", 1)
             .string("run_id", &self.run_id)
             .string("command", &self.command)
+            .optional_string("label", self.label.as_deref())
             .string("started", &timestamp(self.began.unwrap_or(now.saturating_sub(elapsed))))
             .seconds("duration_s", elapsed)
             .string("result", result)

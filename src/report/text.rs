@@ -1,9 +1,10 @@
 //! Lines for a person at 3 a.m.: what happened, what backoff does now.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::time::Duration;
 
-use super::words::{exact, failure, quoted, seconds, span};
+use super::words::{exact, failure, name, quoted, seconds, span};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::outcome::{Bound, End, Outcome, StartFailure};
 use crate::policy::session::{GiveUp, Limits, Until};
@@ -22,6 +23,8 @@ pub(crate) struct Text<'a> {
     pub(crate) streams: &'a StreamOptions,
     /// The command; its arguments are shown only with `-vv`, as they may hold secrets.
     pub(crate) command: &'a [OsString],
+    /// What stands for the command's name.
+    pub(crate) label: Option<&'a str>,
     pub(crate) budget: Option<&'a SharedBudget>,
     /// Why the command must not be carried out twice.
     pub(crate) not_idempotent: Option<&'a str>,
@@ -55,6 +58,15 @@ fn shown_failure(outcome: &Outcome, verdict: &Verdict) -> String {
 impl Text<'_> {
     /// What to say about an event; None is nothing.
     pub(crate) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+        let sentence = self.without_name(moment, event)?;
+        Some(if self.is_about_the_run(moment, event) {
+            format!("{}: {sentence}", self.speaker())
+        } else {
+            sentence
+        })
+    }
+
+    fn without_name(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let attempt = || self.numbered(moment.attempt);
         match event {
             Event::GaveUp { why, outcome, verdict } => self.gave_up(moment, *why, outcome, verdict),
@@ -127,6 +139,42 @@ impl Text<'_> {
         }
     }
 
+    /// Several runs may write to one place: whose line this is. Others speak of backoff, or name the command themselves.
+    fn is_about_the_run(&self, moment: &Moment, event: &Event<'_>) -> bool {
+        match event {
+            Event::Settings(_)
+            | Event::Remark(_)
+            | Event::ReadAhead
+            | Event::Nested(_)
+            | Event::Warning(_)
+            | Event::Failed(_) => false,
+            Event::GaveUp { outcome, .. } => !self.is_only_about_the_start(moment, outcome),
+            _ => true,
+        }
+    }
+
+    /// `--label`, or the command's own name without its directory.
+    fn speaker(&self) -> String {
+        let Some(command) = self.command.first() else {
+            return String::new();
+        };
+        match (self.label, Path::new(command).file_name()) {
+            (Some(label), _) => label.to_owned(),
+            (None, Some(base)) => printable(&name(base)),
+            (None, None) => quoted(command),
+        }
+    }
+
+    /// "curl: attempt 2 of 5"
+    pub(crate) fn title(&self, moment: &Moment) -> Option<String> {
+        (!self.is_quiet()).then(|| format!("{}: {}", self.speaker(), self.numbered(moment.attempt)))
+    }
+
+    /// A command that cannot be started at all is an error of its own, said even when quiet.
+    fn is_only_about_the_start(&self, moment: &Moment, outcome: &Outcome) -> bool {
+        matches!(outcome.end, End::NotStarted(_)) && (moment.total == 1 || self.is_quiet())
+    }
+
     fn is_quiet(&self) -> bool {
         self.verbosity < 0
     }
@@ -137,9 +185,8 @@ impl Text<'_> {
 
     fn gave_up(&self, moment: &Moment, why: GiveUp, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
         if let End::NotStarted(failure) = &outcome.end
-            && (moment.total == 1 || self.is_quiet())
+            && self.is_only_about_the_start(moment, outcome)
         {
-            // An error of its own, said even when quiet.
             return Some(self.cannot_run(failure));
         }
         let reader_is_gone = matches!(verdict, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
@@ -203,7 +250,12 @@ impl Text<'_> {
             Wait::Confirm => (moment.attempt.saturating_add(1), "to confirm the success".to_owned()),
             Wait::Retry(outcome, verdict) => (moment.attempt.saturating_add(1), shown_failure(outcome, verdict)),
         };
-        format!("backoff: {} in {} ({why})", self.numbered(next), seconds(left))
+        format!(
+            "backoff: {}: {} in {} ({why})",
+            self.speaker(),
+            self.numbered(next),
+            seconds(left)
+        )
     }
 
     /// "attempt 2 of 5", or "attempt 2" without a limit.
@@ -234,7 +286,7 @@ impl Text<'_> {
         } else {
             ""
         };
-        format!("cannot run {}: {}{hint}", self.name(), failure.message)
+        format!("cannot run {}: {}{hint}", self.quoted_name(), failure.message)
     }
 
     /// Why that is the end, in brackets.
@@ -314,13 +366,13 @@ impl Text<'_> {
         format!("budget \"{}\"", name.unwrap_or_default())
     }
 
-    fn name(&self) -> String {
+    fn quoted_name(&self) -> String {
         self.command.first().map(quoted).unwrap_or_default()
     }
 
     fn shown_command(&self) -> String {
         if self.verbosity < 2 {
-            return self.name();
+            return self.quoted_name();
         }
         let words: Vec<String> = self.command.iter().map(quoted).collect();
         format!("{} ({})", words.join(" "), self.streams)

@@ -48,6 +48,7 @@ pub(crate) fn run(
 impl Run<'_> {
     fn until_decided(&mut self) -> Result<Exit, RunError> {
         if let Some(exit) = self.before_the_first_attempt()? {
+            self.release(false)?;
             return Ok(exit);
         }
         loop {
@@ -236,6 +237,9 @@ impl Run<'_> {
         {
             return Err(RunError::Interrupted(signal));
         }
+        if released == Ok(true) && matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_)) {
+            self.host.hush();
+        }
         // Whether this run's own output found a reader changes nothing of what the others should know.
         let told = self.tell_of_the_end(stop, attempt);
         // A success that has been handed on is one, whatever signal comes while others are told.
@@ -300,7 +304,11 @@ impl Run<'_> {
 
     /// TERM, INT, HUP or QUIT came while the attempt ran: it was the last.
     fn interrupted(&mut self, signal: Signal, outcome: &Outcome) -> Result<Exit, RunError> {
-        let is_read = self.release(outcome.end == End::Exited(0))?;
+        let succeeded = outcome.end == End::Exited(0);
+        let is_read = self.release(succeeded)?;
+        if is_read && succeeded {
+            self.host.hush();
+        }
         self.tell(&Event::Ended { outcome, verdict: None })?;
         self.tell(&Event::Interrupted(signal))?;
         Ok(exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }))

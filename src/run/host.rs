@@ -76,6 +76,8 @@ pub(crate) trait Host {
     fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError>;
     /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
+    /// The run has succeeded, and all was printed: nothing more is said where only a failed run says something.
+    fn hush(&mut self);
     /// Asks the budget, for no longer than this, handling signals. An error is what a person should read.
     fn ask_budget(
         &mut self,

@@ -12,6 +12,8 @@ pub(crate) struct OutputOptions {
     pub(crate) log_file: Option<PathBuf>,
     /// `--report`
     pub(crate) report: Option<PathBuf>,
+    /// `--label`
+    pub(crate) label: Option<String>,
     /// `--color`
     pub(crate) colour: When,
     /// `--progress`; None is never.
@@ -25,6 +27,8 @@ pub(crate) enum Format {
     Json,
     /// Commands to the runner of GitHub Actions.
     GitHub,
+    /// The same, and each attempt is a group of the log.
+    GitHubGroups,
 }
 
 /// Whether lines are coloured.

@@ -484,7 +484,7 @@ fn after_giving_up_the_next_run_waits() {
     sharing(&dir, give_up).expect_code(1);
     let began = Instant::now();
     let shown = sharing(&dir, next).expect_code(0);
-    assert!(shown.stderr.starts_with("backoff: waiting "), "{shown:?}");
+    assert!(shown.stderr.starts_with("backoff: sh: waiting "), "{shown:?}");
     assert!(
         shown
             .stderr
@@ -509,7 +509,7 @@ fn is_cooling(dir: &TempDir) -> bool {
     }
     shown
         .expect_code(124)
-        .expect_stderr("backoff: gave up before the first attempt: ")
+        .expect_stderr("backoff: echo: gave up before the first attempt: ")
         .expect_stderr("the last run of budget \"api\" gave up, and to wait 1")
         .expect_stderr("would pass the deadline");
     true
@@ -708,7 +708,7 @@ fn a_run_that_comes_too_early_skips() {
     assert_eq!(said.stdout, "");
     assert!(
         said.stderr
-            .starts_with("backoff: not run: the last run of budget \"api\" gave up, and ")
+            .starts_with("backoff: sh: not run: the last run of budget \"api\" gave up, and ")
             && said.stderr.ends_with(" of the wait after it are left\n"),
         "{said:?}"
     );

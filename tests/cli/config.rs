@@ -591,7 +591,7 @@ fn policies_are_listed() {
         .filter(|line| !line.starts_with(' '))
         .map(|line| line.split_whitespace().next().unwrap())
         .collect();
-    assert_eq!(names, ["mine", "sip", "google", "ethernet", "aws", "clojure"]);
+    assert_eq!(names, ["mine", "sip", "google", "ethernet", "aws", "clojure", "cron"]);
     for part in [
         &format!("mine               {}:1\n  base = 2s\n", home.file()),
         "  store = redis://***@host\n",

@@ -23,8 +23,8 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
         frames[..3],
         [
             "",
-            "backoff: attempt 2 of 2 in 2s (exit 7)",
-            "backoff: attempt 2 of 2 in 1s (exit 7)"
+            "backoff: sh: attempt 2 of 2 in 2s (exit 7)",
+            "backoff: sh: attempt 2 of 2 in 1s (exit 7)"
         ]
     );
     // Erased, then what the command says; nothing is left in its line.
@@ -121,9 +121,9 @@ fn it_follows_the_width_of_the_window() {
     let (mut terminal, pid) = waiting();
     let path = std::fs::read_link(format!("/proc/{pid}/fd/2")).unwrap();
     // The kernel tells the foreground group.
-    run(clean("stty").arg("-F").arg(path).args(["cols", "20"])).expect_code(0);
-    terminal.expect(&format!("{ERASE}backoff: attempt 2 "));
+    run(clean("stty").arg("-F").arg(path).args(["cols", "24"])).expect_code(0);
+    terminal.expect(&format!("{ERASE}backoff: sh: attempt 2 "));
     let rest = terminal.expect(ERASE);
-    assert_eq!(rest, "", "19 of 20 columns");
+    assert_eq!(rest, "", "23 of 24 columns");
     terminal.send("\x03");
 }

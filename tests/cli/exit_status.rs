@@ -25,7 +25,7 @@ fn exhaustion_is_never_success() {
             .lines()
             .last()
             .unwrap()
-            .starts_with("backoff: gave up after 3 attempts in "),
+            .starts_with("backoff: false: gave up after 3 attempts in "),
         "{shown:?}"
     );
 }
@@ -36,12 +36,12 @@ fn fails_fails_succeeds() {
     assert_eq!(shown.stdout, "1\n2\n3\n");
     let lines: Vec<_> = shown.stderr.lines().collect();
     assert!(
-        lines[0].starts_with("backoff: attempt 1 of 5 failed: exit 1 after "),
+        lines[0].starts_with("backoff: sh: attempt 1 of 5 failed: exit 1 after "),
         "{lines:?}"
     );
     assert!(lines[0].contains("; retrying in "), "{lines:?}");
     assert!(
-        lines[2].starts_with("backoff: succeeded on attempt 3 of 5 after "),
+        lines[2].starts_with("backoff: sh: succeeded on attempt 3 of 5 after "),
         "{lines:?}"
     );
     assert_eq!(lines.len(), 3);

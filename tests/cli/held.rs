@@ -49,10 +49,12 @@ fn what_is_printed_and_when() {
         (o, "stream", true, "1 2 3"),
         (o, "final", true, "3"),
         (o, "success", true, "3"),
+        (o, "failure", true, ""),
         (o, "null", true, ""),
         (o, "stream", false, "1 2"),
         (o, "final", false, "2"),
         (o, "success", false, ""),
+        (o, "failure", false, "1 2"),
         (o, "null", false, ""),
         (e, "stream", true, "1 2 3"),
         (e, "final", true, "3"),
@@ -60,6 +62,7 @@ fn what_is_printed_and_when() {
         (e, "null", true, ""),
         (e, "stream", false, "1 2"),
         (e, "final", false, "2"),
+        (e, "failure", false, "1 2"),
         (e, "null", false, ""),
     ] {
         let shown = held(if succeeds { "3" } else { "2" }, words!("{} {}", option, keep), THIRD);
@@ -80,7 +83,7 @@ fn what_is_printed_and_when() {
     // For cron: all that was wrong, if it was wrong in the end.
     let shown = held("2", words!("{} failure", e), THIRD).expect_code(1);
     assert!(shown.stderr.ends_with("err 2\n"), "{shown:?}");
-    for (word, option) in [("failure", o), ("success", e), ("Final", o), ("", e)] {
+    for (word, option) in [("success", e), ("Final", o), ("", e)] {
         let shown = run!("{} {} -- echo ran", option, word).expect_code(125);
         assert!(shown.stdout.is_empty() && shown.stderr.contains(option), "{shown:?}");
     }
@@ -130,9 +133,9 @@ fn messages_and_held_errors_come_one_after_the_other() {
     let shown = run!("-b 1ms -n 2 --stderr final -- sh -c 'echo err >&2; exit 3'");
     let lines: Vec<&str> = shown.stderr.lines().collect();
     assert_eq!(lines.len(), 3, "{shown:?}");
-    assert!(lines[0].starts_with("backoff: attempt 1 of 2 failed"), "{shown:?}");
+    assert!(lines[0].starts_with("backoff: sh: attempt 1 of 2 failed"), "{shown:?}");
     assert!(
-        lines.contains(&"err") && lines.iter().any(|line| line.starts_with("backoff: gave up")),
+        lines.contains(&"err") && lines.iter().any(|line| line.starts_with("backoff: sh: gave up")),
         "{shown:?}"
     );
 }

@@ -20,7 +20,7 @@ fn is_final(shown: Shown, why: &str) {
     assert!(!shown.stderr.contains("attempt 1 of 2 failed"), "{shown:#?}");
     assert_eq!(shown.stderr.matches(FINAL).count(), 1, "{shown:#?}");
     shown
-        .expect_stderr("backoff: gave up after 1 attempt in ")
+        .expect_stderr(": gave up after 1 attempt in ")
         .expect_stderr(&format!(" ({FINAL}: {why})\n"));
 }
 

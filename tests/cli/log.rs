@@ -28,6 +28,19 @@ fn logged(args: impl Words) -> Vec<Value> {
     objects(&run!("--log-format json -b 1ms {..}", args).stderr)
 }
 
+/// The lines of a log for people, without the time and the run that each begins with.
+#[track_caller]
+fn in_a_log(text: &str) -> Vec<&str> {
+    let said = |line| {
+        let mut parts = str::splitn(line, 3, ' ');
+        let (time, id) = (parts.next().unwrap(), parts.next().unwrap());
+        assert!(humantime::parse_rfc3339(time).is_ok() && time.ends_with('Z'), "{line}");
+        assert!(id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit()), "{line}");
+        parts.next().unwrap()
+    };
+    text.lines().map(said).collect()
+}
+
 #[test]
 fn json_tells_the_whole_run() {
     let log = logged("-n 2 -- sh -c 'exit $BACKOFF_ATTEMPT'");
@@ -165,7 +178,7 @@ fn a_fault_of_its_own_is_the_end_of_the_log() {
         assert_eq!(shown.stderr, format!("backoff: {WHY}\n"));
         fs::read_to_string(&log).unwrap()
     };
-    assert_eq!(filed("text"), format!("backoff: {WHY}\n"));
+    assert_eq!(in_a_log(&filed("text")), [format!("backoff: {WHY}")]);
     fs::remove_file(&log).unwrap();
     let log = objects(&filed("json"));
     assert_eq!(events(&log), ["attempt_started", "warning"]);
@@ -248,11 +261,11 @@ fn annotations_for_github() {
     .expect_code(0);
     let lines: Vec<&str> = shown.stderr.lines().collect();
     assert!(
-        lines[0].starts_with("::warning title=backoff::attempt 1 of 5 failed: matched \"50%25 ## [error]x"),
+        lines[0].starts_with("::warning title=backoff::sh: attempt 1 of 5 failed: matched \"50%25 ## [error]x"),
         "{shown:?}"
     );
     assert!(
-        lines[1].starts_with("::notice title=backoff::succeeded on attempt 2 of 5 after "),
+        lines[1].starts_with("::notice title=backoff::sh: succeeded on attempt 2 of 5 after "),
         "{shown:?}"
     );
     assert_eq!(lines.len(), 2, "{shown:?}");
@@ -260,7 +273,7 @@ fn annotations_for_github() {
     assert!(
         shown
             .stderr
-            .starts_with("::error title=backoff::gave up after 1 attempt in "),
+            .starts_with("::error title=backoff::false: gave up after 1 attempt in "),
         "{shown:?}"
     );
 }
@@ -304,7 +317,10 @@ fn a_log_file_takes_the_place_of_standard_error() {
     once();
     let text = fs::read_to_string(&log).unwrap();
     assert_eq!(
-        text.matches("backoff: gave up after 2 attempts").count(),
+        in_a_log(&text)
+            .iter()
+            .filter(|line| line.starts_with("backoff: sh: gave up after 2 attempts"))
+            .count(),
         2,
         "appended: {text}"
     );
@@ -349,7 +365,7 @@ fn a_log_may_share_a_file_with_the_command() {
     let text = fs::read_to_string(&both).unwrap();
     assert_eq!(text.lines().filter(|line| *line == "out").count(), 3, "{text}");
     assert_eq!(
-        text.lines().filter(|line| line.starts_with("backoff: ")).count(),
+        text.lines().filter(|line| line.contains(" backoff: sh: ")).count(),
         3,
         "{text}"
     );
@@ -398,7 +414,7 @@ fn colour_follows_the_terminal_and_the_conventions() {
     assert!(piped(&[("CLICOLOR_FORCE", "1")]).contains(RED));
     assert!(!piped(&[("CLICOLOR_FORCE", "0")]).contains(RED));
     assert!(!piped(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains(RED));
-    assert!(piped(&[]).starts_with("backoff: gave up"));
+    assert!(piped(&[]).starts_with("backoff: false: gave up"));
 }
 
 #[test]
@@ -423,7 +439,7 @@ fn the_plan_in_json() {
 #[test]
 fn bad_words_are_refused() {
     for (option, words) in [
-        ("--log-format", "text, json, github"),
+        ("--log-format", "text, json, github, github-groups"),
         ("--color", "auto, always, never"),
         ("--progress", "auto, always, never"),
     ] {

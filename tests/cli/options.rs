@@ -267,6 +267,7 @@ fn a_bad_variable_is_named() {
             "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget" | "log-file"
             | "report" => continue,
             "store" => "-bad-://",
+            "label" => "@bad\t@",
             long if long.ends_with("-match") => "(@bad@",
             _ => "@bad@",
         };
@@ -352,8 +353,9 @@ fn every_option_has_a_working_variable() {
         ("nested", "once", "-- false", "left to the outer backoff"),
         ("log-format", "json", "-n 1 -- false", "\"event\":\"gave_up\""),
         ("log-file", "/dev/stdout", "-n 1 -- false", "gave up after 1 attempt"),
+        ("label", "job", "-n 1 -- false", "backoff: job: gave up"),
         ("report", "/dev/stdout", "-- true", "\"result\":\"succeeded\""),
-        ("color", "always", "-n 1 -- false", "\u{1b}[31mgave up"),
+        ("color", "always", "-n 1 -- false", "\u{1b}[31mfalse: gave up"),
         ("progress", "maybe", "-- true", "BACKOFF_PROGRESS"),
         ("on-retry", "echo hooked", "-n 2 -b 1ms -- false", "hooked"),
         ("on-give-up", "echo hooked", "-n 1 -- false", "hooked"),
@@ -538,7 +540,7 @@ fn what_is_said_and_when() {
     run!("-q -- no-such-command-here").expect_stderr("cannot run 'no-such-command-here'");
     run!("-- {}", "/no/such\n\x1b[31m").expect_stderr(r"cannot run $'/no/such\n\x1B[31m': command not found");
     run!("-n unlimited -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'")
-        .expect_stderr("backoff: succeeded on attempt 2 after ");
+        .expect_stderr("backoff: sh: succeeded on attempt 2 after ");
 }
 
 #[test]
@@ -598,7 +600,7 @@ fn help_names_the_words_that_options_take() {
         }
     }
     assert!(
-        help.contains("[possible values: stream, final, success, null]"),
+        help.contains("[possible values: stream, final, success, failure, null]"),
         "{help}"
     );
 }
@@ -608,7 +610,7 @@ fn a_dash_is_standard_output() {
     let shown = run!("--report - -- true").expect_code(0);
     assert!(shown.stdout.starts_with("{\"schema\":1,"), "{shown:?}");
     let shown = run!("--log-file - -n 1 -- false").expect_code(1).expect_silence();
-    assert!(shown.stdout.starts_with("backoff: gave up"), "{shown:?}");
+    assert!(shown.stdout.contains(" backoff: false: gave up"), "{shown:?}");
 }
 
 #[test]
@@ -630,7 +632,7 @@ fn verbose_tells_of_variables_without_a_meaning() {
         assert!(!shown.stderr.contains(name), "{shown:?}");
     }
     // Empty, it counts as unset. Those of options and of outer runs have a meaning.
-    run(backoff("-v -- true").env("BACKOFF_MAX_DELY", "")).expect_stderr("backoff: attempt 1 of 5: starting");
+    run(backoff("-v -- true").env("BACKOFF_MAX_DELY", "")).expect_stderr("backoff: true: attempt 1 of 5: starting");
     let inner = "backoff -v -- true >&2";
     let script = "backoff -n 2 -b 1ms --retry-if \"$INNER\" --on-retry \"$INNER\" -- sh -c \"$INNER; exit 1\"";
     let shown = run(shell(script).env("INNER", inner).env("BACKOFF_KILL_AFTER", "2s")).expect_code(1);

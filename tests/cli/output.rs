@@ -393,7 +393,7 @@ fn a_message_names_what_matched() {
     let shown = thrice("-r 'queue capacity'", "echo error: queue capacity reached; exit 1").expect_code(1);
     let lines: Vec<&str> = shown.stderr.lines().collect();
     assert!(
-        lines[0].starts_with("backoff: attempt 1 of 3 failed: matched \"queue capacity\" (exit 1) after "),
+        lines[0].starts_with("backoff: sh: attempt 1 of 3 failed: matched \"queue capacity\" (exit 1) after "),
         "{shown:?}"
     );
     let matched = ": matched \"queue capacity\" (exit 1) (no attempt is left: --attempts 3)";

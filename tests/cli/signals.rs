@@ -220,7 +220,7 @@ fn usr1_ends_a_wait_and_only_that() {
     live.expect_line("3");
     let shown = live.finish().expect_code(1);
     assert_eq!(
-        shown.stderr.matches("backoff: SIGUSR1 ends the wait\n").count(),
+        shown.stderr.matches("backoff: sh: SIGUSR1 ends the wait\n").count(),
         2,
         "{shown:?}"
     );

@@ -157,7 +157,10 @@ fn kept_output_that_is_cut_off_is_told() {
         lines[0].starts_with("backoff: warning: kept output is cut off"),
         "{said}"
     );
-    assert!(lines[1].starts_with("backoff: gave up after 1 attempt in "), "{said}");
+    assert!(
+        lines[1].starts_with("backoff: echo: gave up after 1 attempt in "),
+        "{said}"
+    );
     assert!(
         lines[1].ends_with(": ended by the deadline (--deadline 300ms)"),
         "{said}"

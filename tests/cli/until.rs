@@ -22,8 +22,8 @@ fn a_failure_of_any_kind_is_the_one_that_is_waited_for() {
         let script = format!("{TWICE} && exit; {how}");
         run!("--until failure -t 5,5,0.2 -- sh -c {}", script)
             .expect_code(0)
-            .expect_stderr("backoff: attempt 2 of 5 succeeded after ")
-            .expect_stderr("backoff: the failure came on attempt 3 of 5 after ")
+            .expect_stderr("backoff: sh: attempt 2 of 5 succeeded after ")
+            .expect_stderr("backoff: sh: the failure came on attempt 3 of 5 after ")
             .expect_stderr(&format!(": {says}\n"));
     }
     let silent = run!("-q --until failure -- false").expect_code(0);
@@ -168,10 +168,13 @@ fn programs_are_told_in_the_same_words() {
 fn a_success_that_is_followed_by_another_attempt_is_no_warning() {
     let shown = run!("--log-format github --until never -n 2 -b 1ms -- true").expect_code(0);
     assert!(
-        shown.stderr.starts_with("backoff: attempt 1 of 2 succeeded after "),
+        shown
+            .stderr
+            .starts_with("backoff: true: attempt 1 of 2 succeeded after "),
         "{shown:?}"
     );
-    run!("--log-format github --until failure -- false").expect_stderr("::notice title=backoff::the failure came on ");
+    run!("--log-format github --until failure -- false")
+        .expect_stderr("::notice title=backoff::false: the failure came on ");
 }
 
 #[test]

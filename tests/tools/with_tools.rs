@@ -337,10 +337,10 @@ fn a_server_that_starts_later() {
         .map_while(Result::ok);
     assert!(
         said.by_ref()
-            .any(|line| line.starts_with("backoff: attempt 2 failed: exit 7"))
+            .any(|line| line.starts_with("backoff: curl: attempt 2 failed: exit 7"))
     );
     let server = serve_on(TcpListener::bind(address).unwrap(), |_| Some(answer("200 OK", "there")));
-    assert!(said.any(|line| line.starts_with("backoff: succeeded on attempt ")));
+    assert!(said.any(|line| line.starts_with("backoff: curl: succeeded on attempt ")));
     assert_eq!(live.finish().expect_code(0).stdout, "there");
     assert_eq!(server.requests.load(Ordering::SeqCst), 1);
 }

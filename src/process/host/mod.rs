@@ -3,6 +3,7 @@
 mod background;
 mod between_attempts;
 mod env_file;
+mod held_output;
 mod log_file;
 mod replace;
 mod standard_error;
@@ -180,22 +181,28 @@ impl System {
     ) -> Result<Attempt, RunError> {
         let command = ["/bin/sh", "-c", shell].map(OsString::from);
         // Where standard error is closed, nothing of it may get into the command's output either.
-        let output = fd::duplicate(stdio::ERR)
-            .or_else(|_| fd::null())
-            .map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))?;
+        let held = self.held_output()?;
+        let outputs = match &held {
+            Some(held) => [held.for_child()?, held.for_child()?].map(Some),
+            None => {
+                let output = fd::duplicate(stdio::ERR).or_else(|_| fd::null());
+                let output = output.map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))?;
+                [Some(output), None]
+            }
+        };
         let streams = self.between.event_loop.streams.take();
         let launch = Launch {
             program: &Program::new(&command),
             environment: &mut environment_for(spec),
             place: place.unwrap_or_else(|| self.place()),
-            stdio: ChildStdio {
-                input,
-                outputs: [Some(output), None],
-            },
+            stdio: ChildStdio { input, outputs },
         };
         let deadline = self.deadline(spec);
         let answer = run(&mut self.between.event_loop, launch, spec, deadline);
         self.between.event_loop.streams = streams;
+        if let Some(held) = held {
+            held.read(|bytes| self.hold(bytes))?;
+        }
         answer
     }
 
@@ -229,7 +236,7 @@ impl System {
         if self.standard_error.has_lost_lines {
             lines.insert_str(0, &stdio::complaint(&format!("warning: {LINES_ARE_LOST}")));
         }
-        self.standard_error.write(&mut self.between, &lines)
+        self.write_to_standard_error(&lines)
     }
 }
 
@@ -338,6 +345,12 @@ impl Host for System {
         writer::print_kept(&mut self.between, succeeded)
     }
 
+    fn hush(&mut self) {
+        if let Some(streams) = &mut self.between.event_loop.streams {
+            streams.hush();
+        }
+    }
+
     fn time_of_day(&self) -> Duration {
         clock::since_epoch()
     }
@@ -352,7 +365,7 @@ impl Host for System {
 
     fn say(&mut self, lines: &str) -> Result<(), RunError> {
         let Some(log_file) = &mut self.log_file else {
-            return self.standard_error.write(&mut self.between, lines);
+            return self.write_to_standard_error(lines);
         };
         match log_file.write(&mut self.between, lines)? {
             Some(warning) => self.complain(&warning),

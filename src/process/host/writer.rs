@@ -95,6 +95,7 @@ pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Resu
         // Printed, or nobody wants it any more: in no case a second time.
         destination.clear();
     }
+    streams.settle_lines();
     between.event_loop.streams = Some(streams);
     printed
 }
@@ -106,8 +107,10 @@ fn print(between: &mut BetweenAttempts, destination: &OutputDestination, name: &
         let worked = release.work(destination);
         match worked.map_err(|error| fault(describe_error(&error)))? {
             Ok(true) if between.wait_for_room(destination.sink_fd())? => {}
-            Ok(true) => return Ok(false),
+            Ok(true) => return Ok(!destination.holds_output()),
             Ok(false) => return Ok(true),
+            // Lines of backoff's own that cannot be written are no further error.
+            Err(_) if !destination.holds_output() => return Ok(true),
             // As the command itself would have ended.
             Err(Broken::ReaderGone) => return Err(RunError::Interrupted(Signal::PIPE)),
             Err(Broken::Fault(why)) => return Err(fault(why)),

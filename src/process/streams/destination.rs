@@ -19,6 +19,8 @@ pub(crate) struct OutputDestination {
     /// Opened when it is first needed.
     sink: OnceCell<Sink>,
     kept: Spool,
+    /// Not only lines of backoff's own are kept.
+    holds_output: bool,
     /// Why nothing more can be written or kept.
     broken: Option<Broken>,
 }
@@ -40,6 +42,7 @@ impl OutputDestination {
             fd,
             sink: OnceCell::new(),
             kept: Spool::default(),
+            holds_output: false,
             broken: None,
         }
     }
@@ -80,6 +83,11 @@ impl OutputDestination {
     /// Whether anything is kept.
     pub(crate) fn has_kept(&self) -> bool {
         !self.kept.is_empty()
+    }
+
+    /// Whether that is output of the command, whose loss is a failure.
+    pub(crate) fn holds_output(&self) -> bool {
+        self.holds_output
     }
 
     /// Reads what is kept; 0 at its end.
@@ -124,12 +132,22 @@ impl OutputDestination {
             return;
         }
         if let Err(error) = self.kept.append(bytes) {
-            self.broken = Some(Broken::Fault(format!("cannot be kept in {error}")));
+            self.broken = Some(Broken::Fault(cannot_be_kept(&error)));
         }
+        self.holds_output = true;
+    }
+
+    /// Keeps lines of backoff's own among the command's. The error is what a person should read.
+    pub(super) fn keep_own(&mut self, lines: &[u8]) -> Result<(), String> {
+        self.kept.append(lines).map_err(|error| cannot_be_kept(&error))
     }
 
     /// It cannot be taken from the command.
     pub(super) fn fail_to_read(&mut self, errno: Errno) {
         self.broken = Some(Broken::Fault(format!("cannot be read: {}", describe(errno))));
     }
+}
+
+fn cannot_be_kept(error: &io::Error) -> String {
+    format!("cannot be kept in {error}")
 }

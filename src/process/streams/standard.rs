@@ -34,9 +34,21 @@ pub(crate) struct Streams {
     attempt: Option<AttemptStreams>,
     /// What the last attempt printed, for predicates.
     copy: Spool,
+    held_lines: HeldLines,
     /// The end of it, for hooks; None if they get nothing.
     tail: Option<Vec<u8>>,
     fault: Option<String>,
+}
+
+/// What becomes of what backoff and its hooks say on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HeldLines {
+    /// It is not held back.
+    Passed,
+    /// It is kept among what the command says there, as that is (`--stderr failure`).
+    Kept,
+    /// The run has succeeded.
+    Dropped,
 }
 
 /// Those of one attempt.
@@ -79,6 +91,10 @@ impl Streams {
             destinations: [(1, 0), (2, 1)].map(|(fd, output)| OutputDestination::new(fd, options.keep[output])),
             attempt: None,
             copy: Spool::default(),
+            held_lines: match options.keep[1] {
+                OutputMode::Failure => HeldLines::Kept,
+                _ => HeldLines::Passed,
+            },
             tail: None,
             fault: None,
         }))
@@ -167,6 +183,32 @@ impl Streams {
     /// What the last attempt printed on the streams that are looked at, for predicates.
     pub(crate) fn copy(&self) -> &Spool {
         &self.copy
+    }
+
+    /// Whether backoff's own lines are held back.
+    pub(crate) fn holds_lines(&self) -> bool {
+        self.held_lines != HeldLines::Passed
+    }
+
+    /// Keeps or drops lines that would go to standard error, if they are held back; whether they are.
+    pub(crate) fn hold(&mut self, lines: &[u8]) -> Result<bool, String> {
+        if self.held_lines == HeldLines::Kept {
+            let kept = self.destinations[1].keep_own(lines);
+            kept.map_err(|why| format!("standard error: {why}"))?;
+        }
+        Ok(self.holds_lines())
+    }
+
+    /// The run is over and what was kept is printed: what is said from now on is not held back any more.
+    pub(crate) fn settle_lines(&mut self) {
+        self.held_lines = HeldLines::Passed;
+    }
+
+    /// The run has succeeded: where lines were held back, no more are wanted.
+    pub(crate) fn hush(&mut self) {
+        if self.options.keep[1] == OutputMode::Failure {
+            self.held_lines = HeldLines::Dropped;
+        }
     }
 
     /// The end of it, for hooks.
