@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
 use super::System;
+use crate::process::streams::spool::in_memory;
 use crate::process::streams::standard::Streams;
 use crate::process::sys::fd::above_standard;
 use crate::run::host::RunError;
@@ -19,7 +20,9 @@ pub(super) struct HeldOutput {
 
 impl HeldOutput {
     pub(super) fn new() -> Result<HeldOutput, RunError> {
-        let file = tempfile::tempfile().and_then(|file| above_standard(file.into()));
+        // Memory has no room for what may be much, but where there is no directory it has to do.
+        let file = tempfile::tempfile().or_else(|_| in_memory());
+        let file = file.and_then(|file| above_standard(file.into()));
         let file = file.map_err(|error| cannot_keep(&error))?.into();
         Ok(HeldOutput { file })
     }

@@ -101,7 +101,7 @@ impl Spool {
 }
 
 /// A file that takes no room on any disk, where the system has such.
-fn in_memory() -> io::Result<File> {
+pub(crate) fn in_memory() -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use nix::sys::memfd::{MFdFlags, memfd_create};
