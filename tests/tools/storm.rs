@@ -25,13 +25,6 @@ pub const TESTS: &[Test] = &[
         &["redis-server"],
         two_hundred_runs_and_a_server,
     ),
-    ("a_thousand_runs_and_a_directory", &[], a_thousand_runs_and_a_directory),
-    #[cfg(feature = "redis")]
-    (
-        "a_thousand_runs_and_a_server",
-        &["redis-server"],
-        a_thousand_runs_and_a_server,
-    ),
     (
         "a_storm_as_it_comes_and_a_directory",
         &[],
@@ -124,15 +117,6 @@ fn two_hundred_runs_and_a_directory() {
 #[cfg(feature = "redis")]
 fn two_hundred_runs_and_a_server() {
     with_a_server(200, 10);
-}
-
-fn a_thousand_runs_and_a_directory() {
-    with_a_directory(1000, 100);
-}
-
-#[cfg(feature = "redis")]
-fn a_thousand_runs_and_a_server() {
-    with_a_server(1000, 100);
 }
 
 /// A thousand runs with the settings that everybody has, but for the store.

@@ -245,7 +245,7 @@ fn curl_and_every_status_of_an_error() {
         ("-fsS", false),
         ("-f", false),
         ("--silent -f", true),
-        ("-o ess", false),
+        ("-o /dev/null", false),
     ] {
         let shown = run!(
             "-v -n 1 --for auto -- curl {..} --noproxy '*' {}",
