@@ -40,6 +40,7 @@ fn state(first: u8, second: u8) -> State {
         was_continued: is(2),
         leads_session: is(3),
         copies_size: is(4),
+        is_beside: is(5),
     }
 }
 
@@ -63,6 +64,11 @@ fn check(state: State, signal: Signal, from_kernel: bool, class: &str, action: &
     // backoff stops when the command has, and does not end before it.
     assert!(action != "StopBackoff" && action != "EndRun", "{seen}");
     assert!(action != "StopCommand" || class == "StopJob", "{seen}");
+    if state.is_beside && class == "Inform" {
+        // A hook does not know of it.
+        assert!(!is_passed_on, "{seen}");
+        return;
+    }
     // The key reaches the command by its own terminal; what the terminal sends, by the group that it shares. Of a
     // terminal that is gone, only the leader of a session is told.
     let is_terminals = matches!(signal, Signal::INT | Signal::QUIT | Signal::HUP | Signal::WINCH);

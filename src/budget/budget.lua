@@ -11,7 +11,8 @@
 -- of attempts for which a run within has stood.
 local SLOTS_PER_WINDOW, MOST_SLOTS, MOST_PASSED_ON, LONGEST_TTL = 60, 128, 64, 1e13
 -- How long it is remembered that runs failed.
-local YEAR = 366 * 24 * 3600 * 1000
+local DAY = 24 * 3600 * 1000
+local YEAR = 366 * DAY
 
 local window, least, ratio = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local question, length, earlier = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -101,7 +102,10 @@ elseif question == 'retry' and allowed then
   count(1)
 elseif question == 'gave-up' then
   cool_until, cool_length = now + length, length
-  failed = math.max(failed, earlier + 1)
+  -- Fewer than then: one has succeeded meanwhile.
+  if earlier >= 0 then
+    failed = math.max(failed, (failed < earlier and 0 or earlier) + 1)
+  end
 elseif question == 'succeeded' then
   cool_until, cool_length, failed = 0, 0, 0
 end
@@ -118,7 +122,7 @@ for _, slot in ipairs(slots) do
 end
 if #passed > 0 then
   text = text .. ' /'
-  needed = math.max(needed, window)
+  needed = math.max(needed, window, DAY)
 end
 for _, number in ipairs(passed) do
   text = text .. string.format(' %.0f', number)

@@ -112,8 +112,8 @@ settings! {
         consecutive "consecutive": u64 = |text| values::whole(text, 1, u64::MAX);
         retry_signal "retry-signal": SignalSet = values::signals;
         stop_signal "stop-signal": SignalSet = values::signals;
-        retry_if "retry-if": String = values::any_text;
-        success_if "success-if": String = values::any_text;
+        retry_if "retry-if": String = values::predicate;
+        success_if "success-if": String = values::predicate;
         presets "for": Vec<PresetName> = PresetName::parse_list;
         match_on "match-on": [bool; 2] = |text| values::one_of(text, &STREAM_CHOICES);
         max_retry_after "max-retry-after": Duration = values::duration;
@@ -139,7 +139,7 @@ settings! {
         color "color": When = |text| values::one_of(text, &WHEN);
         progress "progress": When = |text| values::one_of(text, &WHEN);
         on_retry "on-retry": String = values::any_text;
-        before_retry "before-retry": String = values::any_text;
+        before_retry "before-retry": String = values::predicate;
         on_give_up "on-give-up": String = values::any_text;
         hook_output "hook-output": Option<usize> = values::hook_output;
         exhausted_exit "exhausted-exit": u8 = values::code;

@@ -295,6 +295,14 @@ pub fn any_text(text: &str) -> Parsed<String> {
     Ok(text.to_owned())
 }
 
+/// A shell command that decides something: an empty one would always say yes.
+pub fn predicate(text: &str) -> Parsed<String> {
+    match text.trim() {
+        "" => Err("is empty; try a command for the shell, such as 'grep -q done'".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
 pub fn budget_name(text: &str) -> Parsed<String> {
     match text {
         "" => Err("is empty; try the name of what is called, such as api.example.org".to_owned()),

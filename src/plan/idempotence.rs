@@ -1,6 +1,6 @@
 //! Whether the command may be carried out twice, and which rows of presets tell that nothing was done.
 
-use super::request;
+use super::request::{self, Request};
 use crate::config::presets::PresetName;
 use crate::config::settings::Settings;
 
@@ -13,6 +13,18 @@ pub(super) struct Idempotence {
     trusted: Vec<PresetName>,
 }
 
+fn behind_another(names: &[PresetName], words: &[&str]) -> Option<Request> {
+    let tail = |at: usize| {
+        let name = words[at].rsplit('/').next().unwrap_or_default();
+        names
+            .iter()
+            .any(|preset| preset.is_for(name))
+            .then(|| (name, &words[at + 1..]))
+    };
+    let (name, arguments) = (1..words.len()).find_map(tail)?;
+    request::of(name, arguments)
+}
+
 impl Idempotence {
     /// `words` are those of the program in the end. What the user says counts; without it, what the arguments tell.
     pub(super) fn of(settings: &Settings, words: &[&str]) -> Idempotence {
@@ -23,6 +35,8 @@ impl Idempotence {
         if request.as_ref().is_some_and(|request| !request.is_alone) {
             trusted.clear();
         }
+        // Of a client behind a program that is not known, its request at least.
+        let request = request.or_else(|| behind_another(names, words));
         let why_not = match &settings.idempotent {
             Some(said) => (!said.value).then(|| said.to_string()),
             None => request.and_then(|request| request.not_idempotent),

@@ -58,6 +58,14 @@ pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
         let why = "a success would be carried out again";
         return Err(UsageError(format!("{once} cannot go with {times}: {why}")));
     }
+    if let (Some(once), Some(goes_on)) = (&settings.idempotent, &settings.until)
+        && !once.value
+        && goes_on.value != Until::Success
+        && once.rank() == goes_on.rank()
+    {
+        let why = "a success would be carried out again";
+        return Err(UsageError(format!("{once} cannot go with {goes_on}: {why}")));
+    }
     if let Some(zero) = settings.reset_after.as_ref().filter(|said| said.value.is_zero()) {
         return Err(UsageError(format!(
             "{zero} would start again after every attempt and never end; try 10m"

@@ -108,15 +108,15 @@ pub(super) fn in_the_end(command: &[OsString]) -> Vec<&str> {
     last_known.unwrap_or(words)
 }
 
-/// Of what is no text the part that is: where an option begins, as in `-dDATA`, or the file name.
+/// Of a path that is no text the file name, if that is; else what can be read of it.
 fn text(word: &OsString) -> &str {
-    let mut chunks = word.as_encoded_bytes().utf8_chunks();
-    let start = chunks
-        .next()
-        .map(|chunk| chunk.valid())
-        .filter(|start| start.starts_with('-'));
     let name = || Path::new(word).file_name().and_then(|name| name.to_str());
-    word.to_str().or(start).or_else(name).unwrap_or_default()
+    let is_option = word.as_encoded_bytes().starts_with(b"-");
+    // There is one command, and it lasts as long as the run.
+    let readable = || &*word.to_string_lossy().into_owned().leak();
+    word.to_str()
+        .or_else(|| name().filter(|_| !is_option))
+        .unwrap_or_else(readable)
 }
 
 /// The file's name, without a version where only so there is a preset: `pip3.11`, `psql-15`.
@@ -263,7 +263,10 @@ mod tests {
         use std::os::unix::ffi::OsStringExt;
         let words = [&b"/\xff/curl"[..], b"-sd\xff", b"--data=\xff/x", b"\xff"];
         let command = words.map(|word| OsString::from_vec(word.to_vec()));
-        assert_eq!(in_the_end(&command), ["curl", "-sd", "--data=", ""]);
+        assert_eq!(
+            in_the_end(&command),
+            ["curl", "-sd\u{fffd}", "--data=\u{fffd}/x", "\u{fffd}"]
+        );
     }
 
     #[test]

@@ -20,8 +20,19 @@ type Word<'a> = (&'a str, &'a str);
 struct Syntax {
     letters: &'static str,
     long: &'static [&'static str],
-    /// `--name=value` and `--na value` are read, as by getopt_long(3).
-    is_getopt: bool,
+    /// Those without one that count here, or that begin as one above.
+    flags: &'static [&'static str],
+    names: Names,
+}
+
+/// How long names are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    AsTheyAre,
+    /// As by getopt_long(3): `--name=value`, and a beginning will do.
+    Getopt,
+    /// A beginning will do, in any case.
+    AnyCase,
 }
 
 /// curl(1), of 7.88 to 8.17.
@@ -45,11 +56,16 @@ const CURL: Syntax = Syntax {
         "proxy-user", "proxy1.0", "pubkey", "quote", "random-file", "range", "rate", "referer", "request",
         "request-target", "resolve", "retry", "retry-delay", "retry-max-time", "sasl-authzid", "service-name",
         "sigalgs", "signature-algorithms", "socks4", "socks4a", "socks5", "socks5-gssapi-service", "socks5-hostname",
-        "speed-limit", "speed-time", "stderr", "telnet-option", "tftp-blksize", "time-cond", "tls-max", "tls13-ciphers",
+        "speed-limit", "speed-time", "ssl-sessions", "stderr", "telnet-option", "tftp-blksize", "time-cond", "tls-max", "tls13-ciphers",
         "tlsauthtype", "tlspassword", "tlsuser", "trace", "trace-ascii", "trace-config", "unix-socket", "upload-file",
         "upload-flags", "url", "url-query", "user", "user-agent", "variable", "vlan-priority", "write-out",
     ],
-    is_getopt: false,
+    flags: &[
+        "append", "crlf", "follow", "ftp-ssl-ccc", "get", "globoff", "head", "keepalive", "location", "location-trusted",
+        "netrc", "next", "parallel",
+        "show-error", "silent", "socks5-gssapi", "ssl",
+    ],
+    names: Names::AnyCase,
 };
 
 /// wget(1) of 1.21; `-n` starts `-nv` and its like.
@@ -60,17 +76,18 @@ const WGET: Syntax = Syntax {
         "accept", "accept-regex", "append-output", "backups", "base", "bind-address", "bind-dns-address", "body-data",
         "body-file", "ca-certificate", "ca-directory", "certificate", "certificate-type", "ciphers", "compression",
         "config", "connect-timeout", "crl-file", "cut-dirs", "default-page", "directory-prefix", "dns-servers",
-        "dns-timeout", "domains", "exclude-directories", "exclude-domains", "execute", "follow-tags", "ftp-password",
+        "dns-timeout", "domains", "egd-file", "exclude-directories", "exclude-domains", "execute", "follow-tags", "ftp-password",
         "ftp-user", "header", "hsts-file", "http-passwd", "http-password", "http-user", "ignore-tags",
         "include-directories", "input-file", "level", "limit-rate", "load-cookies", "local-encoding", "max-redirect",
         "method", "output-document", "output-file", "password", "pinnedpubkey", "post-data", "post-file",
         "prefer-family", "preferred-location", "private-key", "private-key-type", "progress", "proxy-password",
-        "proxy-user", "quota", "read-timeout", "referer", "regex-type", "reject", "reject-regex", "rejected-log",
+        "proxy-user", "quota", "random-file", "read-timeout", "referer", "regex-type", "reject", "reject-regex", "rejected-log",
         "remote-encoding", "report-speed", "restrict-file-names", "retry-on-http-error", "save-cookies",
         "secure-protocol", "start-pos", "timeout", "tries", "use-askpass", "user", "user-agent", "wait", "waitretry",
         "warc-dedup", "warc-file", "warc-header", "warc-max-size", "warc-tempdir",
     ],
-    is_getopt: true,
+    flags: &["mirror", "page-requisites", "proxy", "recursive", "warc-cdx"],
+    names: Names::Getopt,
 };
 
 /// redis-cli(1) of 7.0. Its first operand begins a command, whose words may look like options.
@@ -82,7 +99,8 @@ const REDIS_CLI: Syntax = Syntax {
         "memkeys-samples", "pass", "pattern", "pipe-timeout", "quoted-pattern", "rdb", "show-pushes", "sni",
         "tls-ciphers", "tls-ciphersuites", "user",
     ],
-    is_getopt: false,
+    flags: &[],
+    names: Names::AsTheyAre,
 };
 
 /// What a program of this name asks for; None where nothing is known of its arguments.
@@ -123,21 +141,32 @@ impl Syntax {
     }
 
     fn long<'a>(&self, word: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> Word<'a> {
-        if let Some((name, value)) = word.split_once('=').filter(|_| self.is_getopt) {
-            return (self.full(name).unwrap_or(name), value);
+        if let Some((name, value)) = word.split_once('=').filter(|_| self.names == Names::Getopt) {
+            return (self.full(self.long, name).unwrap_or(name), value);
         }
-        match self.full(word) {
+        // `--expand-data` of curl is `--data`.
+        let name = word.strip_prefix("expand-").unwrap_or(word);
+        let is_flag = self.flags.iter().any(|flag| self.is(flag, name));
+        match self.full(self.long, name).filter(|_| !is_flag) {
             Some(name) => (name, rest.next().unwrap_or_default()),
-            None => (word, ""),
+            None => (self.full(self.flags, name).unwrap_or(word), ""),
         }
     }
 
-    /// The name of an option that takes a value. `--expand-data` of curl is `--data`.
-    fn full(&self, word: &str) -> Option<&'static str> {
-        let name = word.strip_prefix("expand-").unwrap_or(word);
-        let exact = self.long.iter().find(|long| **long == name);
-        let begun = || self.long.iter().find(|long| self.is_getopt && long.starts_with(name));
+    fn full(&self, names: &[&'static str], word: &str) -> Option<&'static str> {
+        let exact = names.iter().find(|name| self.is(name, word));
+        let begun = || {
+            let begins = |name: &&&str| name.get(..word.len()).is_some_and(|begin| self.is(begin, word));
+            names.iter().find(|name| self.names != Names::AsTheyAre && begins(name))
+        };
         exact.or_else(begun).copied()
+    }
+
+    fn is(&self, name: &str, word: &str) -> bool {
+        match self.names {
+            Names::AnyCase => name.eq_ignore_ascii_case(word),
+            Names::AsTheyAre | Names::Getopt => name == word,
+        }
     }
 
     /// `-sXPOST`, `-sX POST`
@@ -180,21 +209,28 @@ fn of_curl(words: &[Word<'_>]) -> Request {
         "location",
         "location-trusted",
         "follow",
-        "retry",
         "K",
         "config",
     ];
+    let tries_again = values(words, &["retry"]).any(|times| times != "0");
     let urls: Vec<&str> = values(words, &["", "url"]).collect();
+    let files: Vec<&str> = values(words, &["T", "upload-file"]).collect();
     let is_literal = has(words, &["g", "globoff"]);
     let is_one = |url: &&str| !url.starts_with('@') && (is_literal || !url.contains(['{', '[']));
     Request {
         not_idempotent: parts.into_iter().find_map(part_of_curl),
-        is_alone: !has(words, &goes_on) && urls.len() == 1 && urls.iter().all(is_one),
+        is_alone: !has(words, &goes_on) && !tries_again && urls.len() == 1 && urls.iter().chain(&files).all(is_one),
     }
 }
 
 fn part_of_curl(words: &[Word<'_>]) -> Option<String> {
     let has = |names: &[&str]| has(words, names);
+    if has(&["mail-from", "mail-rcpt"]) {
+        return Some("mail".to_owned());
+    }
+    if has(&["a", "append"]) {
+        return Some("--append".to_owned());
+    }
     let sends_data = [
         "d",
         "data",
@@ -225,6 +261,9 @@ fn of_wget(words: &[Word<'_>]) -> Request {
         None if has(&["post-data", "post-file"]) => "POST",
         None => "GET",
     };
+    // A line as in its configuration file: `post_data = a=b`.
+    let is_of_a_request = |line: &&str| ["post", "method", "body"].iter().any(|part| line.contains(part));
+    let by_line = values(words, &["e", "execute"]).find(is_of_a_request);
     let goes_on = [
         "i",
         "input-file",
@@ -239,7 +278,9 @@ fn of_wget(words: &[Word<'_>]) -> Request {
     let is = |names: &[&str], number: &str| values(words, names).last() == Some(number);
     let tries_once = is(&["t", "tries"], "1") && is(&["max-redirect"], "0");
     Request {
-        not_idempotent: why_not(method, values(words, &["header"])),
+        not_idempotent: by_line
+            .map(|line| format!("-e {line}"))
+            .or_else(|| why_not(method, values(words, &["header"]))),
         is_alone: tries_once && !has(&goes_on) && values(words, &[""]).count() == 1,
     }
 }

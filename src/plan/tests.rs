@@ -215,7 +215,6 @@ fn which_ends_are_the_failure() {
     let play = |end: End| play(&["--until", "failure", "-d", "1h"], &after(end));
     for end in [
         End::Signaled(Signal::TERM),
-        End::Signaled(Signal::PIPE),
         End::TimedOut(Bound::Timeout),
         End::TimedOut(Bound::Idle),
     ] {

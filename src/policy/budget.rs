@@ -131,7 +131,9 @@ impl Ledger {
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
-                    self.failed_runs = self.failed_runs.max(earlier.saturating_add(1));
+                    // Fewer than then: one has succeeded meanwhile.
+                    let before = if self.failed_runs < earlier { 0 } else { earlier };
+                    self.failed_runs = self.failed_runs.max(before.saturating_add(1));
                 }
             }
             Question::Succeeded => (self.cool_off, self.failed_runs) = (None, 0),

@@ -59,7 +59,7 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
     };
     own.unwrap_or_else(|| match (stop, end) {
         // No failure came. Whatever code a success has, 0 would say that one did.
-        (Stop::GaveUp(why), End::Exited(_) | End::TimedOut(Bound::Deadline))
+        (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(Bound::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {
             Exit::Code(1)

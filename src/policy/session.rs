@@ -7,7 +7,7 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::budget::Counts;
-use super::classifier::Verdict;
+use super::classifier::{Reason, Verdict, Why};
 use super::delay::Delays;
 use super::outcome::{Bound, End, Outcome};
 pub use limits::{FailureClass, Limits, Until};
@@ -71,9 +71,6 @@ struct Progress {
     previous: Option<Duration>,
 }
 
-/// Decorrelated jitter grows from wait to wait, and reaches any cap in fewer steps.
-const MOST_STEPS: u64 = 100;
-
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
@@ -128,7 +125,7 @@ impl<'p> Session<'p> {
         self.total += 1;
         let succeeded = *verdict == Verdict::Success;
         self.has_failed |= !succeeded;
-        match (self.until(outcome), verdict) {
+        match (self.until(outcome, verdict), verdict) {
             (Until::Success, Verdict::Success) => self.after_success(elapsed),
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // That the run had no more time is no failure of the command's.
@@ -139,10 +136,13 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// What the run goes on until, as far as this attempt is concerned. One that could not start, and one whose output
-    /// nobody reads any more, say nothing of what the command does: they end any run as they end one until success.
-    fn until(&self, outcome: &Outcome) -> Until {
-        if matches!(outcome.end, End::NotStarted(_)) || outcome.seen.reader_gone {
+    /// What the run goes on until, as far as this attempt is concerned. One that could not start, one whose output
+    /// nobody reads any more, and one of which a predicate could not say what it was, say nothing of what the command
+    /// does: they end any run as they end one until success.
+    fn until(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
+        let says_nothing = |reason: &Reason| matches!(reason.why, Why::ReaderGone | Why::PredicateFailed { .. });
+        let is_unknown = verdict.reason().is_some_and(says_nothing);
+        if matches!(outcome.end, End::NotStarted(_)) || outcome.seen.reader_gone || is_unknown {
             Until::Success
         } else {
             self.limits.until
@@ -195,7 +195,10 @@ impl<'p> Session<'p> {
         if let Some(why) = self.forbids_a_retry(outcome, verdict) {
             return Err(why);
         }
-        if self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
+        let succeeded = *verdict == Verdict::Success;
+        // Until a failure comes, long successes are what is expected, and attempts are to bound them.
+        let may_reset = !succeeded || self.limits.until == Until::Never;
+        if may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
             self.attempt = 1;
             self.progress.fill(Progress::default());
         }
@@ -204,10 +207,13 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         let drawn = self.draw(rng);
-        if self.asked(outcome).is_some_and(|(asked, most)| asked > most) {
-            return Err(GiveUp::RetryAfterTooLong);
-        }
-        let wait = self.as_asked(outcome, drawn, rng);
+        let is_too_long = self.asked(outcome).is_some_and(|(asked, most)| asked > most);
+        let wait = match self.limits.until {
+            // Who has succeeded was not asked to wait.
+            _ if succeeded => drawn,
+            Until::Success | Until::Failure if is_too_long => return Err(GiveUp::RetryAfterTooLong),
+            _ => self.as_asked(outcome, drawn, rng),
+        };
         if self.passes_deadline(elapsed, wait) {
             return Err(GiveUp::Deadline);
         }
@@ -253,14 +259,15 @@ impl<'p> Session<'p> {
     /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever. It grows
     /// further by as many steps as runs gave up before.
     pub fn next_wait(&self, outcome: &Outcome, earlier: u64, rng: &mut dyn Rng) -> Duration {
-        let mut drawn = self.draw(rng);
-        let retry = self.progress[self.current].retry;
-        for step in 1..=earlier.min(MOST_STEPS) {
-            // At a cap further steps change nothing.
-            let step = if step == MOST_STEPS { earlier } else { step };
-            drawn = self.delays().draw(retry.saturating_add(step), Some(drawn), rng);
-        }
-        self.as_asked(outcome, drawn, rng)
+        let wait = match earlier {
+            0 => self.draw(rng),
+            // Jitter would hide the growth, and some (decorrelated) has none that goes on. It is added by who waits.
+            _ => {
+                let retry = self.progress[self.current].retry;
+                self.delays().unjittered(retry.saturating_add(earlier))
+            }
+        };
+        self.as_asked(outcome, wait, rng)
     }
 
     /// The wait that the output asked for, and the longest that is granted; None without `--retry-after`.

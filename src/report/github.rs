@@ -25,9 +25,9 @@ impl Groups {
                 self.is_open = true;
                 format!("::group::backoff: {}\n", escaped(&title))
             }),
-            // A run may also end without the end of an attempt.
+            // A run may also end without the end of an attempt. What was printed last may be no whole line.
             Event::Ended { .. } | Event::Interrupted(_) | Event::Failed(_) => {
-                std::mem::take(&mut self.is_open).then(|| "::endgroup::\n".to_owned())
+                std::mem::take(&mut self.is_open).then(|| "\n::endgroup::\n".to_owned())
             }
             _ => None,
         };

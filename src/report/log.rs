@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::json::Object;
 use super::text::Text;
 use super::words;
-use crate::policy::classifier::Verdict;
+use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::event::{Event, Moment};
@@ -128,9 +128,13 @@ pub(super) fn facts(object: Object, outcome: &Outcome, verdict: Option<&Verdict>
         Verdict::Transient(_) => "transient",
         Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
     });
-    let reason = verdict
-        .filter(|verdict| **verdict != Verdict::Success)
-        .map(|verdict| words::failure(outcome, verdict, str::to_owned));
+    let reason = verdict.filter(|verdict| **verdict != Verdict::Success).map(|verdict| {
+        let failure = words::failure(outcome, verdict, str::to_owned);
+        match verdict.reason().map(|reason| &reason.why) {
+            Some(Why::PredicateFailed { option, how }) => format!("{failure}; {option} failed: {how}"),
+            _ => failure,
+        }
+    });
     object
         .seconds("duration_s", outcome.ran)
         .optional("exit", exit)

@@ -308,6 +308,13 @@ impl Text<'_> {
             ) => {
                 format!(" (no attempt is left for {rule})")
             }
+            (
+                GiveUp::Deadline,
+                Verdict::Transient(Reason {
+                    why: Why::PredicateFailed { option, how },
+                    ..
+                }),
+            ) => format!(" ({option} failed: {how}: {})", self.option(why)),
             (GiveUp::Deadline, _) if outcome.end == End::TimedOut(Bound::Deadline) => {
                 format!(" ({})", self.option(why))
             }

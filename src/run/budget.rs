@@ -51,13 +51,13 @@ impl Run<'_> {
     pub(super) fn tell_of_the_end(&mut self, stop: Stop, attempt: &Judged) -> Result<(), RunError> {
         let Some(budget) = &self.plan.budget else { return Ok(()) };
         let has_failed = !matches!(stop, Stop::Succeeded { .. });
-        self.finish_counting(budget, has_failed)?;
+        self.finish_counting(budget, has_failed, Duration::ZERO)?;
         let Some(update) = self.final_update(stop, attempt) else {
             return Ok(());
         };
         // Who has just given no answer is not waited for once more.
         if !self.store.has_failed {
-            let patience = self.patience(budget, Keeper::Shared, has_failed);
+            let patience = self.patience(budget, Keeper::Shared, has_failed, Duration::ZERO);
             let told = self.host.ask_budget(Keeper::Shared, budget, update, patience)?;
             self.answered(budget, update, told, has_failed)?;
         } else if budget.has_fallback && !self.store.has_failed_locally {
@@ -68,6 +68,8 @@ impl Run<'_> {
 
     /// What the runs of the same budget should know of the end of this one.
     fn final_update(&mut self, stop: Stop, Judged { outcome, verdict }: &Judged) -> Option<Question> {
+        // A run around this one shares the budget, and will say it.
+        self.plan.budget.as_ref().filter(|budget| budget.within.is_none())?;
         let earlier = self.store.earlier.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
@@ -99,36 +101,40 @@ impl Run<'_> {
             return Ok(None);
         };
         let has_failed = question != Question::CoolOff;
-        self.finish_counting(budget, has_failed)?;
-        let patience = spare.clamp(
-            self.patience(budget, Keeper::Shared, has_failed),
-            longest_patience(budget),
-        );
+        self.finish_counting(budget, has_failed, spare)?;
+        let patience = self.patience(budget, Keeper::Shared, has_failed, spare);
         let asked = self.host.ask_budget(Keeper::Shared, budget, question, patience)?;
         self.answered(budget, question, asked, has_failed)
     }
 
-    fn finish_counting(&mut self, budget: &SharedBudget, has_failed: bool) -> Result<(), RunError> {
-        let patience = self.patience(budget, Keeper::Shared, has_failed);
+    fn finish_counting(&mut self, budget: &SharedBudget, has_failed: bool, spare: Duration) -> Result<(), RunError> {
+        let patience = self.patience(budget, Keeper::Shared, has_failed, spare);
         if let Some(counted) = self.host.counted(patience)? {
             self.answered(budget, self.counting(budget), counted, has_failed)?;
         }
         Ok(())
     }
 
-    /// How long an answer may hold up the run. A run that has failed waits longer for that of a directory: it is late
+    /// How long an answer is waited for, which holds up the run where that is longer than `spare`. A run that has failed waits longer for that of a directory: it is late
     /// only where this machine is too busy to run anything, and each run that goes on without its budget makes that
     /// worse. Once is enough for one that hangs.
-    fn patience(&self, budget: &SharedBudget, keeper: Keeper, has_failed: bool) -> Duration {
+    fn patience(&self, budget: &SharedBudget, keeper: Keeper, has_failed: bool, spare: Duration) -> Duration {
         let is_directory_that_answers = match keeper {
             Keeper::Shared => !budget.has_fallback && !self.store.has_failed,
             Keeper::Local => !self.store.has_failed_locally,
         };
-        if has_failed && is_directory_that_answers {
+        let patience = if has_failed && is_directory_that_answers {
             longest_patience(budget)
         } else {
-            budget.timeout
-        }
+            spare.min(longest_patience(budget))
+        };
+        // No longer than the run may last, either.
+        let left = self
+            .plan
+            .limits
+            .deadline
+            .map_or(Duration::MAX, |deadline| deadline.saturating_sub(self.host.elapsed()));
+        patience.min(left).max(budget.timeout)
     }
 
     /// The answer, or in place of one that of the machine's own budget.
@@ -169,7 +175,7 @@ impl Run<'_> {
         question: Question,
         has_failed: bool,
     ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let patience = self.patience(budget, Keeper::Local, has_failed);
+        let patience = self.patience(budget, Keeper::Local, has_failed, Duration::ZERO);
         self.host.ask_budget(Keeper::Local, budget, question, patience)
     }
 

@@ -90,7 +90,9 @@ impl Run<'_> {
 
     /// Waits out what an earlier run left to wait; an exit if that would pass the deadline, or the run is not to wait.
     fn cool_off(&mut self) -> Result<Option<Exit>, RunError> {
-        let Some(cool_off) = self.plan.budget.as_ref().and_then(|budget| budget.cool_off) else {
+        // A run around this one that shares the budget has waited, and has itself to blame for what is left since.
+        let budget = self.plan.budget.as_ref().filter(|budget| budget.within.is_none());
+        let Some(cool_off) = budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };
         let answer = self.ask_for_cool_off()?;
@@ -132,11 +134,12 @@ impl Run<'_> {
     }
 
     fn judge(&mut self, outcome: Outcome) -> Result<Judged, RunError> {
-        let verdict = self.verdict(&outcome)?;
+        let verdict = self.verdict(&outcome);
         self.tell(&Event::Ended {
             outcome: &outcome,
-            verdict: Some(&verdict),
+            verdict: verdict.as_ref().ok(),
         })?;
+        let verdict = verdict?;
         let has_run_and_failed = verdict != Verdict::Success && !matches!(outcome.end, End::NotStarted(_));
         if has_run_and_failed && self.total == 1 {
             for remark in &self.plan.remarks_on_failure {
@@ -311,7 +314,11 @@ impl Run<'_> {
         }
         self.tell(&Event::Ended { outcome, verdict: None })?;
         self.tell(&Event::Interrupted(signal))?;
-        Ok(exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }))
+        match exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }) {
+            // It would say that a failure came.
+            Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
+            exit => Ok(exit),
+        }
     }
 
     /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.

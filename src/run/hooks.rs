@@ -103,6 +103,10 @@ impl Run<'_> {
             delay.map_or_else(String::new, variables::seconds),
         ));
         if delay.is_none() {
+            if outcome.end == End::Exited(0) {
+                // The run has failed all the same, and so does backoff.
+                spec.variables.push(variables::variable("BACKOFF_EXIT", "1".to_owned()));
+            }
             let failed_runs = self.store.failed_runs;
             spec.variables.push(variables::variable(
                 "BACKOFF_FAILED_RUNS",

@@ -32,10 +32,10 @@ impl Turn {
     pub(crate) fn parse(attempt: &str, limit: &str) -> Option<Turn> {
         let limit = match limit {
             "" => None,
-            limit => Some(limit.parse().ok()?),
+            limit => Some(limit.parse().ok().filter(|limit| *limit > 0)?),
         };
         Some(Turn {
-            attempt: attempt.parse().ok()?,
+            attempt: attempt.parse().ok().filter(|attempt| *attempt > 0)?,
             limit,
         })
     }

@@ -3,7 +3,7 @@
 use super::host::RunError;
 use super::state::Run;
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::{Bound, End, Outcome};
 
 impl Run<'_> {
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> Result<Verdict, RunError> {
@@ -12,7 +12,7 @@ impl Run<'_> {
             (Verdict::Success, Some(shell)) => match self.ask(shell, outcome, None)? {
                 Ok(true) => Verdict::Success,
                 Ok(false) => classifier.judge_denied(outcome),
-                Err(how) => Verdict::Permanent(Reason::new(failed("--success-if", how))),
+                Err(end) => unanswered("--success-if", &end, Reason::new(Why::ByDefault)),
             },
             (verdict, _) => verdict,
         };
@@ -28,29 +28,33 @@ impl Run<'_> {
                 ..decided(rule)
             }),
             Ok(false) => Verdict::Permanent(decided(rule)),
-            Err(how) => Verdict::Permanent(decided(failed("--retry-if", how))),
+            Err(end) => unanswered("--retry-if", &end, reason.clone()),
         })
     }
 
-    /// Whether the predicate says yes, or how it failed.
-    fn ask(
-        &mut self,
-        shell: &str,
-        outcome: &Outcome,
-        reason: Option<&Reason>,
-    ) -> Result<Result<bool, String>, RunError> {
+    /// Whether the predicate says yes, or how it ended otherwise.
+    fn ask(&mut self, shell: &str, outcome: &Outcome, reason: Option<&Reason>) -> Result<Result<bool, End>, RunError> {
         let spec = self.spec_about(outcome, reason);
         let asked = self.host.ask(shell, &spec)?;
         match (asked.interrupted, asked.outcome.end) {
             (Some(signal), _) => Err(RunError::Interrupted(signal)),
             (None, End::Exited(0)) => Ok(Ok(true)),
             (None, End::Exited(1)) => Ok(Ok(false)),
-            (None, end) => Ok(Err(end.to_string())),
+            (None, end) => Ok(Err(end)),
         }
     }
 }
 
-/// An error of the predicate, which is told and makes the failure a permanent one.
-fn failed(option: &'static str, how: String) -> Why {
-    Why::PredicateFailed { option, how }
+/// An error of the predicate is told, and makes the failure a permanent one. But that the run has no more time is nobody's
+/// error.
+fn unanswered(option: &'static str, end: &End, reason: Reason) -> Verdict {
+    let how = end.to_string();
+    let reason = Reason {
+        why: Why::PredicateFailed { option, how },
+        ..reason
+    };
+    match end {
+        End::TimedOut(Bound::Deadline) => Verdict::Transient(reason),
+        _ => Verdict::Permanent(reason),
+    }
 }

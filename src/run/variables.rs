@@ -8,7 +8,7 @@ use super::host::Variable;
 use super::nesting::{AROUND, COUNTED, Counted};
 use super::plan::{Identity, Plan};
 use super::text::printable;
-use crate::policy::classifier::Reason;
+use crate::policy::classifier::{Reason, Why};
 use crate::policy::outcome::{End, Outcome};
 
 /// Variables that stand for no option.
@@ -80,6 +80,11 @@ pub(super) fn of_ended(ended: Option<(&Outcome, Option<&Reason>)>) -> [Variable;
 }
 
 fn in_words(end: &End, reason: &Reason) -> String {
+    match &reason.why {
+        Why::PredicateFailed { option, how } => return format!("{end}; {option} failed: {how}"),
+        Why::BeforeRetryFailed(how) => return format!("{end}; --before-retry failed: {how}"),
+        _ => {}
+    }
     match (&reason.matched, reason.unproven) {
         // A variable cannot hold a NUL, which is escaped here as well.
         (Some(text), _) => printable(text),

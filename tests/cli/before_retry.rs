@@ -47,7 +47,7 @@ fn its_failure_is_final_with_the_status_of_the_last_attempt() {
     // What was judged a failure is one, and whoever is told of the end is told of this one.
     let shown =
         run!("-q -b 1ms --fail-match no --before-retry false --on-give-up 'echo told $BACKOFF_EXIT' -- echo no");
-    assert_eq!(shown.expect_code(1).stderr, "told 0\n");
+    assert_eq!(shown.expect_code(1).stderr, "told 1\n");
     let args = "-n 3 -b 1ms --log-format json --before-retry false -- false";
     run!("{..}", args)
         .expect_code(1)

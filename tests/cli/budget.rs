@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::common::ledger::{CoolOff, PAGE, counted as total, file_of, ledger};
 use crate::common::process::{is_alive, state};
 use crate::common::words::Words;
-use crate::common::{Live, Shown, backoff, clean, eventually, run, shell, within};
+use crate::common::{Live, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within};
 
 /// A directory for stores.
 fn dir() -> TempDir {
@@ -826,5 +826,30 @@ fn bad_values_are_named() {
             .expect_stderr(part)
             .expect_stderr(args.split(' ').next().unwrap());
         assert!(!shown.stderr.contains("secret"), "{shown:?}");
+    }
+}
+
+/// As docs/recipes.md has it.
+#[test]
+fn a_job_of_cron_comes_back_after_2_4_and_8_minutes() {
+    let line = "backoff -n 1 -b 2m -g exponential -j none -m 1h --budget sync --cool-off=skip --skipped-exit 0 -- sync";
+    assert!(include_str!("../../docs/recipes.md").contains(line));
+    let dir = dir();
+    executable(&within(&dir, "sync"), "#!/bin/sh\necho run\nexit 1\n");
+    let path = format!("{}:{}", dir.path().display(), path_with_backoff());
+    let record = within(&dir, "state/backoff/sync.budget");
+    let job = || {
+        let mut command = shell(line);
+        run(command.env("PATH", &path).env("XDG_STATE_HOME", within(&dir, "state")))
+    };
+    for minutes in [2, 4, 8] {
+        assert_eq!(job().expect_code(1).stdout, "run\n");
+        let mut left = ledger(&record);
+        assert_eq!(left.cool_off.unwrap().length, minutes * 60_000);
+        // It came too early.
+        assert_eq!(job().expect_code(0).expect_silence().stdout, "");
+        // The time has passed.
+        left.cool_off.as_mut().unwrap().until = 1;
+        fs::write(&record, file_of(&left)).unwrap();
     }
 }

@@ -288,7 +288,7 @@ fn a_refusal_of_one_request_among_several_tells_nothing() {
         "--idempotent no",
     );
     // By itself wget goes on.
-    let refused = "failed: Connection refused.";
+    let refused = "wget: unable to resolve host address 'h'";
     is_final(failed(&dir, 4, refused, "--for auto -- wget --post-data=x URL"), post);
     is_retried(failed(
         &dir,

@@ -4,13 +4,41 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::common::Shown;
-use crate::common::process::is_alive;
+use crate::common::process::{descendants_named, is_alive};
 use crate::common::words::Words;
+use crate::common::{Shown, eventually};
 
 /// Three attempts at most.
 fn thrice(args: impl Words, script: &str) -> Shown {
     run!("-n 3 -b 1ms {..} -- sh -c {}", args.words(), script)
+}
+
+#[test]
+fn a_predicate_is_a_command() {
+    for option in ["--success-if", "--retry-if", "--before-retry"] {
+        run!("{} '' -- true", option)
+            .expect_code(125)
+            .expect_stderr(&format!("backoff: {option}: \"\" is empty"));
+    }
+}
+
+/// What they are told is how backoff ends, which is no success.
+#[test]
+fn who_is_told_of_a_failure_hears_no_0() {
+    run!("-n 1 --success-if 'exit 1' --on-give-up 'echo status $BACKOFF_EXIT' -- true")
+        .expect_code(1)
+        .expect_stderr("\nstatus 1\n");
+}
+
+/// It is for backoff, and not for a program that decides something.
+#[test]
+fn usr1_while_it_is_asked_ends_the_wait_that_follows() {
+    let mut live = live!("-v -n 2 --delays 1h --success-if 'echo asked >&2; sleep 0.5; exit 1' -- sh -c 'echo ran'");
+    live.expect_line("ran");
+    eventually("it is asked", || descendants_named(live.pid(), "sleep") == 1);
+    live.signal(Signal::SIGUSR1);
+    let shown = live.finish().expect_code(1);
+    shown.expect_stderr("gave up after 2 attempts");
 }
 
 #[test]

@@ -15,7 +15,6 @@ fn a_failure_of_any_kind_is_the_one_that_is_waited_for() {
     for (how, says) in [
         ("exit 7", "exit 7"),
         ("kill -TERM $$", "killed by SIGTERM"),
-        ("kill -PIPE $$", "killed by SIGPIPE"),
         ("exec sleep 30", "timed out"),
         ("nosuchcommand", "exit 127"),
     ] {
@@ -28,6 +27,63 @@ fn a_failure_of_any_kind_is_the_one_that_is_waited_for() {
     }
     let silent = run!("-q --until failure -- false").expect_code(0);
     silent.expect_silence();
+}
+
+/// Nobody knows then what the command did: neither a 0 nor a loop may come of it.
+#[test]
+fn a_predicate_that_cannot_say_is_no_failure_of_the_command() {
+    for until in ["failure", "never"] {
+        run!("--until {} -n 5 -b 1ms --success-if nosuchcommand -- true", until)
+            .expect_code(1)
+            .expect_stderr("gave up after 1 attempt in ")
+            .expect_stderr(" (permanent: --success-if failed: exit 127)\n");
+        run!("--until {} -n 5 -b 1ms --retry-if 'exit 5' -- false", until)
+            .expect_code(1)
+            .expect_stderr(" (permanent: --retry-if failed: exit 5)\n");
+        let shown = run!(
+            "--until {} -d 300ms --exhausted-exit 75 --success-if 'sleep 9' -- true",
+            until
+        );
+        shown.expect_code(75).expect_stderr("--deadline 300ms)\n");
+        // The reader of its output has gone.
+        let shown = run!("--until {} -n 5 -b 1ms -- sh -c 'kill -PIPE $$'", until);
+        assert_eq!((shown.signal(), shown.stderr.as_str()), (Some(13), ""));
+    }
+    let shown = run!("-q -n 1 --log-format json -vv --success-if nosuchcommand -- true");
+    assert!(!shown.stderr.contains("panicked"), "{shown:?}");
+    let shown = run!("-n 1 --log-format json --success-if nosuchcommand -- true").expect_code(1);
+    shown.expect_stderr("\"reason\":\"exit 0; --success-if failed: exit 127\"");
+}
+
+#[test]
+fn attempts_bound_it_however_long_they_run() {
+    run!("--until failure -n 2 -b 0 --reset-after 10ms -- sleep 0.1")
+        .expect_code(1)
+        .expect_stderr("gave up after 2 attempts");
+}
+
+#[test]
+fn a_success_that_dies_by_a_signal_is_no_failure_that_came() {
+    run!("--until failure -n 2 -b 1ms --success-exit 143 -- sh -c 'kill -TERM $$'").expect_code(1);
+    let mut live = live!("--until failure -n 5 -- sh -c 'trap \"exit 0\" TERM; echo ready; sleep 30 & wait'");
+    live.expect_line("ready");
+    live.signal(Signal::SIGTERM);
+    live.finish().expect_code(1);
+}
+
+#[test]
+fn who_succeeds_is_not_asked_to_wait() {
+    let shown = run!("--until never -n 3 -b 0 --retry-after --max-retry-after 2s -- echo 'Retry-After: 30'");
+    assert_eq!(shown.expect_code(0).stdout, "Retry-After: 30\n".repeat(3));
+}
+
+#[test]
+fn what_must_happen_once_is_not_repeated_after_a_success() {
+    for until in ["failure", "never"] {
+        run!("--idempotent no --until {} -n 3 -- echo did", until)
+            .expect_code(125)
+            .expect_stderr("a success would be carried out again");
+    }
 }
 
 #[test]
@@ -185,7 +241,7 @@ fn hooks_hear_of_waits_after_successes_and_of_a_failure_that_did_not_come() {
         hook,
         hook
     );
-    assert_eq!(shown.expect_code(1).stderr, "0\n0\n");
+    assert_eq!(shown.expect_code(1).stderr, "0\n1\n");
     run!("-q --until failure --on-give-up 'echo no' -- false").expect_silence();
     run!("-q --until never -n 1 --on-give-up 'echo no' -- true").expect_silence();
 }

@@ -194,3 +194,40 @@ fn nothing_is_known_of_other_programs() {
     assert_eq!(of("http", &["POST", "URL"]), None);
     assert_eq!(of("echo", &["-d", "x"]), None);
 }
+
+/// curl takes a beginning of a name, in any case.
+#[test]
+fn names_that_curl_takes() {
+    for line in [
+        "curl --data-bin a=b URL",
+        "curl --jso {} URL",
+        "curl --form-s a=b URL",
+        "curl --DATA a=b URL",
+        "curl --Request POST URL",
+        "curl --LOCATION -d a=b URL",
+    ] {
+        let reason = read(line).not_idempotent;
+        assert_eq!(
+            reason.as_deref(),
+            Some("POST without an Idempotency-Key header"),
+            "{line}"
+        );
+    }
+    assert!(!read("curl --LOCATION URL").is_alone);
+    assert!(!read("curl -X POST -T {a,b} URL").is_alone);
+    assert!(read("curl -d x --retry 0 URL").is_alone);
+    for line in [
+        "curl --mail-from a@b.c --mail-rcpt c@d.e -T f smtp://h",
+        "curl -aT f ftp://h/f",
+        "wget -e post_data=a=b URL",
+    ] {
+        assert!(read(line).not_idempotent.is_some(), "{line}");
+    }
+    for line in [
+        "curl --head URL",
+        "curl --crlf --keepalive --parallel --ssl URL",
+        "wget -e robots=off URL",
+    ] {
+        assert_eq!(read(line).not_idempotent, None, "{line}");
+    }
+}

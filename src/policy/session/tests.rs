@@ -251,7 +251,8 @@ impl Model<'_> {
         self.has_failed |= !succeeded;
         let is_healthy = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
         let may_go_on = (self.limits.idempotent || succeeded) && !self.limits.leave_to_outer;
-        if self.goes_on(verdict) && may_go_on && is_healthy {
+        let may_reset = !succeeded || self.limits.until == Until::Never;
+        if self.goes_on(verdict) && may_go_on && may_reset && is_healthy {
             (self.attempt, self.retry, self.previous) = (1, 0, None);
         }
     }

@@ -31,6 +31,10 @@ pub(crate) struct EventLoop {
     pub(crate) is_ending: bool,
     /// Until when readers of what backoff writes are waited for; without a deadline, as long as it takes.
     pub(crate) readers_have_until: Deadline,
+    /// A hook or a predicate runs, and no attempt.
+    pub(crate) is_beside: bool,
+    /// The wait under way is to end, or the next one.
+    pub(crate) wait_is_over: bool,
     is_init: bool,
 }
 
@@ -45,6 +49,8 @@ impl EventLoop {
             job: Job::default(),
             is_ending: false,
             readers_have_until,
+            is_beside: false,
+            wait_is_over: false,
             is_init: std::process::id() == 1,
         }
     }

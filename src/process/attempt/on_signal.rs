@@ -24,6 +24,8 @@ pub(crate) enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) place: Place,
+    /// It is no attempt, but a hook or a predicate.
+    pub(crate) is_beside: bool,
     /// A key on the command's own terminal has made this signal.
     pub(crate) by_key: bool,
     /// The command is stopped.
@@ -72,6 +74,10 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
 }
 
 fn while_running(facts: Facts, received: Received) -> SignalAction {
+    if facts.is_beside && received.class == SignalClass::Inform {
+        // Whoever sends it means backoff, or the command.
+        return on_signal(Phase::BetweenAttempts, received);
+    }
     let is_in_session = matches!(facts.place, Place::Terminal | Place::Session);
     match (received.class, command_received_it(facts, received)) {
         (SignalClass::StopJob, _) if is_in_session => SignalAction::StopCommand,
@@ -120,6 +126,7 @@ mod tests {
     fn running(place: Place) -> Facts {
         Facts {
             place,
+            is_beside: false,
             by_key: false,
             is_stopped: false,
             was_continued: false,
@@ -158,6 +165,18 @@ mod tests {
         for receive in [sent, by_kernel] {
             let row = [EndRun, StopBackoff, Ignore, EndWait, Ignore];
             expect_row(Phase::BetweenAttempts, receive, row);
+        }
+    }
+
+    #[test]
+    fn beside_an_attempt() {
+        for place in [Place::Group, Place::Shared] {
+            let phase = Phase::Running(Facts {
+                is_beside: true,
+                ..running(place)
+            });
+            let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, EndWait, Ignore];
+            expect_row(phase, sent, row);
         }
     }
 

@@ -159,7 +159,8 @@ impl<'a> Running<'a> {
                     pty.copy_size();
                 }
             }
-            SignalAction::Ignore | SignalAction::EndRun | SignalAction::EndWait | SignalAction::StopBackoff => {}
+            SignalAction::EndWait => event_loop.wait_is_over = true,
+            SignalAction::Ignore | SignalAction::EndRun | SignalAction::StopBackoff => {}
         }
         false
     }
@@ -170,6 +171,7 @@ impl<'a> Running<'a> {
         let asks_child = self.place == Place::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Facts {
             place: self.place,
+            is_beside: event_loop.is_beside,
             by_key: event_loop.job.take_key(signal),
             is_stopped: asks_child && self.child.is_stopped(),
             was_continued: asks_child && self.child.was_continued(),

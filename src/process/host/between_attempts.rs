@@ -23,8 +23,6 @@ pub(super) type LineFor<'a> = &'a dyn Fn(Duration) -> String;
 pub(super) struct BetweenAttempts {
     pub(super) event_loop: EventLoop,
     countdown: Countdown,
-    /// USR1 has ended the wait, or the one that is about to begin.
-    wait_is_over: bool,
 }
 
 impl BetweenAttempts {
@@ -32,7 +30,6 @@ impl BetweenAttempts {
         BetweenAttempts {
             event_loop,
             countdown: Countdown::default(),
-            wait_is_over: false,
         }
     }
 
@@ -50,7 +47,7 @@ impl BetweenAttempts {
                     self.event_loop.is_ending = true;
                     return Err(RunError::Interrupted(received.signal));
                 }
-                SignalAction::EndWait => self.wait_is_over = true,
+                SignalAction::EndWait => self.event_loop.wait_is_over = true,
                 SignalAction::StopBackoff => {
                     self.countdown.erase();
                     let event_loop = &mut self.event_loop;
@@ -87,18 +84,18 @@ impl BetweenAttempts {
         let waited = self.sleep_until(end, shown.map(|(line, _)| line));
         self.countdown.erase();
         drop(exact);
-        waited.map(|()| !std::mem::take(&mut self.wait_is_over))
+        waited.map(|()| !std::mem::take(&mut self.event_loop.wait_is_over))
     }
 
     /// An attempt starts: there is no wait that USR1 could end.
     pub(super) fn forget_wait(&mut self) {
-        self.wait_is_over = false;
+        self.event_loop.wait_is_over = false;
     }
 
     fn sleep_until(&mut self, end: Deadline, shown: Option<LineFor<'_>>) -> Result<(), RunError> {
         loop {
             let now = now();
-            if end.is_due(now) || self.wait_is_over {
+            if end.is_due(now) || self.event_loop.wait_is_over {
                 return Ok(());
             }
             let anew = match (shown, end.left(now)) {

@@ -198,7 +198,9 @@ impl System {
             stdio: ChildStdio { input, outputs },
         };
         let deadline = self.deadline(spec);
+        self.between.event_loop.is_beside = true;
         let answer = run(&mut self.between.event_loop, launch, spec, deadline);
+        self.between.event_loop.is_beside = false;
         self.between.event_loop.streams = streams;
         if let Some(held) = held {
             held.read(|bytes| self.hold(bytes))?;

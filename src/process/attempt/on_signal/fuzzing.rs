@@ -10,6 +10,7 @@ use crate::process::spawn::place::Place;
 pub struct State {
     pub phase: usize,
     pub place: usize,
+    pub is_beside: bool,
     pub by_key: bool,
     pub is_stopped: bool,
     pub was_continued: bool,
@@ -25,6 +26,7 @@ pub const PLACES: [&str; 4] = ["Shared", "Group", "Terminal", "Session"];
 pub fn action(state: State, signal: Signal, from_kernel: bool) -> (String, String) {
     let facts = Facts {
         place: [Place::Shared, Place::Group, Place::Terminal, Place::Session][state.place],
+        is_beside: state.is_beside,
         by_key: state.by_key,
         is_stopped: state.is_stopped,
         was_continued: state.was_continued,
