@@ -326,6 +326,8 @@ impl Document<'_> {
 fn text(value: &DeValue<'_>, kind: Kind) -> Option<String> {
     match (value, kind) {
         (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => Some(on.to_string()),
+        // What people write who know TOML.
+        (DeValue::Boolean(on), Kind::One("yes|no")) => Some(if *on { "yes" } else { "no" }.to_owned()),
         (DeValue::String(_) | DeValue::Float(_), Kind::Switch | Kind::Count) => None,
         (DeValue::Integer(_), Kind::Switch) => None,
         (DeValue::Integer(number), _) => Some(decimal(number)),

@@ -32,8 +32,8 @@ pub fn read(bytes: &[u8]) -> Option<Counts> {
     if bytes.len() != SIZE || checksum(record) != sum || rest.iter().any(|byte| *byte != 0) {
         return None;
     }
-    let slots = usize::try_from(record.get(24..32).map(number)?).ok()?;
-    let slots = record.get(32..)?.get(..slots.checked_mul(24)?)?;
+    let slots = usize::try_from(record.get(32..40).map(number)?).ok()?;
+    let slots = record.get(40..)?.get(..slots.checked_mul(24)?)?;
     let slots: Vec<u64> = slots.chunks_exact(8).map(number).collect();
     let total = |which: usize| {
         slots

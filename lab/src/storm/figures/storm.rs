@@ -12,7 +12,7 @@ use plotters::prelude::SeriesLabelPosition;
 use super::{PLOTTED, SEED, line, seeded};
 use crate::Result;
 use crate::plots::{Line, Plot, Scale};
-use crate::storm::sim::storm::{Storm, jitters};
+use crate::storm::sim::storm::{Storm, default_waits, jitters};
 
 const MILLION: u32 = 1_000_000;
 const CLIENTS: [u32; 5] = [100, 1_000, 10_000, 100_000, MILLION];
@@ -53,6 +53,7 @@ pub fn storm(into: &Path) -> Result<()> {
         million.as_secs_f64()
     );
     fs::write(into.join("storm.csv"), csv)?;
+    defaults(into)?;
     let plotted: Vec<Line> = peaks
         .into_iter()
         .filter(|line| PLOTTED.contains(&line.name.as_str()))
@@ -65,6 +66,29 @@ pub fn storm(into: &Path) -> Result<()> {
         legend: SeriesLabelPosition::UpperLeft,
     }
     .write(&into.join("peak.svg"))
+}
+
+/// What becomes of a million clients with the settings that hold where nothing is said.
+fn defaults(into: &Path) -> Result<()> {
+    let storm = Storm {
+        attempts: Some(5),
+        ..Storm::of(MILLION)
+    };
+    let course = storm.run(&default_waits(), &mut seeded(SEED));
+    let peak = course.peak(AFTER_THE_FIRST_WAVE, storm.outage);
+    let calls = course.calls() as f64 / f64::from(MILLION);
+    let gave_up = course.gave_up as f64 / f64::from(MILLION);
+    let (waits, deviation) = (course.waits.mean().as_secs_f64(), course.waits.deviation().as_secs_f64());
+    let drained = course.drained.unwrap_or_default().as_secs_f64();
+    println!("\n{MILLION} clients with the default settings, five attempts\n");
+    println!("| peak from 1 s to 5 s | four waits in s | calls per client | gave up | drained in s |");
+    println!("|---:|---:|---:|---:|---:|");
+    println!("| {peak} | {waits:.2} ± {deviation:.2} | {calls:.2} | {:.1}% | {drained:.1} |", 100.0 * gave_up);
+    let csv = format!(
+        "clients,peak_1s_to_5s,four_waits_mean_s,four_waits_sd_s,calls_per_client,gave_up,drained_s\n\
+         {MILLION},{peak},{waits:.3},{deviation:.3},{calls:.3},{gave_up:.4},{drained:.1}\n"
+    );
+    Ok(fs::write(into.join("defaults.csv"), csv)?)
 }
 
 /// All jitters with so many clients and one budget: prints a table, adds the lines of the CSV file and, without

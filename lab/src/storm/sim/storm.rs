@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use backoff_cli::policy::budget::{Ledger, Terms};
 use backoff_cli::policy::delay::{Delays, Growth, Jitter};
-use backoff_cli::policy::session::{Decision, Session};
+use backoff_cli::policy::session::{Decision, Limits, Session, Stop};
 use rand::{Rng, RngExt};
 
 use super::answer::{Answer, UNLIMITED};
@@ -44,6 +44,8 @@ pub struct Storm {
     pub horizon: Duration,
     /// What the clients share, if they share anything.
     pub budget: Option<Terms>,
+    /// `--attempts`; none is unlimited, so that draining is seen.
+    pub attempts: Option<u64>,
 }
 
 /// What happened.
@@ -57,6 +59,8 @@ pub struct Course {
     pub served: Spread,
     /// How many gave up because the budget denied a retry.
     pub denied: u64,
+    /// How many gave up after their last attempt.
+    pub gave_up: u64,
     /// How many had neither succeeded nor given up at the horizon.
     pub left: u64,
     /// The sum of a client's first [`WAITS_SUMMED`] waits.
@@ -110,11 +114,16 @@ impl Storm {
             capacity: u64::from(clients / 5).max(1),
             horizon: Duration::from_secs(4 * 3600),
             budget: None,
+            attempts: None,
         }
     }
 
     /// Runs it. A client takes about 230 bytes of memory, a slot 4.
     pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Course {
+        let limits = Limits {
+            attempts: self.attempts,
+            ..UNLIMITED
+        };
         let (yes, not_now) = (Answer::yes(), Answer::not_now());
         let mut ledger = Ledger::default();
         let mut course = Course {
@@ -122,6 +131,7 @@ impl Storm {
             drained: None,
             served: Spread::default(),
             denied: 0,
+            gave_up: 0,
             left: u64::from(self.clients),
             waits: Spread::default(),
         };
@@ -130,7 +140,7 @@ impl Storm {
         let within = nanos(self.within).max(1);
         for client in 0..self.clients {
             let began = Duration::from_nanos(rng.random_range(0..within));
-            let session = Session::new(&UNLIMITED, delays, &[]);
+            let session = Session::new(&limits, delays, &[]);
             clients.push(Client { session, began });
             queue.add(began, client);
         }
@@ -154,6 +164,10 @@ impl Storm {
             }
             let answer = if service.answers(now) { &yes } else { &not_now };
             match session.next(&answer.outcome, &answer.verdict, now - *began, rng) {
+                Decision::Stop(Stop::GaveUp(_)) => {
+                    course.gave_up += 1;
+                    course.left -= 1;
+                }
                 Decision::Stop(_) => {
                     let after = now - self.outage;
                     course.served.add(after);
@@ -206,6 +220,16 @@ impl Course {
 
 fn slot(time: Duration) -> usize {
     usize::try_from(nanos(time) / nanos(SLOT)).unwrap_or(usize::MAX)
+}
+
+/// The waits of `backoff` where nothing is said.
+pub fn default_waits() -> Delays {
+    Delays {
+        base: Duration::from_millis(500),
+        cap: Duration::from_secs(30),
+        growth: Growth::Exponential { factor: 2.0 },
+        jitter: Jitter::Decorrelated { factor: 3.0 },
+    }
 }
 
 /// Every jitter with its default parameters, base 100 ms doubling up to 30 s.
