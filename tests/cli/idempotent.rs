@@ -95,7 +95,10 @@ fn a_rule_of_the_user_says_that_it_may_be_retried() {
     is_retried(policy("--idempotent yes -- sh -c 'exit 8'"));
     // As TOML has it.
     std::fs::write(&file, "[policy.x]\nidempotent = false\n").unwrap();
-    is_final(policy("-- sh -c 'exit 8'"), "--idempotent no (policy x");
+    is_final(
+        policy("-- sh -c 'exit 8'"),
+        &format!("--idempotent no (policy x, {file}:2:14)"),
+    );
 }
 
 #[test]

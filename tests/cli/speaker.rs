@@ -55,7 +55,8 @@ fn no_name_can_act_on_a_terminal_or_a_runner() {
             !shown.stderr.contains("##[") && shown.stderr.contains("%25: "),
             "{shown:?}"
         );
-        assert!(shown.stderr.lines().all(|line| line.starts_with("::")), "{shown:?}");
+        let mut lines = shown.stderr.lines().filter(|line| !line.is_empty());
+        assert!(lines.all(|line| line.starts_with("::")), "{shown:?}");
     }
     let script = "cp /bin/false \"$(printf 'a\\377')\"; backoff -n 1 -- ./\"$(printf 'a\\377')\"";
     run(shell(script).current_dir(dir.path())).expect_stderr(r"backoff: a\xff: gave up");

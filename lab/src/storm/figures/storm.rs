@@ -78,12 +78,18 @@ fn defaults(into: &Path) -> Result<()> {
     let peak = course.peak(AFTER_THE_FIRST_WAVE, storm.outage);
     let calls = course.calls() as f64 / f64::from(MILLION);
     let gave_up = course.gave_up as f64 / f64::from(MILLION);
-    let (waits, deviation) = (course.waits.mean().as_secs_f64(), course.waits.deviation().as_secs_f64());
+    let (waits, deviation) = (
+        course.waits.mean().as_secs_f64(),
+        course.waits.deviation().as_secs_f64(),
+    );
     let drained = course.drained.unwrap_or_default().as_secs_f64();
     println!("\n{MILLION} clients with the default settings, five attempts\n");
     println!("| peak from 1 s to 5 s | four waits in s | calls per client | gave up | drained in s |");
     println!("|---:|---:|---:|---:|---:|");
-    println!("| {peak} | {waits:.2} ± {deviation:.2} | {calls:.2} | {:.1}% | {drained:.1} |", 100.0 * gave_up);
+    println!(
+        "| {peak} | {waits:.2} ± {deviation:.2} | {calls:.2} | {:.1}% | {drained:.1} |",
+        100.0 * gave_up
+    );
     let csv = format!(
         "clients,peak_1s_to_5s,four_waits_mean_s,four_waits_sd_s,calls_per_client,gave_up,drained_s\n\
          {MILLION},{peak},{waits:.3},{deviation:.3},{calls:.3},{gave_up:.4},{drained:.1}\n"
