@@ -82,6 +82,8 @@ impl Round {
             .env("BACKOFF_NO_CONFIG", "1")
             .env(marked::VARIABLE, self.dir())
             .env("TMPDIR", self.dir())
+            // What takes the place of a hostile server is not this machine's own.
+            .env("XDG_STATE_HOME", self.dir().join("state"))
             .current_dir(self.dir())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
