@@ -252,10 +252,15 @@ fn what_follows_a_success_is_no_retry_for_a_budget() {
     let words = "-q --budget api --budget-min 1 --budget-ratio 0";
     let store = within(&dir, "store");
     run!("{..} --store {} --until failure -n 20 -- true", words, store).expect_code(1);
-    run!("{..} --store {} --until never -b 1ms -n 20 -- true", words, store).expect_code(0);
+    run!(
+        "{..} --store {} --until never -b 1ms -m 1ms -n 20 -- true",
+        words,
+        store
+    )
+    .expect_code(0);
     // But what follows a failure is.
     run!(
-        "--budget api --budget-ratio 0 --store {} --until never -b 1ms -- false",
+        "--budget api --budget-ratio 0 --store {} --until never -b 1ms -m 1ms -- false",
         store
     )
     .expect_code(1)
