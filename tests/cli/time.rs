@@ -41,10 +41,7 @@ fn the_tree_is_gone_before_the_next_attempt_starts() {
     // All processes of the machine are looked at, and others may run these tests too.
     let nap = format!("sleep 61.{}", std::process::id());
     let script = format!("pgrep -f '{nap}' | wc -l; {nap} & {nap}");
-    let shown = run(&mut detached(words!(
-        "-q -n 3 -b 0 -m 0 -t 150ms -- bash -c {}",
-        script
-    )));
+    let shown = run(&mut detached(words!("-q -n 3 -b 0 -m 0 -t 1s -- bash -c {}", script)));
     // The script itself is found by its own text.
     let counts: Vec<&str> = shown.stdout.lines().collect();
     assert_eq!(counts.len(), 3, "{shown:?}");
