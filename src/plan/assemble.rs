@@ -55,10 +55,11 @@ impl From<&[(OsString, OsString)]> for Outer {
 impl Outer {
     /// Whether this run is the one to say that retries multiply: the innermost, and only in the first attempts of all others.
     fn warns(&self, command: &[OsString]) -> bool {
-        let is_first = self.turns.iter().all(|turn| turn.attempt == 1);
-        let multiplies = self.turns.is_empty() || self.turns.iter().any(|turn| turn.limit != Some(1));
-        let is_innermost = in_the_end(command).first() != Some(&"backoff");
-        self.depth > 0 && is_first && multiplies && is_innermost
+        let is_first = || self.turns.iter().all(|turn| turn.attempt == 1);
+        let multiplies = || self.turns.is_empty() || self.turns.iter().any(|turn| turn.limit != Some(1));
+        // To find the program in the end takes longer than all else of a start.
+        let is_innermost = || in_the_end(command).first() != Some(&"backoff");
+        self.depth > 0 && is_first() && multiplies() && is_innermost()
     }
 }
 
