@@ -36,6 +36,16 @@ pub(super) fn timeouts(settings: &Settings) -> Vec<Option<Duration>> {
     list.into_iter().map(bounding).collect()
 }
 
+/// That `--idempotent no` does not stand beside what would carry out a success again. From another source, both hold.
+fn repeats_no_success<T>(settings: &Settings, other: Option<&Sourced<T>>) -> Result<(), UsageError> {
+    match (&settings.idempotent, other) {
+        (Some(once), Some(other)) if !once.value && once.rank() == other.rank() => Err(UsageError(format!(
+            "{once} cannot go with {other}: a success would be carried out again"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// What the settings alone say.
 pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
     let until = value(&settings.until).unwrap_or(defaults::UNTIL);
@@ -50,22 +60,11 @@ pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
             "{consecutive} can never be reached with {limit} attempts; try a larger --attempts"
         )));
     }
-    if let (Some(once), Some(times)) = (&settings.idempotent, &settings.consecutive)
-        && !once.value
-        && times.value > 1
-        && once.rank() == times.rank()
-    {
-        let why = "a success would be carried out again";
-        return Err(UsageError(format!("{once} cannot go with {times}: {why}")));
-    }
-    if let (Some(once), Some(goes_on)) = (&settings.idempotent, &settings.until)
-        && !once.value
-        && goes_on.value != Until::Success
-        && once.rank() == goes_on.rank()
-    {
-        let why = "a success would be carried out again";
-        return Err(UsageError(format!("{once} cannot go with {goes_on}: {why}")));
-    }
+    repeats_no_success(settings, settings.consecutive.as_ref().filter(|said| said.value > 1))?;
+    repeats_no_success(
+        settings,
+        settings.until.as_ref().filter(|said| said.value != Until::Success),
+    )?;
     if let Some(zero) = settings.reset_after.as_ref().filter(|said| said.value.is_zero()) {
         return Err(UsageError(format!(
             "{zero} would start again after every attempt and never end; try 10m"

@@ -128,7 +128,7 @@ fn name(word: &str) -> &str {
     let plain = name
         .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
         .trim_end_matches('-');
-    let is_versioned = !presets::is_known(name) && presets::is_known(plain);
+    let is_versioned = plain != name && !presets::is_known(name) && presets::is_known(plain);
     if is_versioned { plain } else { name }
 }
 

@@ -94,17 +94,16 @@ impl Run<'_> {
         Judged { outcome, verdict }: &Judged,
     ) -> Result<(), RunError> {
         let mut spec = self.spec_about(outcome, verdict.reason());
-        if delay.is_none() {
-            let least = self.host.elapsed().saturating_add(LEAST_TIME);
-            spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
-        }
         spec.variables.push(variables::variable(
             "BACKOFF_DELAY",
             delay.map_or_else(String::new, variables::seconds),
         ));
         if delay.is_none() {
+            let least = self.host.elapsed().saturating_add(LEAST_TIME);
+            spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
             if outcome.end == End::Exited(0) {
-                // The run has failed all the same, and so does backoff.
+                // The run has failed all the same, and so does backoff. A name stands once in an environment.
+                spec.variables.retain(|(name, _)| name != "BACKOFF_EXIT");
                 spec.variables.push(variables::variable("BACKOFF_EXIT", "1".to_owned()));
             }
             let failed_runs = self.store.failed_runs;

@@ -18,7 +18,7 @@ fn once(rules: impl Words, script: &str) -> Shown {
 }
 
 /// Up to three attempts of a shell script.
-fn thrice(rules: impl Words, script: &str) -> Shown {
+pub fn thrice(rules: impl Words, script: &str) -> Shown {
     run!("-n 3 -b 1ms {..} -- sh -c {}", rules, script)
 }
 

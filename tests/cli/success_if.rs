@@ -4,14 +4,9 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
+use crate::common::eventually;
 use crate::common::process::{descendants_named, is_alive};
-use crate::common::words::Words;
-use crate::common::{Shown, eventually};
-
-/// Three attempts at most.
-fn thrice(args: impl Words, script: &str) -> Shown {
-    run!("-n 3 -b 1ms {..} -- sh -c {}", args.words(), script)
-}
+use crate::output::thrice;
 
 #[test]
 fn a_predicate_is_a_command() {
