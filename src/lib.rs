@@ -29,6 +29,7 @@ pub use process::entry::{Argv, enter};
 use process::host::System;
 pub use process::memory::Memory;
 use process::sys::{environment, random, stdio};
+use process::terminal::size;
 use report::reporter::Reporter;
 use report::summary::Ending;
 use run::host::{Host, RunError};
@@ -53,6 +54,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Action::Run => run(plan, &request.store),
         Action::Plan if plan.output.format == Format::Json => print([report::plan_table::waits_as_json(plan)]),
         Action::Plan => print(report::plan_table::waits(plan)),
+        Action::Plot => print([report::plan_plot::bars(plan, size::columns(stdio::OUT))]),
         Action::ListPresets => print(config::listing::presets()),
         Action::ListPolicies => match config::listing::policies(&config) {
             Ok(lines) => print(lines),

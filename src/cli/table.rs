@@ -371,10 +371,14 @@ pub const OPTIONS: &[Opt] = &[
 
     opt(OTHER, None, "plan", Nothing,
         "Print the waits these options give and run nothing",
-        "One line a retry: the least, mean and most of the wait before it, and the means added up, in seconds. With \
-         unlimited attempts, the first 20; of very many, the first 10,000, and then how many more the attempts allow. \
-         All are exact, but for the mean of decorrelated jitter where the cap can be \
-         reached: it is that of 10,000 sampled runs, always the same ones."),
+        "One line a retry: the least, mean and most of the wait before it, the means added up, and between which totals \
+         90 of 100 runs lie (the 5th and the 95th percentile), if every attempt fails at once. Lengths are rounded to \
+         three digits; --log-format json gives them in full. It stops where the mean total reaches the deadline, and \
+         says after how many retries the deadline ends 90 of 100 runs. With unlimited attempts, the first 20; of very \
+         many, the first 1,000. The percentiles are those of 1,000 sampled runs, and the mean of decorrelated jitter \
+         where the cap can be reached is that of 10,000, always the same ones; all else is exact."),
+    opt(OTHER, None, "plot", Nothing,
+        "Draw the waits of --plan, as wide as the terminal", ""),
     opt(OTHER, None, "list-presets", Nothing,
         "Print the presets of --for", ""),
     opt(OTHER, None, "list-policies", Nothing,

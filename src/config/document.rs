@@ -34,6 +34,7 @@ const OF_RULES: &[(&str, Kind)] = &[
 /// Options that ask for something else than a run, or for a file.
 const NOT_IN_A_FILE: &[&str] = &[
     "plan",
+    "plot",
     "generate",
     "list-presets",
     "list-policies",

@@ -22,6 +22,8 @@ pub(crate) enum Action {
     Run,
     /// Print the waits.
     Plan,
+    /// `--plot`
+    Plot,
     ListPresets,
     ListPolicies,
     Generate(Document),
@@ -75,6 +77,7 @@ fn action(settings: &Settings, command: &[OsString]) -> Result<Action, UsageErro
         Some(document) => Action::Generate(document.value),
         None if is_on(&settings.list_presets) => Action::ListPresets,
         None if is_on(&settings.list_policies) => Action::ListPolicies,
+        None if is_on(&settings.plot) => Action::Plot,
         None if is_on(&settings.plan) => Action::Plan,
         None if command.is_empty() => {
             return Err(UsageError(
