@@ -180,7 +180,7 @@ fn index(name: &str) -> Option<usize> {
 fn index_for_program(file_name: &str) -> Option<usize> {
     FILES
         .iter()
-        .position(|(_, text)| values_of(text, "program").any(|program| program == file_name))
+        .position(|(_, text)| programs(text).any(|program| program == file_name))
 }
 
 /// The preset for the program with this file name.
@@ -199,7 +199,7 @@ fn parsed((name, text): (&'static str, &'static str)) -> Preset {
     Preset {
         name,
         about: values_of(text, "about").next().unwrap_or_default(),
-        programs: values_of(text, "program").collect(),
+        programs: programs(text).collect(),
         rows,
     }
 }
@@ -221,10 +221,20 @@ pub(crate) fn is_known(file_name: &str) -> bool {
     index_for_program(file_name).is_some()
 }
 
-/// The values of the header lines with this key. They come first.
+/// The programs that a preset is for: the first lines.
+fn programs(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (program, others) = rest.strip_prefix("program: ")?.split_once('\n')?;
+        rest = others;
+        Some(program)
+    })
+}
+
+/// The values of the header lines with this key, which come before all rows.
 fn values_of(text: &'static str, key: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
-        .take_while(|line| line.contains(": "))
+        .take_while(|line| !line.contains('\t'))
         .filter_map(move |line| line.strip_prefix(key)?.strip_prefix(": "))
 }
 

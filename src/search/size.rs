@@ -1,0 +1,102 @@
+//! How much memory an expression may take when it is built, without building it.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// What there is for any expression, with what finds its literals.
+const BASE: usize = 64 << 10;
+/// For each byte or class, in the automata of both directions and in what finds literals.
+const PLACE: usize = 1 << 10;
+/// For each range of characters beyond ASCII.
+const RANGE: usize = 100;
+
+/// The most memory that it takes, in bytes: measured, with room to spare.
+pub(super) fn most(syntax: &Hir) -> usize {
+    BASE.saturating_add(of(syntax))
+}
+
+/// The nesting is limited by the parser, and so is the recursion.
+fn of(syntax: &Hir) -> usize {
+    let of_all = |parts: &[Hir]| {
+        let one_by_one = parts.iter().map(of);
+        one_by_one.fold(PLACE.saturating_mul(parts.len()), usize::saturating_add)
+    };
+    match syntax.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => PLACE,
+        HirKind::Literal(literal) => PLACE.saturating_mul(literal.0.len()),
+        HirKind::Class(Class::Unicode(class)) => PLACE + RANGE * class.ranges().len(),
+        HirKind::Repetition(repetition) => {
+            let copies = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
+            (of(&repetition.sub).saturating_add(PLACE)).saturating_mul(copies as usize)
+        }
+        HirKind::Capture(capture) => of(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => of_all(parts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::search::pattern::{LARGE_PATTERN, Pattern};
+
+    fn expressions() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            "[a-z ]{1,20}",
+            prop::sample::select(vec![
+                r"\d",
+                r"\w",
+                r"\W",
+                r"\s",
+                r"\S",
+                ".",
+                r"\p{L}",
+                r"\b",
+                "^",
+                "$",
+                "[a-z]",
+                "[^x]",
+                "é",
+                "(?-u:\\w)",
+            ])
+            .prop_map(str::to_owned),
+        ];
+        let larger = leaf.prop_recursive(4, 40, 8, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..8).prop_map(|parts| parts.concat()),
+                prop::collection::vec(inner.clone(), 1..8).prop_map(|parts| format!("({})", parts.join("|"))),
+                inner.clone().prop_map(|part| format!("({part})+")),
+                (inner, 0..4_u32, 0..9_u32)
+                    .prop_map(|(part, least, more)| format!("({part}){{{least},{}}}", least + more)),
+            ]
+        });
+        (any::<bool>(), larger).prop_map(|(any_case, text)| if any_case { format!("(?i){text}") } else { text })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn none_takes_more_than_is_said(text in expressions()) {
+            let pattern = Pattern::parse(&text).unwrap();
+            let most = pattern.most_size();
+            match pattern.build() {
+                Ok(size) => prop_assert!(size <= most, "{text}: {size} > {most}"),
+                Err(why) => prop_assert!(most > LARGE_PATTERN, "{text}: {why}"),
+            }
+        }
+    }
+
+    #[test]
+    fn many_words_take_no_more_than_is_said() {
+        let words = |count: usize, length: usize| {
+            let word = |n: usize| format!("{n:0length$}").replace('0', "q");
+            (0..count).map(word).collect::<Vec<_>>().join("|")
+        };
+        for (count, length) in [(2, 60), (10, 12), (60, 20), (300, 3), (300, 30), (3000, 10)] {
+            for flags in ["", "(?i)"] {
+                let pattern = Pattern::parse(&format!("{flags}{}", words(count, length))).unwrap();
+                let (size, most) = (pattern.build().unwrap(), pattern.most_size());
+                assert!(size <= most, "{flags} {count} {length}: {size} > {most}");
+            }
+        }
+    }
+}
