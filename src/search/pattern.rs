@@ -440,3 +440,6 @@ fn syntax_error(error: &regex_syntax::Error) -> String {
     };
     format!("is not a regular expression ({kind}); try 'connection (refused|reset)'")
 }
+
+#[cfg(test)]
+mod tests;
