@@ -117,7 +117,8 @@ impl Delays {
     ///
     /// With decorrelated jitter it is base * factor^i; with slots it is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
-        let exponential = |factor: f64| self.scaled(factor.powf(retry as f64));
+        let steps = i32::try_from(retry).unwrap_or(i32::MAX);
+        let exponential = |factor: f64| self.scaled(factor.powi(steps));
         let wait = match (&self.jitter, &self.growth) {
             (Jitter::Slotted { ceiling }, _) => self.scaled(last_slot(retry, *ceiling) as f64),
             (Jitter::Decorrelated { factor }, _) => exponential(*factor),
