@@ -10,7 +10,7 @@ fn width(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// The longest line is one that has no other word than it must.
+/// The words alone, wherever lines end.
 fn unbroken(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
