@@ -1,5 +1,6 @@
 //! Nothing is wrong, but it may not be what was meant.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
 use super::request::curl_hides_status;
@@ -9,10 +10,16 @@ use crate::config::presets::{self, PresetName};
 use crate::config::settings::Settings;
 use crate::run::variables::SET_BY_BACKOFF;
 
-/// For `-v`: which variables have no meaning.
-pub(super) fn remarks(variables: &[(OsString, OsString)]) -> Vec<String> {
-    let set = variables.iter().filter(|(_, value)| !value.is_empty());
-    set.filter_map(|(name, _)| unknown(&name.to_string_lossy())).collect()
+/// Of variables that have no meaning, those that are a slip away from one that has: what was asked for does not hold.
+pub(super) fn misspelt(variables: &[(OsString, OsString)]) -> Vec<String> {
+    let slips = without_meaning(variables).filter(|unknown| unknown.meant.is_some());
+    slips.map(|unknown| unknown.line()).collect()
+}
+
+/// For `-v`: the others, which may be another program's.
+pub(super) fn unknown(variables: &[(OsString, OsString)]) -> Vec<String> {
+    let others = without_meaning(variables).filter(|unknown| unknown.meant.is_none());
+    others.map(|unknown| unknown.line()).collect()
 }
 
 /// For when the first attempt has failed.
@@ -28,16 +35,57 @@ pub(super) fn on_failure(settings: &Settings, words: &[&str]) -> Vec<String> {
     found.into_iter().flatten().collect()
 }
 
-/// Of a variable that belongs to no option, and that no outer run has set.
-fn unknown(name: &str) -> Option<String> {
-    if SET_BY_BACKOFF.contains(&name) || OPTIONS.iter().any(|opt| opt.variable() == name) {
-        return None;
+/// A variable that belongs to no option, and that no outer run has set.
+struct Unknown<'v> {
+    name: Cow<'v, str>,
+    value: Cow<'v, str>,
+    /// The option that is a slip away.
+    meant: Option<&'static str>,
+}
+
+fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = Unknown<'_>> {
+    variables.iter().filter_map(|(name, value)| {
+        let name = name.to_string_lossy();
+        let key = name.strip_prefix("BACKOFF_")?;
+        if value.is_empty() || SET_BY_BACKOFF.contains(&&*name) || is_variable(key) {
+            return None;
+        }
+        let meant = suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long));
+        Some(Unknown {
+            value: value.to_string_lossy(),
+            meant,
+            name,
+        })
+    })
+}
+
+/// Whether an option has the variable with this name after `BACKOFF_`.
+fn is_variable(key: &str) -> bool {
+    let is_upper = key.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let long = key.to_ascii_lowercase().replace('_', "-");
+    is_upper && OPTIONS.iter().any(|opt| opt.long == long)
+}
+
+impl Unknown<'_> {
+    fn line(&self) -> String {
+        let hint = match self.meant {
+            Some(long) => format!("; did you mean {}?", table::option(long).variable()),
+            None => self.guess(),
+        };
+        format!("the variable {:?} has no meaning{hint}", self.name)
     }
-    let key = name.strip_prefix("BACKOFF_")?.to_ascii_lowercase();
-    let hint = suggest::did_you_mean(&key, OPTIONS.iter().map(|opt| opt.long), |long| {
-        table::option(long).variable()
-    });
-    Some(format!("the variable {name:?} has no meaning{hint}"))
+
+    fn guess(&self) -> String {
+        let key = self.name.trim_start_matches("BACKOFF_");
+        let known = OPTIONS.iter().map(|opt| opt.long);
+        suggest::did_you_mean(key, Some(&self.value), known, |long, value| {
+            let variable = table::option(long).variable();
+            match value {
+                "" => variable,
+                value => format!("{variable}={value}"),
+            }
+        })
+    }
 }
 
 /// Of `--for auto` that adds no rules.

@@ -426,11 +426,6 @@ fn what_cannot_go_together_is_found_in_a_policy_that_nobody_chose() {
         "[policy.x]\ngrowth = 'linear'\ndelays = [1, 2]\n",
         &[x, y, "2:10", "3:10", "cannot go with"],
     );
-    // Not lowered without a word, as the user's own cap would be.
-    says(
-        "[policy.x]\nbase = '1m'\n",
-        &[x, "2:8", "longer than the default --max-delay 30s"],
-    );
     says(
         "[policy.x]\nbase = '1m'\nmax-delay = 50\n",
         &[x, "2:8", "3:13", "is longer than"],
@@ -446,7 +441,9 @@ fn what_cannot_go_together_is_found_in_a_policy_that_nobody_chose() {
     let home = Home::with("[defaults]\nquiet = true\ngrowth = 'linear'\n[policy.x]\nverbose = 1\ndelays = [3]\n");
     home.ran("-p x -- true").expect_code(0).expect_stderr("succeeded");
     assert!(home.ran("-p x --plan -j none").stdout.contains(" 3s"));
-    // A cap from the command line lowers a policy's base, as it does a built-in one's.
+    // Not cut by a cap that nobody has set. One from the command line lowers it, as it does a built-in one's.
+    let home = Home::with("[policy.x]\nbase = '1m'\n");
+    assert!(home.ran("-p x --plan -j none").stdout.contains(" 60s"));
     let home = Home::with("[policy.x]\nbase = '10s'\n");
     home.ran("-p x -m 1s --plan").expect_code(0);
 }
@@ -908,7 +905,7 @@ fn rules_that_are_wrong() {
     Home::with("[policy.x]\nrule = [{ exit = 1, base = 1 }]\n")
         .ran("-p x -- true")
         .expect_code(0);
-    let shown = Home::with("[[policy.x.rule]]\nexit = 1\nbase = '1m'\n").ran("-- true");
+    let shown = Home::with("[[policy.x.rule]]\nexit = 1\nbase = '1m'\nmax-delay = 9\n").ran("-- true");
     shown.expect_code(125).expect_stderr("(rule 1 of policy x, ");
 }
 

@@ -144,8 +144,6 @@ fn every_value_must_be_there_and_be_text() {
 #[test]
 fn contradictions_are_refused() {
     refused("-b 10s -m 1s", &["--base 10s", "--max-delay 1s"]);
-    refused("-b 1m", &["--base 1m", "--max-delay 30s"]);
-    refused("-p sip -b 10s", &["--base 10s", "--max-delay 4s (policy sip)"]);
     refused("--growth linear --delays 1s", &["--growth linear", "--delays 1s"]);
     refused(
         "--jitter decorrelated --growth linear",
@@ -327,8 +325,13 @@ fn every_option_has_a_working_variable() {
             "--plan -j none",
             "--stop-at-delay ends the run here",
         ),
-        ("initial-delay", "9s", "-d 1s -- true", "125"),
-        ("splay", "9s", "-d 1s -- true", "125"),
+        (
+            "initial-delay",
+            "1ms",
+            "-vv -- true",
+            "initial-delay = 1ms (BACKOFF_INITIAL_DELAY)",
+        ),
+        ("splay", "1ms", "-vv -- true", "splay = 1ms (BACKOFF_SPLAY)"),
         ("reset-after", "0", "-- true", "125"),
         ("seed", "1", "-- true", "0"),
         ("policy", "sip", "--plan -n 5", "4s"),
@@ -466,18 +469,7 @@ fn every_word_of_a_list_is_accepted() {
 }
 
 #[test]
-fn presets_are_listed() {
-    let shown = run!("--list-presets").expect_code(0).expect_silence();
-    for name in ["curl", "ssh", "rsync", "apt", "network"] {
-        assert!(
-            shown
-                .stdout
-                .lines()
-                .any(|line| line.split_whitespace().next() == Some(name)),
-            "{name}"
-        );
-    }
-    // auto goes by the command's file name; what it does not know is judged as without it.
+fn auto_judges_what_it_does_not_know_as_without_it() {
     run!("-q --for auto -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'").expect_code(0);
 }
 
@@ -511,22 +503,6 @@ fn huge_values_saturate() {
 fn tiny_bounds_are_bounds_and_zero_is_none() {
     run!("-q -n 1 -t 1ns -- sleep 9").expect_code(124);
     run!("-t 0 -d 0 -- sleep 0.05").expect_code(0);
-}
-
-#[test]
-fn help_names_every_option_and_its_headings() {
-    for word in ["-h", "--help"] {
-        let help = run!("{}", word).stdout;
-        for opt in OPTIONS.iter() {
-            assert!(
-                help.contains(&format!("--{}", opt.long)) && help.contains(&opt.heading),
-                "{word}: {}",
-                opt.long
-            );
-        }
-    }
-    assert!(run!("--help").stdout.len() > run!("-h").stdout.len());
-    assert_eq!(run!("-V").stdout, concat!("backoff ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
@@ -585,33 +561,12 @@ fn slips_of_newcomers_get_a_hint() {
     }
     let plain = run!("-- no-such-command").expect_code(127);
     assert!(!plain.stderr.contains(';'), "{plain:?}");
-    for words in ["--retries 3", "--max-retries=3", "--tries 3"] {
-        run!("{..} -- true", words)
-            .expect_code(125)
-            .expect_stderr("did you mean --attempts, which counts the first one as well?");
-    }
     run!("--for curl,foo -- true")
         .expect_code(125)
         .expect_stderr("names no preset with \"foo\"");
     run!("--store redis.example.com:6379 -- true")
         .expect_code(125)
         .expect_stderr("try redis://HOST:6379");
-}
-
-#[test]
-fn help_names_the_words_that_options_take() {
-    let help = run!("--help").expect_code(0).stdout;
-    for opt in OPTIONS.iter() {
-        if let Takes::Word(words) = &opt.takes {
-            for word in words {
-                assert!(help.contains(word), "--{} {word}", opt.long);
-            }
-        }
-    }
-    assert!(
-        help.contains("[possible values: stream, final, success, failure, null]"),
-        "{help}"
-    );
 }
 
 #[test]
@@ -626,10 +581,10 @@ fn a_dash_is_standard_output() {
 fn verbose_tells_of_variables_without_a_meaning() {
     let told = |name: &str, args: &str| run(backoff(args).env(name, "2")).expect_code(0);
     for (name, hint) in [
-        ("BACKOFF_MAX_DELY", "; did you mean BACKOFF_MAX_DELAY?"),
+        ("BACKOFF_MIN_DELAY", "; did you mean BACKOFF_BASE?"),
         (
             "BACKOFF_RETRIES",
-            "; did you mean BACKOFF_ATTEMPTS, which counts the first one as well?",
+            "; did you mean BACKOFF_ATTEMPTS=3, which counts the first one as well?",
         ),
         ("BACKOFF_XYZ\n", ""),
     ] {

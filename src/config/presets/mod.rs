@@ -12,7 +12,10 @@
 //! match with it. `behind` is a `stop`, as the same command will fail again; but a `retry` where
 //! `--before-retry` does something about it first.
 
+use std::fmt;
+
 use super::values::{self, Parsed};
+use crate::cli::suggest::closest;
 use crate::policy::sets::CodeSet;
 
 /// Name and text of each preset, sorted by name.
@@ -126,6 +129,31 @@ pub(crate) enum RowVerdict {
     Behind,
 }
 
+impl RowVerdict {
+    /// The word for it, and what it means.
+    pub(crate) fn words(self) -> (&'static str, &'static str) {
+        match self {
+            RowVerdict::Retry => ("retry", "the failure is transient"),
+            RowVerdict::Refused => (
+                "refused",
+                "transient, and nothing was done: even --idempotent no retries it",
+            ),
+            RowVerdict::Stop => ("stop", "the failure is permanent, whatever other rules say"),
+            RowVerdict::Behind => ("behind", "permanent as stop is, but transient with --before-retry"),
+        }
+    }
+}
+
+/// `exit 35,56, match curl: \((35|56)\)`
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes = self.codes.map(|codes| format!("exit {codes}"));
+        let text = self.text.map(|text| format!("match {text}"));
+        let parts: Vec<String> = codes.into_iter().chain(text).collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
 /// A name that `--for` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PresetName {
@@ -148,7 +176,8 @@ impl PresetName {
                     } else {
                         format!(" with {name:?}")
                     };
-                    format!("names no preset{which}; --list-presets shows them, and auto goes by the command")
+                    let hint = closest(name, names_and_programs().chain(["auto"]));
+                    format!("names no preset{which}; --list-presets shows them, and auto goes by the command{hint}")
                 }),
             })
             .collect()
@@ -169,6 +198,20 @@ impl PresetName {
             PresetName::Named(index) => FILES.get(index).map(|file| parsed(*file)),
         }
     }
+}
+
+/// The preset that `--for` takes by this name, or what is wrong with it.
+pub(crate) fn named(name: &str) -> Result<Preset, String> {
+    let found = index(name).map(|index| parsed(FILES[index]));
+    found.ok_or_else(|| {
+        let hint = closest(name, names_and_programs());
+        format!("{name:?} names no preset; --list-presets alone shows them{hint}")
+    })
+}
+
+fn names_and_programs() -> impl Iterator<Item = &'static str> {
+    let names = FILES.iter().map(|(name, _)| *name);
+    names.chain(FILES.iter().flat_map(|(_, text)| values_of(text, "program")))
 }
 
 /// Where the preset of this name stands, or else the one for the program of this name.
