@@ -108,6 +108,14 @@ impl System {
         })
     }
 
+    /// Before the run: says so if there will be no log.
+    pub(crate) fn open_log(&mut self) -> Result<(), RunError> {
+        match self.log_file.as_mut().and_then(LogFile::open) {
+            Some(warning) => self.complain(&warning),
+            None => Ok(()),
+        }
+    }
+
     /// Begins to ask whoever keeps the budget. An error is what a person should read.
     fn begin_asking(
         &mut self,
