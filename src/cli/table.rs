@@ -6,7 +6,7 @@ use super::words::{
     DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, UNTILS, WHEN, YES_NO,
     names, word,
 };
-use crate::report::words::exact as duration;
+use crate::policy::outcome::exact as duration;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

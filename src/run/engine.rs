@@ -36,7 +36,10 @@ pub(crate) fn run(
     }
     match &result {
         Ok(_) => {}
-        Err(RunError::Interrupted(signal)) => run.tell(&Event::Interrupted(*signal))?,
+        Err(RunError::Interrupted(signal)) => run.tell(&Event::Interrupted {
+            signal: *signal,
+            outcome: None,
+        })?,
         Err(RunError::Fault(why)) => {
             // A signal in place of its reader changes nothing about the status.
             let _ = run.tell(&Event::Failed(why));
@@ -213,6 +216,7 @@ impl Run<'_> {
             outcome: &attempt.outcome,
             verdict: &attempt.verdict,
             delay,
+            is_asked: self.session.is_wait_asked(),
         })
     }
 
@@ -313,7 +317,10 @@ impl Run<'_> {
             self.host.hush();
         }
         self.tell(&Event::Ended { outcome, verdict: None })?;
-        self.tell(&Event::Interrupted(signal))?;
+        self.tell(&Event::Interrupted {
+            signal,
+            outcome: Some(outcome),
+        })?;
         match exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }) {
             // It would say that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),

@@ -35,6 +35,7 @@ mod output;
 mod policies;
 mod pty;
 mod readme;
+mod reasons;
 mod report;
 mod resources;
 mod search;

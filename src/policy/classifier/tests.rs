@@ -171,8 +171,8 @@ fn what_is_denied_is_judged_as_a_failure() {
             seen,
             ..Outcome::new(End::Exited(code), Duration::ZERO)
         });
-        let unproven = verdict.reason().and_then(|reason| reason.unproven);
-        assert_eq!(unproven, Some(Unproven::SuccessIf));
+        let against = verdict.reason().and_then(|reason| reason.against);
+        assert_eq!(against, Some(Against::SuccessIf));
         shown(verdict)
     };
     assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::ByDefault)));
