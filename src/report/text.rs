@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{failure, name, quoted, seconds, span};
+use super::words::{failure, fitted, name, quoted, seconds, span};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::outcome::{End, Outcome, StartFailure};
 use crate::policy::session::{GiveUp, Limits, Until};
@@ -248,19 +248,23 @@ impl Text<'_> {
         format!("running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one")
     }
 
-    /// What is waited for, on a terminal.
-    pub(crate) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration) -> String {
+    /// What is waited for, on a terminal; the time in any case.
+    pub(crate) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration, columns: usize) -> String {
         let (next, why) = match wait {
             Wait::Start => (1, "the delay before it".to_owned()),
             Wait::CoolOff => (1, "cooling off".to_owned()),
             Wait::Confirm => (moment.attempt.saturating_add(1), "to confirm the success".to_owned()),
             Wait::Retry(outcome, verdict) => (moment.attempt.saturating_add(1), shown_failure(outcome, verdict)),
         };
-        format!(
-            "backoff: {}: {} in {} ({why})",
-            self.speaker(),
-            self.numbered(next),
-            seconds(left)
+        let deadline = self.limits.deadline.map(|deadline| {
+            let left = deadline.saturating_sub(moment.elapsed);
+            format!(", deadline in {}", seconds(left))
+        });
+        fitted(
+            &format!("backoff: {}: {}", self.speaker(), self.numbered(next)),
+            &format!(" in {}", seconds(left)),
+            &format!("{} ({why})", deadline.unwrap_or_default()),
+            columns,
         )
     }
 

@@ -78,6 +78,42 @@ pub(crate) fn seconds(length: Duration) -> String {
     }
 }
 
+/// One line of so many columns, of which the middle is shown whole wherever that is possible. What is cut off is marked.
+pub(crate) fn fitted(first: &str, middle: &str, last: &str, columns: usize) -> String {
+    let left = columns.saturating_sub(width(first) + width(middle));
+    if width(last) <= left || left >= MARK.len() {
+        return cut(&format!("{first}{middle}{last}"), columns);
+    }
+    // With what there is no room to mark.
+    let first = cut(&format!("{first}{MARK}"), columns.saturating_sub(width(middle)));
+    cut(&format!("{first}{middle}"), columns)
+}
+
+/// What stands for what was cut off.
+const MARK: &str = "...";
+
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut used = MARK.len();
+    let fits = text.chars().take_while(|c| {
+        used += columns_of(*c);
+        used <= columns
+    });
+    let text: String = fits.collect();
+    text + &MARK[..MARK.len().min(columns)]
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// What a character takes at most. What the command printed may be in scripts whose characters take two columns.
+fn columns_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 2 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +146,29 @@ mod tests {
             assert_eq!(span(Duration::from_nanos(nanos)), shown);
         }
         assert!(!span(Duration::MAX).is_empty());
+    }
+
+    #[test]
+    fn a_line_never_wraps_and_says_what_counts() {
+        let line = |columns| fitted("backoff: sh: attempt 2", " in 12s", " (失敗)", columns);
+        for (columns, shown) in [
+            (80, "backoff: sh: attempt 2 in 12s (失敗)"),
+            (36, "backoff: sh: attempt 2 in 12s (失敗)"),
+            (35, "backoff: sh: attempt 2 in 12s (..."),
+            (32, "backoff: sh: attempt 2 in 12s..."),
+            (31, "backoff: sh: attempt ... in 12s"),
+            (30, "backoff: sh: attempt... in 12s"),
+            (19, "backoff: ... in 12s"),
+            (10, "... in 12s"),
+            (9, ".. in 12s"),
+            (7, " in 12s"),
+            (4, " ..."),
+            (2, ".."),
+            (0, ""),
+        ] {
+            assert_eq!(line(columns), shown, "{columns}");
+            assert!(width(&line(columns)) <= columns, "{columns}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::{Rng, RngExt};
 
-use super::event::{Event, Wait};
+use super::event::{Event, Moment, Wait};
 use super::host::{Attempt, Host, RunError};
 use super::observer::Observer;
 use super::plan::{Identity, Plan};
@@ -179,8 +179,15 @@ impl Run<'_> {
     }
 
     fn wait(&mut self, delay: Duration, what_for: Wait<'_>) -> Result<(), RunError> {
-        let (moment, observer) = (self.moment(), &*self.observer);
-        let shown = |left: Duration| observer.countdown(&moment, what_for, left);
+        let (begin, observer) = (self.moment(), &*self.observer);
+        let end = begin.elapsed.saturating_add(delay);
+        let shown = |left: Duration, columns| {
+            let moment = Moment {
+                elapsed: end.saturating_sub(left),
+                ..begin
+            };
+            observer.countdown(&moment, what_for, left, columns)
+        };
         if self.host.wait(delay, Some(&shown))? {
             Ok(())
         } else {

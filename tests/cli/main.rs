@@ -21,6 +21,7 @@ mod cron;
 mod everyday;
 mod everyday_hooks;
 mod exit_status;
+mod fresh_line;
 mod generated;
 mod groups;
 mod held;

@@ -365,7 +365,7 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError> {
+    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError> {
         if delay.is_zero() {
             // The attempt that follows receives signals first.
             return Ok(true);
