@@ -99,7 +99,10 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         Err(RunError::Fault(line)) => return complain(&line),
         Err(RunError::Interrupted(signal)) => return Exit::Signal(signal),
     };
-    let result = run::engine::run(plan, &identity, &mut *host, &mut rng, &mut reporter);
+    let result = match host.open_log() {
+        Ok(()) => run::engine::run(plan, &identity, &mut *host, &mut rng, &mut reporter),
+        Err(error) => Err(error),
+    };
     let ending = match &result {
         Ok(_) => Ending::Decided,
         Err(RunError::Interrupted(_)) => Ending::Interrupted,

@@ -6,7 +6,7 @@ use super::words::{
     DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, UNTILS, WHEN, YES_NO,
     names, word,
 };
-use crate::report::words::exact as duration;
+use crate::policy::outcome::exact as duration;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -328,7 +328,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(SAY, Some('q'), "quiet", Nothing,
         "Say nothing but backoff's own errors", ""),
     opt(SAY, Some('v'), "verbose", Count,
-        "Also say starts, successes and which rule decided; twice: also arguments and streams",
+        "Also say starts and successes; twice: also arguments and streams",
         "Also which BACKOFF_* variables have no meaning (one that looks like a slip is warned of in any case). Twice: also every setting \
          and the rules of presets and policies, with where each comes from."),
     opt(SAY, None, "log-format", Word("FORMAT", FORMAT_NAMES),
@@ -340,7 +340,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(SAY, None, "log-file", Value("PATH"),
         "Append to this file what backoff says, instead of printing it on standard error",
         "- is standard output. Made with mode 0600 if it is not there. A line for people begins with the time and the first eight digits of the run's id. Each line is one write, so that many runs may share a file. -q does not \
-         apply to it. If it cannot be written, one warning says so."),
+         apply to it. If it cannot be opened or written, one warning says so."),
     opt(SAY, None, "label", Value("TEXT"),
         "What lines about COMMAND name it, in place of its own name",
         "One line of up to 64 characters. JSON lines and the report have it beside the name."),
@@ -353,7 +353,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| word(&WHEN, defaults::COLOR)),
     opt(SAY, None, "progress", Word("WHEN", WHEN_NAMES),
         "The countdown to the next attempt, on a terminal",
-        "Only for waits of a second and more. always: also where TERM is dumb.")
+        "In the last row, which does not scroll meanwhile; only for waits of a second and more. always: also where TERM is dumb.")
         .or(|| word(&WHEN, defaults::PROGRESS)),
     opt(SAY, None, "on-retry", Value("SHELL"),
         "Run this shell command before each wait",

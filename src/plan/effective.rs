@@ -10,7 +10,7 @@ use crate::config::load::{ConfigFile, shown};
 use crate::config::settings::Settings;
 use crate::config::sourced::Sourced;
 use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::report::words::exact as duration;
+use crate::policy::outcome::exact as duration;
 use crate::run::plan::{Effective, Plan};
 
 pub(super) fn settings(

@@ -8,7 +8,7 @@ use crate::config::settings::Settings;
 use crate::config::sourced::{Rank, Source, Sourced, UsageError, exclude, value};
 use crate::config::values::Spread;
 use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::report::words::exact;
+use crate::policy::outcome::exact;
 
 /// Resolves the options of the section.
 pub(super) fn delays(settings: &Settings) -> Result<Delays, UsageError> {

@@ -78,8 +78,8 @@ pub struct Reason {
     pub why: Why,
     /// The text that a pattern was found in, where that decided or made it a failure.
     pub matched: Option<String>,
-    /// Why it is a failure though its exit code and its output are those of a success.
-    pub unproven: Option<Unproven>,
+    /// What made it a failure, where that is not the exit code alone.
+    pub against: Option<Against>,
     /// The class of failures that it belongs to, where a rule of a policy decided.
     pub class: Option<usize>,
     /// A retry cannot carry out anything twice, or the user has said that it may.
@@ -92,27 +92,33 @@ impl Reason {
         Reason {
             why,
             matched: None,
-            unproven: None,
+            against: None,
             class: None,
             is_safe_to_repeat: false,
         }
     }
 }
 
-/// What a success lacks to be one.
+/// What makes a failure of an exit code that is one of a success, or would be one anywhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unproven {
+pub enum Against {
+    /// It is 0, and `--success-exit` names others.
+    SuccessExit,
+    /// `--fail-match` was found.
+    FailMatch,
     /// No `--success-match` was found.
     NoSuccessMatch,
     /// `--success-if` says that it is none.
     SuccessIf,
 }
 
-impl fmt::Display for Unproven {
+impl fmt::Display for Against {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unproven::NoSuccessMatch => "no line matches --success-match",
-            Unproven::SuccessIf => "--success-if says no",
+            Against::SuccessExit => "not in --success-exit",
+            Against::FailMatch => "--fail-match",
+            Against::NoSuccessMatch => "no line matches --success-match",
+            Against::SuccessIf => "--success-if says no",
         })
     }
 }
@@ -136,6 +142,17 @@ pub enum Why {
     ReaderGone,
 }
 
+impl Why {
+    /// That a program of the user's failed, of which the run depends: `--retry-if failed: exit 5`.
+    pub fn failed_program(&self) -> Option<String> {
+        match self {
+            Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
+            Why::BeforeRetryFailed(how) => Some(format!("--before-retry failed: {how}")),
+            _ => None,
+        }
+    }
+}
+
 impl Classifier {
     /// Judges one attempt: first whether it failed, then stop rules, then the rules of a policy, then retry
     /// rules, then what holds without any.
@@ -155,7 +172,7 @@ impl Classifier {
             end,
             seen,
             fail_match: None,
-            unproven: Some(Unproven::SuccessIf),
+            against: Some(Against::SuccessIf),
         })
     }
 
@@ -164,12 +181,17 @@ impl Classifier {
         let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
         let has_ended = matches!(end, End::Exited(_) | End::Signaled(_));
         let has_good_code = has_ended && self.success_exit.contains(end.shell_status());
-        let succeeded = has_good_code && fail_match.is_none() && is_proven;
-        (!succeeded).then_some(Failure {
+        let against = match has_good_code {
+            true if fail_match.is_some() => Some(Against::FailMatch),
+            true if is_proven => return None,
+            true => Some(Against::NoSuccessMatch),
+            false => (*end == End::Exited(0)).then_some(Against::SuccessExit),
+        };
+        Some(Failure {
             end,
             seen,
             fail_match,
-            unproven: (has_good_code && fail_match.is_none()).then_some(Unproven::NoSuccessMatch),
+            against,
         })
     }
 
@@ -212,7 +234,7 @@ impl Classifier {
             End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
             _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
             // Retry rules say which failures of the command pass; the command itself calls this a success.
-            _ if failure.unproven == Some(Unproven::SuccessIf) => failure.transient(Why::ByDefault),
+            _ if failure.against == Some(Against::SuccessIf) => failure.transient(Why::ByDefault),
             _ if self.rules.iter().any(|rule| !rule.stops) => failure.permanent(Why::NoRuleMatched),
             _ => failure.transient(Why::ByDefault),
         }
@@ -272,7 +294,7 @@ struct Failure<'a> {
     seen: &'a Seen,
     /// The text that a `--fail-match` was found in.
     fail_match: Option<&'a str>,
-    unproven: Option<Unproven>,
+    against: Option<Against>,
 }
 
 impl Failure<'_> {
@@ -280,7 +302,7 @@ impl Failure<'_> {
         Reason {
             why,
             matched: self.fail_match.map(str::to_owned),
-            unproven: self.unproven,
+            against: self.against,
             class: None,
             is_safe_to_repeat: matches!(self.end, End::NotStarted(_)),
         }

@@ -11,6 +11,8 @@ pub struct Outcome {
     pub end: End,
     /// Without the time in which backoff was stopped (Ctrl-Z).
     pub ran: Duration,
+    /// Where a bound has ended it.
+    pub cut: Cut,
     /// As far as backoff looked.
     pub seen: Seen,
 }
@@ -21,9 +23,39 @@ impl Outcome {
         Outcome {
             end,
             ran,
+            cut: Cut::default(),
             seen: Seen::default(),
         }
     }
+}
+
+/// More about a time-out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// How long the bound was, where it is one of the attempt's own.
+    pub limit: Option<Duration>,
+    /// What was sent first was not enough.
+    pub took_kill: bool,
+}
+
+/// How the attempt ended: with what a person needs to know of the bound that ended it.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.end, self.cut.limit.map(exact)) {
+            (End::TimedOut(Bound::Timeout), Some(limit)) => write!(f, "timed out (--timeout {limit})")?,
+            (End::TimedOut(Bound::Idle), Some(limit)) => write!(f, "no output for {limit} (--idle-timeout)")?,
+            (end, _) => write!(f, "{end}")?,
+        }
+        f.write_str(if self.cut.took_kill { " and needed KILL" } else { "" })
+    }
+}
+
+/// As one would type it, `1m30s`: nothing is rounded.
+pub(crate) fn exact(length: Duration) -> String {
+    if length.is_zero() {
+        return "0".to_owned();
+    }
+    humantime::format_duration(length).to_string().replace(' ', "")
 }
 
 /// What the streams of an attempt showed.
@@ -110,7 +142,7 @@ impl fmt::Display for End {
             End::Exited(code) => write!(f, "exit {code}"),
             End::Signaled(signal) => write!(f, "killed by {signal}"),
             End::TimedOut(Bound::Timeout) => f.write_str("timed out"),
-            End::TimedOut(Bound::Idle) => f.write_str("silent for too long"),
+            End::TimedOut(Bound::Idle) => f.write_str("no output for too long"),
             End::TimedOut(Bound::Deadline) => f.write_str("ended by the deadline"),
             End::NotStarted(failure) => f.write_str(&failure.message),
         }
@@ -120,6 +152,35 @@ impl fmt::Display for End {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_out_says_what_it_took() {
+        let outcome = |bound, limit, took_kill| Outcome {
+            cut: Cut { limit, took_kill },
+            ..Outcome::new(End::TimedOut(bound), Duration::ZERO)
+        };
+        let limit = Some(Duration::from_millis(90_500));
+        for (bound, limit, took_kill, shown) in [
+            (Bound::Timeout, limit, false, "timed out (--timeout 1m30s500ms)"),
+            (Bound::Timeout, None, true, "timed out and needed KILL"),
+            (
+                Bound::Idle,
+                limit,
+                true,
+                "no output for 1m30s500ms (--idle-timeout) and needed KILL",
+            ),
+            (
+                Bound::Idle,
+                Some(Duration::ZERO),
+                false,
+                "no output for 0 (--idle-timeout)",
+            ),
+            (Bound::Idle, None, false, "no output for too long"),
+            (Bound::Deadline, None, false, "ended by the deadline"),
+        ] {
+            assert_eq!(outcome(bound, limit, took_kill).to_string(), shown);
+        }
+    }
 
     #[test]
     fn the_number_a_shell_shows() {

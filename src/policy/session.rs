@@ -86,6 +86,8 @@ pub struct Session<'p> {
     current: usize,
     successes_in_a_row: u64,
     has_failed: bool,
+    /// The output asked for the last wait, which would have been shorter.
+    is_wait_asked: bool,
 }
 
 impl<'p> Session<'p> {
@@ -101,6 +103,7 @@ impl<'p> Session<'p> {
             current: 0,
             successes_in_a_row: 0,
             has_failed: false,
+            is_wait_asked: false,
         }
     }
 
@@ -118,6 +121,11 @@ impl<'p> Session<'p> {
     /// All retries decided on so far, whatever `--reset-after` did to the growth.
     pub fn retries(&self) -> u64 {
         self.retries
+    }
+
+    /// Whether the last wait is as long as it is because the output asked for that.
+    pub fn is_wait_asked(&self) -> bool {
+        self.is_wait_asked
     }
 
     /// Decides what follows an attempt. `elapsed` is the time since the run began.
@@ -207,6 +215,8 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         let drawn = self.draw(rng);
+        let grants_more = |(asked, most): (Duration, Duration)| asked.min(most) > drawn;
+        self.is_wait_asked = !succeeded && self.asked(outcome).is_some_and(grants_more);
         let is_too_long = self.asked(outcome).is_some_and(|(asked, most)| asked > most);
         let wait = match self.limits.until {
             // Who has succeeded was not asked to wait.

@@ -26,7 +26,7 @@ impl Groups {
                 format!("::group::backoff: {}\n", escaped(&title))
             }),
             // A run may also end without the end of an attempt. What was printed last may be no whole line.
-            Event::Ended { .. } | Event::Interrupted(_) | Event::Failed(_) => {
+            Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) => {
                 std::mem::take(&mut self.is_open).then(|| "\n::endgroup::\n".to_owned())
             }
             _ => None,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::json::Object;
 use super::text::Text;
 use super::words;
-use crate::policy::classifier::{Verdict, Why};
+use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::event::{Event, Moment};
@@ -98,7 +98,7 @@ impl<'a> JsonLog<'a> {
             Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),
             Event::Skipped { left } => end(begin("skipped").seconds("left_s", *left)),
             Event::NoTime { .. } => end(begin("gave_up").string("reason", reason(GiveUp::Deadline))),
-            Event::Interrupted(signal) => end(begin("interrupted").raw("signal", signal.number())),
+            Event::Interrupted { signal, .. } => end(begin("interrupted").raw("signal", signal.number())),
             Event::Warning(text) => warning(text),
             Event::Failed(why) => warning(&format!("backoff itself failed: {why}")),
             Event::CoolingOff(wait) => warning(&format!("cooling off for {}", words::span(*wait))),
@@ -130,9 +130,9 @@ pub(super) fn facts(object: Object, outcome: &Outcome, verdict: Option<&Verdict>
     });
     let reason = verdict.filter(|verdict| **verdict != Verdict::Success).map(|verdict| {
         let failure = words::failure(outcome, verdict, str::to_owned);
-        match verdict.reason().map(|reason| &reason.why) {
-            Some(Why::PredicateFailed { option, how }) => format!("{failure}; {option} failed: {how}"),
-            _ => failure,
+        match verdict.reason().and_then(|reason| reason.why.failed_program()) {
+            Some(failed) => format!("{failure}; {failed}"),
+            None => failure,
         }
     });
     object

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::json::Object;
-use super::words::{decimal, exact, span};
+use super::words::{decimal, span};
 use crate::policy::forecast::{End, Part, Row, forecast};
+use crate::policy::outcome::exact;
 use crate::run::plan::Plan;
 
 /// `--plan`: a table of all waits, line by line.

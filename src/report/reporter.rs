@@ -65,8 +65,8 @@ impl Observer for Reporter<'_> {
         }
     }
 
-    fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration) -> String {
-        self.text.countdown(moment, wait, left)
+    fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration, columns: usize) -> String {
+        self.text.countdown(moment, wait, left, columns)
     }
 }
 

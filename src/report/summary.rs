@@ -76,7 +76,7 @@ impl Report {
             Event::GaveUp { why, .. } => self.give_up(*why),
             Event::Skipped { .. } => self.result = Some("skipped"),
             Event::NoTime { .. } => self.give_up(GiveUp::Deadline),
-            Event::Interrupted(_) => self.result = Some("interrupted"),
+            Event::Interrupted { .. } => self.result = Some("interrupted"),
             Event::Settings(_)
             | Event::Remark(_)
             | Event::ReadAhead

@@ -1,13 +1,16 @@
 //! Lines for a person at 3 a.m.: what happened, what backoff does now.
 
+mod explanation;
+
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{exact, failure, name, quoted, seconds, span};
+use super::words::{failure, fitted, name, quoted, seconds, span};
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{Bound, End, Outcome, StartFailure};
+use crate::policy::outcome::{End, Outcome, StartFailure};
 use crate::policy::session::{GiveUp, Limits, Until};
+use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment, Wait};
 use crate::run::nesting::Nesting;
 use crate::run::plan::SharedBudget;
@@ -88,6 +91,7 @@ impl Text<'_> {
                 outcome,
                 verdict: Verdict::Success,
                 delay,
+                ..
             } => Some(format!(
                 "{} succeeded after {}; running it again in {}",
                 attempt(),
@@ -98,11 +102,13 @@ impl Text<'_> {
                 outcome,
                 verdict,
                 delay,
+                is_asked,
             } => Some(format!(
-                "{} failed: {}; retrying in {}",
+                "{} failed: {}; retrying in {}{}",
                 attempt(),
                 self.how(outcome, verdict),
-                span(*delay)
+                span(*delay),
+                self.who_asked(*is_asked, outcome)
             )),
             Event::WaitEnded => self.is_verbose().then(|| "SIGUSR1 ends the wait".to_owned()),
             Event::Confirming { delay } => self
@@ -133,9 +139,9 @@ impl Text<'_> {
                 )
             }),
             Event::NoTime { cool_off } => Some(self.no_time(*cool_off)),
-            Event::Interrupted(signal) => self
-                .is_verbose()
-                .then(|| format!("interrupted by {signal} at {}; no further attempt", attempt())),
+            Event::Interrupted { signal, outcome } => (self.is_verbose()
+                || outcome.is_some_and(|outcome| self.hides_a_signal(*signal, outcome)))
+            .then(|| format!("interrupted by {signal}; no further attempt")),
         }
     }
 
@@ -242,19 +248,23 @@ impl Text<'_> {
         format!("running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one")
     }
 
-    /// What is waited for, on a terminal.
-    pub(crate) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration) -> String {
+    /// What is waited for, on a terminal; the time in any case.
+    pub(crate) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration, columns: usize) -> String {
         let (next, why) = match wait {
             Wait::Start => (1, "the delay before it".to_owned()),
             Wait::CoolOff => (1, "cooling off".to_owned()),
             Wait::Confirm => (moment.attempt.saturating_add(1), "to confirm the success".to_owned()),
             Wait::Retry(outcome, verdict) => (moment.attempt.saturating_add(1), shown_failure(outcome, verdict)),
         };
-        format!(
-            "backoff: {}: {} in {} ({why})",
-            self.speaker(),
-            self.numbered(next),
-            seconds(left)
+        let deadline = self.limits.deadline.map(|deadline| {
+            let left = deadline.saturating_sub(moment.elapsed);
+            format!(", deadline in {}", seconds(left))
+        });
+        fitted(
+            &format!("backoff: {}: {}", self.speaker(), self.numbered(next)),
+            &format!(" in {}", seconds(left)),
+            &format!("{} ({why})", deadline.unwrap_or_default()),
+            columns,
         )
     }
 
@@ -266,17 +276,33 @@ impl Text<'_> {
         }
     }
 
+    /// Whether nobody can see from how the command ended that a signal is why there is no further attempt.
+    fn hides_a_signal(&self, signal: Signal, outcome: &Outcome) -> bool {
+        let was_the_last = outcome.end == End::Exited(0) && self.limits.until == Until::Success;
+        !was_the_last && outcome.end.code() != Some(signal.shell_status())
+    }
+
     /// "exit 7 after 0.21s"
     fn how(&self, outcome: &Outcome, verdict: &Verdict) -> String {
         let rule = match verdict {
             Verdict::Transient(Reason {
                 why: Why::Rule(rule), ..
-            }) if self.verbosity >= 1 => format!(" ({rule})"),
+            }) => format!(" ({rule})"),
             _ => String::new(),
         };
         match &outcome.end {
             End::NotStarted(failure) => format!("{}{rule}", self.cannot_run(failure)),
             _ => format!("{}{rule} after {}", shown_failure(outcome, verdict), span(outcome.ran)),
+        }
+    }
+
+    fn who_asked(&self, is_asked: bool, outcome: &Outcome) -> &'static str {
+        match is_asked {
+            true if outcome.seen.wait_asked > self.limits.max_retry_after => {
+                ", as the output asked for more than --max-retry-after"
+            }
+            true => ", as the output asked",
+            false => "",
         }
     }
 
@@ -287,84 +313,6 @@ impl Text<'_> {
             ""
         };
         format!("cannot run {}: {}{hint}", self.quoted_name(), failure.message)
-    }
-
-    /// Why that is the end, in brackets.
-    fn explanation(&self, why: GiveUp, verdict: &Verdict, outcome: &Outcome) -> String {
-        match (why, verdict) {
-            (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
-                Why::Rule(rule) => format!(" (permanent: {rule})"),
-                Why::ReaderGone => " (its reader is gone)".into(),
-                Why::PredicateFailed { option, how } => format!(" (permanent: {option} failed: {how})"),
-                Why::BeforeRetryFailed(how) => format!(" (permanent: --before-retry failed: {how})"),
-                _ => " (permanent: no retry rule matches)".into(),
-            },
-            (GiveUp::Permanent, _) => String::new(),
-            (
-                GiveUp::AttemptsOfClass,
-                Verdict::Transient(Reason {
-                    why: Why::Rule(rule), ..
-                }),
-            ) => {
-                format!(" (no attempt is left for {rule})")
-            }
-            (
-                GiveUp::Deadline,
-                Verdict::Transient(Reason {
-                    why: Why::PredicateFailed { option, how },
-                    ..
-                }),
-            ) => format!(" ({option} failed: {how}: {})", self.option(why)),
-            (GiveUp::Deadline, _) if outcome.end == End::TimedOut(Bound::Deadline) => {
-                format!(" ({})", self.option(why))
-            }
-            (GiveUp::Attempts, Verdict::Success) if self.limits.until == Until::Success => {
-                format!(" (too few successes in a row: {})", self.option(why))
-            }
-            (GiveUp::RetryAfterTooLong, _) => {
-                let asked = outcome.seen.wait_asked.unwrap_or_default();
-                format!(" (asked to wait {}, longer than --max-retry-after)", span(asked))
-            }
-            (GiveUp::Budget(counts), _) => format!(
-                " ({} is spent: {} of {} attempts in {} were retries; --budget-ratio allows more)",
-                self.budget(),
-                counts.retries,
-                counts.attempts,
-                span(self.budget.map_or(Duration::ZERO, |budget| budget.terms.window))
-            ),
-            (GiveUp::NotIdempotent, _) => {
-                let why = printable(self.not_idempotent.unwrap_or_default());
-                format!(" (it may have been carried out, and is not idempotent: {why})")
-            }
-            (GiveUp::Nested, _) => " (left to the outer backoff: --nested once)".into(),
-            (GiveUp::Stdin, _) => match &outcome.seen.input_error {
-                Some(error) => format!(" (standard input cannot be given again: {error})"),
-                None => {
-                    " (standard input cannot be given again: more was read than --stdin-limit lets backoff keep)".into()
-                }
-            },
-            (GiveUp::Attempts | GiveUp::AttemptsOfClass | GiveUp::Deadline | GiveUp::Delay, _) => self.bound(why),
-        }
-    }
-
-    /// The bound that has ended the run, and the option that would raise it.
-    fn bound(&self, why: GiveUp) -> String {
-        let option = self.option(why);
-        match why {
-            GiveUp::Deadline => format!(" (the next attempt would begin after the deadline: {option})"),
-            GiveUp::Delay => format!(" (the next wait would reach {option})"),
-            _ => format!(" (no attempt is left: {option})"),
-        }
-    }
-
-    /// `--attempts 5`
-    fn option(&self, why: GiveUp) -> String {
-        let option = |name: &str, value: Option<String>| format!("--{name} {}", value.unwrap_or_default());
-        match why {
-            GiveUp::Deadline => option("deadline", self.limits.deadline.map(exact)),
-            GiveUp::Delay => option("stop-at-delay", self.limits.stop_at_delay.map(exact)),
-            _ => option("attempts", self.limits.attempts.map(|attempts| attempts.to_string())),
-        }
     }
 
     /// "budget "api""

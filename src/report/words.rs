@@ -10,17 +10,17 @@ use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
 use crate::run::text::printable;
 
-/// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`. `shown` makes what the command
+/// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0; --fail-match)`. `shown` makes what the command
 /// printed fit to be shown.
 pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
-    let end = &outcome.end;
-    match verdict.reason() {
-        Some(reason) => match (&reason.matched, reason.unproven) {
-            (Some(text), _) => format!("matched \"{}\" ({end})", shown(text)),
-            (None, Some(unproven)) => format!("{unproven} ({end})"),
-            (None, None) => end.to_string(),
-        },
-        None => end.to_string(),
+    let Some(reason) = verdict.reason() else {
+        return outcome.to_string();
+    };
+    match (&reason.matched, reason.against) {
+        (Some(text), Some(against)) => format!("matched \"{}\" ({outcome}; {against})", shown(text)),
+        (Some(text), None) => format!("matched \"{}\" ({outcome})", shown(text)),
+        (None, Some(against)) => format!("{against} ({outcome})"),
+        (None, None) => outcome.to_string(),
     }
 }
 
@@ -42,28 +42,25 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     printable(&word.as_ref().quote().to_string())
 }
 
-/// A length of time with the digits a person needs: `51us`, `20ms`, `0.21s`, `4.1s`, `2m05s`, `3h20m`.
+/// A length of time with the three digits that a person needs at most: `<1ms`, `20ms`, `0.21s`, `4.1s`, `2m05s`, `12m`,
+/// `3h20m`, `15h`, `41d`.
 pub(crate) fn span(length: Duration) -> String {
     let seconds = length.as_secs_f64();
     let whole = seconds.round() as u64;
+    let rounded = |unit: u64| whole.saturating_add(unit / 2) / unit;
+    let (minutes, hours) = (rounded(60), rounded(3600));
     match length {
         Duration::ZERO => "0s".into(),
-        _ if length < Duration::from_micros(1) => format!("{}ns", length.as_nanos()),
-        _ if length < Duration::from_millis(1) => format!("{}us", length.as_micros()),
+        _ if length < Duration::from_millis(1) => "<1ms".into(),
         _ if length < Duration::from_millis(100) => format!("{}ms", length.as_millis()),
         _ if length < Duration::from_millis(995) => format!("{seconds:.2}s"),
         _ if length < Duration::from_millis(59_950) => format!("{seconds:.1}s"),
-        _ if whole < 3600 => format!("{}m{:02}s", whole / 60, whole % 60),
-        _ => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
+        _ if whole < 600 => format!("{}m{:02}s", whole / 60, whole % 60),
+        _ if minutes < 60 => format!("{minutes}m"),
+        _ if minutes < 600 => format!("{}h{:02}m", minutes / 60, minutes % 60),
+        _ if hours < 100 => format!("{hours}h"),
+        _ => format!("{}d", rounded(86_400)),
     }
-}
-
-/// As one would type it, `1m30s`: nothing is rounded.
-pub(crate) fn exact(length: Duration) -> String {
-    if length.is_zero() {
-        return "0".to_owned();
-    }
-    humantime::format_duration(length).to_string().replace(' ', "")
 }
 
 /// Seconds in decimal, exact to the nanosecond, without idle zeros: `1.25`, `3`.
@@ -72,12 +69,49 @@ pub(crate) fn decimal(length: Duration) -> String {
     exact.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Whole seconds: `7s`, `2m05s`, `3h20m`.
+/// Whole seconds: `7s`, `12m05s`, `3h20m`.
 pub(crate) fn seconds(length: Duration) -> String {
     match length.as_secs() {
         seconds @ 0..60 => format!("{seconds}s"),
-        _ => span(length),
+        seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        seconds => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
+}
+
+/// One line of so many columns, of which the middle is shown whole wherever that is possible. What is cut off is marked.
+pub(crate) fn fitted(first: &str, middle: &str, last: &str, columns: usize) -> String {
+    let left = columns.saturating_sub(width(first) + width(middle));
+    if width(last) <= left || left >= MARK.len() {
+        return cut(&format!("{first}{middle}{last}"), columns);
+    }
+    // With what there is no room to mark.
+    let first = cut(&format!("{first}{MARK}"), columns.saturating_sub(width(middle)));
+    cut(&format!("{first}{middle}"), columns)
+}
+
+/// What stands for what was cut off.
+const MARK: &str = "...";
+
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut used = MARK.len();
+    let fits = text.chars().take_while(|c| {
+        used += columns_of(*c);
+        used <= columns
+    });
+    let text: String = fits.collect();
+    text + &MARK[..MARK.len().min(columns)]
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// What a character takes at most. What the command printed may be in scripts whose characters take two columns.
+fn columns_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 2 }
 }
 
 #[cfg(test)]
@@ -92,19 +126,49 @@ mod tests {
     fn lengths_of_time() {
         for (nanos, shown) in [
             (0, "0s"),
-            (7, "7ns"),
-            (51_200, "51us"),
+            (7, "<1ms"),
+            (999_999, "<1ms"),
             (20_000_000, "20ms"),
             (210_000_000, "0.21s"),
             (999_000_000, "1.0s"),
             (4_100_000_000, "4.1s"),
             (59_960_000_000, "1m00s"),
             (125_000_000_000, "2m05s"),
+            (599_400_000_000, "9m59s"),
+            (599_600_000_000, "10m"),
+            (725_000_000_000, "12m"),
+            (3_569_000_000_000, "59m"),
+            (3_571_000_000_000, "1h00m"),
             (12_000_000_000_000, "3h20m"),
+            (36_000_000_000_000, "10h"),
+            (359_000_000_000_000, "4d"),
         ] {
             assert_eq!(span(Duration::from_nanos(nanos)), shown);
         }
         assert!(!span(Duration::MAX).is_empty());
+    }
+
+    #[test]
+    fn a_line_never_wraps_and_says_what_counts() {
+        let line = |columns| fitted("backoff: sh: attempt 2", " in 12s", " (失敗)", columns);
+        for (columns, shown) in [
+            (80, "backoff: sh: attempt 2 in 12s (失敗)"),
+            (36, "backoff: sh: attempt 2 in 12s (失敗)"),
+            (35, "backoff: sh: attempt 2 in 12s (..."),
+            (32, "backoff: sh: attempt 2 in 12s..."),
+            (31, "backoff: sh: attempt ... in 12s"),
+            (30, "backoff: sh: attempt... in 12s"),
+            (19, "backoff: ... in 12s"),
+            (10, "... in 12s"),
+            (9, ".. in 12s"),
+            (7, " in 12s"),
+            (4, " ..."),
+            (2, ".."),
+            (0, ""),
+        ] {
+            assert_eq!(line(columns), shown, "{columns}");
+            assert!(width(&line(columns)) <= columns, "{columns}");
+        }
     }
 
     #[test]

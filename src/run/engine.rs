@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::{Rng, RngExt};
 
-use super::event::{Event, Wait};
+use super::event::{Event, Moment, Wait};
 use super::host::{Attempt, Host, RunError};
 use super::observer::Observer;
 use super::plan::{Identity, Plan};
@@ -36,7 +36,10 @@ pub(crate) fn run(
     }
     match &result {
         Ok(_) => {}
-        Err(RunError::Interrupted(signal)) => run.tell(&Event::Interrupted(*signal))?,
+        Err(RunError::Interrupted(signal)) => run.tell(&Event::Interrupted {
+            signal: *signal,
+            outcome: None,
+        })?,
         Err(RunError::Fault(why)) => {
             // A signal in place of its reader changes nothing about the status.
             let _ = run.tell(&Event::Failed(why));
@@ -179,8 +182,15 @@ impl Run<'_> {
     }
 
     fn wait(&mut self, delay: Duration, what_for: Wait<'_>) -> Result<(), RunError> {
-        let (moment, observer) = (self.moment(), &*self.observer);
-        let shown = |left: Duration| observer.countdown(&moment, what_for, left);
+        let (begin, observer) = (self.moment(), &*self.observer);
+        let end = begin.elapsed.saturating_add(delay);
+        let shown = |left: Duration, columns| {
+            let moment = Moment {
+                elapsed: end.saturating_sub(left),
+                ..begin
+            };
+            observer.countdown(&moment, what_for, left, columns)
+        };
         if self.host.wait(delay, Some(&shown))? {
             Ok(())
         } else {
@@ -216,6 +226,7 @@ impl Run<'_> {
             outcome: &attempt.outcome,
             verdict: &attempt.verdict,
             delay,
+            is_asked: self.session.is_wait_asked(),
         })
     }
 
@@ -316,7 +327,10 @@ impl Run<'_> {
             self.host.hush();
         }
         self.tell(&Event::Ended { outcome, verdict: None })?;
-        self.tell(&Event::Interrupted(signal))?;
+        self.tell(&Event::Interrupted {
+            signal,
+            outcome: Some(outcome),
+        })?;
         match exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }) {
             // It would say that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),

@@ -32,6 +32,8 @@ pub(crate) enum Event<'a> {
         outcome: &'a Outcome,
         verdict: &'a Verdict,
         delay: Duration,
+        /// The output asked for it.
+        is_asked: bool,
     },
     /// USR1 has ended a wait (`-v`).
     WaitEnded,
@@ -66,7 +68,11 @@ pub(crate) enum Event<'a> {
     /// Something is not as it should be, and the run goes on.
     Warning(String),
     /// A signal ended the run.
-    Interrupted(Signal),
+    Interrupted {
+        signal: Signal,
+        /// How the attempt ended that ran then.
+        outcome: Option<&'a Outcome>,
+    },
     /// backoff itself failed. Standard error is told, whatever observers make of it.
     Failed(&'a str),
 }

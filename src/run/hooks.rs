@@ -10,7 +10,7 @@ use super::text::printable;
 use super::variables;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
-use crate::policy::outcome::{Bound, End};
+use crate::policy::outcome::{Bound, End, Outcome};
 use crate::policy::session::{GiveUp, Stop};
 
 /// What `--on-give-up` has at the least: the deadline that it is to tell of may have passed.
@@ -53,9 +53,9 @@ impl Run<'_> {
         if let Some(signal) = hook.interrupted {
             return Err(RunError::Interrupted(signal));
         }
-        let end = hook.outcome.end;
+        let Outcome { end, .. } = &hook.outcome;
         let warning = match written {
-            Ok(file) if end == End::Exited(0) => self.passed_on.take(&file),
+            Ok(file) if *end == End::Exited(0) => self.passed_on.take(&file),
             Ok(_) => None,
             Err(why) => Some(printable(&why)),
         };
@@ -66,15 +66,15 @@ impl Run<'_> {
             End::Exited(0) => Ok(None),
             // The loop sees that no time is left.
             End::TimedOut(Bound::Deadline) => {
-                self.tell(&Event::Warning(format!("--before-retry failed: {end}")))?;
+                self.tell(&Event::Warning(format!("--before-retry failed: {}", hook.outcome)))?;
                 Ok(None)
             }
-            _ => self.stop_unprepared(&end, attempt).map(Some),
+            _ => self.stop_unprepared(&hook.outcome, attempt).map(Some),
         }
     }
 
-    fn stop_unprepared(&mut self, end: &End, Judged { outcome, verdict }: &Judged) -> Result<Exit, RunError> {
-        let why = Why::BeforeRetryFailed(end.to_string());
+    fn stop_unprepared(&mut self, hook: &Outcome, Judged { outcome, verdict }: &Judged) -> Result<Exit, RunError> {
+        let why = Why::BeforeRetryFailed(hook.to_string());
         let reason = match verdict.reason() {
             Some(reason) => Reason { why, ..reason.clone() },
             None => Reason::new(why),
@@ -113,10 +113,10 @@ impl Run<'_> {
             ));
         }
         let failure = match self.host.hook(shell, &spec) {
-            Ok(hook) => match (hook.interrupted, hook.outcome.end) {
+            Ok(hook) => match (hook.interrupted, &hook.outcome.end) {
                 (Some(signal), _) => return Err(RunError::Interrupted(signal)),
                 (None, End::Exited(0)) => return Ok(()),
-                (None, end) => end.to_string(),
+                _ => hook.outcome.to_string(),
             },
             Err(RunError::Fault(why)) => why,
             Err(interrupted) => return Err(interrupted),

@@ -65,8 +65,8 @@ pub(crate) trait Host {
     /// Time since the UNIX epoch; it may jump.
     fn time_of_day(&self) -> Duration;
     /// Waits until this much time has passed, handling signals. Meanwhile `shown` says, for the time that is left,
-    /// what a person at the terminal may see of it. False if a signal (USR1) has ended the wait, and not the run.
-    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError>;
+    /// what a person at the terminal may see of it, in so many columns. False if a signal (USR1) has ended the wait, and not the run.
+    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError>;
     /// Asks a predicate about the attempt that has just ended: it gets all of the output.
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// Runs a shell command that is told of something: it gets no terminal, and no input but the end of the output.

@@ -7,6 +7,6 @@ use super::event::{Event, Moment, Wait};
 pub(crate) trait Observer {
     /// What to print about this event, line feeds included; None is nothing.
     fn line(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String>;
-    /// What to show on a terminal while this is left of a wait; one line.
-    fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration) -> String;
+    /// What to show on a terminal at this moment, while this is left of a wait; one line of so many columns.
+    fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration, columns: usize) -> String;
 }

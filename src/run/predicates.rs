@@ -12,7 +12,7 @@ impl Run<'_> {
             (Verdict::Success, Some(shell)) => match self.ask(shell, outcome, None)? {
                 Ok(true) => Verdict::Success,
                 Ok(false) => classifier.judge_denied(outcome),
-                Err(end) => unanswered("--success-if", &end, Reason::new(Why::ByDefault)),
+                Err(asked) => unanswered("--success-if", &asked, Reason::new(Why::ByDefault)),
             },
             (verdict, _) => verdict,
         };
@@ -28,32 +28,37 @@ impl Run<'_> {
                 ..decided(rule)
             }),
             Ok(false) => Verdict::Permanent(decided(rule)),
-            Err(end) => unanswered("--retry-if", &end, reason.clone()),
+            Err(asked) => unanswered("--retry-if", &asked, reason.clone()),
         })
     }
 
     /// Whether the predicate says yes, or how it ended otherwise.
-    fn ask(&mut self, shell: &str, outcome: &Outcome, reason: Option<&Reason>) -> Result<Result<bool, End>, RunError> {
+    fn ask(
+        &mut self,
+        shell: &str,
+        outcome: &Outcome,
+        reason: Option<&Reason>,
+    ) -> Result<Result<bool, Outcome>, RunError> {
         let spec = self.spec_about(outcome, reason);
         let asked = self.host.ask(shell, &spec)?;
-        match (asked.interrupted, asked.outcome.end) {
+        match (asked.interrupted, &asked.outcome.end) {
             (Some(signal), _) => Err(RunError::Interrupted(signal)),
             (None, End::Exited(0)) => Ok(Ok(true)),
             (None, End::Exited(1)) => Ok(Ok(false)),
-            (None, end) => Ok(Err(end)),
+            _ => Ok(Err(asked.outcome)),
         }
     }
 }
 
 /// An error of the predicate is told, and makes the failure a permanent one. But that the run has no more time is nobody's
 /// error.
-fn unanswered(option: &'static str, end: &End, reason: Reason) -> Verdict {
-    let how = end.to_string();
+fn unanswered(option: &'static str, asked: &Outcome, reason: Reason) -> Verdict {
+    let how = asked.to_string();
     let reason = Reason {
         why: Why::PredicateFailed { option, how },
         ..reason
     };
-    match end {
+    match asked.end {
         End::TimedOut(Bound::Deadline) => Verdict::Transient(reason),
         _ => Verdict::Permanent(reason),
     }

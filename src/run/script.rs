@@ -51,7 +51,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError> {
+    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
         Ok(true)

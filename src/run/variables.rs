@@ -8,7 +8,7 @@ use super::host::Variable;
 use super::nesting::{AROUND, COUNTED, Counted};
 use super::plan::{Identity, Plan};
 use super::text::printable;
-use crate::policy::classifier::{Reason, Why};
+use crate::policy::classifier::Reason;
 use crate::policy::outcome::{End, Outcome};
 
 /// Variables that stand for no option.
@@ -71,7 +71,7 @@ pub(super) fn of_run(
 
 /// Of the attempt that a program is asked or told about, or of the one before: why it is a failure, and how long it ran.
 pub(super) fn of_ended(ended: Option<(&Outcome, Option<&Reason>)>) -> [Variable; 2] {
-    let reason = ended.and_then(|(outcome, reason)| Some(in_words(&outcome.end, reason?)));
+    let reason = ended.and_then(|(outcome, reason)| Some(in_words(outcome, reason?)));
     let ran = ended.map(|(outcome, _)| outcome.ran.as_millis().to_string());
     [
         variable("BACKOFF_REASON", reason.unwrap_or_default()),
@@ -79,17 +79,15 @@ pub(super) fn of_ended(ended: Option<(&Outcome, Option<&Reason>)>) -> [Variable;
     ]
 }
 
-fn in_words(end: &End, reason: &Reason) -> String {
-    match &reason.why {
-        Why::PredicateFailed { option, how } => return format!("{end}; {option} failed: {how}"),
-        Why::BeforeRetryFailed(how) => return format!("{end}; --before-retry failed: {how}"),
-        _ => {}
+fn in_words(outcome: &Outcome, reason: &Reason) -> String {
+    if let Some(failed) = reason.why.failed_program() {
+        return format!("{outcome}; {failed}");
     }
-    match (&reason.matched, reason.unproven) {
+    match (&reason.matched, reason.against) {
         // A variable cannot hold a NUL, which is escaped here as well.
         (Some(text), _) => printable(text),
-        (None, Some(unproven)) => format!("{unproven} ({end})"),
-        (None, None) => end.to_string(),
+        (None, Some(against)) => format!("{against} ({outcome})"),
+        (None, None) => outcome.to_string(),
     }
 }
 

@@ -47,7 +47,7 @@ fn a_spent_budget_makes_a_transient_failure_final() {
         .expect_code(7)
         .expect_stderr("gave up after 10 attempts in ")
         .expect_stderr(
-            "exit 7 (budget \"api\" is spent: 9 of 10 attempts in 10m00s were retries; --budget-ratio allows more)\n",
+            "exit 7 (budget \"api\" is spent: 9 of 10 attempts in 10m were retries; --budget-ratio allows more)\n",
         );
     sharing(&dir, "-n 50 -- false")
         .expect_code(1)

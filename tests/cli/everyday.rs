@@ -110,7 +110,7 @@ const TASKS: &[Task] = &[
         stand_ins: &[("list-jobs", "[ $BACKOFF_ATTEMPT = 3 ] || echo job-7; echo job-8")],
         variables: &[("id", "job-7")],
         says: &[
-            "attempt 1 failed: matched \"job-7\" (exit 0) after ",
+            "attempt 1 failed: matched \"job-7\" (exit 0; --fail-match) after ",
             "; retrying in 5.0s\n",
             "succeeded on attempt 3 ",
         ],

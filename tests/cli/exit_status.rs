@@ -94,7 +94,7 @@ fn a_time_out_is_124_however_the_command_takes_it() {
 fn a_timed_out_attempt_is_retried() {
     run!("-n 2 -t 50ms -b 1ms -- sleep 30")
         .expect_code(124)
-        .expect_stderr("attempt 1 of 2 failed: timed out after ");
+        .expect_stderr("attempt 1 of 2 failed: timed out (--timeout 50ms) after ");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_missing_interpreter_is_named() {
     let script = script(&dir, "#!/no/such/interpreter\n");
     run!("-- {}", script)
         .expect_code(127)
-        .expect_stderr("its interpreter is missing");
+        .expect_stderr("its interpreter '/no/such/interpreter' is missing\n");
 }
 
 #[test]
@@ -168,7 +168,9 @@ fn a_script_without_an_interpreter_line_runs_in_sh() {
 fn what_cannot_start_is_retried_if_listed() {
     run!("-n 2 -b 1ms -e 127 -- no-such-command-here")
         .expect_code(127)
-        .expect_stderr("attempt 1 of 2 failed: cannot run 'no-such-command-here': command not found; retrying");
+        .expect_stderr(
+            "attempt 1 of 2 failed: cannot run 'no-such-command-here': command not found (--retry-exit); retrying",
+        );
     run!("-n 2 -b 1ms -e 126 -- /")
         .expect_code(126)
         .expect_stderr("attempt 1 of 2 failed");

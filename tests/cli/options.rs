@@ -386,7 +386,12 @@ fn every_option_has_a_working_variable() {
         ("plot", "1", "", "by chance"),
         ("idle-timeout", "0.1", "-q -n 1 -- sleep 9", "124"),
         ("success-match", "yes", "-q -n 1 -- echo no", "no"),
-        ("fail-match", "no", "-n 1 -- echo no", "matched \"no\" (exit 0)"),
+        (
+            "fail-match",
+            "no",
+            "-n 1 -- echo no",
+            "matched \"no\" (exit 0; --fail-match)",
+        ),
         ("retry-match", "x", "-- false", "no retry rule matches"),
         (
             "stop-match",

@@ -232,7 +232,7 @@ fn a_long_line_takes_little_memory() {
         assert_eq!(count, size + 22);
         Shown::from(child.wait_with_output().unwrap())
             .expect_code(1)
-            .expect_stderr("matched \"needle in a haystack\" (exit 0)");
+            .expect_stderr("matched \"needle in a haystack\" (exit 0; --fail-match)");
         assert!(began.elapsed() < PATIENCE);
     }
 }
@@ -330,7 +330,7 @@ fn bytes_of_a_pattern_that_are_not_utf8_are_refused_or_matched() {
 fn output_decides_about_success() {
     let bad = "--fail-match bad";
     let shown = run!("-n 1 {..} -- echo 'too bad'", bad).expect_code(1);
-    shown.expect_stderr(": matched \"bad\" (exit 0) (no attempt is left: --attempts 1)\n");
+    shown.expect_stderr(": matched \"bad\" (exit 0; --fail-match) (no attempt is left: --attempts 1)\n");
     once(bad, "echo bad; exit 3").expect_code(3);
     once("--success-exit 0,3 --fail-match bad", "echo bad; exit 3").expect_code(3);
     once("--success-exit 0,3", "exit 3").expect_code(3);
@@ -358,7 +358,7 @@ fn each_attempt_is_judged_by_its_own_output() {
     let script = "test $BACKOFF_ATTEMPT = 3 || echo bad";
     thrice("--fail-match bad", script)
         .expect_code(0)
-        .expect_stderr("attempt 2 of 3 failed: matched \"bad\" (exit 0) after ");
+        .expect_stderr("attempt 2 of 3 failed: matched \"bad\" (exit 0; --fail-match) after ");
 }
 
 #[test]
@@ -393,7 +393,9 @@ fn a_message_names_what_matched() {
     let shown = thrice("-r 'queue capacity'", "echo error: queue capacity reached; exit 1").expect_code(1);
     let lines: Vec<&str> = shown.stderr.lines().collect();
     assert!(
-        lines[0].starts_with("backoff: sh: attempt 1 of 3 failed: matched \"queue capacity\" (exit 1) after "),
+        lines[0].starts_with(
+            "backoff: sh: attempt 1 of 3 failed: matched \"queue capacity\" (exit 1) (--retry-match) after "
+        ),
         "{shown:?}"
     );
     let matched = ": matched \"queue capacity\" (exit 1) (no attempt is left: --attempts 3)";
@@ -584,10 +586,9 @@ fn waits(shown: &Shown) -> Vec<Duration> {
         .filter_map(|line| line.split_once("; retrying in "));
     lines
         .map(|(_, wait)| {
+            let wait = wait.strip_suffix(", as the output asked").unwrap_or(wait);
             let (number, unit) = wait.split_at(wait.find(|c: char| c.is_ascii_alphabetic()).unwrap());
-            let scale = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)]
-                .into_iter()
-                .find(|known| known.0 == unit);
+            let scale = [("ms", 1e-3), ("s", 1.0)].into_iter().find(|known| known.0 == unit);
             Duration::from_secs_f64(number.parse::<f64>().unwrap() * scale.unwrap().1)
         })
         .collect()
@@ -694,7 +695,7 @@ fn silence_ends_an_attempt() {
     let began = Instant::now();
     let shown = run!("-n 1 -i 150ms -- sh -c 'echo out; exec sleep 60'").expect_code(124);
     assert_eq!(shown.stdout, "out\n");
-    shown.expect_stderr("silent");
+    shown.expect_stderr(": no output for 150ms (--idle-timeout) (");
     let passed_on = |redirect: &str, keep: &str| {
         let script = format!("for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; echo $i {redirect}; done; exec sleep 60");
         let shown = once(words!("-i 700ms {..}", keep), &script).expect_code(124);
@@ -716,7 +717,7 @@ fn silence_ends_an_attempt() {
     assert!(began.elapsed() < Duration::from_secs(40));
     run!("-n 2 -b 1ms -i 50ms -- sleep 60")
         .expect_code(124)
-        .expect_stderr("attempt 1 of 2 failed: silent");
+        .expect_stderr("attempt 1 of 2 failed: no output for 50ms (--idle-timeout) after ");
     run!("-n 2 -i 50ms --stop-on-timeout -- sleep 60")
         .expect_code(124)
         .expect_stderr("gave up after 1 attempt");

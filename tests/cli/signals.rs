@@ -60,8 +60,12 @@ fn an_ordinary_command_ends_and_so_does_backoff() {
 fn no_attempt_follows_a_signal_even_if_the_command_fails_by_itself() {
     let (live, _) = probe_under_backoff("-n 9 -b 1ms", "signals 7");
     live.signal(Signal::SIGTERM);
-    let shown = live.finish().expect_code(7).expect_silence();
+    let shown = live.finish().expect_code(7);
     assert_eq!(shown.stdout, "15\n");
+    assert_eq!(
+        shown.stderr,
+        "backoff: probe: interrupted by SIGTERM; no further attempt\n"
+    );
 }
 
 #[test]

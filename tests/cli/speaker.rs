@@ -79,7 +79,12 @@ fn a_label_is_one_short_line() {
 #[test]
 fn the_countdown_says_it_too() {
     let args = words!("--label job -n 2 --delays 1.2s -j none -- false");
-    let shown = Terminal::start("env", words!("-u NO_COLOR TERM=xterm {} {..}", *BIN, args)).rest();
+    let shown = Terminal::sized(
+        Some((24, 80)),
+        "env",
+        words!("-u NO_COLOR TERM=xterm {} {..}", *BIN, args),
+    )
+    .rest();
     assert!(
         shown.contains("backoff: job: attempt 2 of 2 in 2s (exit 1)"),
         "{shown:?}"

@@ -15,7 +15,7 @@ fn a_failure_of_any_kind_is_the_one_that_is_waited_for() {
     for (how, says) in [
         ("exit 7", "exit 7"),
         ("kill -TERM $$", "killed by SIGTERM"),
-        ("exec sleep 30", "timed out"),
+        ("exec sleep 30", "timed out (--timeout 200ms)"),
         ("nosuchcommand", "exit 127"),
     ] {
         let script = format!("{TWICE} && exit; {how}");
@@ -122,7 +122,7 @@ fn rules_say_what_a_failure_is_and_not_whether_it_counts() {
     run!("{..} -- sh -c {}", words, script)
         .expect_code(0)
         .expect_stderr("the failure came on attempt 3 of 4 after ")
-        .expect_stderr("matched \"bad\" (exit 0)\n");
+        .expect_stderr("matched \"bad\" (exit 0; --fail-match)\n");
     for rule in ["--stop-exit 1", "--retry-exit 75", "--stop-match oops", "--for curl"] {
         run!("--until failure {..} -- sh -c {}", rule, TWICE)
             .expect_code(0)

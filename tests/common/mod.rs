@@ -19,6 +19,7 @@ pub mod process;
 pub mod pty;
 #[cfg(feature = "redis")]
 pub mod redis;
+pub mod screen;
 pub mod storm;
 pub mod tools;
 

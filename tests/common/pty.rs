@@ -11,7 +11,10 @@ use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
+use rustix::termios::{Winsize, tcsetwinsize};
+
 use super::process::{is_alive, parent_of};
+use super::screen::Screen;
 use super::words::Words;
 use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
 
@@ -25,15 +28,25 @@ pub struct Terminal {
     pub child: Child,
     /// What was shown and not yet looked for.
     pub shown: String,
+    /// What is to be seen of it, where the terminal has a size.
+    pub screen: Option<Screen>,
 }
 
 impl Terminal {
     /// Runs a program as the leader of a session on a new terminal.
     pub fn start(program: &str, args: impl Words) -> Terminal {
+        Terminal::sized(None, program, args)
+    }
+
+    /// The same on a terminal of so many rows and columns.
+    pub fn sized(size: Option<(u16, u16)>, program: &str, args: impl Words) -> Terminal {
         // Close-on-exec from the start: a terminal is closed only when nobody holds its master.
         let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
+        if let Some((rows, columns)) = size {
+            set_size(&master, rows, columns);
+        }
         let slave = std::fs::OpenOptions::new()
             .read(true)
             .write(true)
@@ -55,6 +68,29 @@ impl Terminal {
             master: File::from(std::os::fd::OwnedFd::from(master)),
             child,
             shown: String::new(),
+            screen: size.map(|(rows, columns)| Screen::new(rows.into(), columns.into())),
+        }
+    }
+
+    /// Makes the window narrower or wider, once all is shown that there is.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        while self.is_readable(10) && self.read_some() {}
+        self.screen.as_mut().unwrap().resize(columns.into());
+        set_size(&self.master, rows, columns);
+    }
+
+    /// All lines that are to be seen, or were.
+    pub fn lines(&self) -> Vec<String> {
+        self.screen.as_ref().unwrap().lines()
+    }
+
+    /// Waits until the lines are as they should be.
+    #[track_caller]
+    pub fn until(&mut self, holds: impl Fn(&[String]) -> bool) {
+        let began = Instant::now();
+        while !holds(&self.lines()) {
+            assert!(began.elapsed() < PATIENCE, "{:#?}", self.lines());
+            assert!(self.read_some(), "the terminal closed: {:#?}", self.lines());
         }
     }
 
@@ -110,20 +146,42 @@ impl Terminal {
         self.expect("\r\n").parse().unwrap()
     }
 
+    fn is_readable(&self, milliseconds: u8) -> bool {
+        let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
+        poll(&mut fds, PollTimeout::from(milliseconds)).unwrap_or(0) > 0
+    }
+
     /// False once nobody has the terminal open any more.
     fn read_some(&mut self) -> bool {
-        let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
-        if poll(&mut fds, PollTimeout::from(100u8)).unwrap_or(0) == 0 {
+        if !self.is_readable(100) {
             return true;
         }
         let mut bytes = [0; 4096];
         match self.master.read(&mut bytes) {
             Ok(count) if count > 0 => {
-                self.shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
+                let text = String::from_utf8_lossy(&bytes[..count]);
+                if let Some(screen) = &mut self.screen {
+                    screen.feed(&text);
+                }
+                self.shown.push_str(&text);
                 true
             }
             _ => false,
         }
+    }
+
+    /// All rows once nobody has the terminal open any more.
+    pub fn last_rows(mut self) -> Vec<String> {
+        while self.read_some() {}
+        self.child.wait().unwrap();
+        self.screen.take().unwrap().rows()
+    }
+
+    /// All lines once nobody has the terminal open any more.
+    pub fn last_lines(mut self) -> Vec<String> {
+        while self.read_some() {}
+        self.child.wait().unwrap();
+        self.lines()
     }
 
     /// All that is shown until nobody has the terminal open any more.
@@ -142,6 +200,16 @@ impl Terminal {
         }
         self.child.wait().unwrap()
     }
+}
+
+fn set_size(master: &impl AsFd, rows: u16, columns: u16) {
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(master, size).unwrap();
 }
 
 /// Closes the terminal of a running command, under a shell and as the leader of the session, which the kernel tells

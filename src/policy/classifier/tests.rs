@@ -161,6 +161,72 @@ fn the_predicate_is_asked_where_no_rule_decides() {
 }
 
 #[test]
+fn what_makes_a_failure_of_an_exit_code_is_known() {
+    let mut rules = Classifier {
+        success_exit: codes("0,3"),
+        success_match: vec![0],
+        fail_match: vec![1],
+        ..rules(&[])
+    };
+    let against = |rules: &Classifier, end: End, found: [bool; 2]| {
+        let seen = Seen {
+            matched: found.iter().map(|found| found.then(|| "text".to_owned())).collect(),
+            ..Seen::default()
+        };
+        let verdict = rules.judge(&Outcome {
+            seen,
+            ..Outcome::new(end, Duration::ZERO)
+        });
+        verdict.reason().map(|reason| reason.against)
+    };
+    assert_eq!(against(&rules, End::Exited(0), [true, false]), None);
+    for code in [0, 3] {
+        let end = || End::Exited(code);
+        assert_eq!(against(&rules, end(), [true, true]), Some(Some(Against::FailMatch)));
+        assert_eq!(
+            against(&rules, end(), [false, false]),
+            Some(Some(Against::NoSuccessMatch))
+        );
+    }
+    assert_eq!(against(&rules, End::Exited(1), [true, true]), Some(None));
+    rules.success_exit = codes("3");
+    assert_eq!(
+        against(&rules, End::Exited(0), [true, true]),
+        Some(Some(Against::SuccessExit))
+    );
+    assert_eq!(against(&rules, End::Signaled(Signal::TERM), [true, false]), Some(None));
+    let shown = [
+        Against::SuccessExit,
+        Against::FailMatch,
+        Against::NoSuccessMatch,
+        Against::SuccessIf,
+    ];
+    assert_eq!(
+        shown.map(|against| against.to_string()),
+        [
+            "not in --success-exit",
+            "--fail-match",
+            "no line matches --success-match",
+            "--success-if says no"
+        ]
+    );
+}
+
+#[test]
+fn a_program_that_failed_is_named() {
+    let failed = |why: Why| why.failed_program();
+    let how = || "exit 5".to_owned();
+    let asked = Why::PredicateFailed {
+        option: "--retry-if",
+        how: how(),
+    };
+    assert_eq!(failed(asked).as_deref(), Some("--retry-if failed: exit 5"));
+    let prepared = failed(Why::BeforeRetryFailed(how()));
+    assert_eq!(prepared.as_deref(), Some("--before-retry failed: exit 5"));
+    assert_eq!(failed(Why::ByDefault), None);
+}
+
+#[test]
 fn what_is_denied_is_judged_as_a_failure() {
     let denied = |classifier: &Classifier, code: u8, found: bool| {
         let seen = Seen {
@@ -171,8 +237,8 @@ fn what_is_denied_is_judged_as_a_failure() {
             seen,
             ..Outcome::new(End::Exited(code), Duration::ZERO)
         });
-        let unproven = verdict.reason().and_then(|reason| reason.unproven);
-        assert_eq!(unproven, Some(Unproven::SuccessIf));
+        let against = verdict.reason().and_then(|reason| reason.against);
+        assert_eq!(against, Some(Against::SuccessIf));
         shown(verdict)
     };
     assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::ByDefault)));

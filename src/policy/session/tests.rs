@@ -168,18 +168,30 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let mut session = Session::new(&limits, &delays, &[]);
     let mut next = |outcome: &Outcome| {
         let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
-        (decision, session.retries(), session.next_wait(outcome, 0, &mut rng))
+        let wait = session.next_wait(outcome, 0, &mut rng);
+        ((decision, session.retries(), wait), session.is_wait_asked())
     };
-    assert_eq!(next(&failed(ms(1))), (Decision::Retry(s(1)), 1, s(2)));
-    assert_eq!(next(&asks(s(60))), (Decision::Retry(s(60)), 2, s(60)));
+    assert_eq!(next(&failed(ms(1))), ((Decision::Retry(s(1)), 1, s(2)), false));
+    assert_eq!(next(&asks(s(60))), ((Decision::Retry(s(60)), 2, s(60)), true));
     // The waits have grown beneath.
-    assert_eq!(next(&asks(ms(1))), (Decision::Retry(s(4)), 3, s(8)));
+    assert_eq!(next(&asks(ms(1))), ((Decision::Retry(s(4)), 3, s(8)), false));
+    assert_eq!(next(&asks(s(8))), ((Decision::Retry(s(8)), 4, s(16)), false));
     let too_long = asks(s(60) + Duration::from_nanos(1));
-    assert_eq!(next(&too_long), (gave_up(GiveUp::RetryAfterTooLong), 3, s(60)));
+    assert_eq!(next(&too_long).0, (gave_up(GiveUp::RetryAfterTooLong), 4, s(60)));
 
     let mut deaf = Session::new(&UNBOUNDED, &delays, &[]);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(1)));
+    // Who has succeeded was not asked to wait.
+    let limits = Limits {
+        until: Until::Never,
+        ..limits
+    };
+    let mut unasked = Session::new(&limits, &delays, &[]);
+    for (outcome, verdict, is_asked) in [(asks(s(60)), &TRANSIENT, true), (asks(s(60)), &Verdict::Success, false)] {
+        unasked.next(&outcome, verdict, ms(1), &mut rng);
+        assert_eq!(unasked.is_wait_asked(), is_asked);
+    }
 }
 
 #[test]

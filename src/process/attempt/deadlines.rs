@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::policy::outcome::Bound;
+use crate::policy::outcome::{Bound, Cut};
 use crate::process::sys::deadline::Deadline;
 use crate::run::plan::Bounds;
 
@@ -21,6 +21,8 @@ pub(super) struct Deadlines<'a> {
     is_silent: bool,
     /// When the attempt, which was asked to end, gets KILL.
     pub(super) kill: Deadline,
+    /// It has got it.
+    was_killed: bool,
     /// Time in which backoff was stopped.
     paused: Duration,
 }
@@ -35,6 +37,7 @@ impl<'a> Deadlines<'a> {
             idle: Deadline::maybe_after(started, bounds.idle),
             is_silent: false,
             kill: Deadline::NEVER,
+            was_killed: false,
             paused: Duration::ZERO,
         }
     }
@@ -83,8 +86,21 @@ impl<'a> Deadlines<'a> {
         let is_due = self.kill.is_due(now);
         if is_due {
             self.kill = Deadline::NEVER;
+            self.was_killed = true;
         }
         is_due
+    }
+
+    /// More about the bound that has ended the attempt, if one has.
+    pub(super) fn cut(&self) -> Cut {
+        Cut {
+            limit: match self.ended_by {
+                Some(Bound::Timeout) => self.bounds.timeout,
+                Some(Bound::Idle) => self.bounds.idle,
+                Some(Bound::Deadline) | None => None,
+            },
+            took_kill: self.was_killed && self.ended_by.is_some(),
+        }
     }
 
     /// A bound ends the attempt.

@@ -8,7 +8,7 @@ use super::aftermath;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::running::Running;
-use crate::policy::outcome::{Bound, End, Outcome, Seen};
+use crate::policy::outcome::{Bound, Cut, End, Outcome, Seen};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::child_stdio::ChildStdio;
@@ -35,6 +35,7 @@ pub(crate) struct Launch<'a> {
 struct CommandEnd {
     end: End,
     ran: Duration,
+    cut: Cut,
     interrupted: Option<Signal>,
 }
 
@@ -67,6 +68,7 @@ pub(crate) fn run(
         Err(SpawnError::Exec(failure)) => CommandEnd {
             end: End::NotStarted(failure),
             ran: Duration::ZERO,
+            cut: Cut::default(),
             interrupted: None,
         },
         Err(SpawnError::Fork(errno)) => {
@@ -93,11 +95,13 @@ fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Ins
         // It has said what nobody has read; bare, it would be at it still.
         end = End::TimedOut(ended_by.unwrap_or(Bound::Deadline));
     }
+    let cut = attempt.deadlines.cut();
     Child::reap(attempt.child);
     event_loop.reap_orphans(None);
     Ok(CommandEnd {
         end,
         ran,
+        cut,
         interrupted: attempt.interrupted,
     })
 }
@@ -138,6 +142,7 @@ fn outcome(event_loop: &mut EventLoop, over: CommandEnd) -> Result<Attempt, RunE
         outcome: Outcome {
             end,
             ran: over.ran,
+            cut: over.cut,
             seen,
         },
         interrupted: over.interrupted,

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use nix::poll::PollFlags;
+use nix::poll::{PollFd, PollFlags};
 
 use super::background::Background;
 use crate::process::attempt::event_loop::EventLoop;
@@ -11,13 +11,15 @@ use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
-use crate::process::sys::timer::ExactTimers;
-use crate::process::terminal::countdown::Countdown;
+use crate::process::sys::fd::inherited;
+use crate::process::sys::stdio;
+use crate::process::sys::timer::{ExactTimers, poll};
+use crate::process::terminal::countdown::{Countdown, LineFor};
 use crate::run::host::RunError;
 use crate::run::output::Progress;
 
-/// What a person at the terminal may see while this is left of a wait.
-pub(super) type LineFor<'a> = &'a dyn Fn(Duration) -> String;
+/// Once a signal has ended the run, how long what is still to be said may wait for its reader.
+const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub(super) struct BetweenAttempts {
@@ -82,9 +84,23 @@ impl BetweenAttempts {
             self.countdown = Countdown::new(delay, progress == Progress::Always);
         }
         let waited = self.sleep_until(end, shown.map(|(line, _)| line));
-        self.countdown.erase();
         drop(exact);
-        waited.map(|()| !std::mem::take(&mut self.event_loop.wait_is_over))
+        self.end_countdown(waited)
+            .map(|()| !std::mem::take(&mut self.event_loop.wait_is_over))
+    }
+
+    /// Takes the countdown away before anything else is shown. A terminal that takes nothing (Ctrl-S) is waited for as
+    /// with any message.
+    fn end_countdown(&mut self, mut waited: Result<(), RunError>) -> Result<(), RunError> {
+        while !self.countdown.erase() {
+            match self.has_room(inherited(stdio::ERR)) {
+                Ok(true) => {}
+                Ok(false) => break,
+                // The run is ending, and from now on nothing is waited for for long.
+                Err(error) => waited = waited.and(Err(error)),
+            }
+        }
+        waited
     }
 
     /// An attempt starts: there is no wait that USR1 could end.
@@ -121,6 +137,16 @@ impl BetweenAttempts {
             }
         }
         Ok(false)
+    }
+
+    /// Waits until something can be written here. It may be a pipe that nobody empties, and a signal must get through; one
+    /// that has got through must not be held up. False once readers have no more time.
+    pub(super) fn has_room(&mut self, fd: BorrowedFd<'_>) -> Result<bool, RunError> {
+        if self.event_loop.is_ending {
+            Ok(has_room_soon(fd, self.event_loop.readers_have_until))
+        } else {
+            self.wait_for_room(fd)
+        }
     }
 
     /// Waits until something can be written here. False once readers have no more time.
@@ -163,6 +189,21 @@ impl BetweenAttempts {
             if until.is_due(now()) {
                 return Ok(Err(format!("gives no answer within {} ms", limit.as_millis())));
             }
+        }
+    }
+}
+
+/// Whether something can be written here, now or in a moment, but not after this. Signals have to wait.
+fn has_room_soon(fd: BorrowedFd<'_>, at_the_latest: Deadline) -> bool {
+    let until = Deadline::after(now(), FINAL_WRITE_TIMEOUT).or_earlier(at_the_latest);
+    loop {
+        let left = until.left(now());
+        let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
+        if poll(&mut fds, left) && fds[0].any().unwrap_or(false) {
+            return true;
+        }
+        if left.is_some_and(|left| left.is_zero()) {
+            return false;
         }
     }
 }

@@ -70,10 +70,12 @@ impl System {
     }
 
     pub(super) fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
+        let begin = self.between.event_loop.streams.as_mut().map(Streams::begin_line);
+        let is_in_line = begin.unwrap_or(Ok(false)).map_err(RunError::Fault)?;
         if self.hold(lines.as_bytes())? {
             return Ok(());
         }
-        self.standard_error.write(&mut self.between, lines)
+        self.standard_error.write(&mut self.between, is_in_line, lines)
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct LogFile {
     path: PathBuf,
     /// The path stands for a descriptor that backoff was not given. One of its own may get that number.
     is_not_given: bool,
-    /// Opened when there is something to write.
+    /// Made when there is something to write.
     sink: Option<Sink>,
     is_lost: bool,
 }
@@ -31,6 +31,30 @@ impl LogFile {
             sink: None,
             is_lost: false,
         }
+    }
+
+    /// Opens it, if it is there already: that there will be no log is to be known before it is missed, and a run that has
+    /// nothing to say makes no file. The warning, if it cannot be opened.
+    pub(super) fn open(&mut self) -> Option<String> {
+        let sink = match self.is_not_given {
+            true => Err(Errno::EBADF.into()),
+            false => Sink::append_if_there(&self.path),
+        };
+        match sink {
+            Ok(sink) => {
+                self.sink = sink;
+                None
+            }
+            Err(error) => Some(self.give_up(&describe_error(&error))),
+        }
+    }
+
+    fn give_up(&mut self, why: &str) -> String {
+        self.is_lost = true;
+        format!(
+            "warning: cannot write to --log-file {:?}: {why}; going on without it",
+            self.path
+        )
     }
 
     /// Writes lines. Where they cannot be written, no later ones are; a warning says so, once.
@@ -47,17 +71,10 @@ impl LogFile {
             Ok(Err(unwritten)) => unwritten.why(),
             Err(error) => describe_error(&error),
         };
-        self.is_lost = true;
-        Ok(Some(format!(
-            "warning: cannot write to --log-file {:?}: {why}; going on without it",
-            self.path
-        )))
+        Ok(Some(self.give_up(&why)))
     }
 
     fn sink(&mut self) -> io::Result<&Sink> {
-        if self.is_not_given {
-            return Err(Errno::EBADF.into());
-        }
         let sink = match self.sink.take() {
             Some(sink) => sink,
             None => Sink::append(&self.path)?,

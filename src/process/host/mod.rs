@@ -108,6 +108,14 @@ impl System {
         })
     }
 
+    /// Before the run: says so if there will be no log.
+    pub(crate) fn open_log(&mut self) -> Result<(), RunError> {
+        match self.log_file.as_mut().and_then(LogFile::open) {
+            Some(warning) => self.complain(&warning),
+            None => Ok(()),
+        }
+    }
+
     /// Begins to ask whoever keeps the budget. An error is what a person should read.
     fn begin_asking(
         &mut self,
@@ -357,7 +365,7 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration) -> String>) -> Result<bool, RunError> {
+    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError> {
         if delay.is_zero() {
             // The attempt that follows receives signals first.
             return Ok(true);

@@ -6,6 +6,7 @@ use super::between_attempts::BetweenAttempts;
 use super::writer::{self, WriteError};
 use crate::process::streams::sink::Sink;
 use crate::process::sys::stdio;
+use crate::process::terminal::fresh_line::fresh_line;
 use crate::run::host::RunError;
 
 #[derive(Debug, Default)]
@@ -19,14 +20,22 @@ pub(super) struct StandardError {
 }
 
 impl StandardError {
-    /// Writes lines. That they cannot be written is no further error: nobody is left to be told.
-    pub(super) fn write(&mut self, between: &mut BetweenAttempts, lines: &str) -> Result<(), RunError> {
+    /// Writes lines. That they cannot be written is no further error: nobody is left to be told. `is_in_line`: the command
+    /// is known to have left a line without its end.
+    pub(super) fn write(
+        &mut self,
+        between: &mut BetweenAttempts,
+        is_in_line: bool,
+        lines: &str,
+    ) -> Result<(), RunError> {
         let sink = self.sink.get_or_insert_with(|| Sink::new(stdio::ERR));
-        let lines = if self.is_in_a_line {
-            Cow::Owned(format!("\n{lines}"))
-        } else {
-            Cow::Borrowed(lines)
+        // On a terminal what is known may not be all: others write there, and what is typed is echoed.
+        let begin = match fresh_line() {
+            Some(blanks) => Cow::Owned(blanks),
+            None if (is_in_line || self.is_in_a_line) && !lines.starts_with('\n') => Cow::Borrowed("\n"),
+            None => Cow::Borrowed(""),
         };
+        let lines = begin + lines;
         let mut rest = lines.as_bytes();
         let result = writer::write(between, sink, &mut rest);
         if let Some(last) = lines.as_bytes()[..lines.len() - rest.len()].last() {

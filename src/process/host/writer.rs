@@ -1,25 +1,15 @@
 //! What backoff itself writes: lines about a run, reports, output that was kept. It may go to a pipe that nobody
 //! empties, and signals must get through all the same.
 
-use std::os::fd::BorrowedFd;
-use std::time::Duration;
-
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags};
 
 use super::between_attempts::BetweenAttempts;
 use crate::policy::signal::Signal;
 use crate::process::streams::destination::{Broken, OutputDestination};
 use crate::process::streams::release::Release;
 use crate::process::streams::sink::Sink;
-use crate::process::sys::clock::now;
-use crate::process::sys::deadline::Deadline;
-use crate::process::sys::timer::poll;
 use crate::run::host::RunError;
 use crate::run::text::{describe, describe_error};
-
-/// Once a signal has ended the run, how long what is still to be said may wait for its reader.
-const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Why a text was not written.
 pub(super) enum WriteError {
@@ -45,14 +35,7 @@ impl WriteError {
 /// Writes all of a text, of which `rest` is what has not been written.
 pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, rest: &mut &[u8]) -> Result<(), WriteError> {
     while !rest.is_empty() {
-        // It may be a pipe that nobody empties, and a signal must get through; one that has got through must
-        // not be held up.
-        let has_room = if between.event_loop.is_ending {
-            has_room_soon(sink.fd(), between.event_loop.readers_have_until)
-        } else {
-            between.wait_for_room(sink.fd()).map_err(WriteError::RunError)?
-        };
-        if !has_room {
+        if !between.has_room(sink.fd()).map_err(WriteError::RunError)? {
             return Err(WriteError::Unread);
         }
         match sink.write(rest) {
@@ -62,21 +45,6 @@ pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, rest: &mut &[u8]
         }
     }
     Ok(())
-}
-
-/// Whether something can be written here, now or in a moment, but not after this. Signals have to wait.
-fn has_room_soon(fd: BorrowedFd<'_>, at_the_latest: Deadline) -> bool {
-    let until = Deadline::after(now(), FINAL_WRITE_TIMEOUT).or_earlier(at_the_latest);
-    loop {
-        let left = until.left(now());
-        let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
-        if poll(&mut fds, left) && fds[0].any().unwrap_or(false) {
-            return true;
-        }
-        if left.is_some_and(|left| left.is_zero()) {
-            return false;
-        }
-    }
 }
 
 /// Prints what was kept of both outputs, as the run ended. Whether all of it was read in time.
@@ -94,6 +62,7 @@ pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Resu
         }
         // Printed, or nobody wants it any more: in no case a second time.
         destination.clear();
+        streams.on_written(output);
     }
     streams.settle_lines();
     between.event_loop.streams = Some(streams);

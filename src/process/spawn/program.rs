@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
@@ -10,10 +10,12 @@ use super::child::Child;
 use super::child_stdio::ChildStdio;
 use super::imp;
 use super::in_child::{Argv, ChildSetup, SHELL};
+use super::interpreter::interpreter;
 use super::place::Place;
 use crate::policy::outcome::StartFailure;
 use crate::process::signals::Signals;
 use crate::process::sys::environment::{self, Environment};
+use crate::report::words::quoted;
 use crate::run::text::describe;
 
 /// Where commands are looked for if PATH is unset, as the C library has it.
@@ -93,17 +95,28 @@ impl Program {
     /// exec's errno as a person understands it.
     fn explain(&self, errno: Errno) -> StartFailure {
         let path = |file: &CString| PathBuf::from(OsString::from_vec(file.to_bytes().to_vec()));
-        let exists = |file: &CString| path(file).exists();
         let is_dangling = |file: &CString| path(file).is_symlink();
         let is_directory = |file: &CString| path(file).is_dir();
         let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
-        let message = match errno {
-            Errno::ENOENT if self.files.iter().any(exists) => "its interpreter is missing".into(),
-            Errno::ENOENT if self.files.iter().any(is_dangling) => "it is a symbolic link to nothing".into(),
-            Errno::ENOENT | Errno::ENOTDIR => "command not found".into(),
-            Errno::EACCES if self.files.iter().any(is_directory) => "it is a directory".into(),
-            errno => describe(errno),
+        let present = self.files.iter().find(|file| path(file).exists());
+        let message = match (errno, present) {
+            (Errno::ENOENT, Some(file)) => no_interpreter(&path(file)),
+            (Errno::ENOENT, None) if self.files.iter().any(is_dangling) => "it is a symbolic link to nothing".into(),
+            (Errno::ENOENT | Errno::ENOTDIR, _) => "command not found".into(),
+            (Errno::EACCES, _) if self.files.iter().any(is_directory) => "it is a directory".into(),
+            (errno, _) => describe(errno),
         };
         StartFailure { not_found, message }
+    }
+}
+
+/// Of a file that is there, and the kernel says that it is not: what is missing is what would start it.
+fn no_interpreter(file: &Path) -> String {
+    match interpreter(file) {
+        Some(name) if name.as_bytes().ends_with(b"\r") => {
+            format!("its lines end in CRLF, and there is no interpreter {}", quoted(name))
+        }
+        Some(name) => format!("its interpreter {} is missing", quoted(name)),
+        None => "its interpreter is missing".into(),
     }
 }

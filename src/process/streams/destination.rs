@@ -1,6 +1,6 @@
 //! Where an output of the command goes: passed on as it comes, kept for later, or nowhere.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -19,6 +19,10 @@ pub(crate) struct OutputDestination {
     /// Opened when it is first needed.
     sink: OnceCell<Sink>,
     kept: Spool,
+    /// The last byte that was written, until somebody asks.
+    last_written: Cell<Option<u8>>,
+    /// What is kept ends in the middle of a line.
+    keeps_part_of_a_line: bool,
     /// Not only lines of backoff's own are kept.
     holds_output: bool,
     /// Why nothing more can be written or kept.
@@ -42,6 +46,8 @@ impl OutputDestination {
             fd,
             sink: OnceCell::new(),
             kept: Spool::default(),
+            last_written: Cell::new(None),
+            keeps_part_of_a_line: false,
             holds_output: false,
             broken: None,
         }
@@ -59,6 +65,7 @@ impl OutputDestination {
     pub(super) fn begin(&mut self) {
         if self.mode != OutputMode::Failure {
             self.kept.clear();
+            self.keeps_part_of_a_line = false;
         }
     }
 
@@ -114,11 +121,21 @@ impl OutputDestination {
 
     pub(super) fn try_write(&self, bytes: &[u8]) -> Result<usize, Broken> {
         match self.sink().write(bytes) {
-            Ok(count) => Ok(count),
+            Ok(count) => {
+                if let Some(last) = bytes[..count].last() {
+                    self.last_written.set(Some(*last));
+                }
+                Ok(count)
+            }
             Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
             Err(Errno::EPIPE) => Err(Broken::ReaderGone),
             Err(errno) => Err(Broken::Fault(describe(errno))),
         }
+    }
+
+    /// Whether what was written since this was last asked ends in the middle of a line; None if nothing was.
+    pub(super) fn take_is_in_line(&self) -> Option<bool> {
+        self.last_written.take().map(|last| last != b'\n')
     }
 
     /// Keeps this, if it is to be kept.
@@ -131,15 +148,25 @@ impl OutputDestination {
             self.broken = Some(Broken::ReaderGone);
             return;
         }
+        self.keeps_part_of_a_line = bytes.last().is_some_and(|last| *last != b'\n');
         if let Err(error) = self.kept.append(bytes) {
             self.broken = Some(Broken::Fault(cannot_be_kept(&error)));
         }
         self.holds_output = true;
     }
 
-    /// Keeps lines of backoff's own among the command's. The error is what a person should read.
-    pub(super) fn keep_own(&mut self, lines: &[u8]) -> Result<(), String> {
-        self.kept.append(lines).map_err(|error| cannot_be_kept(&error))
+    /// Keeps what backoff or its hooks say among what the command does. The error is what a person should read.
+    pub(super) fn keep_own(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.keeps_part_of_a_line = bytes.last().is_some_and(|last| *last != b'\n');
+        self.kept.append(bytes).map_err(|error| cannot_be_kept(&error))
+    }
+
+    /// A line of backoff's own comes next: one that the command has not ended is ended.
+    pub(super) fn end_kept_line(&mut self) -> Result<(), String> {
+        match self.keeps_part_of_a_line {
+            true => self.keep_own(b"\n"),
+            false => Ok(()),
+        }
     }
 
     /// It cannot be taken from the command.

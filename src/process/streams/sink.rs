@@ -80,11 +80,23 @@ impl Sink {
 
     /// The same where it is known what the path leads to.
     pub(crate) fn append_to(place: &Leaf) -> io::Result<Sink> {
-        let fd = OwnedFd::from(place.append()?);
-        Ok(Sink {
+        Ok(Sink::own(place.append()?))
+    }
+
+    /// The same of a path, but nothing is made: None if it is not there and may be made.
+    pub(crate) fn append_if_there(path: &Path) -> io::Result<Option<Sink>> {
+        match descriptor(path) {
+            Some(fd) => Ok(Some(Sink::new(fd))),
+            None => Ok(Leaf::of(path)?.append_if_there()?.map(Sink::own)),
+        }
+    }
+
+    fn own(file: fs::File) -> Sink {
+        let fd = OwnedFd::from(file);
+        Sink {
             fd: fd.as_raw_fd(),
             method: Method::Own(fd),
-        })
+        }
     }
 
     /// What to poll for room.

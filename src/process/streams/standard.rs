@@ -17,7 +17,7 @@ use crate::policy::signal::Signal;
 use crate::process::spawn::child_stdio::ChildStdio;
 use crate::process::sys::clock::{now, time_of_day};
 use crate::process::sys::deadline::Deadline;
-use crate::process::sys::fd;
+use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
 use crate::run::streams::{OutputMode, StreamOptions};
 use crate::run::text::describe_error;
@@ -30,6 +30,10 @@ pub(crate) struct Streams {
     options: StreamOptions,
     input: Input,
     destinations: [OutputDestination; 2],
+    /// Standard output goes where standard error does.
+    is_one_place: bool,
+    /// What was last written where standard error goes ends in the middle of a line, as far as it went through here.
+    is_in_line: bool,
     /// None between two attempts.
     attempt: Option<AttemptStreams>,
     /// What the last attempt printed, for predicates.
@@ -89,6 +93,8 @@ impl Streams {
             options: options.clone(),
             input,
             destinations: [(1, 0), (2, 1)].map(|(fd, output)| OutputDestination::new(fd, options.keep[output])),
+            is_one_place: fd::is_same_file(stdio::OUT, stdio::ERR),
+            is_in_line: false,
             attempt: None,
             copy: Spool::default(),
             held_lines: match options.keep[1] {
@@ -190,7 +196,26 @@ impl Streams {
         self.held_lines != HeldLines::Passed
     }
 
-    /// Keeps or drops lines that would go to standard error, if they are held back; whether they are.
+    /// A line of backoff's own comes next. Where it is held back, it is kept as a line of its own; elsewhere, whether one
+    /// that was passed on has to be ended first.
+    pub(crate) fn begin_line(&mut self) -> Result<bool, String> {
+        if self.held_lines == HeldLines::Kept {
+            let ended = self.destinations[1].end_kept_line();
+            ended.map_err(|why| format!("standard error: {why}"))?;
+        }
+        Ok(!self.holds_lines() && std::mem::take(&mut self.is_in_line))
+    }
+
+    /// Something may have been written to an output.
+    pub(crate) fn on_written(&mut self, output: usize) {
+        if let Some(is_in_line) = self.destinations[output].take_is_in_line()
+            && (output == 1 || self.is_one_place)
+        {
+            self.is_in_line = is_in_line;
+        }
+    }
+
+    /// Keeps or drops what would go to standard error, if that is held back; whether it is.
     pub(crate) fn hold(&mut self, lines: &[u8]) -> Result<bool, String> {
         if self.held_lines == HeldLines::Kept {
             let kept = self.destinations[1].keep_own(lines);
@@ -272,6 +297,7 @@ impl Streams {
                 Err(error) => self.fail(cannot_keep(&error)),
             }
         }
+        self.on_written(output);
         if self.destinations[output].broken().is_some()
             && let Some(pty) = self.pty()
         {

@@ -50,6 +50,16 @@ pub(crate) fn is_open(number: RawFd) -> bool {
     rustix::io::fcntl_getfd(inherited(number)).is_ok()
 }
 
+/// Whether two descriptors are open and lead to the same file, pipe, socket or device.
+pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
+    let place = |number| {
+        rustix::fs::fstat(inherited(number))
+            .ok()
+            .map(|facts| (facts.st_dev, facts.st_ino))
+    };
+    place(one).is_some_and(|one| place(other) == Some(one))
+}
+
 /// The same error in the words of the other library.
 pub(crate) fn to_nix(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())

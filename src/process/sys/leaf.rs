@@ -129,8 +129,25 @@ impl Leaf {
     /// Opens it at its end; a new file is for this user only. A named pipe that nobody reads is an error. In a sticky
     /// directory no file of another user is written, as `fs.protected_regular` has it.
     pub(crate) fn append(&self) -> io::Result<File> {
-        let mut flags =
-            OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        self.open(OFlags::CREATE)
+    }
+
+    /// The same, but nothing is made: None if it is not there and may be made, as far as that can be known before.
+    pub(crate) fn append_if_there(&self) -> io::Result<Option<File>> {
+        if self.facts()?.is_some() {
+            return self.open(OFlags::empty()).map(Some);
+        }
+        accessat(
+            &self.directory,
+            ".",
+            Access::WRITE_OK | Access::EXEC_OK,
+            AtFlags::EACCESS,
+        )?;
+        Ok(None)
+    }
+
+    fn open(&self, more: OFlags) -> io::Result<File> {
+        let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
         flags.set(OFlags::NOFOLLOW, !self.is_magic);
         let open = || openat(&self.directory, &self.name, flags, Mode::RUSR | Mode::WUSR);
         let file = File::from(above_standard(retry_on_intr(open)?)?);

@@ -1,90 +1,98 @@
-//! A line at the bottom of the terminal that says what is waited for. Drawn over and over in its place, and
-//! gone before anything else is shown.
+//! A line at the foot of the terminal that says what is waited for.
+//!
+//! Others write there meanwhile, and nobody can know when: what is typed is echoed, and what an attempt has left behind
+//! may print something late. So the countdown has a row of its own, the last one, which is taken out of what scrolls
+//! (DECSTBM). Each frame sets that up anew, as another run on the same terminal may have ended it, and leaves the cursor
+//! where it was.
 
 use std::time::{Duration, Instant};
 
 use super::foreground::is_ours;
-use super::size;
+use super::size::{self, Size};
 use crate::process::sys::deadline::Deadline;
-use crate::process::sys::{environment, stdio};
+use crate::process::sys::stdio;
 
 /// Shorter waits would only flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// Back to the first column, and nothing more in this line.
-const ERASE: &str = "\r\x1b[K";
+/// What scrolls has two rows at least.
+const LEAST_ROWS: u16 = 3;
+
+/// What a person at the terminal may see while this is left of a wait, in so many columns.
+pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 
 /// The line of one wait.
 #[derive(Debug, Default)]
 pub(crate) struct Countdown {
     is_wanted: bool,
-    is_shown: bool,
+    /// The size of the terminal that it is shown on.
+    shown_on: Option<Size>,
 }
 
 impl Countdown {
     /// For a wait this long; `always`: also on a terminal that calls itself dumb.
     pub(crate) fn new(wait: Duration, always: bool) -> Countdown {
-        let is_dumb = || environment::variable("TERM").is_none_or(|term| term.is_empty() || term == b"dumb");
-        let is_wanted = wait >= SHORTEST && stdio::is_terminal(stdio::ERR) && (always || !is_dumb());
+        let is_wanted = wait >= SHORTEST && stdio::is_terminal(stdio::ERR) && (always || !super::is_dumb());
         Countdown {
             is_wanted,
-            is_shown: false,
+            shown_on: None,
         }
     }
 
     /// Shows the line for what is left, unless somebody else has the terminal. When it will have to be shown anew: at
     /// the next full second.
-    pub(crate) fn show(&mut self, now: Instant, left: Duration, text: &dyn Fn(Duration) -> String) -> Deadline {
+    pub(crate) fn show(&mut self, now: Instant, left: Duration, line: LineFor<'_>) -> Deadline {
         if !self.is_wanted {
             return Deadline::NEVER;
         }
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         // A job in the background must not write over another's line.
-        if is_ours(stdio::ERR) {
-            let columns = size::columns(stdio::ERR).unwrap_or(80);
-            let text = text(Duration::from_secs(seconds));
+        if is_ours(stdio::ERR)
+            && let Some(size) = size::known(stdio::ERR).filter(|size| size.rows >= LEAST_ROWS)
+        {
             // The last column stays free: some terminals wrap after it.
-            let shown = beginning(&text, usize::from(columns).saturating_sub(1));
-            self.is_shown = write(&format!("{ERASE}{shown}"));
+            let text = line(Duration::from_secs(seconds), usize::from(size.columns) - 1);
+            // What does not fit (a terminal stopped by Ctrl-S) is left out: the frame before is still there.
+            if stdio::has_room(stdio::ERR) {
+                write(&(self.without_stale_text(size) + &frame(size.rows, &text)));
+                self.shown_on = Some(size);
+            }
         }
         let after_the_next = Duration::from_secs(seconds.saturating_sub(1));
         Deadline::after(now, left.saturating_sub(after_the_next))
     }
 
-    /// Takes the line away.
-    pub(crate) fn erase(&mut self) {
-        if std::mem::take(&mut self.is_shown) {
-            write(ERASE);
+    /// Takes the line away. False while the terminal takes nothing.
+    pub(crate) fn erase(&mut self) -> bool {
+        let Some(before) = self.shown_on else { return true };
+        if !stdio::has_room(stdio::ERR) {
+            return false;
         }
+        let size = size::known(stdio::ERR).unwrap_or(before);
+        write(&(self.without_stale_text(size) + &erased(size.rows)));
+        self.shown_on = None;
+        true
+    }
+
+    /// In a window of another size the line stands elsewhere, and one that has become narrower may have broken it into
+    /// several; but always below the cursor, where nothing else is.
+    fn without_stale_text(&self, size: Size) -> String {
+        let has_moved = self.shown_on.is_some_and(|before| before != size);
+        if has_moved { "\x1b[J".to_owned() } else { String::new() }
     }
 }
 
-/// What fits for certain. What the command printed may be in scripts whose characters take two columns, and a line
-/// that wraps could not be taken away again.
-fn beginning(text: &str, columns: usize) -> &str {
-    let mut used = 0;
-    let end = text.char_indices().find(|(_, c)| {
-        used += if c.is_ascii() { 1 } else { 2 };
-        used > columns
-    });
-    &text[..end.map_or(text.len(), |(at, _)| at)]
+/// All rows scroll; a row is free below the cursor; all but the last scroll, which holds the text.
+fn frame(rows: u16, text: &str) -> String {
+    let above = rows - 1;
+    format!("\x1b7\x1b[r\x1b8\x1bD\x1b[A\x1b7\x1b[1;{above}r\x1b[{rows};1H\x1b[m{text}\x1b[K\x1b8")
 }
 
-/// What does not fit at once (a terminal stopped by Ctrl-S) is left out.
-fn write(text: &str) -> bool {
-    stdio::has_room(stdio::ERR) && stdio::write_some(stdio::ERR, text.as_bytes()).is_ok()
+/// All rows scroll, and the last is empty.
+fn erased(rows: u16) -> String {
+    format!("\x1b7\x1b[r\x1b[{rows};1H\x1b[m\x1b[K\x1b8")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_never_wraps() {
-        assert_eq!(beginning("attempt", 7), "attempt");
-        assert_eq!(beginning("attempt", 6), "attemp");
-        assert_eq!(beginning("a失敗", 5), "a失敗");
-        assert_eq!(beginning("a失敗", 4), "a失");
-        assert_eq!(beginning("", 0), "");
-        assert_eq!(beginning("x", 0), "");
-    }
+fn write(text: &str) {
+    // Of a terminal that is gone nobody sees anything.
+    let _ = stdio::write_some(stdio::ERR, text.as_bytes());
 }

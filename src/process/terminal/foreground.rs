@@ -12,6 +12,11 @@ pub(crate) fn is_controlling() -> bool {
     tcgetpgrp(inherited(stdio::IN)).is_ok()
 }
 
+/// Whether the terminal on this descriptor controls this process, and backoff's job has it.
+pub(super) fn has_foreground(terminal: RawFd) -> bool {
+    tcgetpgrp(inherited(terminal)) == Ok(getpgrp())
+}
+
 /// Whether backoff's job has the terminal on this descriptor. Of one that does not control this process nobody can
 /// say: then it is nobody else's.
 pub(crate) fn is_ours(terminal: RawFd) -> bool {
