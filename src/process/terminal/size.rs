@@ -28,7 +28,8 @@ pub(super) fn known(fd: RawFd) -> Option<Size> {
 
 /// How wide the terminal on this descriptor is; None if it is none or does not know.
 pub(crate) fn columns(fd: RawFd) -> Option<u16> {
-    known(fd).map(|size| size.columns)
+    let size = tcgetwinsize(inherited(fd)).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col)
 }
 
 /// The size of a terminal; None of anything else.
