@@ -55,7 +55,6 @@ impl PipeInput {
         let (reader, writer) = pipe()?;
         // A pipe's two ends have flags of their own: the command's stays as it is.
         set_nonblocking(&writer)?;
-        self.buffer.resize(CHUNK, 0);
         let mut feed = Feed::new(writer, self.kept.spool.len());
         if !self.kept.spool.is_empty() {
             self.feed = Some(feed);
@@ -80,6 +79,7 @@ impl PipeInput {
             return Ok(());
         };
         if feed.replayed < feed.replay_end {
+            self.buffer.resize(CHUNK, 0);
             let fed = feed.replay(&self.kept.spool, &mut self.buffer);
             // If that was all, the command hears so without delay. After an error it must not believe so.
             let is_all = || feed.replayed == feed.replay_end && is_at_end(self.source);

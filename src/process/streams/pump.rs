@@ -5,9 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
+use rustix::buffer::spare_capacity;
 
 use super::destination::OutputDestination;
-use crate::process::sys::fd::widen_pipe;
+use crate::process::sys::fd::{to_nix, widen_pipe};
 
 /// Taken from the pipe at once.
 const CHUNK: usize = 64 * 1024;
@@ -110,8 +111,10 @@ impl OutputPump {
     /// Reads into the buffer.
     fn take(&mut self, destination: &mut OutputDestination) -> Option<usize> {
         let source = self.source.as_ref()?;
-        self.buffer.resize(CHUNK, 0);
-        let count = match nix::unistd::read(source, &mut self.buffer) {
+        self.buffer.clear();
+        self.buffer.reserve(CHUNK);
+        // Into memory that nothing was written to: of a silent command no page of it is touched.
+        let count = match rustix::io::read(source, spare_capacity(&mut self.buffer)).map_err(to_nix) {
             Ok(count) => count,
             Err(Errno::EAGAIN | Errno::EINTR) => return None,
             Err(Errno::EIO) if self.is_terminal => 0,
