@@ -30,13 +30,21 @@ pub(super) fn on_failure(settings: &Settings, words: &[&str]) -> Vec<String> {
 
 /// Of a variable that belongs to no option, and that no outer run has set.
 fn unknown(name: &str) -> Option<String> {
-    if SET_BY_BACKOFF.contains(&name) || OPTIONS.iter().any(|opt| opt.variable() == name) {
-        return None;
+    let opt = OPTIONS.iter().find(|opt| opt.variable() == name);
+    match opt {
+        _ if SET_BY_BACKOFF.contains(&name) => return None,
+        Some(opt) if opt.is_action() => {
+            return Some(format!(
+                "the variable {name:?} has no meaning; only an option asks for --{}",
+                opt.long
+            ));
+        }
+        Some(_) => return None,
+        None => {}
     }
     let key = name.strip_prefix("BACKOFF_")?.to_ascii_lowercase();
-    let hint = suggest::did_you_mean(&key, OPTIONS.iter().map(|opt| opt.long), |long| {
-        table::option(long).variable()
-    });
+    let known = OPTIONS.iter().filter(|opt| !opt.is_action()).map(|opt| opt.long);
+    let hint = suggest::did_you_mean(&key, known, |long| table::option(long).variable());
     Some(format!("the variable {name:?} has no meaning{hint}"))
 }
 
