@@ -58,7 +58,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
             Ok(lines) => print(lines),
             Err(usage) => complain(&usage.0),
         },
-        Action::Generate(document) => print([cli::generate::document(document)]),
+        Action::Generate(document) => print([cli::generate::document(document, &config::presets::names())]),
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use super::suggest::means_attempts;
 use super::table::Takes::{Count, Nothing, Optional, Value, Values, Word};
@@ -137,14 +137,13 @@ fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
                 .value_name("COMMAND [ARG]")
                 .help("The command and its arguments; nothing after COMMAND is an option of backoff")
                 .value_parser(value_parser!(OsString))
-                .value_hint(ValueHint::CommandWithArguments)
                 .num_args(1..)
                 .trailing_var_arg(true)
                 .hide(true),
         )
 }
 
-/// The parser as help, man page and completions see it: with the words that options take.
+/// The parser as help sees it: with the words that options take.
 pub fn documented_parser() -> Command {
     OPTIONS.iter().fold(parser(), |command, opt| match opt.takes {
         Word(_, words) => command.mut_arg(opt.long, |arg| {
