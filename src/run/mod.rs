@@ -17,3 +17,4 @@ mod state;
 pub(crate) mod streams;
 pub(crate) mod text;
 pub(crate) mod variables;
+pub(crate) mod wrappers;

@@ -44,5 +44,6 @@ mod speaker;
 mod success_if;
 mod terminal;
 mod time;
+mod typos;
 mod unread;
 mod until;
