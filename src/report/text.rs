@@ -11,9 +11,9 @@ use crate::policy::session::{GiveUp, Limits, Until};
 use crate::run::event::{Event, Moment, Wait};
 use crate::run::nesting::Nesting;
 use crate::run::plan::SharedBudget;
+use crate::run::shell_words::shell_word;
 use crate::run::streams::StreamOptions;
 use crate::run::text::printable;
-use crate::run::wrappers::shell_word;
 
 #[derive(Debug)]
 pub(crate) struct Text<'a> {

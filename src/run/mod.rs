@@ -13,6 +13,7 @@ pub(crate) mod plan;
 mod predicates;
 #[cfg(test)]
 pub(crate) mod script;
+pub(crate) mod shell_words;
 mod state;
 pub(crate) mod streams;
 pub(crate) mod text;

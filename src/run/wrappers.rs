@@ -1,6 +1,8 @@
-//! Programs that run another one, and what a shell does itself: which program a command comes to in the end.
+//! Programs that run another one: which program a command comes to in the end.
 
 use std::path::Path;
+
+use super::shell_words::shell_word;
 
 /// A program that runs the command that follows its own options and operands.
 struct Runner {
@@ -93,54 +95,6 @@ const PLAIN_RUNNERS: &[&str] = &[
 /// The same, as long as they have no options.
 const PLAIN_WITHOUT_OPTIONS: &[&str] = &["env", "command", "exec"];
 
-/// Words that POSIX has every shell do itself.
-const BUILT_IN: &[&str] = &[
-    ".", ":", "alias", "bg", "break", "cd", "command", "continue", "eval", "exec", "exit", "export", "fc", "fg",
-    "getopts", "hash", "jobs", "read", "readonly", "return", "set", "shift", "times", "trap", "type", "ulimit",
-    "umask", "unalias", "unset", "wait", "echo", "false", "kill", "printf", "pwd", "test", "true", "[",
-];
-const BUILT_INTO_BASH: &[&str] = &[
-    "bind",
-    "builtin",
-    "caller",
-    "compgen",
-    "complete",
-    "compopt",
-    "declare",
-    "dirs",
-    "disown",
-    "enable",
-    "help",
-    "history",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "pushd",
-    "readarray",
-    "shopt",
-    "source",
-    "suspend",
-    "typeset",
-];
-const KEYWORDS: &[&str] = &[
-    "!", "case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "in", "then", "until", "while",
-];
-const KEYWORDS_OF_BASH: &[&str] = &["[[", "coproc", "function", "select", "time"];
-
-/// What a word is to a shell that is no program, and a shell that knows it.
-pub(crate) fn shell_word(word: &str) -> Option<(&'static str, &'static str)> {
-    [
-        (BUILT_IN, "built-in", "sh"),
-        (BUILT_INTO_BASH, "built-in", "bash"),
-        (KEYWORDS, "keyword", "sh"),
-        (KEYWORDS_OF_BASH, "keyword", "bash"),
-    ]
-    .into_iter()
-    .find_map(|(words, what, shell)| words.contains(&word).then_some((what, shell)))
-}
-
 /// The command that a program of this name runs, given these words.
 pub(crate) fn behind<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     if SHELLS.contains(&name) {
@@ -173,6 +127,13 @@ impl Runner {
             words = rest.get(usize::from(takes_next)..)?;
         }
         Some(words)
+    }
+
+    /// Whether it is sure where its options end: a long name may be cut short, and have its value in the next word.
+    fn knows_options_of(&self, words: &[&str]) -> bool {
+        let after = self.after_options(words).map_or(0, <[&str]>::len);
+        let mut options = words[..words.len() - after].iter();
+        options.all(|word| !word.starts_with("--") || *word == "--" || word.contains('=') || self.long.contains(word))
     }
 }
 
@@ -220,6 +181,10 @@ pub(crate) fn looked_for<'a>(command: &[&'a str]) -> Option<Inner<'a>> {
     let mut has_built_ins = false;
     for depth in 0..DEEPEST {
         let (word, rest) = words.split_first()?;
+        if word.contains('=') {
+            // `A+=b`, `env A.B=c`: hardly a program's name.
+            return None;
+        }
         let is_built_in = has_built_ins && shell_word(word).is_some();
         if depth > 0 && !is_built_in {
             inner.names.push(word);
@@ -259,7 +224,8 @@ fn is_plain(name: &str, words: &[&str]) -> bool {
     if PLAIN_WITHOUT_OPTIONS.contains(&name) {
         return words.first().is_some_and(|word| !word.starts_with('-')) && keeps_path(words);
     }
-    PLAIN_RUNNERS.contains(&name)
+    let runner = RUNNERS.iter().find(|runner| runner.name == name);
+    runner.is_some_and(|runner| PLAIN_RUNNERS.contains(&name) && runner.knows_options_of(words))
 }
 
 /// Whether no assignment in front of the command changes where programs are looked for.
@@ -291,6 +257,9 @@ mod tests {
             ("env x y", "x"),
             ("env A=b x", "x"),
             ("timeout -k 1 5 x", "x"),
+            ("timeout --kill-after 1 --signal=INT 5 x", "x"),
+            ("timeout -s INT -- 5 x --long", "x"),
+            ("timeout 5 x --long y", "x"),
             ("nice -n 5 env A=b x", "env x"),
             ("sh -c 'timeout 5 sh -c x'", "timeout sh x"),
             ("timeout 5 cd /", "cd"),
@@ -330,6 +299,9 @@ mod tests {
             "busybox x",
             "sh -c 'sudo x'",
             "timeout 5",
+            "timeout --sig TERM 5 x",
+            "env A.B=c x",
+            "bash -c 'A+=b x'",
         ] {
             assert_eq!(names(line), None, "{line}");
         }

@@ -146,7 +146,7 @@ impl Environment {
     /// Whether a shell may know more than its built-in commands and programs: functions that bash exports, or a file that
     /// it reads first.
     pub(crate) fn extends_shells(&self) -> bool {
-        let extends = |name: &[u8]| name == b"BASH_ENV" || name.starts_with(b"BASH_FUNC_");
+        let extends = |name: &[u8]| matches!(name, b"ENV" | b"BASH_ENV") || name.starts_with(b"BASH_FUNC_");
         self.seen().filter_map(split).any(|(name, _)| extends(name))
     }
 
