@@ -59,6 +59,10 @@ fn takes(long: &str, value: &str, completion: &str) -> Takes {
     if let Some(value) = value.strip_prefix("[=") {
         return Takes::Optional(value.trim_end_matches(']').to_owned());
     }
+    if long == "policy" {
+        // The shell asks for them.
+        return Takes::Word(value.split('|').map(str::to_owned).collect());
+    }
     let names = [format!("--{long})"), format!("--{long} |")];
     let is_case = |line: &&str| names.iter().any(|name| line.trim_start().starts_with(name));
     let words = completion.lines().find(is_case).and_then(|case| {
