@@ -113,6 +113,7 @@ complete -c backoff -n 'not __backoff_command >/dev/null' -l exhausted-exit -x -
 complete -c backoff -n 'not __backoff_command >/dev/null' -l flaky-exit -x -d 'Status when the command succeeded, but not at the first attempt [default: 0]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l c-locale -d 'Set LC_ALL=C.UTF-8 for the command, so that its messages are English'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l plan -d 'Print the waits these options give and run nothing'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l plot -d 'Draw the waits of --plan, as wide as the terminal'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l list-presets -x -a 'ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper' -d 'Print the presets of --for'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l list-policies -d 'Print the policies: where each comes from and what it sets'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l config -r -F -d 'Read this configuration file'

@@ -18,10 +18,12 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 
 use budget::client::Store;
+use cli::defaults;
+use cli::help::Style;
 use cli::parse::{CommandLine, Parsed};
 use config::load::Config;
 use config::settings::Settings;
-use config::sourced::UsageError;
+use config::sourced::{UsageError, value};
 use plan::resolve::{Action, Request};
 use policy::exit;
 pub use policy::exit::Exit;
@@ -29,10 +31,11 @@ pub use process::entry::{Argv, enter};
 use process::host::System;
 pub use process::memory::Memory;
 use process::sys::{environment, random, stdio};
+use process::terminal::size::columns;
 use report::reporter::Reporter;
 use report::summary::Ending;
 use run::host::{Host, RunError};
-use run::output::Format;
+use run::output::{Format, When};
 use run::plan::{Identity, Plan};
 
 /// Runs backoff with these arguments, the first being its own name.
@@ -40,6 +43,7 @@ use run::plan::{Identity, Plan};
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
         Parsed::Run(typed) => typed,
+        Parsed::Help(topic, before) => return print([cli::help::help(topic, style(&before))]),
         Parsed::Print(text) => return print([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
@@ -53,12 +57,25 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Action::Run => run(plan, &request.store),
         Action::Plan if plan.output.format == Format::Json => print([report::plan_table::waits_as_json(plan)]),
         Action::Plan => print(report::plan_table::waits(plan)),
-        Action::ListPresets => print(config::listing::presets()),
-        Action::ListPolicies => match config::listing::policies(&config) {
-            Ok(lines) => print(lines),
-            Err(usage) => complain(&usage.0),
-        },
+        Action::Plot => print([report::plan_plot::bars(plan, columns(stdio::OUT))]),
+        Action::ListPresets if typed.command.is_empty() => print(config::listing::presets()),
+        Action::ListPresets => listed(config::listing::presets_named(&typed.command)),
+        Action::ListPolicies => listed(config::listing::policies(&config)),
         Action::Generate(document) => print([cli::generate::document(document, &config::presets::names())]),
+    }
+}
+
+/// How help is to look. It is shown whatever else is wrong, so that only what can be read counts.
+fn style(before: &CommandLine) -> Style {
+    let said = Settings::of_command_line(before).unwrap_or_default();
+    let said = said.or_variables(&environment::backoff_variables()).unwrap_or_default();
+    Style {
+        width: columns(stdio::OUT).map_or(80, usize::from),
+        colour: match value(&said.color).unwrap_or(defaults::COLOR) {
+            When::Auto => stdio::takes_colour_on(stdio::OUT),
+            When::Always => true,
+            When::Never => false,
+        },
     }
 }
 
@@ -109,6 +126,13 @@ fn print(texts: impl IntoIterator<Item = String>) -> Exit {
     match stdio::print(texts) {
         Ok(()) => Exit::Code(0),
         Err(error) => complain(&format!("cannot write to standard output: {error}")),
+    }
+}
+
+fn listed(lines: Result<Vec<String>, UsageError>) -> Exit {
+    match lines {
+        Ok(lines) => print(lines),
+        Err(usage) => complain(&usage.0),
     }
 }
 

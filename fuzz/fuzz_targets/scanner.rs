@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use backoff_cli::search::pattern::{Pattern, Patterns};
+use backoff_cli::search::pattern::Pattern;
+use backoff_cli::search::patterns::Patterns;
 use backoff_cli::search::scanner::Scanner;
 use libfuzzer_sys::fuzz_target;
 

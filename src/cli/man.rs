@@ -1,6 +1,6 @@
 //! The man page: prose from `backoff.1.in`, options from the table.
 
-use super::table::{OPTIONS, Opt, Takes};
+use super::table::{OPTIONS, Opt, Takes, titled};
 
 const PROSE: &str = include_str!("backoff.1.in");
 
@@ -19,7 +19,7 @@ fn options() -> String {
     for opt in OPTIONS {
         if opt.heading != heading {
             heading = opt.heading;
-            text.push_str(&format!(".SS {heading}\n"));
+            text.push_str(&format!(".SS {}\n", titled(heading)));
         }
         text.push_str(&format!(
             ".TP\n{}\n{}",
@@ -37,10 +37,9 @@ fn names(opt: &Opt) -> String {
     let value = match opt.takes {
         Takes::Value(name) | Takes::Values(name) => format!(" \" \\fI{}\\fR\"", escape(name)),
         Takes::Optional(name) => format!(" \"[=\\fI{}\\fR]\"", escape(name)),
-        // The words themselves, where they are few.
-        Takes::Word(name, words) => match words.join("|") {
-            words if words.len() <= 44 => format!(" \" {}\"", escape(&words)),
-            _ => format!(" \" \\fI{}\\fR\"", escape(name)),
+        Takes::Word(name, _) => match opt.few_words() {
+            Some(words) => format!(" \" {}\"", escape(&words)),
+            None => format!(" \" \\fI{}\\fR\"", escape(name)),
         },
         Takes::Nothing | Takes::Count => String::new(),
     };

@@ -3,8 +3,11 @@
 mod completions;
 pub(crate) mod defaults;
 pub(crate) mod generate;
+pub(crate) mod help;
 mod man;
 pub mod parse;
 pub(crate) mod suggest;
 pub mod table;
+pub(crate) mod version;
 pub(crate) mod words;
+pub(crate) mod wrap;

@@ -1,15 +1,17 @@
 //! What was typed: the parser, made of the table of options.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::suggest::means_attempts;
+use super::help::Topic;
+use super::suggest::did_you_mean;
 use super::table::Takes::{Count, Nothing, Optional, Value, Values, Word};
-use super::table::{OPTIONS, OTHER, Opt};
+use super::table::{OPTIONS, Opt};
+use super::version;
 
 impl Opt {
     /// Whether any of these words could be this option: it is spelled out, or its letter stands
@@ -23,15 +25,9 @@ impl Opt {
         })
     }
 
-    /// With its help.
+    /// With its help, for completions.
     fn documented_arg(&self) -> Arg {
-        let help = self.help();
-        let arg = self.arg().help_heading(self.heading);
-        if self.more.is_empty() {
-            arg.help(help)
-        } else {
-            arg.long_help(format!("{help}\n{}", self.more)).help(help)
-        }
+        self.arg().help(self.help())
     }
 
     fn arg(&self) -> Arg {
@@ -80,26 +76,13 @@ pub struct CommandLine {
 pub enum Parsed {
     /// Options and a command.
     Run(CommandLine),
-    /// `--help` or `--version`: print this on standard output.
+    /// `--help`, after these words.
+    Help(Topic, CommandLine),
+    /// `--version`: print this on standard output.
     Print(String),
     /// One line that says what is wrong.
     Wrong(String),
 }
-
-const USAGE: &str = "backoff [OPTION]... [--] COMMAND [ARG]...\n       backoff [OPTION]... --plan\n       \
-                     backoff --generate KIND | --list-presets | --list-policies | --help | --version";
-
-const ABOUT: &str =
-    "Runs COMMAND; when it fails for a transient reason, waits (exponential backoff with jitter) and runs it again.";
-
-const AFTER_HELP: &str = "\
-Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION or as some-option in the configuration
-file; the option wins over the variable, the variable over the file. What is done in place of running COMMAND (--plan,
---list-..., --generate) is asked for by the option alone.
-DURATION is 500ms, 2s, 1.5s, 1m30s, or a bare number of seconds.
-
-Exit status: COMMAND's own (dies by the same signal); 1 it exited 0 but was judged failed; 124 timed out;
-125 backoff itself failed; 126 COMMAND cannot be executed; 127 COMMAND not found.";
 
 /// The parser, made of [`OPTIONS`].
 pub fn parser() -> Command {
@@ -109,9 +92,6 @@ pub fn parser() -> Command {
 fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
     Command::new("backoff")
         .version(env!("CARGO_PKG_VERSION"))
-        .about(ABOUT)
-        .override_usage(USAGE)
-        .after_help(AFTER_HELP)
         .args_override_self(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
@@ -121,7 +101,6 @@ fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
                 .short('h')
                 .long("help")
                 .action(ArgAction::Help)
-                .help_heading(OTHER)
                 .help("Print help (-h: a summary)"),
         )
         .arg(
@@ -129,7 +108,6 @@ fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
                 .short('V')
                 .long("version")
                 .action(ArgAction::Version)
-                .help_heading(OTHER)
                 .help("Print the version"),
         )
         .arg(
@@ -143,19 +121,6 @@ fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
         )
 }
 
-/// The parser as help sees it: with the words that options take.
-pub fn documented_parser() -> Command {
-    OPTIONS.iter().fold(parser(), |command, opt| match opt.takes {
-        Word(_, words) => command.mut_arg(opt.long, |arg| {
-            arg.value_parser(PossibleValuesParser::new(
-                words.iter().map(|word| PossibleValue::new(*word)),
-            ))
-            .hide_possible_values(opt.long == "jitter" || opt.long == "growth" || opt.long == "policy")
-        }),
-        _ => command,
-    })
-}
-
 /// Reads a command line, its first word being the program's own name.
 pub fn parse(args: &[OsString]) -> Parsed {
     // A command line names few of the options, and to declare all of them takes longer than all else
@@ -167,8 +132,11 @@ pub fn parse(args: &[OsString]) -> Parsed {
     // What is wrong, and which option was meant, only all of them together can tell.
     match parser().try_get_matches_from(args) {
         Ok(matches) => Parsed::Run(typed(matches, OPTIONS)),
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => Parsed::Print(help(args, &error)),
-        Err(error) => explain(&error),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp => help(args),
+            ErrorKind::DisplayVersion => Parsed::Print(version::text()),
+            _ => explain(&error, args),
+        },
     }
 }
 
@@ -195,17 +163,38 @@ fn typed(mut matches: ArgMatches, options: impl IntoIterator<Item = &'static Opt
     typed
 }
 
-/// The help that was asked for, with the words that options take.
-fn help(args: &[OsString], plain: &clap::Error) -> String {
-    match documented_parser().try_get_matches_from(args) {
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => error.render().to_string(),
-        // Words of the user's own stand before it.
-        _ => plain.render().to_string(),
+/// The help that was asked for. A word that follows `--help` is a section, and no command: nothing would be run anyway.
+fn help(args: &[OsString]) -> Parsed {
+    let asks = |words: &[OsString]| {
+        let parsed = parser().try_get_matches_from(words);
+        parsed.is_err_and(|error| error.kind() == ErrorKind::DisplayHelp)
+    };
+    // The same word may be the value of an option before it.
+    let may_ask = |at: &usize| args[*at].as_bytes().starts_with(b"-");
+    let at = (1..args.len())
+        .filter(may_ask)
+        .find(|at| asks(&args[..=*at]))
+        .unwrap_or(0);
+    let before = parser().try_get_matches_from(&args[..at]);
+    let before = before.map(|matches| typed(matches, OPTIONS)).unwrap_or_default();
+    if !args[at].as_bytes().starts_with(b"--") {
+        return Parsed::Help(Topic::Summary, before);
+    }
+    match args.get(at + 1).filter(|next| !next.as_bytes().starts_with(b"-")) {
+        Some(name) => section(&name.to_string_lossy(), before),
+        None => Parsed::Help(Topic::All, before),
+    }
+}
+
+fn section(name: &str, before: CommandLine) -> Parsed {
+    match Topic::section(name) {
+        Ok(topic) => Parsed::Help(topic, before),
+        Err(line) => Parsed::Wrong(line),
     }
 }
 
 /// One line for a command line that cannot be read.
-fn explain(error: &clap::Error) -> Parsed {
+fn explain(error: &clap::Error, args: &[OsString]) -> Parsed {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         Some(ContextValue::Strings(texts)) => texts.first().cloned().unwrap_or_default(),
@@ -213,22 +202,21 @@ fn explain(error: &clap::Error) -> Parsed {
     };
     let arg = context(ContextKind::InvalidArg);
     Parsed::Wrong(match error.kind() {
-        ErrorKind::DisplayVersion => {
-            return Parsed::Print(error.render().to_string());
-        }
         ErrorKind::UnknownArgument => {
-            let similar = context(ContextKind::SuggestedArg);
-            let hint = if means_attempts(&arg) {
-                ", did you mean --attempts, which counts the first one as well?".to_owned()
-            } else if similar.is_empty() {
-                String::new()
-            } else {
-                format!(", did you mean {similar}?")
+            let hint = match meant(&arg, args) {
+                hint if hint.is_empty() => " (put -- before a command that starts with a dash)".to_owned(),
+                hint => hint,
             };
-            format!("there is no option {arg:?}{hint} (put -- before a command that starts with a dash)")
+            format!("there is no option {arg:?}{hint}")
         }
         ErrorKind::TooManyValues => {
-            format!("{arg} takes no value, got {:?}", context(ContextKind::InvalidValue))
+            let value = context(ContextKind::InvalidValue);
+            // The parser's mark of what may be repeated.
+            let arg = arg.trim_end_matches("...");
+            if arg == "--help" {
+                return section(&value, CommandLine::default());
+            }
+            format!("{arg} takes no value, got {value:?}{}", without_value(arg, &value))
         }
         ErrorKind::InvalidValue => format!("{arg} needs a value"),
         _ => error
@@ -241,6 +229,39 @@ fn explain(error: &clap::Error) -> Parsed {
     })
 }
 
+/// What an option that there is not may have meant: `; did you mean --attempts 4, ...?`
+fn meant(arg: &str, args: &[OsString]) -> String {
+    let Some(name) = arg.strip_prefix("--") else {
+        return String::new();
+    };
+    let mut words = args.iter().map(|word| word.to_string_lossy());
+    let with_value = format!("{arg}=");
+    let found = words.find(|word| word == arg || word.starts_with(&with_value));
+    let given = found.and_then(|word| match word.strip_prefix(&with_value) {
+        Some(value) => Some(value.to_owned()),
+        None => words.next().map(Cow::into_owned),
+    });
+    let known = OPTIONS.iter().map(|opt| opt.long).chain(["help", "version"]);
+    did_you_mean(name, given.as_deref(), known, |name, value| match value {
+        "" => format!("--{name}"),
+        value => format!("--{name} {value}"),
+    })
+}
+
+/// How to say without a value what was said with one.
+fn without_value(arg: &str, value: &str) -> String {
+    let opt = OPTIONS.iter().find(|opt| arg.strip_prefix("--") == Some(opt.long));
+    match opt {
+        Some(opt) if opt.takes == Count => match opt.short {
+            Some(short) if value == "1" => format!("; try -{short}"),
+            Some(short) if value != "0" => format!("; try -{short}{short}"),
+            _ => String::new(),
+        },
+        Some(opt) if opt.long == "list-presets" => format!("; try {arg} {value}"),
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -250,7 +271,6 @@ mod tests {
     #[test]
     fn the_parser_is_sound() {
         parser().debug_assert();
-        documented_parser().debug_assert();
     }
 
     /// Words of a command line: options in every spelling, values, mistakes.

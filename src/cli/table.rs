@@ -27,7 +27,7 @@ pub enum Takes {
 
 /// What backoff does in place of running a command. It is asked for on the command line alone: a variable that is left over
 /// somewhere, or a file, must not end a run with 0 whose command was never run.
-const ACTIONS: [&str; 4] = ["plan", "list-presets", "list-policies", "generate"];
+const ACTIONS: [&str; 5] = ["plan", "plot", "list-presets", "list-policies", "generate"];
 
 /// One option.
 #[derive(Debug)]
@@ -47,6 +47,17 @@ pub struct Opt {
     /// What more there is to say, for `--help` and the man page; may be empty.
     pub more: &'static str,
 }
+
+/// What `--help` calls a section, and its heading.
+pub(super) const SECTIONS: [(&str, &str); 7] = [
+    ("time", TIME),
+    ("wait", WAIT),
+    ("judge", JUDGE),
+    ("streams", STREAMS),
+    ("protect", PROTECT),
+    ("say", SAY),
+    ("other", OTHER),
+];
 
 const TIME: &str = "Attempts and time";
 const WAIT: &str = "The wait between attempts";
@@ -125,15 +136,15 @@ pub const OPTIONS: &[Opt] = &[
          not shorten it."),
     opt(WAIT, Some('b'), "base", Value("DURATION"),
         "The first wait's scale",
-        "With slotted jitter, the slot time. Lowered to --max-delay where only that is given.")
+        "With slotted jitter, the slot time. Lowered to a --max-delay from a stronger source.")
         .or(|| format!("{}; 0 with --until failure", duration(defaults::BASE))),
     opt(WAIT, Some('f'), "factor", Value("NUMBER"),
         "Growth per retry, at least 1", "")
         .or(|| format!("{}; {} with decorrelated jitter", defaults::FACTOR, defaults::FACTOR_OF_DECORRELATED)),
     opt(WAIT, Some('m'), "max-delay", Value("DURATION"),
         "The cap: no wait is ever longer, jitter included",
-        "Where it is not given, slotted jitter has no cap, an entry of --delays may be longer, and --stop-at-delay \
-         raises it.")
+        "Where it is not given, slotted jitter has no cap, an entry of --delays may be longer, and --base and --stop-at-delay \
+         raise it.")
         .or(|| duration(defaults::MAX_DELAY)),
     opt(WAIT, Some('g'), "growth", Word("GROWTH", GROWTH_NAMES),
         "How the un-jittered wait grows",
@@ -187,27 +198,27 @@ pub const OPTIONS: &[Opt] = &[
          started ends any run.")
         .or(|| word(&UNTILS, defaults::UNTIL)),
     opt(JUDGE, None, "success-exit", Values("CODES"),
-        "Exit codes that are not a failure; may be repeated",
+        "Exit codes that are not a failure",
         "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h). As in a shell, 128+N is also a \
          death by signal N: 143 is that by TERM.")
         .or(|| defaults::SUCCESS_EXIT.to_string()),
     opt(JUDGE, None, "success-match", Values("REGEX"),
-        "Success takes a line of output that matches; may be repeated",
+        "Success takes a line of output that matches",
         "Any of several will do. REGEX is searched for in each line, as bytes."),
     opt(JUDGE, None, "fail-match", Values("REGEX"),
-        "A line of output that matches is a failure, whatever the exit code; may be repeated", ""),
+        "A line of output that matches is a failure, whatever the exit code", ""),
     opt(JUDGE, None, "consecutive", Value("N"),
         "Success means N successful attempts in a row, --base apart", "")
         .or(|| defaults::CONSECUTIVE.to_string()),
     opt(JUDGE, Some('e'), "retry-exit", Values("CODES"),
-        "Exit codes of transient failures; all others are then permanent; may be repeated",
+        "Exit codes of transient failures; all others are then permanent",
         "Listing 126 or 127 makes a command that cannot be executed or found a transient failure."),
     opt(JUDGE, None, "stop-exit", Values("CODES"),
-        "Exit codes of permanent failures; wins over every retry rule; may be repeated", ""),
+        "Exit codes of permanent failures; wins over every retry rule", ""),
     opt(JUDGE, Some('r'), "retry-match", Values("REGEX"),
-        "A failure whose output has a matching line is transient; may be repeated", ""),
+        "A failure whose output has a matching line is transient", ""),
     opt(JUDGE, None, "stop-match", Values("REGEX"),
-        "A failure whose output has a matching line is permanent; may be repeated", ""),
+        "A failure whose output has a matching line is permanent", ""),
     opt(JUDGE, None, "retry-signal", Value("SIGNALS"),
         "Dying of one of these signals is a transient failure; others are then permanent",
         "SIGNALS is a list such as TERM, SIGTERM, 15 or HUP,RTMIN+1."),
@@ -321,7 +332,8 @@ pub const OPTIONS: &[Opt] = &[
         "Say nothing but backoff's own errors", ""),
     opt(SAY, Some('v'), "verbose", Count,
         "Also say starts, successes and which rule decided; twice: also arguments and streams",
-        "Also which BACKOFF_* variables have no meaning."),
+        "Also which BACKOFF_* variables have no meaning (one that looks like a slip is warned of in any case). Twice: also every setting \
+         and the rules of presets and policies, with where each comes from."),
     opt(SAY, None, "log-format", Word("FORMAT", FORMAT_NAMES),
         "The form of what backoff says: lines for people, JSON lines, annotations",
         "The log in JSON is complete once an attempt has failed; a run that succeeds at once says nothing, unless -v is \
@@ -330,14 +342,14 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| word(&FORMATS, defaults::LOG_FORMAT)),
     opt(SAY, None, "log-file", Value("PATH"),
         "Append to this file what backoff says, instead of printing it on standard error",
-        "Made with mode 0600 if it is not there. A line for people begins with the time and the first eight digits of the run's id. Each line is one write, so that many runs may share a file. -q does not \
+        "- is standard output. Made with mode 0600 if it is not there. A line for people begins with the time and the first eight digits of the run's id. Each line is one write, so that many runs may share a file. -q does not \
          apply to it. If it cannot be written, one warning says so."),
     opt(SAY, None, "label", Value("TEXT"),
         "What lines about COMMAND name it, in place of its own name",
         "One line of up to 64 characters. JSON lines and the report have it beside the name."),
     opt(SAY, None, "report", Value("PATH"),
         "Write a summary of the run in JSON to this file, at the end",
-        "Complete or not at all, also when the run is interrupted. Of more than 10,000 attempts the last ones are in it."),
+        "- is standard output. Complete or not at all, also when the run is interrupted. Of more than 10,000 attempts the last ones are in it."),
     opt(SAY, None, "color", Word("WHEN", WHEN_NAMES),
         "Colour",
         "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always.")
@@ -374,12 +386,18 @@ pub const OPTIONS: &[Opt] = &[
 
     opt(OTHER, None, "plan", Nothing,
         "Print the waits these options give and run nothing",
-        "One line a retry: the least, mean and most of the wait before it, and the means added up, in seconds. With \
-         unlimited attempts, the first 20; of very many, the first 10,000, and then how many more the attempts allow. \
-         All are exact, but for the mean of decorrelated jitter where the cap can be \
-         reached: it is that of 10,000 sampled runs, always the same ones."),
+        "One line a retry: the least, mean and most of the wait before it, the means added up, and between which totals \
+         90 of 100 runs lie (the 5th and the 95th percentile), if every attempt fails at once. Lengths are rounded to \
+         three digits; --log-format json gives them in full. It stops where the mean total reaches the deadline, and \
+         says after how many retries the deadline ends 90 of 100 runs. With unlimited attempts, the first 20; of very \
+         many, the first 1,000. The percentiles are those of 1,000 sampled runs, and the mean of decorrelated jitter \
+         where the cap can be reached is that of 10,000, always the same ones; all else is exact."),
+    opt(OTHER, None, "plot", Nothing,
+        "Draw the waits of --plan, as wide as the terminal", ""),
     opt(OTHER, None, "list-presets", Nothing,
-        "Print the presets of --for", ""),
+        "Print the presets of --for",
+        "Of each NAME that follows, a preset or a program, its rules: what a failure is, the exit codes and the line of output that \
+         tell, and where that is known from."),
     opt(OTHER, None, "list-policies", Nothing,
         "Print the policies: where each comes from and what it sets", ""),
     opt(OTHER, None, "config", Value("PATH"),
@@ -402,9 +420,19 @@ impl Opt {
 
     /// One line for help: what it does, and what holds where it is not given.
     pub fn help(&self) -> String {
-        match self.default {
-            Some(default) => format!("{} [default: {}]", self.about, default()),
-            None => self.about.to_owned(),
+        let adds_up = match self.takes {
+            Takes::Values(_) => "; may be repeated",
+            _ => "",
+        };
+        let default = self.default.map(|default| format!(" [default: {}]", default()));
+        format!("{}{adds_up}{}", self.about, default.unwrap_or_default())
+    }
+
+    /// The words that it takes, where they are few enough to stand in for the name of its value.
+    pub(super) fn few_words(&self) -> Option<String> {
+        match self.takes {
+            Takes::Word(_, words) => Some(words.join("|")).filter(|words| words.len() <= 44),
+            _ => None,
         }
     }
 
@@ -422,6 +450,12 @@ impl Opt {
     pub fn is_setting(&self) -> bool {
         self.heading != OTHER
     }
+}
+
+/// A heading, and what `--help` calls its section: `Attempts and time (time)`.
+pub(super) fn titled(heading: &str) -> String {
+    let section = SECTIONS.iter().find(|(_, known)| *known == heading);
+    section.map_or_else(String::new, |(word, _)| format!("{heading} ({word})"))
 }
 
 pub fn percent(fraction: f64) -> String {

@@ -154,8 +154,11 @@ fn option(key: &str) -> Option<&'static Opt> {
     OPTIONS.iter().find(|opt| opt.long == long)
 }
 
-fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str>) -> String {
-    suggest::did_you_mean(key, known, |name| format!("{name:?}"))
+fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+    suggest::did_you_mean(key, None, known, |name, value| match value {
+        "" => format!("{name:?}"),
+        value => format!("{name} = {value:?}"),
+    })
 }
 
 impl Document<'_> {

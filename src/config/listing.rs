@@ -1,15 +1,24 @@
 //! What `--list-presets` and `--list-policies` print, line by line.
 
+use std::ffi::OsString;
+
 use super::built_in::BUILT_IN;
 use super::layer::{Entry, Policy, PolicyOrigin};
 use super::load::Config;
-use super::presets;
+use super::presets::{self, Preset, RowVerdict};
 use super::sourced::{UsageError, shown};
+use crate::cli::wrap::wrap;
 use crate::run::text::printable;
+
+/// What fits every terminal.
+const WIDTH: usize = 80;
+/// Where the second column begins.
+const COLUMN: usize = 18;
 
 /// `--list-presets`: names, what they are for, and the programs that `auto` picks them for.
 pub(crate) fn presets() -> impl Iterator<Item = String> {
-    presets::all().map(|preset| {
+    let rest = "--list-presets NAME shows the rules of one.".to_owned();
+    let lines = presets::all().map(|preset| {
         let programs: Vec<&str> = preset
             .programs
             .iter()
@@ -21,8 +30,54 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
         } else {
             format!(" (also for {})", programs.join(", "))
         };
-        format!("{:<18} {}{also}\n", preset.name, preset.about)
-    })
+        let about = wrap(&format!("{}{also}", preset.about), COLUMN, COLUMN, WIDTH);
+        format!("{:<1$}{about}", preset.name, COLUMN)
+    });
+    lines.chain(["\n".to_owned(), rest + "\n"])
+}
+
+/// `--list-presets NAME...`: the rules of each.
+pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
+    names
+        .iter()
+        .map(|name| {
+            let preset = presets::named(&name.to_string_lossy());
+            let preset = preset.map_err(|problem| UsageError(format!("--list-presets: {problem}")))?;
+            Ok(rules(&preset))
+        })
+        .collect()
+}
+
+fn rules(preset: &Preset) -> String {
+    let mut text = wrap(&format!("{}: {}", preset.name, preset.about), 0, 4, WIDTH);
+    if !preset.programs.is_empty() {
+        let programs = preset.programs.join(", ");
+        text.push_str(&wrap(&format!("--for auto picks it for {programs}"), 0, 4, WIDTH));
+    }
+    let mut verdicts: Vec<RowVerdict> = Vec::new();
+    for row in &preset.rows {
+        if !verdicts.contains(&row.verdict) {
+            verdicts.push(row.verdict);
+        }
+        // A pattern is not broken: it is to be copied.
+        let conditions = [
+            row.codes.map(|codes| format!("exit   {codes}\n")),
+            row.text.map(|pattern| format!("match  {pattern}\n")),
+            Some(format!("from   {}", wrap(row.source, 17, 17, WIDTH))),
+        ];
+        text.push('\n');
+        let mut verdict = row.verdict.words().0;
+        for condition in conditions.into_iter().flatten() {
+            text.push_str(&format!("{verdict:<10}{condition}"));
+            verdict = "";
+        }
+    }
+    text.push('\n');
+    for (word, meaning) in verdicts.into_iter().map(RowVerdict::words) {
+        text.push_str(&format!("{word:<10}{}", wrap(meaning, 10, 10, WIDTH)));
+    }
+    text.push('\n');
+    text
 }
 
 /// `--list-policies`: a line with the name and where it comes from, and an indented one for each thing it sets.

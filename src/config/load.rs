@@ -8,6 +8,7 @@ use super::layer::{Layer, Policy};
 use super::settings::{Settings, is_on};
 use super::sourced::{Sourced, UsageError, exclude};
 use super::{document, file};
+use crate::cli::suggest::closest;
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
 
@@ -84,7 +85,8 @@ impl Config {
         let own = self.policies.iter().map(|own| &*own.name);
         let built_in = BUILT_IN.iter().map(|named| named.name).filter(|name| !self.has(name));
         let known: Vec<&str> = own.chain(built_in).collect();
-        Err(name.unreadable(&format!("is none of {}", known.join(", "))))
+        let hint = closest(&name.value, known.iter().copied());
+        Err(name.unreadable(&format!("is none of {}{hint}", known.join(", "))))
     }
 
     /// All of them: the user's own, then the built-in ones that are still to be had.

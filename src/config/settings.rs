@@ -169,6 +169,7 @@ settings! {
         verbose "verbose";
         c_locale "c-locale";
         plan "plan";
+        plot "plot";
         list_presets "list-presets";
         list_policies "list-policies";
         no_config "no-config";

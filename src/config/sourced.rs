@@ -194,11 +194,6 @@ impl<T> Sourced<T> {
         self.statement.source.rank()
     }
 
-    /// Whether somebody asked for it here, rather than a policy or the configuration file.
-    pub(crate) fn is_explicit(&self) -> bool {
-        self.rank() >= Rank::Variable
-    }
-
     /// The error that this value is of no use.
     pub(crate) fn wrong(&self, problem: &str) -> UsageError {
         UsageError(format!("{}: {:?} {problem}", self.name(), self.statement.text))

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::cli::suggest::closest;
 use crate::policy::sets::{CodeSet, SignalSet};
 use crate::policy::signal::Signal;
 use crate::run::text::is_printable;
@@ -84,6 +85,7 @@ pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     let number = digits(text).ok_or_else(|| format!("is not a whole number; try {}", least.max(3).min(most)))?;
     match number {
         Some(n) if (least..=most).contains(&n) => Ok(n),
+        None if most == u64::MAX => Err(format!("is too large; it must be at most {most}")),
         _ if most == u64::MAX => Err(format!("is out of range; it must be at least {least}")),
         _ => Err(format!("is out of range; it must be from {least} to {most}")),
     }
@@ -94,9 +96,19 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     if text.eq_ignore_ascii_case("unlimited") {
         return Ok(None);
     }
-    whole(text, 1, u64::MAX)
-        .map(Some)
-        .map_err(|wrong| format!("{wrong}, or \"unlimited\""))
+    let words = ["unlimited"].into_iter();
+    match digits(text) {
+        None => Err(format!(
+            "is not a whole number; try 3 or \"unlimited\"{}",
+            closest(text, words)
+        )),
+        Some(None) => Err(format!(
+            "is more than backoff counts to, {}; try \"unlimited\"",
+            u64::MAX
+        )),
+        Some(Some(0)) => Err("is out of range; it must be at least 1, or \"unlimited\"".into()),
+        Some(attempts) => Ok(attempts),
+    }
 }
 
 /// None: not digits. Some(None): digits that no u64 holds.
@@ -121,6 +133,9 @@ pub fn percent(text: &str) -> Parsed<f64> {
     };
     match number.parse::<f64>() {
         Ok(n) if (0.0..=unit).contains(&n) => Ok(n / unit),
+        Ok(n) if unit == 1.0 && (0.0..=100.0).contains(&n) => {
+            Err(format!("is above 1, which is 100%; did you mean {n}%?"))
+        }
         Ok(_) => Err("is not between 0% and 100%; try 25%".into()),
         Err(_) => Err("is not a percentage; try 25% or 0.25".into()),
     }
@@ -216,7 +231,14 @@ pub fn code(text: &str) -> Parsed<u8> {
             }
         }
     }
-    .ok_or_else(|| "is not an exit code; try a number from 0 to 255 or a sysexits name such as tempfail".into())
+    .ok_or_else(|| {
+        let hint = like_sysexits(text);
+        format!("is not an exit code; try a number from 0 to 255 or a sysexits name such as tempfail{hint}")
+    })
+}
+
+fn like_sysexits(text: &str) -> String {
+    closest(text, SYSEXITS.into_iter())
 }
 
 /// CODES: `7`, `1,2,75`, `100-110`, `tempfail`, mixed.
@@ -233,7 +255,8 @@ pub fn codes(text: &str) -> Parsed<CodeSet> {
             None => (part, part),
         };
         let (Ok(first), Ok(last)) = (code(first), code(last)) else {
-            return Err(wrong("is not from 0 to 255 and not a sysexits name"));
+            let hint = like_sysexits(part);
+            return Err(wrong("is not from 0 to 255 and not a sysexits name") + &hint);
         };
         if first > last {
             return Err(wrong("runs backwards"));
@@ -247,7 +270,14 @@ pub fn codes(text: &str) -> Parsed<CodeSet> {
 pub fn signal(text: &str) -> Parsed<Signal> {
     text.trim()
         .parse()
-        .map_err(|()| "is not a signal; try TERM, SIGINT, 15 or RTMIN+1".into())
+        .map_err(|()| format!("is not a signal; try TERM, SIGINT, 15 or RTMIN+1{}", like_signals(text)))
+}
+
+fn like_signals(text: &str) -> String {
+    let text = text.trim().to_ascii_uppercase();
+    let text = text.strip_prefix("SIG").unwrap_or(&text);
+    let names = nix::sys::signal::Signal::iterator().map(|signal| signal.as_str().trim_start_matches("SIG"));
+    closest(text, names)
 }
 
 /// SIGNALS: a comma-separated list.
@@ -256,8 +286,9 @@ pub fn signals(text: &str) -> Parsed<SignalSet> {
     for part in text.split(',') {
         let signal = signal(part).map_err(|_| {
             format!(
-                "is not a list of signals ({:?} is none); try TERM or HUP,15,RTMIN+1",
-                part.trim()
+                "is not a list of signals ({:?} is none); try TERM or HUP,15,RTMIN+1{}",
+                part.trim(),
+                like_signals(part)
             )
         })?;
         set.add(signal);
@@ -356,7 +387,12 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
         ("skip", _) => Ok(CoolOffMode::Skip),
         (_, Ok(true)) => Ok(CoolOffMode::Wait),
         (_, Ok(false)) => Ok(CoolOffMode::Off),
-        (_, Err(_)) => Err("is not on, off or skip; try --cool-off or --cool-off=skip".into()),
+        (_, Err(_)) => {
+            let hint = closest(text, ["on", "off", "skip"].into_iter());
+            Err(format!(
+                "is not on, off or skip; try --cool-off or --cool-off=skip{hint}"
+            ))
+        }
     }
 }
 
@@ -381,7 +417,8 @@ pub fn one_of<T: Copy>(text: &str, words: &[(&str, T)]) -> Parsed<T> {
         .map(|(_, value)| *value)
         .ok_or_else(|| {
             let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-            format!("is none of {}", known.join(", "))
+            let hint = closest(text, known.iter().copied());
+            format!("is none of {}{hint}", known.join(", "))
         })
 }
 

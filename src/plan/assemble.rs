@@ -126,6 +126,7 @@ pub(super) fn plan(
         before_retry: value(&settings.before_retry),
         on_give_up: value(&settings.on_give_up),
         c_locale: is_on(&settings.c_locale),
+        warnings: Vec::new(),
         remarks: Vec::new(),
         remarks_on_failure: Vec::new(),
         effective: Vec::new(),

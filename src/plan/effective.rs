@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::cli::defaults;
 use crate::cli::table::{OPTIONS, Opt, percent};
 use crate::cli::words::{JITTERS, JitterKind, word};
 use crate::config::layer::PolicyRule;
@@ -12,11 +13,33 @@ use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::report::words::exact as duration;
 use crate::run::plan::{Effective, Plan};
 
-pub(super) fn settings(settings: &Settings, rules: &[PolicyRule], file: &ConfigFile, plan: &Plan) -> Vec<Effective> {
+pub(super) fn settings(
+    settings: &Settings,
+    rules: &[PolicyRule],
+    file: &ConfigFile,
+    plan: &Plan,
+    program: Option<&str>,
+) -> Vec<Effective> {
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
     std::iter::once(configuration(file))
         .chain(options.filter_map(|opt| option(opt, settings, plan)))
         .chain(rules.iter().map(rule))
+        .chain(of_presets(settings, program))
+        .collect()
+}
+
+/// `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`
+fn of_presets(settings: &Settings, program: Option<&str>) -> Vec<Effective> {
+    let names = settings.presets.as_ref().map_or(&[][..], |said| &said.value);
+    let presets = names.iter().filter_map(|name| name.preset(program));
+    presets
+        .flat_map(|preset| {
+            preset.rows.into_iter().map(move |row| Effective {
+                name: format!("for {}", preset.name),
+                value: format!("{} {row}", row.verdict.words().0),
+                from: row.source.to_owned(),
+            })
+        })
         .collect()
 }
 
@@ -41,6 +64,10 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
         (Wait::Is { value, as_said: true }, Some((_, by))) => (value, by),
         // A cap lowers a weaker base, growth takes the place of a jitter that grows by itself.
         (Wait::Is { value, as_said: false }, Some((text, by))) => (value, format!("{by} says {text}")),
+        (Wait::Is { value, .. }, None) if opt.long == "max-delay" && is_raised(plan.delays.cap) => (
+            value,
+            format!("the default {} was too short", duration(defaults::MAX_DELAY)),
+        ),
         (Wait::Is { value, .. }, None) => (value, "default".to_owned()),
         (Wait::Unused, Some((text, by))) => (text, format!("{by}; without effect")),
         (Wait::Unused, None) => return None,
@@ -63,6 +90,11 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
         value,
         from,
     })
+}
+
+/// Whether another option has raised the cap, which nobody has set. Without one it is no cap.
+fn is_raised(cap: Duration) -> bool {
+    cap > defaults::MAX_DELAY && cap < Duration::MAX
 }
 
 /// Defaults of what is off.

@@ -1,18 +1,25 @@
 //! Nothing is wrong, but it may not be what was meant.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
 use super::request::curl_hides_status;
 use crate::cli::suggest;
-use crate::cli::table::{self, OPTIONS};
+use crate::cli::table::{self, OPTIONS, Opt};
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::Settings;
 use crate::run::variables::SET_BY_BACKOFF;
 
-/// For `-v`: which variables have no meaning.
-pub(super) fn remarks(variables: &[(OsString, OsString)]) -> Vec<String> {
-    let set = variables.iter().filter(|(_, value)| !value.is_empty());
-    set.filter_map(|(name, _)| unknown(&name.to_string_lossy())).collect()
+/// Of variables that have no meaning, those that are a slip away from one that has: what was asked for does not hold.
+pub(super) fn misspelt(variables: &[(OsString, OsString)]) -> Vec<String> {
+    let slips = without_meaning(variables).filter(|unknown| unknown.meant.is_some());
+    slips.map(|unknown| unknown.line()).collect()
+}
+
+/// For `-v`: the others, which may be another program's.
+pub(super) fn unknown(variables: &[(OsString, OsString)]) -> Vec<String> {
+    let others = without_meaning(variables).filter(|unknown| unknown.meant.is_none());
+    others.map(|unknown| unknown.line()).collect()
 }
 
 /// For when the first attempt has failed.
@@ -28,24 +35,63 @@ pub(super) fn on_failure(settings: &Settings, words: &[&str]) -> Vec<String> {
     found.into_iter().flatten().collect()
 }
 
-/// Of a variable that belongs to no option, and that no outer run has set.
-fn unknown(name: &str) -> Option<String> {
-    let opt = OPTIONS.iter().find(|opt| opt.variable() == name);
-    match opt {
-        _ if SET_BY_BACKOFF.contains(&name) => return None,
-        Some(opt) if opt.is_action() => {
-            return Some(format!(
-                "the variable {name:?} has no meaning; only an option asks for --{}",
-                opt.long
-            ));
+/// A variable that belongs to no option, and that no outer run has set.
+struct Unknown<'v> {
+    name: Cow<'v, str>,
+    value: Cow<'v, str>,
+    /// The option that is a slip away, or the action, which has no variable.
+    meant: Option<&'static str>,
+}
+
+fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = Unknown<'_>> {
+    variables.iter().filter_map(|(name, value)| {
+        let name = name.to_string_lossy();
+        let key = name.strip_prefix("BACKOFF_")?;
+        let opt = option_of(key);
+        if value.is_empty() || SET_BY_BACKOFF.contains(&&*name) || opt.is_some_and(|opt| !opt.is_action()) {
+            return None;
         }
-        Some(_) => return None,
-        None => {}
+        let meant = opt.map(|action| action.long);
+        let meant = meant.or_else(|| suggest::one_slip_away(key, with_variable()));
+        Some(Unknown {
+            value: value.to_string_lossy(),
+            meant,
+            name,
+        })
+    })
+}
+
+/// The option whose name is this, as it stands in a variable after `BACKOFF_`.
+fn option_of(key: &str) -> Option<&'static Opt> {
+    let is_upper = key.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let long = key.to_ascii_lowercase().replace('_', "-");
+    OPTIONS.iter().find(|opt| is_upper && opt.long == long)
+}
+
+fn with_variable() -> impl Iterator<Item = &'static str> + Clone {
+    OPTIONS.iter().filter(|opt| !opt.is_action()).map(|opt| opt.long)
+}
+
+impl Unknown<'_> {
+    fn line(&self) -> String {
+        let hint = match self.meant {
+            Some(long) if table::option(long).is_action() => format!("; only the option asks for --{long}"),
+            Some(long) => format!("; did you mean {}?", table::option(long).variable()),
+            None => self.guess(),
+        };
+        format!("the variable {:?} has no meaning{hint}", self.name)
     }
-    let key = name.strip_prefix("BACKOFF_")?.to_ascii_lowercase();
-    let known = OPTIONS.iter().filter(|opt| !opt.is_action()).map(|opt| opt.long);
-    let hint = suggest::did_you_mean(&key, known, |long| table::option(long).variable());
-    Some(format!("the variable {name:?} has no meaning{hint}"))
+
+    fn guess(&self) -> String {
+        let key = self.name.trim_start_matches("BACKOFF_");
+        suggest::did_you_mean(key, Some(&self.value), with_variable(), |long, value| {
+            let variable = table::option(long).variable();
+            match value {
+                "" => variable,
+                value => format!("{variable}={value}"),
+            }
+        })
+    }
 }
 
 /// Of `--for auto` that adds no rules.

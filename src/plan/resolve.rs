@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::assemble::{Outer, plan};
 use super::layers::Layers;
 use super::program::in_the_end;
-use super::{effective, remarks, rules};
+use super::{effective, remarks, rules, waits};
 use crate::budget::client::Store;
 use crate::cli::words::Document;
 use crate::config::layer::Policy;
@@ -22,6 +22,9 @@ pub(crate) enum Action {
     Run,
     /// Print the waits.
     Plan,
+    /// `--plot`
+    Plot,
+    /// Print the names of presets, or the rules of those that stand in the place of a command.
     ListPresets,
     ListPolicies,
     Generate(Document),
@@ -56,8 +59,13 @@ pub(crate) fn resolve(
     let words = settings.presets.as_ref().map_or_else(Vec::new, |_| in_the_end(command));
     let (mut plan, store) = plan(&settings, &layers, command, &words, Outer::from(variables))?;
     rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
+    // The outermost run has said it for those within.
+    if plan.nesting.depth == 1 || plan.output.verbosity >= 1 {
+        plan.warnings = remarks::misspelt(variables);
+    }
     if plan.output.verbosity >= 1 {
-        plan.remarks = remarks::remarks(variables);
+        plan.remarks = remarks::unknown(variables);
+        plan.remarks.extend(waits::raised_cap(&settings, &plan.delays));
         let is_found = |_: &&String| settings.idempotent.is_none();
         let why_not = plan.not_idempotent.as_ref().filter(is_found);
         plan.remarks
@@ -65,7 +73,7 @@ pub(crate) fn resolve(
     }
     plan.remarks_on_failure = remarks::on_failure(&settings, &words);
     if plan.output.verbosity >= 2 {
-        plan.effective = effective::settings(&settings, layers.rules(), &config.file, &plan);
+        plan.effective = effective::settings(&settings, layers.rules(), &config.file, &plan, words.first().copied());
     }
     Ok(Request { action, plan, store })
 }
@@ -75,6 +83,7 @@ fn action(settings: &Settings, command: &[OsString]) -> Result<Action, UsageErro
         Some(document) => Action::Generate(document.value),
         None if is_on(&settings.list_presets) => Action::ListPresets,
         None if is_on(&settings.list_policies) => Action::ListPolicies,
+        None if is_on(&settings.plot) => Action::Plot,
         None if is_on(&settings.plan) => Action::Plan,
         None if command.is_empty() => {
             return Err(UsageError(

@@ -11,7 +11,8 @@ use crate::config::sourced::{Sourced, UsageError, value};
 use crate::policy::classifier::{ClassRule, Classifier, Rule};
 use crate::policy::session::FailureClass;
 use crate::policy::sets::CodeSet;
-use crate::search::pattern::{LARGEST_SET, MOST_PATTERNS, Pattern, Patterns as Compiled};
+use crate::search::pattern::{LARGE_PATTERN, Pattern};
+use crate::search::patterns::{LARGEST_SET, MOST_PATTERNS, Patterns as Compiled};
 
 /// What is looked for so far.
 #[derive(Default)]
@@ -119,12 +120,7 @@ fn add_presets(
             continue;
         };
         for row in &preset.rows {
-            // A text of ours that does not compile is a defect, which a test finds.
-            let pattern = match row.text.map(|text| Pattern::parse(&format!("(?i){text}"))) {
-                Some(Err(_)) => continue,
-                Some(Ok(pattern)) => Some(patterns.add(pattern)),
-                None => None,
-            };
+            let pattern = row.text.map(|text| patterns.add(Pattern::known(text)));
             rules.push(Rule {
                 stops: match row.verdict {
                     RowVerdict::Stop => true,
@@ -181,18 +177,24 @@ pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<FailureClass>, UsageErr
     layers.rules().iter().map(class).collect()
 }
 
-/// Builds what the patterns that were asked for take to be looked for: some may be too large, or all together. That is most
-/// of the work, so it is only done for what will be run, and not for those of presets, which are within the limits.
+/// Builds what the patterns that were asked for take to be looked for, where some may be too large, or all together. That is
+/// most of the work: those of presets, and others that are surely within the limits, are built when there is output.
 pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>, patterns: &Compiled) -> Result<(), UsageError> {
     let patterns = patterns.as_slice();
     let of_rules = layers.rules().iter().map(|rule| rule.patterns.len()).sum::<usize>();
     let presets = of_options_in_order(settings).count()..patterns.len() - of_rules;
+    let own = || {
+        patterns
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !presets.contains(index))
+    };
+    let most = own().fold(0, |sum: usize, (_, pattern)| sum.saturating_add(pattern.most_size()));
     let mut size = 0;
-    for (index, pattern) in patterns
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !presets.contains(index))
-    {
+    for (index, pattern) in own() {
+        if most <= LARGEST_SET && pattern.most_size() <= LARGE_PATTERN {
+            continue;
+        }
         let wrong = |problem: &str| wrong(settings, layers, patterns.len(), index, problem);
         size += pattern.build().map_err(|problem| wrong(&problem))?;
         if size > LARGEST_SET {

@@ -1,5 +1,6 @@
-//! Options that stand for others: `--every`, and `--until failure` for the waits.
+//! Options that stand for others: `--every`, and `--until failure` for the waits; and those that give way to others.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use crate::cli::words::{GrowthKind, JitterKind};
@@ -11,7 +12,32 @@ use crate::policy::session::Until;
 pub(super) fn spelled_out(mut settings: Settings) -> Result<Settings, UsageError> {
     every(&mut settings)?;
     until(&mut settings)?;
+    give_way(&mut settings);
     Ok(settings)
+}
+
+/// Of values that cannot hold together, those of the stronger source stay. From the same one, a check says what is wrong.
+fn give_way(settings: &mut Settings) {
+    let start = [&settings.initial_delay, &settings.splay];
+    let start = start.into_iter().flatten().map(|said| said.value);
+    let start = start.fold(Duration::ZERO, Duration::saturating_add);
+    if let Some(deadline) = settings.deadline.as_ref().filter(|said| !said.value.is_zero())
+        && start >= deadline.value
+    {
+        let rank = deadline.rank();
+        for said in [&mut settings.initial_delay, &mut settings.splay] {
+            said.take_if(|said| said.rank() < rank);
+        }
+    }
+    if let (Some(consecutive), Some(attempts)) = (&settings.consecutive, &settings.attempts)
+        && attempts.value.is_some_and(|limit| consecutive.value > limit)
+    {
+        match consecutive.rank().cmp(&attempts.rank()) {
+            Ordering::Less => settings.consecutive = None,
+            Ordering::Greater => settings.attempts = None,
+            Ordering::Equal => {}
+        }
+    }
 }
 
 fn every(settings: &mut Settings) -> Result<(), UsageError> {

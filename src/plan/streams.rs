@@ -8,7 +8,8 @@ use crate::config::sourced::{Source, UsageError, value};
 use crate::policy::classifier::Classifier;
 use crate::policy::session::Limits;
 use crate::run::streams::{InputMode, StreamOptions};
-use crate::search::pattern::{Pattern, Patterns};
+use crate::search::pattern::Pattern;
+use crate::search::patterns::Patterns;
 
 pub(super) fn streams(
     settings: &Settings,

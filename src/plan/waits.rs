@@ -117,7 +117,7 @@ fn base_and_cap(
 ) -> Result<(Duration, Duration), UsageError> {
     let (cap, stop_at) = (settings.max_delay.as_ref(), settings.stop_at_delay.as_ref());
     if let (Some(stop_at), Some(cap)) = (stop_at, cap)
-        && (stop_at.is_explicit() && cap.is_explicit() || stop_at.rank() == cap.rank())
+        && stop_at.rank() == cap.rank()
         && stop_at.value > cap.value
     {
         return Err(UsageError(format!(
@@ -143,16 +143,28 @@ fn base_and_cap(
     let Some(base) = &settings.base else {
         return Ok((defaults::BASE.min(limit), limit));
     };
-    // A policy's base gives way to the cap of a stronger source; to shorten one that was asked for would be wrong.
-    let is_asked_for = base.is_explicit() || cap.is_none_or(|cap| cap.rank() <= base.rank());
-    if is_asked_for && base.value > limit && list.is_none() {
-        let cap = cap.map_or_else(
-            || format!("the default --max-delay {}", exact(defaults::MAX_DELAY)),
-            ToString::to_string,
-        );
+    if is_weaker(base.rank()) && list.is_none() {
+        limit = limit.max(base.value);
+    }
+    if let Some(cap) = cap.filter(|cap| cap.rank() == base.rank())
+        && base.value > limit
+        && list.is_none()
+    {
         return Err(UsageError(format!(
             "{base} is longer than {cap}; try a larger --max-delay"
         )));
     }
     Ok((base.value.min(limit), limit))
+}
+
+/// For `-v`: that the base has raised a cap that would have cut it.
+pub(super) fn raised_cap(settings: &Settings, delays: &Delays) -> Option<String> {
+    let base = settings.base.as_ref()?;
+    let cap = match &settings.max_delay {
+        Some(cap) => cap.to_string(),
+        None => format!("the default --max-delay {}", exact(defaults::MAX_DELAY)),
+    };
+    let given = value(&settings.max_delay).unwrap_or(defaults::MAX_DELAY);
+    let is_raised = given < base.value && delays.cap == base.value;
+    is_raised.then(|| format!("{base} is longer than {cap}, which is raised to {}", exact(base.value)))
 }

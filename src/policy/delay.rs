@@ -117,7 +117,8 @@ impl Delays {
     ///
     /// With decorrelated jitter it is base * factor^i; with slots it is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
-        let exponential = |factor: f64| self.scaled(factor.powf(retry as f64));
+        let steps = i32::try_from(retry).unwrap_or(i32::MAX);
+        let exponential = |factor: f64| self.scaled(factor.powi(steps));
         let wait = match (&self.jitter, &self.growth) {
             (Jitter::Slotted { ceiling }, _) => self.scaled(last_slot(retry, *ceiling) as f64),
             (Jitter::Decorrelated { factor }, _) => exponential(*factor),
@@ -174,20 +175,7 @@ impl Delays {
 
     /// Draws the wait before retry `retry`. Never longer than the cap.
     pub fn draw(&self, retry: u64, previous: Option<Duration>, rng: &mut dyn Rng) -> Duration {
-        match self.distribution(retry, previous) {
-            Distribution::Uniform { low, high, cap } => {
-                let wait = if low < high {
-                    low + (high - low) * rng.random::<f64>()
-                } else {
-                    low
-                };
-                from_nanos(wait.clamp(low, high)).min(cap)
-            }
-            Distribution::Slots { slot, last, cap } => {
-                let k = rng.random_range(0..=last);
-                from_nanos(nanos(slot) * k as f64).min(cap)
-            }
-        }
+        self.distribution(retry, previous).draw(rng)
     }
 
     /// The wait where the other side asked for one: never shorter than that, and random upwards only, so that those who
@@ -222,6 +210,24 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
+    /// Never longer than the cap.
+    pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
+        match *self {
+            Distribution::Uniform { low, high, cap } => {
+                let wait = if low < high {
+                    low + (high - low) * rng.random::<f64>()
+                } else {
+                    low
+                };
+                from_nanos(wait.clamp(low, high)).min(cap)
+            }
+            Distribution::Slots { slot, last, cap } => {
+                let k = rng.random_range(0..=last);
+                from_nanos(nanos(slot) * k as f64).min(cap)
+            }
+        }
+    }
+
     pub fn least(&self) -> Duration {
         match *self {
             Distribution::Uniform { low, cap, .. } => from_nanos(low).min(cap),

@@ -1,18 +1,24 @@
-//! `--plan`: the least, mean and most of every wait, without running anything.
+//! `--plan`: what a run in which every attempt fails at once would wait, without running anything.
 //!
-//! Least and most are exact, and so is the mean, but for decorrelated jitter once the cap can be reached: that has no
-//! closed form, and its mean is that of 10,000 sampled runs. The seed is fixed, so the same options show the same plan.
+//! Least and most of a wait are exact, and so is the mean, but for decorrelated jitter once the cap can be reached: that has
+//! no closed form, and its mean is that of 10,000 sampled runs. How far the totals of runs lie apart is counted in 1,000
+//! sampled runs. The seeds are fixed, so the same options show the same plan.
+
+mod decorrelated;
+mod totals;
 
 use std::time::Duration;
 
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
-
-use super::delay::{Delays, Jitter, from_nanos, nanos};
+use super::delay::Delays;
 use super::session::Limits;
+use decorrelated::Decorrelated;
+use totals::Totals;
 
-/// How many retries are shown where attempts are unlimited.
+/// How many retries are shown where nothing bounds the run.
 const SHOWN_WHEN_UNLIMITED: u64 = 20;
+
+/// Nobody reads more.
+pub const MOST_ROWS: u64 = 1_000;
 
 /// One line of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,147 +31,135 @@ pub struct Row {
     pub most: Duration,
     /// The means up to and with this retry, added up.
     pub total: Duration,
+    /// Between which totals 90 of 100 runs lie: the 5th and the 95th percentile.
+    pub totals: [Duration; 2],
 }
 
-/// The waits of a run in which every attempt fails at once, in order. Ends where the limits end the
-/// run: attempts, `--stop-at-delay`, and a deadline that even the shortest waits would pass after
-/// `before` the first attempt.
-pub fn rows(delays: &Delays, limits: &Limits, before: Duration) -> impl Iterator<Item = Row> {
-    let count = limits.attempts.map_or(SHOWN_WHEN_UNLIMITED, |attempts| attempts - 1);
-    let mut decorrelated = Decorrelated::new(delays);
-    let mut total = Duration::ZERO;
-    let mut least_total = before;
-    (0..count).map_while(move |retry| {
-        if limits.reaches_stop_at_delay(delays, retry) {
+/// Why there is no further row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// `--attempts`
+    Attempts,
+    /// Attempts are unlimited, and enough has been shown.
+    Unlimited,
+    /// So many more retries the attempts allow.
+    More(u64),
+    /// `--stop-at-delay`
+    Delay,
+    /// `--deadline`. So many retries 90 of 100 runs make before it: the 5th and the 95th percentile.
+    Deadline([u64; 2]),
+}
+
+/// A part of the plan: rows, and then one end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Row(Row),
+    End(End),
+}
+
+/// The waits of a run, in order, `before` being what passes before its first attempt. Ends where the limits end the
+/// run; the deadline does so where the mean total reaches it.
+pub fn forecast<'a>(delays: &'a Delays, limits: &'a Limits, before: Duration) -> impl Iterator<Item = Part> + 'a {
+    let mut forecast = Forecast {
+        delays,
+        limits,
+        before,
+        decorrelated: Decorrelated::new(delays),
+        totals: Totals::new(limits.deadline.map(|deadline| deadline.saturating_sub(before))),
+        shown: 0,
+        total: Duration::ZERO,
+    };
+    let mut has_ended = false;
+    std::iter::from_fn(move || {
+        if has_ended {
             return None;
         }
-        let (least, mean, most) = match &mut decorrelated {
+        let next = forecast.next();
+        has_ended = matches!(next, Part::End(_));
+        Some(next)
+    })
+}
+
+struct Forecast<'a> {
+    delays: &'a Delays,
+    limits: &'a Limits,
+    before: Duration,
+    decorrelated: Option<Decorrelated>,
+    totals: Totals,
+    /// How many rows there were.
+    shown: u64,
+    /// Their means added up.
+    total: Duration,
+}
+
+impl Forecast<'_> {
+    fn next(&mut self) -> Part {
+        let retry = self.shown;
+        if let Some(end) = self.bound(retry) {
+            return Part::End(self.within_deadline(end));
+        }
+        let (least, mean, most) = match &mut self.decorrelated {
             Some(chain) => chain.step(),
             None => {
-                let wait = delays.distribution(retry, None);
+                let wait = self.delays.distribution(retry, None);
                 (wait.least(), wait.mean(), wait.most())
             }
         };
-        least_total = least_total.saturating_add(least);
-        if limits.deadline.is_some_and(|deadline| least_total >= deadline) {
-            return None;
+        let total = self.total.saturating_add(mean);
+        if (self.limits.deadline).is_some_and(|deadline| self.before.saturating_add(total) >= deadline) {
+            return Part::End(End::Deadline(self.retries_in_time()));
         }
-        total = total.saturating_add(mean);
-        Some(Row {
-            retry: retry + 1,
+        self.total = total;
+        self.shown += 1;
+        self.totals.step(self.delays, retry);
+        Part::Row(Row {
+            retry: self.shown,
             least,
             mean,
             most,
             total,
-        })
-    })
-}
-
-const SAMPLED_RUNS: usize = 10_000;
-
-/// After so many sampled retries the mean no longer moves but by chance: the last one stands for all later ones, so
-/// that a plan of a million retries is not ten thousand million draws.
-const MOST_SAMPLED_RETRIES: u64 = 1_000;
-
-/// Decorrelated jitter, retry by retry, in nanoseconds: each wait is uniform in [base, min(cap, previous * factor)].
-struct Decorrelated {
-    base: f64,
-    cap: f64,
-    factor: f64,
-    /// The upper end of the next draw if every draw so far was the longest.
-    most: f64,
-    mean: f64,
-    retries: u64,
-    /// From where the cap can be reached.
-    sample: Option<Sample>,
-    /// The cap, unrounded.
-    longest: Duration,
-}
-
-impl Decorrelated {
-    fn new(delays: &Delays) -> Option<Decorrelated> {
-        let Jitter::Decorrelated { factor } = delays.jitter else {
-            return None;
-        };
-        let base = nanos(delays.base);
-        Some(Decorrelated {
-            base,
-            cap: nanos(delays.cap),
-            factor,
-            most: base,
-            mean: base,
-            retries: 0,
-            sample: None,
-            longest: delays.cap,
+            totals: self.totals.range(),
         })
     }
 
-    /// Least, mean and most of the next wait.
-    fn step(&mut self) -> (Duration, Duration, Duration) {
-        let uncapped = self.most * self.factor;
-        self.most = self.upper_end(self.most);
-        self.mean = if uncapped <= self.cap {
-            f64::midpoint(self.base, self.factor * self.mean)
-        } else {
-            let mut sample = self.sample.take().unwrap_or_else(|| Sample::new(self));
-            let mean = sample.next_mean(self);
-            self.sample = Some(sample);
-            mean
-        };
-        self.retries += 1;
-        let [least, most] = [self.base, self.most].map(|wait| from_nanos(wait).min(self.longest));
-        (least, from_nanos(self.mean).clamp(least, most), most)
-    }
-
-    fn upper_end(&self, previous: f64) -> f64 {
-        (previous * self.factor).min(self.cap).max(self.base)
-    }
-}
-
-/// Many runs side by side.
-struct Sample {
-    rng: Xoshiro256PlusPlus,
-    /// The last wait of each run.
-    waits: Vec<f64>,
-    retries: u64,
-    mean: f64,
-}
-
-impl Sample {
-    /// Runs that have come as far as the chain.
-    fn new(chain: &Decorrelated) -> Sample {
-        let mut sample = Sample {
-            rng: Xoshiro256PlusPlus::seed_from_u64(0),
-            waits: vec![chain.base; SAMPLED_RUNS],
-            retries: 0,
-            mean: chain.mean,
-        };
-        // Where the cap is so far away, the waits have long settled below it: what matters is how they end.
-        for _ in 0..chain.retries.min(MOST_SAMPLED_RETRIES) {
-            sample.draw(chain);
+    /// What but the deadline keeps retry `retry` (0 is the first) from being made, or shown.
+    fn bound(&self, retry: u64) -> Option<End> {
+        match self.limits.attempts {
+            Some(attempts) if retry + 1 >= attempts => Some(End::Attempts),
+            Some(attempts) if retry >= MOST_ROWS => Some(End::More(attempts - 1 - retry)),
+            None if retry >= self.most_rows_of_unlimited() => Some(End::Unlimited),
+            _ if self.limits.reaches_stop_at_delay(self.delays, retry) => Some(End::Delay),
+            _ => None,
         }
-        sample
     }
 
-    /// The mean of the next waits: not of what is drawn but of what it is drawn from, which varies less.
-    fn next_mean(&mut self, chain: &Decorrelated) -> f64 {
-        if self.retries < MOST_SAMPLED_RETRIES {
-            let ends: f64 = self.waits.iter().map(|wait| chain.upper_end(*wait)).sum();
-            self.mean = f64::midpoint(chain.base, ends / SAMPLED_RUNS as f64);
-            self.draw(chain);
+    fn most_rows_of_unlimited(&self) -> u64 {
+        match self.limits.deadline {
+            Some(_) => MOST_ROWS,
+            None => SHOWN_WHEN_UNLIMITED,
         }
-        self.mean
     }
 
-    /// Of two runs one draws as far from the bottom as the other from the top, so that their chances level out.
-    fn draw(&mut self, chain: &Decorrelated) {
-        for pair in self.waits.as_chunks_mut::<2>().0 {
-            let place = self.rng.random::<f64>();
-            for (wait, place) in pair.iter_mut().zip([place, 1.0 - place]) {
-                *wait = chain.base + (chain.upper_end(*wait) - chain.base) * place;
+    /// The deadline, if many a run does not come as far as this end.
+    fn within_deadline(&self, end: End) -> End {
+        let retries = self.totals.retries_in_time();
+        if self.limits.deadline.is_some() && retries[0] < self.shown {
+            return End::Deadline(retries);
+        }
+        end
+    }
+
+    /// How many retries runs make before the deadline, which some reach later than after the rows shown.
+    fn retries_in_time(&mut self) -> [u64; 2] {
+        let furthest = self.shown.saturating_mul(2).saturating_add(100);
+        for retry in self.shown..furthest {
+            let is_over = matches!(self.bound(retry), Some(End::Attempts | End::Delay));
+            if is_over || self.totals.retries_in_time()[1] < retry {
+                break;
             }
+            self.totals.step(self.delays, retry);
         }
-        self.retries += 1;
+        self.totals.retries_in_time()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sets of exit codes and of signals.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::policy::signal::Signal;
@@ -31,6 +32,27 @@ impl CodeSet {
     }
 }
 
+/// As a list that can be read again: `1,2,100-110`.
+impl fmt::Display for CodeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut codes = (0..=u8::MAX).filter(|code| self.contains(*code)).peekable();
+        let mut comma = "";
+        while let Some(first) = codes.next() {
+            let mut last = first;
+            while let Some(next) = codes.next_if(|next| *next == last + 1) {
+                last = next;
+            }
+            match last - first {
+                0 => write!(f, "{comma}{first}")?,
+                1 => write!(f, "{comma}{first},{last}")?,
+                _ => write!(f, "{comma}{first}-{last}")?,
+            }
+            comma = ",";
+        }
+        Ok(())
+    }
+}
+
 /// A set of signals, real-time signals included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignalSet(u128);
@@ -58,6 +80,22 @@ mod tests {
                 set.add(*first..=*last);
             }
             prop_assert_eq!(set.contains(probe), ranges.iter().any(|(a, b)| (a..=b).contains(&&probe)));
+        }
+    }
+
+    #[test]
+    fn a_code_set_is_shown_as_it_is_written() {
+        for (codes, shown) in [
+            (&[][..], ""),
+            (&[7], "7"),
+            (&[0, 1], "0,1"),
+            (&[1, 3, 4, 5, 9], "1,3-5,9"),
+            (&[253, 254, 255], "253-255"),
+        ] {
+            let set = codes
+                .iter()
+                .fold(CodeSet::default(), |set, code| set.union(CodeSet::of(*code)));
+            assert_eq!(set.to_string(), shown);
         }
     }
 

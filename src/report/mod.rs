@@ -4,6 +4,7 @@
 mod github;
 pub mod json;
 mod log;
+pub(crate) mod plan_plot;
 pub(crate) mod plan_table;
 pub(crate) mod reporter;
 pub(crate) mod summary;

@@ -3,64 +3,146 @@
 use std::time::Duration;
 
 use super::json::Object;
-use super::words::decimal;
-use crate::policy::forecast;
+use super::words::{decimal, exact, span};
+use crate::policy::forecast::{End, Part, Row, forecast};
 use crate::run::plan::Plan;
 
-/// Nobody reads more.
-const MOST_ROWS: u64 = 10_000;
-
-/// `--plan`: a table of all waits, in seconds, line by line.
+/// `--plan`: a table of all waits, line by line.
 pub(crate) fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let line = |cells: [String; 5]| {
-        let [retry, rest @ ..] = cells;
-        let rest: String = rest.iter().map(|cell| format!("  {cell:>13}")).collect();
-        format!("{retry:>5}{rest}\n")
-    };
-    let heading = ["retry", "least", "mean", "most", "total"].map(str::to_owned);
-    let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
-    let lines = rows.map_while(move |row| {
-        let [least, mean, most, total] = [row.least, row.mean, row.most, row.total].map(seconds);
-        match row.retry {
-            ..=MOST_ROWS => Some(line([row.retry.to_string(), least, mean, most, total])),
-            retry if retry == MOST_ROWS + 1 => Some(format!("and {} more\n", more(plan))),
-            _ => None,
+    let heading = cells(["retry", "least", "mean", "most", "mean total", "90% of totals"]);
+    parts(plan).flat_map(move |part| match part {
+        Part::Row(row) => {
+            let heading = (row.retry == 1).then(|| heading.clone());
+            heading.into_iter().chain(Some(line(&row)))
         }
-    });
-    std::iter::once(line(heading)).chain(lines)
+        Part::End(end) => None.into_iter().chain(why_it_ends(plan, end)),
+    })
 }
 
-/// `--plan --log-format json`: the same as one object.
+/// `--plan --log-format json`: the same as one object, in seconds, exact to the nanosecond.
 pub(crate) fn waits_as_json(plan: &Plan) -> String {
-    let rows = forecast::rows(&plan.delays, &plan.limits, plan.initial_delay);
-    let mut rows = rows.peekable();
-    let shown: Vec<String> = rows
-        .by_ref()
-        .take(MOST_ROWS as usize)
-        .map(|row| {
-            Object::new()
-                .raw("retry", row.retry)
-                .raw("min_s", decimal(row.least))
-                .raw("mean_s", decimal(row.mean))
-                .raw("max_s", decimal(row.most))
-                .raw("total_s", decimal(row.total))
-                .end()
-        })
-        .collect();
-    let object = Object::new().raw("retries", format_args!("[{}]", shown.join(",")));
-    let object = match rows.peek() {
-        Some(_) => object.raw("more", more(plan)),
+    let (mut rows, mut more) = (Vec::new(), None);
+    for part in parts(plan) {
+        match part {
+            Part::Row(row) => rows.push(as_object(&row)),
+            Part::End(End::More(retries)) => more = Some(retries),
+            Part::End(_) => {}
+        }
+    }
+    let object = Object::new().raw("retries", format_args!("[{}]", rows.join(",")));
+    let object = match more {
+        Some(more) => object.raw("more", more),
         None => object,
     };
     object.end() + "\n"
 }
 
-/// How many retries are not shown, if nothing but the attempts ends the run.
-fn more(plan: &Plan) -> u64 {
-    plan.limits.attempts.unwrap_or_default().saturating_sub(1 + MOST_ROWS)
+pub(super) fn parts(plan: &Plan) -> impl Iterator<Item = Part> + '_ {
+    // What the splay comes to in the mean.
+    let before = plan.initial_delay.saturating_add(plan.splay / 2);
+    forecast(&plan.delays, &plan.limits, before)
 }
 
-/// `1.5s`: decimal seconds, exact to the nanosecond, without idle zeros.
-fn seconds(duration: Duration) -> String {
-    decimal(duration) + "s"
+fn as_object(row: &Row) -> String {
+    let [p5, p95] = row.totals;
+    Object::new()
+        .raw("retry", row.retry)
+        .raw("min_s", decimal(row.least))
+        .raw("mean_s", decimal(row.mean))
+        .raw("max_s", decimal(row.most))
+        .raw("total_s", decimal(row.total))
+        .raw("total_p5_s", decimal(p5))
+        .raw("total_p95_s", decimal(p95))
+        .end()
+}
+
+fn line(row: &Row) -> String {
+    let [least, mean, most, total] = [row.least, row.mean, row.most, row.total].map(rounded);
+    let [p5, p95] = row.totals;
+    cells([&row.retry.to_string(), &least, &mean, &most, &total, &range(p5, p95)])
+}
+
+fn cells([retry, least, mean, most, total, totals]: [&str; 6]) -> String {
+    format!("{retry:>5}{least:>9}{mean:>9}{most:>9}{total:>13}{totals:>20}\n")
+}
+
+/// Why there are no further retries, unless all attempts have been shown.
+pub(super) fn why_it_ends(plan: &Plan, end: End) -> Option<String> {
+    let limits = &plan.limits;
+    let line = match end {
+        End::Attempts if limits.attempts == Some(1) => "1 attempt: there is no retry to wait for".to_owned(),
+        End::Attempts => return None,
+        End::Unlimited => "and so on: attempts are unlimited".to_owned(),
+        End::More(retries) => format!("and {retries} more"),
+        End::Delay => "--stop-at-delay ends the run here".to_owned(),
+        End::Deadline([fewest, most]) => {
+            let deadline = limits.deadline.map(exact).unwrap_or_default();
+            let retries = match (fewest, most) {
+                (0, 0) => "leaves no time for a retry".to_owned(),
+                (1, 1) => "ends the run after 1 retry".to_owned(),
+                _ if fewest == most => format!("ends the run after {most} retries"),
+                _ => format!("ends 90% of runs after {fewest} to {most} retries"),
+            };
+            format!("--deadline {deadline} {retries}")
+        }
+    };
+    Some(line + "\n")
+}
+
+/// `0.5s to 1.5s`
+pub(super) fn range(least: Duration, most: Duration) -> String {
+    let [least, most] = [least, most].map(rounded);
+    if least == most {
+        most
+    } else {
+        format!("{least} to {most}")
+    }
+}
+
+/// Three digits, as a person reads them: `51.2us`, `500ms`, `1.75s`, `30s`, `2m05s`.
+pub(super) fn rounded(length: Duration) -> String {
+    let seconds = length.as_secs_f64();
+    let (value, unit) = match length {
+        Duration::ZERO => (0.0, "s"),
+        _ if seconds < 999.5e-9 => (seconds * 1e9, "ns"),
+        _ if seconds < 999.5e-6 => (seconds * 1e6, "us"),
+        _ if seconds < 999.5e-3 => (seconds * 1e3, "ms"),
+        _ if seconds < 59.95 => (seconds, "s"),
+        _ => return span(length),
+    };
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    let digits = format!("{value:.decimals$}");
+    let digits = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => &digits,
+    };
+    format!("{digits}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits() {
+        for (nanos, shown) in [
+            (0, "0s"),
+            (7, "7ns"),
+            (51_200, "51.2us"),
+            (999_900, "1ms"),
+            (500_000_000, "500ms"),
+            (1_000_000_000, "1s"),
+            (4_554_328_639, "4.55s"),
+            (10_179_328_639, "10.2s"),
+            (20_000_000_000, "20s"),
+            (59_960_000_000, "1m00s"),
+            (125_000_000_000, "2m05s"),
+        ] {
+            assert_eq!(rounded(Duration::from_nanos(nanos)), shown);
+        }
+    }
 }

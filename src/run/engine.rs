@@ -75,6 +75,9 @@ impl Run<'_> {
 
     /// An exit if there will be none.
     fn before_the_first_attempt(&mut self) -> Result<Option<Exit>, RunError> {
+        for warning in &self.plan.warnings {
+            self.tell(&Event::Warning(warning.clone()))?;
+        }
         for remark in &self.plan.remarks {
             self.tell(&Event::Remark(remark))?;
         }

@@ -55,6 +55,8 @@ pub(crate) struct Plan {
     pub(crate) on_give_up: Option<String>,
     /// `--c-locale`
     pub(crate) c_locale: bool,
+    /// What is surely not as it was meant.
+    pub(crate) warnings: Vec<String>,
     /// What may not be as it was meant; only for `-v`.
     pub(crate) remarks: Vec<String>,
     /// The same, for when the first attempt has failed.

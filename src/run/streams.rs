@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::search::pattern::Patterns;
+use crate::search::patterns::Patterns;
 
 /// `--stdin`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,7 @@
 //! search in that time at worst is searched by the fastest engine there is; the rest by engines that can be interrupted
 //! (`walk.rs`, `threads.rs`).
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -23,6 +24,7 @@ use regex_syntax::hir::Hir;
 use super::fuel::{self, Fuel};
 use super::lanes::Lanes;
 use super::loosened::loosened;
+use super::size;
 use super::threads::{self, Threads};
 use super::walk::{Search, Walk, Walker};
 
@@ -30,13 +32,7 @@ use super::walk::{Search, Walk, Walker};
 const LARGEST_PATTERN: usize = 10 << 20;
 
 /// One that takes more, in bytes, takes long to compile: nothing of it is left for later.
-const LARGE_PATTERN: usize = 256 << 10;
-
-/// The most expressions of a set.
-pub(crate) const MOST_PATTERNS: usize = 1000;
-
-/// The most memory that all expressions of a set may take when they are compiled, in bytes.
-pub(crate) const LARGEST_SET: usize = 32 << 20;
+pub(crate) const LARGE_PATTERN: usize = 256 << 10;
 
 /// How deep an expression's groups, brackets and repetitions may nest.
 const DEEPEST_PATTERN: u32 = 250;
@@ -58,12 +54,11 @@ const SHORTEST_PIECE: [usize; 2] = [4 << 10, 512];
 /// Unicode characters unless `(?-u)` says otherwise, and bytes that are not UTF-8 match none of them.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    text: String,
-    syntax: Hir,
-    /// See [`fuel::places`].
-    pub(super) places: u64,
+    text: Cow<'static, str>,
+    /// One that is known to be right is read when there is something to search.
+    syntax: OnceLock<Syntax>,
     /// How many expressions share the memory.
-    sharers: usize,
+    pub(super) sharers: usize,
     /// For a block of lines: matches in every line in which `exact` does.
     loose: OnceLock<Option<Regex>>,
     /// For one line. Most runs never need it, and it takes as long to build as `loose`.
@@ -74,6 +69,21 @@ pub struct Pattern {
     walker: OnceLock<Option<Walker>>,
     /// For what would take `exact` long.
     threads: OnceLock<Option<NFA>>,
+}
+
+/// An expression that has been read.
+#[derive(Debug, Clone)]
+struct Syntax {
+    hir: Hir,
+    /// See [`fuel::places`].
+    places: u64,
+}
+
+impl Syntax {
+    fn new(hir: Hir) -> Syntax {
+        let places = fuel::places(&hir);
+        Syntax { hir, places }
+    }
 }
 
 /// Where a search in a text stands.
@@ -93,7 +103,7 @@ pub(super) struct Text<'a> {
     pub(super) bytes: &'a [u8],
     span: Range<usize>,
     /// It is one of many blocks of whole lines.
-    is_much: bool,
+    pub(super) is_much: bool,
 }
 
 impl<'a> Text<'a> {
@@ -114,23 +124,72 @@ impl Pattern {
     /// Reads an expression, without building what it takes to look for it: that is nearly all of the work. The
     /// error is the rest of a sentence about it, on one line.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let syntax = ParserBuilder::new()
+        let hir = ParserBuilder::new()
             .utf8(false)
             .nest_limit(DEEPEST_PATTERN)
             .build()
             .parse(text)
             .map_err(|error| syntax_error(&error))?;
-        Ok(Self {
-            text: text.to_owned(),
-            places: fuel::places(&syntax),
-            syntax,
+        let pattern = Self::of(text.to_owned().into());
+        let _ = pattern.syntax.set(Syntax::new(hir));
+        Ok(pattern)
+    }
+
+    /// An expression that comes with the program, for letters of any case: it is read only when there is something to
+    /// search. A test finds one that cannot be read; it matches nothing.
+    pub fn known(text: &'static str) -> Self {
+        Self::of(text.into())
+    }
+
+    fn of(text: Cow<'static, str>) -> Self {
+        Self {
+            text,
+            syntax: OnceLock::new(),
             sharers: 1,
             loose: OnceLock::new(),
             exact: OnceLock::new(),
             lanes: OnceLock::new(),
             walker: OnceLock::new(),
             threads: OnceLock::new(),
+        }
+    }
+
+    /// The text of one that comes with the program.
+    pub(super) fn as_known(&self) -> Option<&'static str> {
+        match self.text {
+            Cow::Borrowed(text) => Some(text),
+            Cow::Owned(_) => None,
+        }
+    }
+
+    fn syntax(&self) -> &Syntax {
+        self.syntax.get_or_init(|| {
+            // Classes of Unicode are large, and texts of tools are ASCII.
+            let is_unicode = !self.text.is_ascii();
+            let parsed = ParserBuilder::new()
+                .utf8(false)
+                .case_insensitive(true)
+                .unicode(is_unicode)
+                .build()
+                .parse(&self.text);
+            Syntax::new(parsed.unwrap_or_else(|_| Hir::fail()))
         })
+    }
+
+    fn hir(&self) -> &Hir {
+        &self.syntax().hir
+    }
+
+    /// As if no engine could search it fast.
+    #[cfg(test)]
+    pub(super) fn seem_slow(&mut self) {
+        let hir = self.hir().clone();
+        let places = u64::MAX;
+        self.syntax = OnceLock::from(Syntax { hir, places });
+    }
+
+    pub(super) fn places(&self) -> u64 {
+        self.syntax().places
     }
 
     /// Reads an expression and builds what it takes to look for it.
@@ -138,6 +197,11 @@ impl Pattern {
         let pattern = Self::parse(text)?;
         pattern.build()?;
         Ok(pattern)
+    }
+
+    /// The most memory that it may take when it is built, in bytes.
+    pub(crate) fn most_size(&self) -> usize {
+        size::most(self.hir())
     }
 
     /// Builds what it takes to look for it. It may be too large. How much memory it takes, in bytes.
@@ -158,13 +222,13 @@ impl Pattern {
     }
 
     fn loose(&self) -> Option<&Regex> {
-        let build = || self.regex(&loosened(&self.syntax), Some(LARGEST_PATTERN));
+        let build = || self.regex(&loosened(self.hir()), Some(LARGEST_PATTERN));
         self.loose.get_or_init(build).as_ref()
     }
 
     fn exact(&self) -> Option<&Regex> {
         // `loose` was within the limit, and this one is about its size: it needs none.
-        self.exact.get_or_init(|| self.regex(&self.syntax, None)).as_ref()
+        self.exact.get_or_init(|| self.regex(self.hir(), None)).as_ref()
     }
 
     /// `None` if it is larger than the limit.
@@ -194,20 +258,20 @@ impl Pattern {
     /// What is faster than `loose`, where that does not go by the bytes of a literal.
     fn lanes(&self) -> Option<&Lanes> {
         let build = || match self.loose() {
-            Some(loose) if !loose.is_accelerated() => Lanes::new(&loosened(&self.syntax), self.share(LANES)),
+            Some(loose) if !loose.is_accelerated() => Lanes::new(&loosened(self.hir()), self.share(LANES)),
             _ => None,
         };
         self.lanes.get_or_init(build).as_ref()
     }
 
     fn walker(&self) -> Option<&Walker> {
-        let build = || Walker::new(&loosened(&self.syntax), self.places, self.share(STATES));
+        let build = || Walker::new(&loosened(self.hir()), self.places(), self.share(STATES));
         self.walker.get_or_init(build).as_ref()
     }
 
     fn threads(&self) -> Option<&NFA> {
         self.threads
-            .get_or_init(|| threads::automaton(&self.syntax, None))
+            .get_or_init(|| threads::automaton(self.hir(), None))
             .as_ref()
     }
 
@@ -292,7 +356,7 @@ impl Pattern {
                 progress.walk = Some(walk);
                 break;
             };
-            if !fuel.try_spend(fuel::cost(piece - progress.from, self.places)) {
+            if !fuel.try_spend(fuel::cost(piece - progress.from, self.places())) {
                 return Search::Unfinished;
             }
             fuel.spend_on_bytes(piece - progress.from);
@@ -314,7 +378,7 @@ impl Pattern {
     /// The end of what can be searched from here on in one step. `None` if that is not even the next line.
     fn piece(&self, text: &Text<'_>, from: usize) -> Option<usize> {
         let rest = &text.bytes[from..text.span.end];
-        let most = fuel::most_at_once(self.places);
+        let most = fuel::most_at_once(self.places());
         if rest.len() <= most {
             Some(text.span.end)
         } else if most < SHORTEST_PIECE[usize::from(self.loose().is_some_and(Regex::is_accelerated))] {
@@ -340,12 +404,12 @@ impl Pattern {
         let span = begin.max(span.start)..line.end.min(span.end);
         progress.walk = None;
         progress.from = end + 1;
-        if span.len() > fuel::most_at_once(self.places) {
+        if span.len() > fuel::most_at_once(self.places()) {
             let threads = Threads::new(self.threads()?, span.start - begin);
             progress.line = Some((line, threads));
             return None;
         }
-        fuel.spend(fuel::cost(span.len(), self.places));
+        fuel.spend(fuel::cost(span.len(), self.places()));
         if self.exact.get().is_none() {
             fuel.spend_all();
         }
@@ -363,35 +427,6 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// The expressions to be looked for, each known by its index. Streams share one set: what has been
-/// found in a stream is known to its `Scanner`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Patterns(Vec<Pattern>);
-
-impl Patterns {
-    /// A set in the order of its indices.
-    pub fn new(mut patterns: Vec<Pattern>) -> Self {
-        let sharers = patterns.len();
-        for pattern in &mut patterns {
-            pattern.sharers = sharers;
-        }
-        Self(patterns)
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The expressions in the order of their indices.
-    pub fn as_slice(&self) -> &[Pattern] {
-        &self.0
-    }
-}
-
 pub(super) fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -405,3 +440,6 @@ fn syntax_error(error: &regex_syntax::Error) -> String {
     };
     format!("is not a regular expression ({kind}); try 'connection (refused|reset)'")
 }
+
+#[cfg(test)]
+mod tests;

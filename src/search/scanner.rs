@@ -20,7 +20,8 @@ use memchr::{memchr, memrchr};
 use regex_automata::hybrid::dfa::Cache;
 
 use super::fuel::{self, Fuel};
-use super::pattern::{Patterns, Progress, Text};
+use super::pattern::{Progress, Text};
+use super::patterns::Patterns;
 use super::walk::Search;
 
 /// The most of an unfinished line that is kept, in bytes: a longer one is looked at in windows.
@@ -52,6 +53,8 @@ pub struct Scanner {
     seen: usize,
     /// What is being looked at.
     task: Option<Task>,
+    /// Which patterns may match in it, once that is known.
+    candidates: Option<Vec<bool>>,
     /// The patterns before this one have been looked for in it.
     pattern: usize,
     /// How far this one has been.
@@ -83,6 +86,7 @@ impl Scanner {
             past: 0,
             seen: 0,
             task: None,
+            candidates: None,
             pattern: 0,
             progress: Progress::default(),
             states: Vec::new(),
@@ -117,6 +121,7 @@ impl Scanner {
             self.line = Vec::new();
             self.past = 0;
             self.task = None;
+            self.candidates = None;
         }
     }
 
@@ -200,6 +205,7 @@ impl Scanner {
     /// Each pattern has been looked for. How many more of the bytes are done with.
     fn end_task(&mut self) -> usize {
         self.pattern = 0;
+        self.candidates = None;
         match self.task.take() {
             Some(Task::Block(end)) => return end + 1,
             Some(Task::Line) => {
@@ -220,11 +226,22 @@ impl Scanner {
         let patterns = Arc::clone(&self.patterns);
         let line = std::mem::take(&mut self.line);
         let (text, next) = self.text(bytes, &line);
+        let candidates = self.candidates.take().unwrap_or_else(|| {
+            if text.is_much {
+                return vec![true; patterns.len()];
+            }
+            fuel.spend_on_bytes(text.bytes.len());
+            patterns.candidates(text.bytes)
+        });
         self.states.resize_with(patterns.len(), || None);
         let mut is_done = true;
         while let Some(place) = self.open.iter().position(|&index| index >= self.pattern) {
             let index = self.open[place];
             self.pattern = index;
+            if !candidates[index] {
+                self.pattern = index + 1;
+                continue;
+            }
             let pattern = &patterns.as_slice()[index];
             match pattern.search(&mut self.progress, &text, &mut self.states[index], fuel) {
                 Search::Unfinished => {
@@ -242,6 +259,7 @@ impl Scanner {
             self.pattern = index + 1;
         }
         self.line = line;
+        self.candidates = Some(candidates);
         self.drop_all_if_settled();
         is_done
     }

@@ -813,7 +813,7 @@ fn an_address_with_a_slip_is_no_directory() {
 fn bad_values_are_named() {
     for (args, part) in [
         ("--budget-ratio 110%", "is not between 0% and 100%"),
-        ("--budget-ratio 10", "is not between 0% and 100%"),
+        ("--budget-ratio 10", "did you mean 10%?"),
         ("--budget-min ten", "is not a whole number"),
         ("--budget-window 0", "is too short; try 10m"),
         ("--store-timeout 0", "is too short; try 250ms"),

@@ -144,8 +144,6 @@ fn every_value_must_be_there_and_be_text() {
 #[test]
 fn contradictions_are_refused() {
     refused("-b 10s -m 1s", &["--base 10s", "--max-delay 1s"]);
-    refused("-b 1m", &["--base 1m", "--max-delay 30s"]);
-    refused("-p sip -b 10s", &["--base 10s", "--max-delay 4s (policy sip)"]);
     refused("--growth linear --delays 1s", &["--growth linear", "--delays 1s"]);
     refused(
         "--jitter decorrelated --growth linear",
@@ -182,7 +180,7 @@ fn a_weaker_source_gives_way_where_two_exclude_each_other() {
             .stdout
     };
     assert!(plan(("BACKOFF_GROWTH", "linear"), "--delays 7s").contains("7s"));
-    assert!(plan(("BACKOFF_DELAYS", "7s"), "--growth constant").contains("0.5s"));
+    assert!(plan(("BACKOFF_DELAYS", "7s"), "--growth constant").contains("500ms"));
     run(backoff("-v -- true").env("BACKOFF_QUIET", "1")).expect_stderr("succeeded");
     run(backoff("-q -n 1 -- false").env("BACKOFF_VERBOSE", "2")).expect_silence();
     run(backoff("--plan -g linear").env("BACKOFF_JITTER", "decorrelated")).expect_code(0);
@@ -193,23 +191,26 @@ fn a_weaker_source_gives_way_where_two_exclude_each_other() {
 #[test]
 fn defaults_give_way_to_what_is_given() {
     let plan = |args: &str| ran(args).expect_code(0).stdout;
-    assert!(plan("--plan -m 100ms -j none").contains("  0.1s"));
-    assert!(plan("--plan --delays 1m -j none").contains("  60s"));
-    assert!(plan("--plan --delays 1m -m 5s -j none").contains("  5s"));
-    assert!(plan("--plan -p sip --delays 10s -n 2").contains("  10s"));
-    assert!(plan("--plan -p aws -n 99 -j none --stop-at-delay 60s").contains("  51.2s"));
-    assert!(plan("--plan -n 99 -b 1s --stop-at-delay 1m -j none").contains("  32s"));
+    assert!(plan("--plan -m 100ms -j none").contains(" 100ms "));
+    assert!(plan("--plan --delays 1m -j none").contains(" 1m00s "));
+    assert!(plan("--plan --delays 1m -m 5s -j none").contains(" 5s "));
+    assert!(plan("--plan -p sip --delays 10s -n 2").contains(" 10s "));
+    assert!(plan("--plan -p aws -n 99 -j none --stop-at-delay 60s").contains(" 51.2s "));
+    assert!(plan("--plan -n 99 -b 1s --stop-at-delay 1m -j none").contains(" 32s "));
 }
 
 #[test]
 fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
     let shown = run!("--plan -d 300ms --initial-delay 200ms -b 150ms -j none");
-    assert_eq!(shown.expect_code(0).stdout.lines().count(), 1);
+    assert_eq!(
+        shown.expect_code(0).stdout,
+        "--deadline 300ms leaves no time for a retry\n"
+    );
     let shown = run(&mut shell(
         "backoff --plan -n 99999999999 -j none | sed -n '51{p;q}'; echo ${PIPESTATUS[0]}",
     ));
     let words: Vec<&str> = shown.stdout.split_whitespace().collect();
-    assert_eq!(words, ["50", "30s", "30s", "30s", "1351.5s", "141"]);
+    assert_eq!(words, ["50", "30s", "30s", "30s", "22m32s", "22m32s", "141"]);
 }
 
 #[test]
@@ -245,15 +246,15 @@ fn flags_beat_variables_beat_policies_beat_defaults() {
 #[test]
 fn a_plan_of_very_many_retries_has_an_end() {
     for (attempts, more) in [
-        ("10001", None),
-        ("10002", Some("and 1 more")),
-        ("18446744073709551615", Some("and 18446744073709541614 more")),
+        ("1001", None),
+        ("1002", Some("and 1 more")),
+        ("18446744073709551615", Some("and 18446744073709550614 more")),
     ] {
         let shown = run!("--plan -n {}", attempts).expect_code(0);
         let lines: Vec<&str> = shown.stdout.lines().collect();
-        assert!(lines[10_000].starts_with("10000  "), "{}", lines[10_000]);
-        assert_eq!(lines.get(10_001).copied(), more);
-        assert!(lines.len() <= 10_002);
+        assert!(lines[1_000].starts_with(" 1000  "), "{}", lines[1_000]);
+        assert_eq!(lines.get(1_001).copied(), more);
+        assert!(lines.len() <= 1_002);
     }
 }
 
@@ -311,18 +312,28 @@ fn every_option_has_a_working_variable() {
             r#"-q -n 1 -t 0.1 -- bash -c "trap '' TERM; while :; do sleep 0.01; done""#,
             "124",
         ),
-        ("every", "7s", "--plan -n 3", "2 7s 7s 7s 14s"),
+        ("every", "7s", "--plan -n 3", "2 7s 7s 7s 14s 14s"),
         ("base", "3s", "--plan -j none -n 2", "3s"),
         ("factor", "5", "--plan -j none -n 3", "2.5s"),
-        ("max-delay", "600ms", "--plan -j none -n 3", "0.6s"),
+        ("max-delay", "600ms", "--plan -j none -n 3", "600ms"),
         ("growth", "linear", "--plan -j none -n 4", "1.5s"),
         ("delays", "3s,9s", "--plan -j none -n 3", "9s"),
-        ("jitter", "none", "--plan -n 2", "1 0.5s 0.5s 0.5s 0.5s"),
+        ("jitter", "none", "--plan -n 2", "1 500ms 500ms 500ms 500ms 500ms"),
         ("spread", "7s", "--plan -j additive -n 2", "7.5s"),
-        ("slot-ceiling", "1", "--plan -j slotted -n 9", "8 0s 0.25s 0.5s"),
-        ("stop-at-delay", "1s", "--plan -j none", "1 0.5s"),
-        ("initial-delay", "9s", "-d 1s -- true", "125"),
-        ("splay", "9s", "-d 1s -- true", "125"),
+        ("slot-ceiling", "1", "--plan -j slotted -n 9", "8 0s 250ms 500ms"),
+        (
+            "stop-at-delay",
+            "1s",
+            "--plan -j none",
+            "--stop-at-delay ends the run here",
+        ),
+        (
+            "initial-delay",
+            "1ms",
+            "-vv -- true",
+            "initial-delay = 1ms (BACKOFF_INITIAL_DELAY)",
+        ),
+        ("splay", "1ms", "-vv -- true", "splay = 1ms (BACKOFF_SPLAY)"),
         ("reset-after", "0", "-- true", "125"),
         ("seed", "1", "-- true", "0"),
         ("policy", "sip", "--plan -n 5", "4s"),
@@ -444,7 +455,7 @@ fn every_option_has_a_working_variable() {
 }
 
 /// What backoff does in place of running a command.
-const ACTIONS: [&str; 4] = ["plan", "list-presets", "list-policies", "generate"];
+const ACTIONS: [&str; 5] = ["plan", "plot", "list-presets", "list-policies", "generate"];
 
 /// What a variable might plausibly hold that somebody has left in the environment of a machine.
 fn plausible(opt: &Opt) -> Vec<&str> {
@@ -489,10 +500,10 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     for action in ACTIONS {
         let name = format!("BACKOFF_{}", action.replace('-', "_").to_uppercase());
         let value = if action == "generate" { "man" } else { "1" };
-        let shown = run(backoff("-v -- echo ran").env(&name, value)).expect_code(0);
+        let shown = run(backoff("-- echo ran").env(&name, value)).expect_code(0);
         assert_eq!(shown.stdout, "ran\n");
         assert!(shown.stderr.contains(&format!(
-            "the variable \"{name}\" has no meaning; only an option asks for --{action}\n"
+            "the variable \"{name}\" has no meaning; only the option asks for --{action}\n"
         )));
     }
 }
@@ -543,18 +554,7 @@ fn every_word_of_a_list_is_accepted() {
 }
 
 #[test]
-fn presets_are_listed() {
-    let shown = run!("--list-presets").expect_code(0).expect_silence();
-    for name in ["curl", "ssh", "rsync", "apt", "network"] {
-        assert!(
-            shown
-                .stdout
-                .lines()
-                .any(|line| line.split_whitespace().next() == Some(name)),
-            "{name}"
-        );
-    }
-    // auto goes by the command's file name; what it does not know is judged as without it.
+fn auto_judges_what_it_does_not_know_as_without_it() {
     run!("-q --for auto -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'").expect_code(0);
 }
 
@@ -588,22 +588,6 @@ fn huge_values_saturate() {
 fn tiny_bounds_are_bounds_and_zero_is_none() {
     run!("-q -n 1 -t 1ns -- sleep 9").expect_code(124);
     run!("-t 0 -d 0 -- sleep 0.05").expect_code(0);
-}
-
-#[test]
-fn help_names_every_option_and_its_headings() {
-    for word in ["-h", "--help"] {
-        let help = run!("{}", word).stdout;
-        for opt in OPTIONS.iter() {
-            assert!(
-                help.contains(&format!("--{}", opt.long)) && help.contains(&opt.heading),
-                "{word}: {}",
-                opt.long
-            );
-        }
-    }
-    assert!(run!("--help").stdout.len() > run!("-h").stdout.len());
-    assert_eq!(run!("-V").stdout, concat!("backoff ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
@@ -662,33 +646,12 @@ fn slips_of_newcomers_get_a_hint() {
     }
     let plain = run!("-- /no/such/command").expect_code(127);
     assert!(!plain.stderr.contains(';'), "{plain:?}");
-    for words in ["--retries 3", "--max-retries=3", "--tries 3"] {
-        run!("{..} -- true", words)
-            .expect_code(125)
-            .expect_stderr("did you mean --attempts, which counts the first one as well?");
-    }
     run!("--for curl,foo -- true")
         .expect_code(125)
         .expect_stderr("names no preset with \"foo\"");
     run!("--store redis.example.com:6379 -- true")
         .expect_code(125)
         .expect_stderr("try redis://HOST:6379");
-}
-
-#[test]
-fn help_names_the_words_that_options_take() {
-    let help = run!("--help").expect_code(0).stdout;
-    for opt in OPTIONS.iter() {
-        if let Takes::Word(words) = &opt.takes {
-            for word in words {
-                assert!(help.contains(word), "--{} {word}", opt.long);
-            }
-        }
-    }
-    assert!(
-        help.contains("[possible values: stream, final, success, failure, null]"),
-        "{help}"
-    );
 }
 
 #[test]
@@ -703,10 +666,10 @@ fn a_dash_is_standard_output() {
 fn verbose_tells_of_variables_without_a_meaning() {
     let told = |name: &str, args: &str| run(backoff(args).env(name, "2")).expect_code(0);
     for (name, hint) in [
-        ("BACKOFF_MAX_DELY", "; did you mean BACKOFF_MAX_DELAY?"),
+        ("BACKOFF_MIN_DELAY", "; did you mean BACKOFF_BASE?"),
         (
             "BACKOFF_RETRIES",
-            "; did you mean BACKOFF_ATTEMPTS, which counts the first one as well?",
+            "; did you mean BACKOFF_ATTEMPTS=3, which counts the first one as well?",
         ),
         ("BACKOFF_XYZ\n", ""),
     ] {

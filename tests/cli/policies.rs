@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
-use crate::common::{Shown, backoff, probe, ran, run, within};
+use crate::common::{Shown, backoff, probe, ran, run, shell, within};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -23,55 +23,51 @@ struct Row {
     mean: Duration,
     most: Duration,
     total: Duration,
+    totals: [Duration; 2],
 }
 
-/// `0.0000512s`, to the nanosecond.
-fn exact_seconds(text: &str) -> Duration {
-    let number = text.strip_suffix('s').unwrap();
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    Duration::new(whole.parse().unwrap(), format!("{fraction:0<9}").parse().unwrap())
-}
-
+/// What `--plan --log-format json` prints, exact to the nanosecond.
 #[track_caller]
 fn rows(shown: Shown) -> Vec<Row> {
     let shown = shown.expect_code(0).expect_silence();
-    let mut lines = shown.stdout.lines();
-    let heading: Vec<_> = lines.next().unwrap().split_whitespace().collect();
-    assert_eq!(heading, ["retry", "least", "mean", "most", "total"]);
-    let rows: Vec<Row> = lines
-        .map(|line| {
-            let cells: Vec<&str> = line.split_whitespace().collect();
-            let [retry, least, mean, most, total] = cells[..] else {
-                panic!("{line:?}")
-            };
-            let [least, mean, most, total] = [least, mean, most, total].map(exact_seconds);
-            Row {
-                retry: retry.parse().unwrap(),
-                least,
-                mean,
-                most,
-                total,
-            }
-        })
-        .collect();
+    let rows: Vec<Row> = shown.stdout.split("{\"retry\":").skip(1).map(row).collect();
     let mut total = Duration::ZERO;
     for (row, retry) in rows.iter().zip(1..) {
         total = total.saturating_add(row.mean);
         assert_eq!((row.retry, row.total), (retry, total), "{rows:#?}");
         assert!(row.least <= row.mean && row.mean <= row.most, "{rows:#?}");
+        assert!(row.totals[0] <= row.totals[1], "{rows:#?}");
     }
     rows
+}
+
+/// Of `2,"min_s":2,"mean_s":2.5,...}`. The numbers have more digits than a float.
+fn row(object: &str) -> Row {
+    let value = |name: &str| {
+        let (_, rest) = object.split_once(&format!("\"{name}\":")).expect(name);
+        let number = rest.split([',', '}']).next().unwrap();
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        Duration::new(whole.parse().unwrap(), format!("{fraction:0<9}").parse().unwrap())
+    };
+    Row {
+        retry: object.split(',').next().unwrap().parse().unwrap(),
+        least: value("min_s"),
+        mean: value("mean_s"),
+        most: value("max_s"),
+        total: value("total_s"),
+        totals: [value("total_p5_s"), value("total_p95_s")],
+    }
 }
 
 /// The plan of these options, which stand in one string.
 #[track_caller]
 fn plan(options: &str) -> Vec<Row> {
-    rows(run!("{..} --plan", options))
+    rows(run!("{..} --plan --log-format json", options))
 }
 
 #[track_caller]
 fn plan_with(variables: &[(&str, &str)], options: &str) -> Vec<Row> {
-    let mut command = backoff(words!("{..} --plan", options));
+    let mut command = backoff(words!("{..} --plan --log-format json", options));
     rows(run(command.envs(variables.iter().copied())))
 }
 
@@ -262,17 +258,131 @@ fn a_plan_ends_at_stop_at_delay() {
 fn a_plan_ends_at_the_deadline() {
     expect_exactly(&plan("-b 1s -j none -n 99 -d 4s"), &[1000, 2000]);
     expect_exactly(&plan("-b 1s -j none -n 99 -d 7001ms"), &[1000, 2000, 4000]);
-    // What luck can still reach is shown.
-    assert_eq!(plan("-b 1s -j full -n 9 -d 1s").len(), 8);
-    assert_eq!(plan("-n 99 -d 2s").len(), 3);
+    // The mean total is what counts, and that passes before the first attempt.
+    assert_eq!(plan("-b 1s -j full -n 9 -d 1s").len(), 1);
+    assert_eq!(plan("-n 99 -d 3s").len(), 2);
+    assert_eq!(plan("-n 99 -d 3s --initial-delay 1s").len(), 1);
+    assert_eq!(plan("-n 99 -d 3s --splay 2s").len(), 1);
+    // Without a bound on attempts, as far as it.
+    assert_eq!(plan("-n unlimited --every 1s -d 30500ms").len(), 30);
 }
 
 #[test]
 fn a_plan_runs_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "ran");
-    rows(run!("--plan -- touch {}", file));
+    run!("--plan -- touch {}", file).expect_code(0);
+    run!("--plot -- touch {}", file).expect_code(0);
     assert!(!std::path::Path::new(&file).exists());
+}
+
+/// The table, with one space between its cells.
+fn table(options: &str) -> Vec<String> {
+    let shown = run!("--plan {..}", options).expect_code(0).expect_silence();
+    let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.stdout.lines().all(|line| line.len() <= 80));
+    shown.stdout.lines().map(line).collect()
+}
+
+#[test]
+fn a_plan_is_a_table_of_round_numbers() {
+    let lines = table("-n 5");
+    assert_eq!(lines[0], "retry least mean most mean total 90% of totals");
+    assert!(lines[1].starts_with("1 500ms 1s 1.5s 1s "), "{lines:?}");
+    assert!(lines[4].starts_with("4 500ms 4.55s 30s 10.2s "), "{lines:?}");
+    assert_eq!(table("-j none -n 2")[1..], ["1 500ms 500ms 500ms 500ms 500ms"]);
+    assert_eq!(
+        table("-p ethernet -j none -n 2")[1],
+        "1 51.2us 51.2us 51.2us 51.2us 51.2us"
+    );
+    assert_eq!(table("--every 2m -n 3")[2], "2 2m00s 2m00s 2m00s 4m00s 4m00s");
+}
+
+#[test]
+fn how_far_totals_lie_apart() {
+    // One wait, uniform in [0, 10 s]: 0.5 s and 9.5 s. Two added up: 10 s * sqrt(0.1), and 20 s less that.
+    let rows = plan("-b 10s -g constant -j full -n 3");
+    let near = |found: Duration, seconds: f64| (found.as_secs_f64() - seconds).abs() < 0.4;
+    assert!(
+        near(rows[0].totals[0], 0.5) && near(rows[0].totals[1], 9.5),
+        "{rows:#?}"
+    );
+    assert!(
+        near(rows[1].totals[0], 3.16) && near(rows[1].totals[1], 16.84),
+        "{rows:#?}"
+    );
+    assert_eq!(plan("-n 5"), plan("-n 5"));
+    let rows = plan("-j none -n 5");
+    assert!(rows.iter().all(|row| row.totals == [row.total; 2]), "{rows:#?}");
+}
+
+#[test]
+fn a_plan_says_why_it_ends() {
+    let last = |options: &str| table(options).pop().unwrap();
+    assert_eq!(table("-n 1"), ["1 attempt: there is no retry to wait for"]);
+    assert_eq!(run!("--plot -n 1").stdout, "1 attempt: there is no retry to wait for\n");
+    assert_eq!(last("-n unlimited"), "and so on: attempts are unlimited");
+    assert_eq!(last("-n 2000"), "and 999 more");
+    assert_eq!(
+        last("-n 99 -b 1s --stop-at-delay 4s"),
+        "--stop-at-delay ends the run here"
+    );
+    assert_eq!(
+        last("--every 1s -n 99 -d 4500ms"),
+        "--deadline 4s500ms ends the run after 4 retries"
+    );
+    assert_eq!(
+        last("--every 1s -n 99 -d 1500ms"),
+        "--deadline 1s500ms ends the run after 1 retry"
+    );
+    assert_eq!(
+        table("--every 2s -n 99 -d 1s"),
+        ["--deadline 1s leaves no time for a retry"]
+    );
+    // Luck has a say. Means: 1 s, 2.75 s, 5.6 s, 10.2 s.
+    let ends = last("-n 99 -d 10s");
+    assert_eq!(ends, "--deadline 10s ends 90% of runs after 2 to 7 retries");
+    // Also where most runs come to the last attempt.
+    let ends = last("-n 5 -d 15s");
+    assert_eq!(ends, "--deadline 15s ends 90% of runs after 3 to 4 retries");
+    assert!(last("-n 5 -d 1h").starts_with("4 "));
+}
+
+#[test]
+fn a_plan_is_drawn() {
+    let bars = |options: &str| {
+        let shown = run!("--plan --plot {..}", options).expect_code(0).expect_silence();
+        assert!(
+            shown.stdout.lines().all(|line| line.chars().count() < 80),
+            "{}",
+            shown.stdout
+        );
+        shown.stdout
+    };
+    let drawn = bars("--delays 1s,2s,4s -j none -n 4");
+    let width = |line: &str| line.matches('█').count();
+    let widths: Vec<usize> = drawn.lines().skip(1).map(width).collect();
+    assert_eq!(widths, [13, 25, 50], "{drawn}");
+    assert!(drawn.ends_with(" 4s\n"), "{drawn}");
+    let drawn = bars("-b 1s -j full -n 2");
+    let bar = drawn.lines().nth(1).unwrap();
+    assert!(bar.starts_with("    1  ░░░") && bar.ends_with("░ 0s to 1s"), "{drawn}");
+    assert_eq!(
+        bar.find('┃').map(|at| bar[..at].chars().count()),
+        Some(7 + 25),
+        "{drawn}"
+    );
+    assert!(bars("-b 0 -j none").contains("    1   0s\n"));
+    assert!(bars("-n unlimited").ends_with("and so on: attempts are unlimited\n"));
+}
+
+/// On a terminal, as wide as that is.
+#[test]
+fn a_plan_is_drawn_as_wide_as_the_terminal() {
+    let drawn = run(&mut shell(
+        "script -qec 'stty cols 200; backoff --plot -j none --every 1s -n 2' /dev/null </dev/null",
+    ));
+    assert_eq!(drawn.stdout.matches('█').count(), 1 + 170, "{}", drawn.stdout);
 }
 
 // --- policies ----------------------------------------------------------------------------------

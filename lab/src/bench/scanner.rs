@@ -7,7 +7,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use backoff_cli::search::pattern::{Pattern, Patterns};
+use backoff_cli::search::pattern::Pattern;
+use backoff_cli::search::patterns::Patterns;
 use backoff_cli::search::scanner::Scanner;
 use clap::Args;
 

@@ -12,7 +12,10 @@
 //! match with it. `behind` is a `stop`, as the same command will fail again; but a `retry` where
 //! `--before-retry` does something about it first.
 
+use std::fmt;
+
 use super::values::{self, Parsed};
+use crate::cli::suggest::closest;
 use crate::policy::sets::CodeSet;
 
 /// Name and text of each preset, sorted by name.
@@ -126,6 +129,31 @@ pub(crate) enum RowVerdict {
     Behind,
 }
 
+impl RowVerdict {
+    /// The word for it, and what it means.
+    pub(crate) fn words(self) -> (&'static str, &'static str) {
+        match self {
+            RowVerdict::Retry => ("retry", "the failure is transient"),
+            RowVerdict::Refused => (
+                "refused",
+                "transient, and nothing was done: even --idempotent no retries it",
+            ),
+            RowVerdict::Stop => ("stop", "the failure is permanent, whatever other rules say"),
+            RowVerdict::Behind => ("behind", "permanent as stop is, but transient with --before-retry"),
+        }
+    }
+}
+
+/// `exit 35,56, match curl: \((35|56)\)`
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes = self.codes.map(|codes| format!("exit {codes}"));
+        let text = self.text.map(|text| format!("match {text}"));
+        let parts: Vec<String> = codes.into_iter().chain(text).collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
 /// A name that `--for` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PresetName {
@@ -148,7 +176,8 @@ impl PresetName {
                     } else {
                         format!(" with {name:?}")
                     };
-                    format!("names no preset{which}; --list-presets shows them, and auto goes by the command")
+                    let hint = closest(name, names_and_programs().chain(["auto"]));
+                    format!("names no preset{which}; --list-presets shows them, and auto goes by the command{hint}")
                 }),
             })
             .collect()
@@ -171,6 +200,20 @@ impl PresetName {
     }
 }
 
+/// The preset that `--for` takes by this name, or what is wrong with it.
+pub(crate) fn named(name: &str) -> Result<Preset, String> {
+    let found = index(name).map(|index| parsed(FILES[index]));
+    found.ok_or_else(|| {
+        let hint = closest(name, names_and_programs());
+        format!("{name:?} names no preset; --list-presets alone shows them{hint}")
+    })
+}
+
+fn names_and_programs() -> impl Iterator<Item = &'static str> {
+    let names = FILES.iter().map(|(name, _)| *name);
+    names.chain(FILES.iter().flat_map(|(_, text)| values_of(text, "program")))
+}
+
 /// Where the preset of this name stands, or else the one for the program of this name.
 fn index(name: &str) -> Option<usize> {
     let named = FILES.iter().position(|(known, _)| *known == name);
@@ -180,7 +223,7 @@ fn index(name: &str) -> Option<usize> {
 fn index_for_program(file_name: &str) -> Option<usize> {
     FILES
         .iter()
-        .position(|(_, text)| values_of(text, "program").any(|program| program == file_name))
+        .position(|(_, text)| programs(text).any(|program| program == file_name))
 }
 
 /// The preset for the program with this file name.
@@ -204,7 +247,7 @@ fn parsed((name, text): (&'static str, &'static str)) -> Preset {
     Preset {
         name,
         about: values_of(text, "about").next().unwrap_or_default(),
-        programs: values_of(text, "program").collect(),
+        programs: programs(text).collect(),
         rows,
     }
 }
@@ -226,10 +269,20 @@ pub(crate) fn is_known(file_name: &str) -> bool {
     index_for_program(file_name).is_some()
 }
 
-/// The values of the header lines with this key. They come first.
+/// The programs that a preset is for: the first lines.
+fn programs(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (program, others) = rest.strip_prefix("program: ")?.split_once('\n')?;
+        rest = others;
+        Some(program)
+    })
+}
+
+/// The values of the header lines with this key, which come before all rows.
 fn values_of(text: &'static str, key: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
-        .take_while(|line| line.contains(": "))
+        .take_while(|line| !line.contains('\t'))
         .filter_map(move |line| line.strip_prefix(key)?.strip_prefix(": "))
 }
 

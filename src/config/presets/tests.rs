@@ -1,13 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::samples::{INNOCENT, PERMANENT, REFUSED, Sample, TRANSIENT};
 use crate::config::presets::{self, Preset, Row, RowVerdict};
-use crate::search::pattern::{LARGEST_SET, MOST_PATTERNS, Pattern, Patterns};
+use crate::search::pattern::Pattern;
+use crate::search::patterns::{LARGEST_SET, MOST_PATTERNS, Patterns};
+use crate::search::scanner::Scanner;
 
 fn find(name: &str) -> Option<Preset> {
     presets::index(name).map(|index| presets::parsed(presets::FILES[index]))
@@ -120,14 +122,51 @@ fn the_own_rows_come_first() {
 #[test]
 fn all_of_them_together_are_well_within_the_limits() {
     let texts = presets::all().flat_map(|preset| preset.rows).filter_map(|row| row.text);
-    let patterns: Vec<_> = texts
-        .map(|text| Pattern::parse(&format!("(?i){text}")).unwrap())
-        .collect();
+    let patterns: Vec<_> = texts.map(Pattern::known).collect();
     assert!(patterns.len() < MOST_PATTERNS / 4 * 3, "{}", patterns.len());
     let patterns = Patterns::new(patterns);
     let sizes = patterns.as_slice().iter().map(|pattern| pattern.build().unwrap());
     let size = sizes.sum::<usize>();
     assert!(size < LARGEST_SET / 2, "{size}");
+}
+
+/// Whatever short cuts a search takes.
+#[test]
+fn a_run_finds_in_its_output_what_the_expressions_match() {
+    let samples: Vec<&str> = [TRANSIENT, REFUSED, PERMANENT]
+        .concat()
+        .iter()
+        .map(|(.., text)| *text)
+        .collect();
+    for preset in presets::all() {
+        let texts: Vec<&str> = preset.rows.iter().filter_map(|row| row.text).collect();
+        let patterns = Arc::new(Patterns::new(texts.iter().copied().map(Pattern::known).collect()));
+        for output in samples.iter().chain(INNOCENT) {
+            let mut found = vec![false; texts.len()];
+            let mut scanner = Scanner::new(Arc::clone(&patterns));
+            scanner.push(output.as_bytes(), &mut |index, _| found[index] = true);
+            scanner.finish(&mut |index, _| found[index] = true);
+            let lines = || output.split('\n').map(|line| line.trim_end_matches('\r').as_bytes());
+            let expected: Vec<bool> = texts
+                .iter()
+                .map(|text| lines().any(|line| regex(text).is_match(line)))
+                .collect();
+            assert_eq!(found, expected, "{}: {output:?}", preset.name);
+        }
+    }
+}
+
+/// Otherwise every run would have to build what it takes to look for them.
+#[test]
+fn nearly_all_expressions_have_a_word_to_look_for_first() {
+    let texts = presets::all().flat_map(|preset| preset.rows).filter_map(|row| row.text);
+    let patterns = Patterns::new(texts.map(Pattern::known).collect());
+    let always = patterns
+        .candidates(b"")
+        .into_iter()
+        .filter(|is_candidate| *is_candidate)
+        .count();
+    assert!(always * 20 < patterns.len(), "{always} of {}", patterns.len());
 }
 
 #[test]

@@ -10,10 +10,13 @@ use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::spool::Spool;
-use crate::process::sys::fd::{ready, set_pipe_size, to_nix};
+use crate::process::sys::fd::{ready, set_pipe_size, to_nix, widen_pipe};
 
-/// What is moved at once, and the widest window.
+/// What is moved at once, and the widest window on a pipe as it came.
 pub(super) const CHUNK: usize = 64 * 1024;
+/// The widest window for a reader that has kept up with those of a whole pipe. The source is made twice as long, so that its
+/// writer can go on while a window is read.
+const WIDEST: usize = 512 * 1024;
 /// The pipe through which kept bytes are fed: longer, as nothing in it needs accounting.
 const REPLAY_PIPE: u64 = 256 * 1024;
 /// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.
@@ -68,6 +71,8 @@ pub(super) struct Pace {
     slots: usize,
     streak: u32,
     patience: u32,
+    /// The widest window, in bytes; None before a wider one than [`CHUNK`] was tried.
+    widest: Option<usize>,
 }
 
 impl Feed {
@@ -86,6 +91,7 @@ impl Feed {
                 slots: 1,
                 streak: 0,
                 patience: PATIENCE,
+                widest: None,
             },
         };
         feed.fit(usize::try_from(replay_end.min(REPLAY_PIPE)).unwrap_or(CHUNK));
@@ -156,7 +162,7 @@ impl Feed {
         let there = if self.pace.slots > 1 { unread(source)? } else { 0 };
         self.fit(there.min(self.pace.slots * self.page));
         loop {
-            match duplicate(source, &self.pipe, CHUNK) {
+            match duplicate(source, &self.pipe, WIDEST) {
                 Ok(0) | Err(Errno::EPIPE) => return Ok(false),
                 Ok(count) => {
                     self.window = count;
@@ -176,24 +182,39 @@ impl Feed {
 
 impl Pace {
     /// The reader has not finished a wide window soon.
-    pub(super) fn too_wide(&mut self) {
-        if self.slots > 1 {
+    pub(super) fn too_wide(&mut self, page: usize) {
+        if self.slots * page > CHUNK {
+            // It still reads whole pipes, as far as is known.
+            self.slots = (CHUNK / page).max(1);
+            self.widest = Some(CHUNK);
+        } else if self.slots > 1 {
             self.slots = 1;
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
         }
         self.streak = 0;
     }
 
-    pub(super) fn window_was_read(&mut self, window: usize, page: usize) {
+    /// `source` may be made longer.
+    pub(super) fn window_was_read(&mut self, window: usize, page: usize, source: BorrowedFd<'_>) {
         // Less than was allowed says that the writer is slow, which says nothing of the reader.
         if window * 2 <= self.slots * page {
             return;
         }
         self.streak += 1;
         if self.slots > 1 || self.streak >= self.patience {
-            self.slots = (self.slots * 2).min((CHUNK / page).max(1));
+            let widest = match self.widest {
+                None if self.slots * page >= CHUNK => *self.widest.insert(widest_of(source)),
+                None => CHUNK,
+                Some(widest) => widest,
+            };
+            self.slots = (self.slots * 2).min((widest / page).max(1));
         }
     }
+}
+
+/// The widest window on a pipe, which is made longer if the user may have longer ones.
+fn widest_of(source: BorrowedFd<'_>) -> usize {
+    if widen_pipe(source, 2 * WIDEST) { WIDEST } else { CHUNK }
 }
 
 /// How many bytes are in a pipe.

@@ -10,7 +10,7 @@ use super::tail::Tail;
 use crate::policy::retry_after::RetryAfter;
 use crate::run::streams::StreamOptions;
 use crate::search::lines::Lines;
-use crate::search::pattern::Patterns;
+use crate::search::patterns::Patterns;
 use crate::search::scanner::Scanner;
 
 /// What is kept of a text that matched, for messages.

@@ -91,7 +91,7 @@ impl PipeInput {
         if unread(&feed.pipe)? > 0 {
             return self.look(feed);
         }
-        feed.pace.window_was_read(feed.window, feed.page);
+        feed.pace.window_was_read(feed.window, feed.page, self.source);
         // The command can read on while this window is kept.
         let taken = self.take(feed.window);
         let goes_on = match taken {
@@ -123,7 +123,7 @@ impl PipeInput {
             feed.wait = Wait::Room;
         }
         if feed.looked > SLOW {
-            feed.pace.too_wide();
+            feed.pace.too_wide(feed.page);
         }
         self.feed = Some(feed);
         Ok(())
@@ -152,6 +152,9 @@ impl PipeInput {
         // Another process may have read from the same pipe: then ours would block, and what the
         // command read is gone.
         let mut taken = 0;
+        if self.buffer.len() < count {
+            self.buffer.resize(count, 0);
+        }
         while taken < count && unread(self.source).is_ok_and(|there| there >= count - taken) {
             match read(self.source, &mut self.buffer[taken..count]) {
                 Ok(0) => break,

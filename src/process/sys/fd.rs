@@ -2,7 +2,7 @@
 //! caller closed must stay closed.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -67,7 +67,7 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
 
 /// Sets how much a pipe holds, in bytes, and gives what it holds now; None if that is refused, as where the user has
 /// too many pipes, or is not to be had.
-pub(crate) fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
+pub(crate) fn set_pipe_size(pipe: impl AsFd, bytes: usize) -> Option<usize> {
     #[cfg(all(target_os = "linux", not(backoff_portable)))]
     {
         let size = nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?);
@@ -80,17 +80,20 @@ pub(crate) fn set_pipe_size(pipe: &OwnedFd, bytes: usize) -> Option<usize> {
     }
 }
 
-/// Makes a pipe hold at least so many bytes. Where that is refused, or is not to be had, it stays as it is.
-pub(crate) fn widen_pipe(pipe: &OwnedFd, bytes: usize) {
+/// Makes a pipe hold at least so many bytes; whether it does. Where that is refused, or is not to be had, it stays as it
+/// is.
+pub(crate) fn widen_pipe(pipe: impl AsFd, bytes: usize) -> bool {
     #[cfg(all(target_os = "linux", not(backoff_portable)))]
     {
-        let size = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_GETPIPE_SZ);
-        if size.is_ok_and(|size| usize::try_from(size).is_ok_and(|size| size < bytes)) {
-            set_pipe_size(pipe, bytes);
-        }
+        let size = nix::fcntl::fcntl(pipe.as_fd(), nix::fcntl::FcntlArg::F_GETPIPE_SZ);
+        let size = size.ok().and_then(|size| usize::try_from(size).ok());
+        size.is_some_and(|size| size >= bytes || set_pipe_size(pipe, bytes).is_some())
     }
     #[cfg(any(not(target_os = "linux"), backoff_portable))]
-    let _ = (pipe, bytes);
+    {
+        let _ = (pipe, bytes);
+        false
+    }
 }
 
 /// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.

@@ -39,8 +39,13 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Whether lines on standard error are to be coloured (no-color.org, bixense.com/clicolors).
+/// Whether lines on standard error are to be coloured.
 pub(crate) fn takes_colour() -> bool {
+    takes_colour_on(ERR)
+}
+
+/// Whether what is written there is to be coloured (no-color.org, bixense.com/clicolors).
+pub(crate) fn takes_colour_on(fd: RawFd) -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if set("NO_COLOR").is_some() {
         return false;
@@ -48,7 +53,7 @@ pub(crate) fn takes_colour() -> bool {
     if set("CLICOLOR_FORCE").is_some_and(|value| value != b"0") {
         return true;
     }
-    set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(ERR)
+    set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(fd)
 }
 
 /// Whether a write would not wait, as far as `poll(2)` knows.

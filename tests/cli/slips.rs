@@ -1,0 +1,291 @@
+//! Slips and guesses: what was meant is said.
+
+use crate::common::{backoff, ran, run, shell};
+
+#[track_caller]
+fn told(words: &str, hint: &str) {
+    let shown = run!("{..} -- echo started", words).expect_code(125).expect_stderr(hint);
+    assert!(
+        shown.stdout.is_empty() && shown.stderr.lines().count() == 1,
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn a_slip_in_a_word_of_a_list_is_told() {
+    for (words, meant) in [
+        ("-j ful", "full"),
+        ("-j decorelated", "decorrelated"),
+        ("-j FULL", "full"),
+        ("-g linaer", "linear"),
+        ("-g exp", "exponential"),
+        ("-p googel", "google"),
+        ("--for crul", "curl"),
+        ("--for curl,shs", "ssh"),
+        ("--for apt-gte", "apt-get"),
+        ("--for atuo", "auto"),
+        ("--until succes", "success"),
+        ("--match-on stduot", "stdout"),
+        ("--stdin reply", "replay"),
+        ("--stdout finl", "final"),
+        ("--stderr faliure", "failure"),
+        ("--idempotent yse", "yes"),
+        ("--nested wanr", "warn"),
+        ("--log-format jsno", "json"),
+        ("--color alwas", "always"),
+        ("--progress nevr", "never"),
+        ("--generate complete-bsh", "complete-bash"),
+        ("--cool-off=skpi --budget a", "skip"),
+        ("-n unlimted", "unlimited"),
+        ("-s TREM", "TERM"),
+        ("-s sigitn", "INT"),
+        ("--retry-signal HUP,TREM", "TERM"),
+        ("--stop-signal KIL", "KILL"),
+        ("-e tempfial", "tempfail"),
+        ("--exhausted-exit tempfial", "tempfail"),
+    ] {
+        told(words, &format!("did you mean {meant:?}?"));
+    }
+    for words in [
+        "-j 3",
+        "-g cubic",
+        "--nested never",
+        "--for nosuchthing",
+        "-s 99",
+        "-p mine",
+    ] {
+        let shown = run!("{..} -- echo started", words).expect_code(125);
+        assert!(!shown.stderr.contains("did you mean"), "{shown:?}");
+    }
+    // Of a policy of the user's own as well, and from every source.
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    std::fs::write(&file, "[policy.nightly]\nbase = 1\n").unwrap();
+    run!("--config {} -p nightyl --no-config=0 -- true", file.to_str().unwrap()).expect_code(125);
+    let mut command = backoff(["--config", file.to_str().unwrap(), "-p", "nightyl", "true"]);
+    run(command.env_remove("BACKOFF_NO_CONFIG")).expect_stderr("did you mean \"nightly\"?");
+    run(backoff("-- true").env("BACKOFF_JITTER", "ful")).expect_stderr("BACKOFF_JITTER: \"ful\" is none of none, full");
+    std::fs::write(&file, "[defaults]\nstdout = 'finl'\n").unwrap();
+    let mut command = backoff(["--config", file.to_str().unwrap(), "true"]);
+    run(command.env_remove("BACKOFF_NO_CONFIG")).expect_stderr("config.toml:2:10: \"finl\" is none of stream, final");
+}
+
+#[test]
+fn what_other_tools_call_an_option_is_known() {
+    for (words, meant) in [
+        ("--interval 5", "--every?"),
+        ("--sleep=5", "--every?"),
+        ("--wait 5", "--every?"),
+        ("--delay 5", "--every?"),
+        ("--dry-run", "--plan?"),
+        ("--until-success", "--attempts unlimited, "),
+        ("--forever", "--attempts unlimited, "),
+        ("--until-fail", "--until failure?"),
+        ("--always", "--until never?"),
+        ("--max-time 30", "--deadline, or --timeout for each attempt?"),
+        ("--exponential", "--growth exponential, which is the default?"),
+        ("--fibonacci", "--growth fibonacci?"),
+        ("--no-jitter", "--jitter none?"),
+        ("--max-wait 9", "--max-delay?"),
+        ("--min-delay 9", "--base?"),
+        ("--multiplier 2", "--factor?"),
+        ("--retry-on 5", "--retry-exit?"),
+        ("--silent", "--quiet?"),
+        ("--debug", "--verbose?"),
+        ("--json", "--log-format json?"),
+        ("--no-color", "--color never?"),
+        ("--on-error x", "--on-retry, or --on-give-up at the end?"),
+        ("--max-dely 3", "--max-delay?"),
+        ("--attempt 3", "--attempts?"),
+        ("--hepl", "--help?"),
+    ] {
+        told(words, &format!("did you mean {meant}"));
+    }
+    told("--verbose=2", "--verbose takes no value, got \"2\"; try -vv");
+    told("--verbose=1", "; try -v\n");
+    for words in ["-x", "--no-such-thing-at-all"] {
+        told(words, "(put -- before a command that starts with a dash)");
+    }
+}
+
+#[test]
+fn retries_are_one_less_than_attempts() {
+    for (words, meant) in [
+        ("--retries 3", "--attempts 4"),
+        ("--retries=3", "--attempts 4"),
+        ("--max-retries 10", "--attempts 11"),
+        ("--retry 0", "--attempts 1"),
+        ("--retries", "--attempts"),
+        ("--retries many", "--attempts"),
+        ("--tries 3", "--attempts 3"),
+        ("--times=3", "--attempts 3"),
+        ("--count 3", "--attempts 3"),
+        ("--max-attempts 3", "--attempts 3"),
+    ] {
+        told(
+            words,
+            &format!("did you mean {meant}, which counts the first one as well?"),
+        );
+    }
+    // What was typed elsewhere is not taken for its value.
+    told("--label --retries --retries=3", "--attempts");
+}
+
+#[test]
+fn numbers_that_cannot_be_are_told_as_they_are() {
+    told(
+        "-n 99999999999999999999",
+        "is more than backoff counts to, 18446744073709551615; try \"unlimited\"",
+    );
+    told("-n 0", "it must be at least 1, or \"unlimited\"");
+    told(
+        "--seed 99999999999999999999",
+        "is too large; it must be at most 18446744073709551615",
+    );
+    told(
+        "--budget-ratio 10",
+        "\"10\" is above 1, which is 100%; did you mean 10%?",
+    );
+    told("--budget-ratio 33.3", "did you mean 33.3%?");
+    told("-j proportional --spread 25", "did you mean 25%?");
+    told("--budget-ratio 101", "is not between 0% and 100%; try 25%");
+    told("--budget-ratio -1", "is not between 0% and 100%; try 25%");
+    run!("--budget-ratio 1 -- true").expect_code(0).expect_silence();
+}
+
+#[test]
+fn a_dash_is_standard_output_from_every_source() {
+    let dir = tempfile::tempdir().unwrap();
+    let in_there = |words: &str| {
+        let mut command = backoff(words);
+        command.current_dir(dir.path());
+        command
+    };
+    let shown = [
+        run(&mut in_there("--report - -- true")),
+        run(&mut in_there("--report=- -- true")),
+        run(in_there("-- true").env("BACKOFF_REPORT", "-")),
+    ];
+    for shown in shown {
+        let shown = shown.expect_code(0).expect_silence();
+        assert!(
+            shown.stdout.starts_with("{\"schema\":1,") && shown.stdout.ends_with("}\n"),
+            "{shown:?}"
+        );
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    let help = run!("--help say").stdout;
+    let report = help.split("--report ").nth(1).unwrap();
+    assert!(
+        report.split("--").next().unwrap().contains(" - is standard output. "),
+        "{help}"
+    );
+}
+
+#[test]
+fn a_misspelt_variable_is_one_warning() {
+    let command = |name: &str, words: &str| {
+        let mut command = backoff(words);
+        command.env(name, "2");
+        command
+    };
+    for (name, meant) in [
+        ("BACKOFF_MAX_DELY", "MAX_DELAY"),
+        ("BACKOFF_ATTEMTPS", "ATTEMPTS"),
+        ("BACKOFF_TIMEOUTS", "TIMEOUT"),
+        ("BACKOFF_DEADLIN", "DEADLINE"),
+        ("BACKOFF_MAXDELAY", "MAX_DELAY"),
+        ("BACKOFF_Jitter", "JITTER"),
+    ] {
+        let line = format!("backoff: warning: the variable {name:?} has no meaning; did you mean BACKOFF_{meant}?\n");
+        for words in ["-- true", "-q -- true"] {
+            let shown = run(&mut command(name, words)).expect_code(0);
+            assert_eq!(shown.stderr, line);
+        }
+        let shown = run(&mut command(name, "-v -- true"));
+        assert_eq!(shown.stderr.matches("no meaning").count(), 1, "{shown:?}");
+        let shown = run(&mut command(name, "-n 3 -b 1ms -- false"));
+        assert_eq!(shown.stderr.matches("no meaning").count(), 1, "{shown:?}");
+        let shown = run(&mut command(name, "--log-format json -- true"));
+        assert!(shown.stderr.contains("\"event\":\"warning\""), "{shown:?}");
+    }
+    // May be another program's, is unset, or has a meaning.
+    for name in [
+        "BACKOFF_MIN_DELAY",
+        "BACKOFF_RETRIES",
+        "BACKOFF_LIMIT",
+        "BACKOFF_MAX",
+        "BACKOFF_MODE",
+    ] {
+        run(&mut command(name, "-- true")).expect_silence();
+    }
+    run(backoff("-- true").env("BACKOFF_MAX_DELY", "")).expect_silence();
+    run(backoff("-- true").env("BACKOFF_MAX_DELAY", "2")).expect_silence();
+}
+
+#[test]
+fn what_backoff_exports_is_not_misspelt() {
+    let inner = "backoff -- true";
+    let script = "backoff -n 2 -b 1ms --budget a --store $STORE --retry-if \"$INNER\" --on-retry \"$INNER\" \
+                  --before-retry \"$INNER\" --on-give-up \"$INNER\" -- sh -c \"$INNER; backoff -- $INNER; exit 1\"";
+    let dir = tempfile::tempdir().unwrap();
+    let shown = run(shell(script).env("INNER", inner).env("STORE", dir.path())).expect_code(1);
+    assert!(!shown.stderr.contains("meaning"), "{shown:?}");
+    // The outermost run has said it.
+    let shown = run(shell("backoff -- backoff -- backoff -- true").env("BACKOFF_MAX_DELY", "1")).expect_code(0);
+    assert_eq!(shown.stderr.matches("no meaning").count(), 1, "{shown:?}");
+    ran("-- true").expect_silence();
+}
+
+#[test]
+fn a_base_above_the_cap_raises_it() {
+    let plan = |words: &str, variables: &[(&str, &str)]| {
+        let mut command = backoff(words!("--plan -j none -n 3 {..}", words));
+        let shown = run(command.envs(variables.iter().copied())).expect_code(0);
+        let row = shown.stdout.lines().nth(2).unwrap().to_owned();
+        row.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(plan("-b 1m", &[]), "60s");
+    assert_eq!(plan("", &[("BACKOFF_BASE", "1m")]), "60s");
+    assert_eq!(plan("-b 1m", &[("BACKOFF_MAX_DELAY", "10s")]), "60s");
+    assert_eq!(plan("-m 10s", &[("BACKOFF_BASE", "1m")]), "10s");
+    assert_eq!(plan("-p sip -b 10s", &[]), "10s");
+    assert_eq!(plan("-b 10s -m 20s", &[]), "20s");
+    let line = "backoff: --base 1m is longer than the default --max-delay 30s, which is raised to 1m\n";
+    run!("-v -b 1m -- true").expect_stderr(line);
+    run!("-vv -b 1m -- true").expect_stderr("max-delay = 1m (the default 30s was too short)\n");
+    run!("-b 1m -- true").expect_code(0).expect_silence();
+    run(backoff("-v -b 1m -- true").env("BACKOFF_MAX_DELAY", "10s"))
+        .expect_stderr("--base 1m is longer than BACKOFF_MAX_DELAY=10s, which is raised to 1m\n");
+    let shown = run!("-v -b 10s -- true");
+    assert!(!shown.stderr.contains("raised"), "{shown:?}");
+}
+
+#[test]
+fn a_flag_never_loses_against_a_variable_or_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    // What each says alone is fine. The flag is obeyed, whichever of the two is larger.
+    for (flag, option, value) in [
+        ("-b 1m", "max-delay", "10s"),
+        ("-m 10s", "base", "1m"),
+        ("-m 10s", "stop-at-delay", "1m"),
+        ("--stop-at-delay 1m", "max-delay", "10s"),
+        ("-d 5s", "splay", "30s"),
+        ("-d 5s", "initial-delay", "30s"),
+        ("-n 2", "consecutive", "3"),
+        ("--consecutive 3", "attempts", "2"),
+        ("--every 1m", "max-delay", "10s"),
+        ("--delays 1m", "max-delay", "10s"),
+    ] {
+        let variable = format!("BACKOFF_{}", option.to_uppercase().replace('-', "_"));
+        run(backoff(words!("{..} --plan", flag)).env(variable, value)).expect_code(0);
+        std::fs::write(&file, format!("[defaults]\n{option} = '{value}'\n")).unwrap();
+        let words = words!("{..} --config {} --plan", flag, file.to_str().unwrap());
+        run(backoff(words).env_remove("BACKOFF_NO_CONFIG")).expect_code(0);
+    }
+    let shown = run(backoff("-d 5s -- echo started").env("BACKOFF_SPLAY", "1h")).expect_code(0);
+    assert_eq!(shown.stdout, "started\n");
+    let shown = run(backoff("-n 2 -- echo started").env("BACKOFF_CONSECUTIVE", "3")).expect_code(0);
+    assert_eq!(shown.stdout, "started\n");
+}
