@@ -1,387 +1,95 @@
-_backoff() {
-    local i cur prev opts cmd
-    COMPREPLY=()
-    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-        cur="$2"
-    else
-        cur="${COMP_WORDS[COMP_CWORD]}"
-    fi
-    prev="$3"
-    cmd=""
-    opts=""
+# backoff(1) in bash. With bash-completion the command is completed as if backoff were not there.
 
-    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
-    do
-        case "${cmd},${i}" in
-            ",$1")
-                cmd="backoff"
-                ;;
-            *)
-                ;;
-        esac
-    done
-
-    case "${cmd}" in
-        backoff)
-            opts="-n -d -t -i -s -k -b -f -m -e -r -q -v -h -V -g -j -p --attempts --deadline --timeout --idle-timeout --signal --kill-after --every --base --factor --max-delay --delays --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --retry-after --max-retry-after --stdin-limit --pty --budget --budget-ratio --budget-min --budget-window --skipped-exit --store --store-timeout --quiet --verbose --log-file --label --report --on-retry --before-retry --on-give-up --exhausted-exit --flaky-exit --c-locale --plan --plot --list-presets --list-policies --config --no-config --help --version --growth --jitter --policy --until --match-on --stdin --stdout --stderr --idempotent --nested --log-format --color --progress --generate --cool-off --hook-output"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --attempts)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --deadline)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -d)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -t)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --idle-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -i)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --signal)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --kill-after)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -k)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --every)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --base)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -b)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --factor)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -f)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-delay)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --delays)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --spread)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --slot-ceiling)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --stop-at-delay)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --initial-delay)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --splay)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --reset-after)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --success-exit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --success-match)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --fail-match)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --consecutive)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retry-exit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -e)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --stop-exit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retry-match)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -r)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --stop-match)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retry-signal)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --stop-signal)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --retry-if)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --success-if)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --for)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-retry-after)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --stdin-limit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --budget)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --budget-ratio)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --budget-min)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --budget-window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --skipped-exit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --store)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --store-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --log-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --label)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --on-retry)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --before-retry)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --on-give-up)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --exhausted-exit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --flaky-exit)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --growth)
-                    COMPREPLY=($(compgen -W "exponential linear fibonacci constant" -- "${cur}"))
-                    return 0
-                    ;;
-                -g)
-                    COMPREPLY=($(compgen -W "exponential linear fibonacci constant" -- "${cur}"))
-                    return 0
-                    ;;
-                --jitter)
-                    COMPREPLY=($(compgen -W "none full equal decorrelated additive proportional slotted" -- "${cur}"))
-                    return 0
-                    ;;
-                -j)
-                    COMPREPLY=($(compgen -W "none full equal decorrelated additive proportional slotted" -- "${cur}"))
-                    return 0
-                    ;;
-                --policy)
-                    COMPREPLY=($(compgen -W "sip google ethernet aws clojure cron" -- "${cur}"))
-                    return 0
-                    ;;
-                -p)
-                    COMPREPLY=($(compgen -W "sip google ethernet aws clojure cron" -- "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -W "success failure never" -- "${cur}"))
-                    return 0
-                    ;;
-                --match-on)
-                    COMPREPLY=($(compgen -W "stdout stderr both" -- "${cur}"))
-                    return 0
-                    ;;
-                --stdin)
-                    COMPREPLY=($(compgen -W "auto inherit replay null" -- "${cur}"))
-                    return 0
-                    ;;
-                --stdout)
-                    COMPREPLY=($(compgen -W "stream final success failure null" -- "${cur}"))
-                    return 0
-                    ;;
-                --stderr)
-                    COMPREPLY=($(compgen -W "stream final failure null" -- "${cur}"))
-                    return 0
-                    ;;
-                --idempotent)
-                    COMPREPLY=($(compgen -W "yes no" -- "${cur}"))
-                    return 0
-                    ;;
-                --nested)
-                    COMPREPLY=($(compgen -W "allow once warn" -- "${cur}"))
-                    return 0
-                    ;;
-                --log-format)
-                    COMPREPLY=($(compgen -W "text json github github-groups" -- "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --progress)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --generate)
-                    COMPREPLY=($(compgen -W "man complete-bash complete-zsh complete-fish" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-    esac
-}
-
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _backoff -o nosort -o bashdefault -o default backoff
-else
-    complete -F _backoff -o bashdefault -o default backoff
-fi
-
-# The wrapped command and its arguments are completed as if backoff were not there.
-_backoff_or_command() {
-    local word command=1
-    while ((command < COMP_CWORD)); do
-        word=${COMP_WORDS[command]}
-        case $word in
-        --) ((command++)); break ;;
-        --attempts | --deadline | --timeout | --idle-timeout | --signal | --kill-after | --every | --base | --factor | --max-delay | --growth | --delays | --jitter | --spread | --slot-ceiling | --stop-at-delay | --initial-delay | --splay | --reset-after | --seed | --policy | --until | --success-exit | --success-match | --fail-match | --consecutive | --retry-exit | --stop-exit | --retry-match | --stop-match | --retry-signal | --stop-signal | --retry-if | --success-if | --for | --match-on | --max-retry-after | --stdin | --stdin-limit | --stdout | --stderr | --idempotent | --budget | --budget-ratio | --budget-min | --budget-window | --skipped-exit | --store | --store-timeout | --nested | --log-format | --log-file | --label | --report | --color | --progress | --on-retry | --before-retry | --on-give-up | --exhausted-exit | --flaky-exit | --config | --generate | -[ndtiskbfmgjper] | -[qv][ndtiskbfmgjper])
-            [[ ${COMP_WORDS[command + 1]} == = ]] && ((command++))
-            ((command += 2))
-            ;;
-        --cool-off | --hook-output)
-            [[ ${COMP_WORDS[command + 1]} == = ]] && ((command += 2))
-            ((command++))
-            ;;
-        -*) ((command++)) ;;
-        *) break ;;
-        esac
-    done
-    if ((command > COMP_CWORD)) || [[ $command == "$COMP_CWORD" && ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
-        _backoff "$@"
-    elif declare -F _comp_command_offset >/dev/null; then
-        _comp_command_offset "$command"
+# Completes what is wrapped, which begins with this word.
+_backoff_command() {
+    if declare -F _comp_command_offset >/dev/null; then
+        _comp_command_offset "$1"
     elif declare -F _command_offset >/dev/null; then
-        _command_offset "$command"
-    elif ((command == COMP_CWORD)); then
-        mapfile -t COMPREPLY < <(compgen -c -- "${COMP_WORDS[COMP_CWORD]}")
+        _command_offset "$1"
+    elif (($1 == COMP_CWORD)); then
+        COMPREPLY=($(compgen -c -- "${COMP_WORDS[COMP_CWORD]}"))
     else
-        COMPREPLY=()
+        compopt -o bashdefault -o default 2>/dev/null
     fi
 }
-complete -F _backoff_or_command -o bashdefault -o default backoff
+
+# Completes the value $3 of the option $1. What stands before it in the same word is $2.
+_backoff_value() {
+    local option=$1 before=$2 value=$3 words='' list=''
+    [[ $option == --* ]] || option=-${option: -1}
+    case $option in
+    --signal | -s) words='HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' ;;
+    --growth | -g) words='exponential linear fibonacci constant' ;;
+    --jitter | -j) words='none full equal decorrelated additive proportional slotted' ;;
+    --policy | -p) words=$(backoff --list-policies 2>/dev/null | sed 's/ .*//') ;;
+    --until) words='success failure never' ;;
+    --retry-signal) words='HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' list=1 ;;
+    --stop-signal) words='HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' list=1 ;;
+    --retry-if) compopt -o default 2>/dev/null ;;
+    --success-if) compopt -o default 2>/dev/null ;;
+    --for) words='auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper' list=1 ;;
+    --match-on) words='stdout stderr both' ;;
+    --stdin) words='auto inherit replay null' ;;
+    --stdout) words='stream final success failure null' ;;
+    --stderr) words='stream final failure null' ;;
+    --idempotent) words='yes no' ;;
+    --cool-off) words='skip' ;;
+    --store) compopt -o default 2>/dev/null ;;
+    --nested) words='allow once warn' ;;
+    --log-format) words='text json github github-groups' ;;
+    --log-file) compopt -o default 2>/dev/null ;;
+    --report) compopt -o default 2>/dev/null ;;
+    --color) words='auto always never' ;;
+    --progress) words='auto always never' ;;
+    --on-retry) compopt -o default 2>/dev/null ;;
+    --before-retry) compopt -o default 2>/dev/null ;;
+    --on-give-up) compopt -o default 2>/dev/null ;;
+    --list-presets) words='ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper' ;;
+    --config) compopt -o default 2>/dev/null ;;
+    --generate) words='man complete-bash complete-zsh complete-fish' ;;
+    esac
+    if [[ $list && $value == *,* ]]; then
+        before+=${value%,*},
+        value=${value##*,}
+    fi
+    COMPREPLY=($(compgen -P "$before" -W "$words" -- "$value"))
+}
+
+_backoff() {
+    local at=1 option='' word cur=${COMP_WORDS[COMP_CWORD]}
+    local takes_next='^(--(attempts|deadline|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|slot-ceiling|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-signal|stop-signal|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|list-presets|config|generate)|-[qvhV]*[ndtiskbfmgjper])$'
+    local may_take='^--(cool-off|hook-output)$' with_value='^(-[qvhV]*[ndtiskbfmgjper]|--[a-z-]+=)(.*)$'
+    COMPREPLY=()
+    while ((at < COMP_CWORD)); do
+        word=${COMP_WORDS[at]}
+        if [[ $word == -- ]]; then
+            _backoff_command $((at + 1))
+            return
+        elif [[ $word =~ $takes_next ]]; then
+            option=$word
+            ((++at < COMP_CWORD)) && [[ ${COMP_WORDS[at]} == = ]] && ((++at))
+        elif [[ $word =~ $may_take && ${COMP_WORDS[at + 1]} == = ]]; then
+            option=$word
+            ((at += 2))
+        elif [[ $word != -* ]]; then
+            break
+        fi
+        ((at < COMP_CWORD)) || break
+        ((++at))
+        # bash has taken the value apart.
+        while [[ $option && ${COMP_WORDS[at]} == [:=]* ]]; do ((at += 2)); done
+        option=''
+    done
+    if [[ $option ]]; then
+        _backoff_value "$option" '' "${cur#=}"
+    elif ((at == COMP_CWORD)) && [[ $cur =~ $with_value ]]; then
+        _backoff_value "${BASH_REMATCH[1]%=}" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+        # A letter alone is complete.
+        [[ $cur != -? || ${COMPREPLY[*]} ]] || COMPREPLY=("$cur")
+    elif ((at == COMP_CWORD)) && [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W '--attempts -n --deadline -d --timeout -t --idle-timeout -i --signal -s --kill-after -k --every --base -b --factor -f --max-delay -m --growth -g --delays --jitter -j --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --policy -p --until --success-exit --success-match --fail-match --consecutive --retry-exit -e --stop-exit --retry-match -r --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --match-on --retry-after --max-retry-after --stdin --stdin-limit --stdout --stderr --pty --idempotent --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-timeout --nested --quiet -q --verbose -v --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --c-locale --plan --plot --list-presets --list-policies --config --no-config --generate --help -h --version -V' -- "$cur"))
+    elif ((at <= COMP_CWORD)); then
+        _backoff_command "$at"
+    fi
+}
+complete -F _backoff backoff

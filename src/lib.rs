@@ -61,7 +61,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Action::ListPresets if typed.command.is_empty() => print(config::listing::presets()),
         Action::ListPresets => listed(config::listing::presets_named(&typed.command)),
         Action::ListPolicies => listed(config::listing::policies(&config)),
-        Action::Generate(document) => print([cli::generate::document(document)]),
+        Action::Generate(document) => print([cli::generate::document(document, &config::presets::names())]),
     }
 }
 

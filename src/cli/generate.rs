@@ -3,12 +3,12 @@
 use super::words::Document;
 use super::{completions, man};
 
-/// A generated document.
-pub(crate) fn document(document: Document) -> String {
+/// A generated document. Completions have these presets of `--for` in them.
+pub(crate) fn document(document: Document, presets: &[&'static str]) -> String {
     match document {
         Document::Man => man::page(),
-        Document::CompleteBash => completions::bash(),
-        Document::CompleteZsh => completions::zsh(),
-        Document::CompleteFish => completions::fish(),
+        Document::CompleteBash => completions::bash(presets),
+        Document::CompleteZsh => completions::zsh(presets),
+        Document::CompleteFish => completions::fish(presets),
     }
 }

@@ -49,7 +49,8 @@ const COMMAND_LINES: [&str; 3] = [
 
 const NOTES: [&str; 4] = [
     "Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION or as some-option in the configuration \
-     file; the option wins over the variable, the variable over the file.",
+     file; the option wins over the variable, the variable over the file. What is done in place of running COMMAND (--plan, \
+     --list-..., --generate) is asked for by the option alone.",
     "DURATION is 500ms, 2s, 1.5s, 1m30s, or a bare number of seconds.",
     "Exit status: COMMAND's own (dies by the same signal); 1 it exited 0 but was judged failed; 124 timed out; 125 backoff \
      itself failed; 126 COMMAND cannot be executed; 127 COMMAND not found.",

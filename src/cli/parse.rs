@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use super::help::Topic;
 use super::suggest::did_you_mean;
@@ -116,24 +115,10 @@ fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
                 .value_name("COMMAND [ARG]")
                 .help("The command and its arguments; nothing after COMMAND is an option of backoff")
                 .value_parser(value_parser!(OsString))
-                .value_hint(ValueHint::CommandWithArguments)
                 .num_args(1..)
                 .trailing_var_arg(true)
                 .hide(true),
         )
-}
-
-/// The parser as help, man page and completions see it: with the words that options take.
-pub fn documented_parser() -> Command {
-    OPTIONS.iter().fold(parser(), |command, opt| match opt.takes {
-        Word(_, words) => command.mut_arg(opt.long, |arg| {
-            arg.value_parser(PossibleValuesParser::new(
-                words.iter().map(|word| PossibleValue::new(*word)),
-            ))
-            .hide_possible_values(opt.long == "jitter" || opt.long == "growth" || opt.long == "policy")
-        }),
-        _ => command,
-    })
 }
 
 /// Reads a command line, its first word being the program's own name.
@@ -286,7 +271,6 @@ mod tests {
     #[test]
     fn the_parser_is_sound() {
         parser().debug_assert();
-        documented_parser().debug_assert();
     }
 
     /// Words of a command line: options in every spelling, values, mistakes.

@@ -25,6 +25,10 @@ pub enum Takes {
     Count,
 }
 
+/// What backoff does in place of running a command. It is asked for on the command line alone: a variable that is left over
+/// somewhere, or a file, must not end a run with 0 whose command was never run.
+const ACTIONS: [&str; 5] = ["plan", "plot", "list-presets", "list-policies", "generate"];
+
 /// One option.
 #[derive(Debug)]
 pub struct Opt {
@@ -97,8 +101,7 @@ const FORMAT_NAMES: &[&str] = &names(&FORMATS);
 const WHEN_NAMES: &[&str] = &names(&WHEN);
 const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
 
-/// All options that have a variable, in the order of `--help`. (`--help` and `--version` are actions
-/// of the parser and have none.)
+/// All options in the order of `--help`, but for `--help` and `--version`, which are the parser's own.
 #[rustfmt::skip]
 pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
@@ -374,7 +377,7 @@ pub const OPTIONS: &[Opt] = &[
          longer than half of SIZE. As a variable or in a file, also on and off."),
     opt(SAY, None, "exhausted-exit", Value("CODE"),
         "Status when attempts, deadline, delay or budget ran out on a transient failure",
-        "By default the command's own. 75 (tempfail) tells an outer scheduler to try later."),
+        "By default the command's own. 75 (tempfail) tells an outer scheduler to try later. 0 is taken from the command line alone."),
     opt(SAY, None, "flaky-exit", Value("CODE"),
         "Status when the command succeeded, but not at the first attempt", "")
         .or(|| defaults::FLAKY_EXIT.to_string()),
@@ -436,6 +439,11 @@ impl Opt {
     /// `BACKOFF_SOME_OPTION`
     pub fn variable(&self) -> String {
         format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// Whether it has backoff do something else than to run a command.
+    pub fn is_action(&self) -> bool {
+        ACTIONS.contains(&self.long)
     }
 
     /// Whether it says how to run a command, and not what to do in place of that.

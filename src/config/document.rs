@@ -31,16 +31,8 @@ const OF_RULES: &[(&str, Kind)] = &[
     ("slot-ceiling", Kind::One("N")),
 ];
 
-/// Options that ask for something else than a run, or for a file.
-const NOT_IN_A_FILE: &[&str] = &[
-    "plan",
-    "plot",
-    "generate",
-    "list-presets",
-    "list-policies",
-    "config",
-    "no-config",
-];
+/// Besides actions.
+const NOT_IN_A_FILE: &[&str] = &["config", "no-config"];
 
 /// How a value may be written in TOML.
 #[derive(Debug, Clone, Copy)]
@@ -235,7 +227,8 @@ impl Document<'_> {
         taken: &[&str],
     ) -> Result<Vec<Entry>, UsageError> {
         let in_policy = !taken.is_empty();
-        let may_not = |opt: &Opt| NOT_IN_A_FILE.contains(&opt.long) || in_policy && opt.long == "policy";
+        let may_not =
+            |opt: &Opt| opt.is_action() || NOT_IN_A_FILE.contains(&opt.long) || in_policy && opt.long == "policy";
         self.entries((rank, title), table, taken, |name| match option(name) {
             Some(opt) if !may_not(opt) => Ok((opt.long, Kind::from(opt))),
             Some(opt) if opt.long == "policy" => Err("cannot be set by a policy".into()),

@@ -203,7 +203,8 @@ impl Settings {
             return Ok(self);
         }
         let mut weaker = Settings::default();
-        for opt in OPTIONS.iter().filter(|opt| self.statements(opt).is_empty()) {
+        let open = |opt: &&Opt| !opt.is_action() && self.statements(opt).is_empty();
+        for opt in OPTIONS.iter().filter(open) {
             // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
             if opt.long == "signal" && variable(variables, "BACKOFF_EXIT").is_some() {
                 continue;

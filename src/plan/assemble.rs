@@ -117,9 +117,9 @@ pub(super) fn plan(
         not_idempotent: idempotence.why_not,
         root_id: outer.root_id,
         overrides: Overrides {
-            exhausted: value(&settings.exhausted_exit),
+            exhausted: budget::without_a_run(&settings.exhausted_exit)?,
             flaky: value(&settings.flaky_exit),
-            skipped: budget::skipped_exit(settings)?,
+            skipped: budget::without_a_run(&settings.skipped_exit)?.unwrap_or(defaults::SKIPPED_EXIT),
         },
         output: output::output(settings)?,
         on_retry: value(&settings.on_retry),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::budget::client::Store;
 use crate::cli::defaults;
 use crate::config::settings::Settings;
-use crate::config::sourced::{Source, UsageError, value};
+use crate::config::sourced::{Source, Sourced, UsageError, value};
 use crate::config::values::CoolOffMode;
 use crate::policy::budget::Terms;
 use crate::process::sys::environment;
@@ -54,13 +54,14 @@ pub(super) fn budget(
     Ok((Some(budget), store))
 }
 
-/// A variable that is forgotten somewhere must not make a success of a command that was never run.
-pub(super) fn skipped_exit(settings: &Settings) -> Result<u8, UsageError> {
-    match &settings.skipped_exit {
+/// The status of a run whose command may not have been run. A variable that is forgotten somewhere must not make a success
+/// of that.
+pub(super) fn without_a_run(status: &Option<Sourced<u8>>) -> Result<Option<u8>, UsageError> {
+    match status {
         Some(said) if said.value == 0 && said.statement.source != Source::Flag => Err(UsageError(format!(
-            "{}: 0 is taken from the command line alone, as the command is not run then",
+            "{}: 0 is taken from the command line alone, as the command may not have been run then",
             said.statement
         ))),
-        _ => Ok(value(&settings.skipped_exit).unwrap_or(defaults::SKIPPED_EXIT)),
+        _ => Ok(value(status)),
     }
 }

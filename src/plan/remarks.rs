@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use super::request::curl_hides_status;
 use crate::cli::suggest;
-use crate::cli::table::{self, OPTIONS};
+use crate::cli::table::{self, OPTIONS, Opt};
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::Settings;
 use crate::run::variables::SET_BY_BACKOFF;
@@ -39,7 +39,7 @@ pub(super) fn on_failure(settings: &Settings, words: &[&str]) -> Vec<String> {
 struct Unknown<'v> {
     name: Cow<'v, str>,
     value: Cow<'v, str>,
-    /// The option that is a slip away.
+    /// The option that is a slip away, or the action, which has no variable.
     meant: Option<&'static str>,
 }
 
@@ -47,10 +47,12 @@ fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = U
     variables.iter().filter_map(|(name, value)| {
         let name = name.to_string_lossy();
         let key = name.strip_prefix("BACKOFF_")?;
-        if value.is_empty() || SET_BY_BACKOFF.contains(&&*name) || is_variable(key) {
+        let opt = option_of(key);
+        if value.is_empty() || SET_BY_BACKOFF.contains(&&*name) || opt.is_some_and(|opt| !opt.is_action()) {
             return None;
         }
-        let meant = suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long));
+        let meant = opt.map(|action| action.long);
+        let meant = meant.or_else(|| suggest::one_slip_away(key, with_variable()));
         Some(Unknown {
             value: value.to_string_lossy(),
             meant,
@@ -59,16 +61,21 @@ fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = U
     })
 }
 
-/// Whether an option has the variable with this name after `BACKOFF_`.
-fn is_variable(key: &str) -> bool {
+/// The option whose name is this, as it stands in a variable after `BACKOFF_`.
+fn option_of(key: &str) -> Option<&'static Opt> {
     let is_upper = key.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     let long = key.to_ascii_lowercase().replace('_', "-");
-    is_upper && OPTIONS.iter().any(|opt| opt.long == long)
+    OPTIONS.iter().find(|opt| is_upper && opt.long == long)
+}
+
+fn with_variable() -> impl Iterator<Item = &'static str> + Clone {
+    OPTIONS.iter().filter(|opt| !opt.is_action()).map(|opt| opt.long)
 }
 
 impl Unknown<'_> {
     fn line(&self) -> String {
         let hint = match self.meant {
+            Some(long) if table::option(long).is_action() => format!("; only the option asks for --{long}"),
             Some(long) => format!("; did you mean {}?", table::option(long).variable()),
             None => self.guess(),
         };
@@ -77,8 +84,7 @@ impl Unknown<'_> {
 
     fn guess(&self) -> String {
         let key = self.name.trim_start_matches("BACKOFF_");
-        let known = OPTIONS.iter().map(|opt| opt.long);
-        suggest::did_you_mean(key, Some(&self.value), known, |long, value| {
+        suggest::did_you_mean(key, Some(&self.value), with_variable(), |long, value| {
             let variable = table::option(long).variable();
             match value {
                 "" => variable,

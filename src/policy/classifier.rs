@@ -136,7 +136,7 @@ pub enum Why {
     NoRuleMatched,
     /// No rule speaks of it: a time-out, or a failure while no retry rule was given.
     ByDefault,
-    /// The command cannot be started: 126 or 127 from exec.
+    /// The command cannot be started: 126 or 127 from exec, or from what was to run it.
     CannotStart,
     /// It died of SIGPIPE, or its output has nowhere to go: whoever read it is gone.
     ReaderGone,
@@ -167,16 +167,18 @@ impl Classifier {
     }
 
     /// Judges one that would be a success, but `--success-if` says that it has failed.
-    pub fn judge_denied(&self, Outcome { end, seen, .. }: &Outcome) -> Verdict {
+    pub fn judge_denied(&self, outcome: &Outcome) -> Verdict {
         self.judge_failure(&Failure {
-            end,
-            seen,
+            end: &outcome.end,
+            seen: &outcome.seen,
+            could_not_start: outcome.could_not_start(),
             fail_match: None,
             against: Some(Against::SuccessIf),
         })
     }
 
-    fn failure<'a>(&self, Outcome { end, seen, .. }: &'a Outcome) -> Option<Failure<'a>> {
+    fn failure<'a>(&self, outcome: &'a Outcome) -> Option<Failure<'a>> {
+        let Outcome { end, seen, .. } = outcome;
         let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
         let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
         let has_ended = matches!(end, End::Exited(_) | End::Signaled(_));
@@ -190,6 +192,7 @@ impl Classifier {
         Some(Failure {
             end,
             seen,
+            could_not_start: outcome.could_not_start(),
             fail_match,
             against,
         })
@@ -230,7 +233,7 @@ impl Classifier {
             return Verdict::Transient(reason);
         }
         match failure.end {
-            End::NotStarted(_) => failure.permanent(Why::CannotStart),
+            _ if failure.could_not_start => failure.permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
             _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
             // Retry rules say which failures of the command pass; the command itself calls this a success.
@@ -292,6 +295,7 @@ impl Classifier {
 struct Failure<'a> {
     end: &'a End,
     seen: &'a Seen,
+    could_not_start: bool,
     /// The text that a `--fail-match` was found in.
     fail_match: Option<&'a str>,
     against: Option<Against>,
@@ -304,7 +308,7 @@ impl Failure<'_> {
             matched: self.fail_match.map(str::to_owned),
             against: self.against,
             class: None,
-            is_safe_to_repeat: matches!(self.end, End::NotStarted(_)),
+            is_safe_to_repeat: self.could_not_start,
         }
     }
 

@@ -15,6 +15,15 @@ pub struct Outcome {
     pub cut: Cut,
     /// As far as backoff looked.
     pub seen: Seen,
+    /// It ended with 126 or 127 for want of this program, which the command was to run.
+    pub lacks: Option<Missing>,
+}
+
+/// A program behind the command (`sh -c NAME`, `env NAME`) that cannot be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    pub name: String,
+    pub failure: StartFailure,
 }
 
 impl Outcome {
@@ -25,7 +34,13 @@ impl Outcome {
             ran,
             cut: Cut::default(),
             seen: Seen::default(),
+            lacks: None,
         }
+    }
+
+    /// Whether nothing ran, as there is no such program, or none that can be executed.
+    pub fn could_not_start(&self) -> bool {
+        matches!(self.end, End::NotStarted(_)) || self.lacks.is_some()
     }
 }
 
@@ -112,6 +127,9 @@ pub struct StartFailure {
 }
 
 impl StartFailure {
+    /// The message where there is no file of that name.
+    pub const NOT_FOUND: &'static str = "command not found";
+
     /// 127 if the command was not found, 126 if it was found and cannot be run (POSIX `sh`, `env`).
     pub fn code(&self) -> u8 {
         if self.not_found { 127 } else { 126 }

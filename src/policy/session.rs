@@ -150,7 +150,7 @@ impl<'p> Session<'p> {
     fn until(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let says_nothing = |reason: &Reason| matches!(reason.why, Why::ReaderGone | Why::PredicateFailed { .. });
         let is_unknown = verdict.reason().is_some_and(says_nothing);
-        if matches!(outcome.end, End::NotStarted(_)) || outcome.seen.reader_gone || is_unknown {
+        if outcome.could_not_start() || outcome.seen.reader_gone || is_unknown {
             Until::Success
         } else {
             self.limits.until

@@ -14,6 +14,7 @@ use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment, Wait};
 use crate::run::nesting::Nesting;
 use crate::run::plan::SharedBudget;
+use crate::run::shell_words::shell_word;
 use crate::run::streams::StreamOptions;
 use crate::run::text::printable;
 
@@ -39,18 +40,26 @@ const READ_AHEAD: &str =
     "standard input cannot be duplicated here: it is read ahead of the command, which may leave less of it for others";
 
 /// What may be wrong with the name of a command that cannot be found.
-fn likely_mistake(name: &OsStr) -> &'static str {
+fn likely_mistake(name: &OsStr) -> String {
+    if let Some(word) = name.to_str()
+        && let Some((what, shell)) = shell_word(word)
+    {
+        return format!("; {word} is a shell {what}: backoff {shell} -c '{word} ...'");
+    }
     let name = name.as_encoded_bytes();
     let has = |bytes: &[u8]| name.iter().any(|byte| bytes.contains(byte));
-    if name.starts_with(b"-") {
+    let hint = if name.starts_with(b"-") {
         "; options of backoff stand before --"
     } else if has(b" \t\n|&;<>$`(){}*?") {
         "; a command line for the shell needs sh -c '...'"
     } else if has(b"=") {
         "; to set a variable, put env in front"
+    } else if !name.is_empty() && !has(b"/") {
+        "; functions and aliases of a shell are no programs"
     } else {
         ""
-    }
+    };
+    hint.to_owned()
 }
 
 /// For a terminal.
@@ -193,7 +202,11 @@ impl Text<'_> {
         if let End::NotStarted(failure) = &outcome.end
             && self.is_only_about_the_start(moment, outcome)
         {
-            return Some(self.cannot_run(failure));
+            let hint = match self.command.first() {
+                Some(name) if failure.message == StartFailure::NOT_FOUND => likely_mistake(name),
+                _ => String::new(),
+            };
+            return Some(format!("{}{hint}", self.cannot_run(failure)));
         }
         let reader_is_gone = matches!(verdict, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
         // Silent as in a shell: the reader of a pipeline has seen enough.
@@ -307,12 +320,7 @@ impl Text<'_> {
     }
 
     fn cannot_run(&self, failure: &StartFailure) -> String {
-        let hint = if failure.not_found {
-            self.command.first().map_or("", |name| likely_mistake(name))
-        } else {
-            ""
-        };
-        format!("cannot run {}: {}{hint}", self.quoted_name(), failure.message)
+        format!("cannot run {}: {}", self.quoted_name(), failure.message)
     }
 
     /// "budget "api""

@@ -146,7 +146,7 @@ impl Run<'_> {
             verdict: verdict.as_ref().ok(),
         })?;
         let verdict = verdict?;
-        let has_run_and_failed = verdict != Verdict::Success && !matches!(outcome.end, End::NotStarted(_));
+        let has_run_and_failed = verdict != Verdict::Success && !outcome.could_not_start();
         if has_run_and_failed && self.total == 1 {
             for remark in &self.plan.remarks_on_failure {
                 self.tell(&Event::Remark(remark))?;

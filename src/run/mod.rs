@@ -13,7 +13,9 @@ pub(crate) mod plan;
 mod predicates;
 #[cfg(test)]
 pub(crate) mod script;
+pub(crate) mod shell_words;
 mod state;
 pub(crate) mod streams;
 pub(crate) mod text;
 pub(crate) mod variables;
+pub(crate) mod wrappers;

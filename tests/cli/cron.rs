@@ -197,8 +197,8 @@ fn a_run_without_an_attempt_says_why() {
     job(&dir, &format!("{options} --cool-off=skip"), 1)
         .expect_code(75)
         .expect_silence();
-    let shown = run(&mut line(&dir, "backoff -p cron -- no-such-job")).expect_code(127);
-    assert_eq!(shown.stderr, "backoff: cannot run 'no-such-job': command not found\n");
+    let shown = run(&mut line(&dir, "backoff -p cron -- /no/such/job")).expect_code(127);
+    assert_eq!(shown.stderr, "backoff: cannot run '/no/such/job': command not found\n");
 }
 
 #[test]

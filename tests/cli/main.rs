@@ -48,5 +48,6 @@ mod speaker;
 mod success_if;
 mod terminal;
 mod time;
+mod typos;
 mod unread;
 mod until;

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::common::options::{OPTIONS, Takes};
+use crate::common::options::{OPTIONS, Opt, Takes};
 use crate::common::words::Words;
-use crate::common::{backoff, ran, run, shell};
+use crate::common::{backoff, ran, run, shell, within};
 
 /// Refused before anything was started, in one line that says all of this.
 #[track_caller]
@@ -267,6 +267,8 @@ fn a_bad_variable_is_named() {
         let bad = match &*opt.long {
             "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget" | "log-file"
             | "report" => continue,
+            // These have no variable.
+            long if ACTIONS.contains(&long) => continue,
             "store" => "-bad-://",
             "label" => "@bad\t@",
             long if long.ends_with("-match") => "(@bad@",
@@ -382,8 +384,6 @@ fn every_option_has_a_working_variable() {
         ("exhausted-exit", "75", "-q -n 1 -- false", "75"),
         ("flaky-exit", "9", "-q -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'", "9"),
         ("c-locale", "1", "-- sh -c 'echo $LC_ALL'", "C.UTF-8"),
-        ("plan", "1", "", "retry"),
-        ("plot", "1", "", "by chance"),
         ("idle-timeout", "0.1", "-q -n 1 -- sleep 9", "124"),
         ("success-match", "yes", "-q -n 1 -- echo no", "no"),
         (
@@ -426,13 +426,10 @@ fn every_option_has_a_working_variable() {
         ("stderr", "null", "-q -- readlink /proc/self/fd/2", "/dev/null"),
         ("pty", "1", "-n 1 -- sh -c 'tty <&1'", "/dev/pts/"),
         ("idempotent", "no", "-- false", "is not idempotent"),
-        ("list-presets", "1", "", "curl"),
-        ("list-policies", "1", "", "RFC 3261"),
         ("config", "/no/such/file", "-- true", "No such file or directory"),
         ("no-config", "1", "-vv -- true", "config = none (BACKOFF_NO_CONFIG)"),
-        ("generate", "complete-fish", "", "complete -c backoff"),
     ];
-    for opt in OPTIONS.iter() {
+    for opt in OPTIONS.iter().filter(|opt| !ACTIONS.contains(&&*opt.long)) {
         let (_, value, args, expected) = shows
             .iter()
             .find(|(long, ..)| *long == opt.long)
@@ -460,6 +457,94 @@ fn every_option_has_a_working_variable() {
             opt.variable()
         );
     }
+}
+
+/// What backoff does in place of running a command.
+const ACTIONS: [&str; 5] = ["plan", "plot", "list-presets", "list-policies", "generate"];
+
+/// What a variable might plausibly hold that somebody has left in the environment of a machine.
+fn plausible(opt: &Opt) -> Vec<&str> {
+    let mut values = vec!["0", "1", "TERM", "skip"];
+    if let Takes::Word(words) = &opt.takes {
+        values.extend(words.iter().map(String::as_str));
+    }
+    values
+}
+
+/// A variable that is left over somewhere must not turn a deploy into a false success.
+#[test]
+fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = ["config", "log-file", "report"];
+    let others = ["HELP", "VERSION", "N", "H", "V", "DRY_RUN", "SKIP"].map(|name| format!("BACKOFF_{name}"));
+    let known = OPTIONS.iter().flat_map(|opt| {
+        let values = plausible(opt).into_iter().map(str::to_owned);
+        values.map(|value| {
+            (
+                opt.variable(),
+                if files.contains(&&*opt.long) {
+                    within(&dir, "file")
+                } else {
+                    value
+                },
+            )
+        })
+    });
+    let unknown = others
+        .into_iter()
+        .flat_map(|name| ["0", "1"].map(|value| (name.clone(), value.to_owned())));
+    for (name, value) in known.chain(unknown) {
+        let ran = within(&dir, "ran");
+        let mut command = backoff(words!("-- sh -c 'echo >{}'", ran));
+        // Waits that would take longer are refused.
+        command.env("BACKOFF_DEADLINE", "1s").env("XDG_STATE_HOME", dir.path());
+        let shown = run(command.env(&name, &value));
+        let has_run = std::fs::remove_file(&ran).is_ok();
+        assert!(has_run || shown.code() != Some(0), "{name}={value}: {shown:?}");
+    }
+    for action in ACTIONS {
+        let name = format!("BACKOFF_{}", action.replace('-', "_").to_uppercase());
+        let value = if action == "generate" { "man" } else { "1" };
+        let shown = run(backoff("-- echo ran").env(&name, value)).expect_code(0);
+        assert_eq!(shown.stdout, "ran\n");
+        assert!(shown.stderr.contains(&format!(
+            "the variable \"{name}\" has no meaning; only the option asks for --{action}\n"
+        )));
+    }
+}
+
+#[test]
+fn nor_do_variables_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let ended = |args: &str, variables: &[(&str, &str)]| {
+        let command = &mut backoff(args);
+        run(command
+            .envs(variables.iter().copied())
+            .env("XDG_STATE_HOME", dir.path()))
+        .code()
+    };
+    let exhausted = ("BACKOFF_EXHAUSTED_EXIT", "0");
+    // One run leaves a wait behind that the next one has no time for.
+    let budget = ("BACKOFF_BUDGET", "api");
+    assert_eq!(ended("-q -n 1 -b 20s -j none -m 1m -- false", &[budget]), Some(1));
+    let cool_off = [budget, ("BACKOFF_COOL_OFF", "1"), ("BACKOFF_DEADLINE", "1s")];
+    assert_eq!(ended("-q -- true", &cool_off), Some(124));
+    assert_eq!(ended("-q -- true", &[&cool_off[..], &[exhausted]].concat()), Some(125));
+    let missing = [
+        ("BACKOFF_RETRY_EXIT", "127"),
+        ("BACKOFF_ATTEMPTS", "2"),
+        ("BACKOFF_BASE", "1ms"),
+    ];
+    for (variables, code) in [(&missing[..], 127), (&[&missing[..], &[exhausted]].concat(), 125)] {
+        assert_eq!(ended("-q -- no-such-command", variables), Some(code));
+        for until in ["failure", "never"] {
+            let until = [variables, &[("BACKOFF_UNTIL", until)]].concat();
+            assert_eq!(ended("-q -- no-such-command", &until), Some(code), "{until:?}");
+        }
+    }
+    let shown = run(backoff("-- true").env("BACKOFF_EXHAUSTED_EXIT", "0"));
+    shown.expect_stderr("BACKOFF_EXHAUSTED_EXIT=0: 0 is taken from the command line alone");
+    run!("-q -n 1 --exhausted-exit 0 -- false").expect_code(0);
 }
 
 #[test]
@@ -564,7 +649,7 @@ fn slips_of_newcomers_get_a_hint() {
     ] {
         ran(words).expect_code(127).expect_stderr(hint);
     }
-    let plain = run!("-- no-such-command").expect_code(127);
+    let plain = run!("-- /no/such/command").expect_code(127);
     assert!(!plain.stderr.contains(';'), "{plain:?}");
     run!("--for curl,foo -- true")
         .expect_code(125)

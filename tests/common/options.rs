@@ -59,13 +59,19 @@ fn takes(long: &str, value: &str, completion: &str) -> Takes {
     if let Some(value) = value.strip_prefix("[=") {
         return Takes::Optional(value.trim_end_matches(']').to_owned());
     }
-    let case = completion.split(&format!("--{long})\n")).nth(1).unwrap();
-    let first = case.trim_start().lines().next().unwrap();
-    let words = first
-        .split_once("compgen -W \"")
-        .and_then(|(_, rest)| rest.split_once('"'));
+    if long == "policy" {
+        // The shell asks for them.
+        return Takes::Word(value.split('|').map(str::to_owned).collect());
+    }
+    let names = [format!("--{long})"), format!("--{long} |")];
+    let is_case = |line: &&str| names.iter().any(|name| line.trim_start().starts_with(name));
+    let words = completion.lines().find(is_case).and_then(|case| {
+        let (_, words) = case.split_once("words='")?;
+        // Signals, and lists: the shell knows more than the manual.
+        words.strip_suffix("' ;;").filter(|_| value != "SIGNAL")
+    });
     match words {
-        Some((words, _)) => Takes::Word(words.split(' ').map(str::to_owned).collect()),
+        Some(words) => Takes::Word(words.split(' ').map(str::to_owned).collect()),
         None => Takes::Value(value.to_owned()),
     }
 }

@@ -12,6 +12,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod completions;
 mod faults;
 mod idempotent;
 mod real_tools;
@@ -23,6 +24,7 @@ mod with_tools;
 fn main() {
     common::tools::main(&[
         ("with_tools", with_tools::TESTS),
+        ("completions", completions::TESTS),
         ("real_tools", real_tools::TESTS),
         ("idempotent", idempotent::TESTS),
         ("faults", faults::TESTS),

@@ -104,21 +104,6 @@ pub const TESTS: &[Test] = &[
     ("process_1_times_out_a_tree", &["unshare"], process_1_times_out_a_tree),
     ("the_man_page_is_clean", &["mandoc"], the_man_page_is_clean),
     (
-        "bash_completes_options_and_commands",
-        &["bash"],
-        bash_completes_options_and_commands,
-    ),
-    (
-        "zsh_completes_options_and_commands",
-        &["zsh"],
-        zsh_completes_options_and_commands,
-    ),
-    (
-        "fish_completes_options_and_commands",
-        &["fish"],
-        fish_completes_options_and_commands,
-    ),
-    (
         "start_up_makes_few_system_calls",
         &["strace"],
         start_up_makes_few_system_calls,
@@ -537,97 +522,12 @@ fn without_proc_the_group_still_ends() {
     });
 }
 
-// --- documents and completions ---
+// --- documents ---
 
 fn the_man_page_is_clean() {
     let page = format!("{}/man/backoff.1", env!("CARGO_MANIFEST_DIR"));
     let shown = run(clean("mandoc").args(["-T", "lint", &page]));
     assert_eq!((shown.stdout.as_str(), shown.code()), ("", Some(0)), "{shown:?}");
-}
-
-fn completions(file: &str) -> String {
-    format!("{}/completions/{file}", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn bash_completes_options_and_commands() {
-    // With the machinery of bash-completion where it is installed, and without.
-    for library in ["/usr/share/bash-completion/bash_completion", "/dev/null"] {
-        let complete = |line: &str| {
-            let script = format!(
-                "source {library}; source {}; set -- {line}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE='{line}'; \
-                 COMP_POINT=${{#COMP_LINE}}; _backoff_or_command backoff \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; \
-                 printf '%s\\n' \"${{COMPREPLY[@]}}\"",
-                completions("backoff.bash")
-            );
-            run(clean("bash").args(["--norc", "-c", &script])).stdout
-        };
-        let has = |line: &str, word: &str| {
-            let shown = complete(line);
-            assert!(
-                shown.lines().any(|reply| reply.trim_end() == word),
-                "{library}: no {word:?} for {line:?} in {shown:?}"
-            );
-        };
-        has("backoff --att", "--attempts");
-        has("backoff --jitter dec", "decorrelated");
-        has("backoff -n 3 --timeo", "--timeout");
-        has("backoff timeo", "timeout");
-        has("backoff -n 3 --base = 1s -qj full timeo", "timeout");
-        has("backoff -- timeo", "timeout");
-        has("backoff --hook-output timeo", "timeout");
-        has("backoff --hook-output = 1MiB timeo", "timeout");
-        assert!(!complete("backoff -n 3 cat --att").contains("--attempts"));
-    }
-}
-
-fn zsh_completes_options_and_commands() {
-    let complete = |line: &str, word: &str| {
-        let script = format!(
-            // The prompt says that zsh edits the line from then on.
-            "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'fpath=({dir} $fpath); autoload -U compinit; compinit -u -D; \
-             bindkey \"^I\" complete-word; unsetopt auto_menu; PS1=\"go\"\":\"'; zpty -r -m z x '*go:*'; \
-             zpty -w -n z $'{line}\\t'; zpty -r -m z x '*{word}*'; print -r -- \"$x\"",
-            dir = completions("").trim_end_matches('/')
-        );
-        run(clean("zsh").args(["-f", "-c", &script]).env("TERM", "dumb")).stdout
-    };
-    for (line, word) in [
-        ("backoff --atte", "--attempts"),
-        ("backoff --jitter deco", "decorrelated"),
-        ("backoff -n 3 mandocno; backoff -n 3 unshar", "unshare"),
-        ("backoff -n 3 cat /etc/hostn", "/etc/hostname"),
-        ("backoff --hook-output unshar", "unshare"),
-        ("backoff --hook-output=1MiB unshar", "unshare"),
-    ] {
-        let shown = complete(line, word);
-        assert!(shown.contains(word), "no {word:?} for {line:?} in {shown:?}");
-    }
-}
-
-fn fish_completes_options_and_commands() {
-    let complete = |line: &str| {
-        let script = format!("source {}; complete -C '{line}'", completions("backoff.fish"));
-        let home = tempfile::tempdir().unwrap();
-        run(clean("fish")
-            .args(["--no-config", "-c", &script])
-            .env("HOME", home.path()))
-        .stdout
-    };
-    for (line, word) in [
-        ("backoff --att", "--attempts"),
-        ("backoff --jitter dec", "decorrelated"),
-        ("backoff -n 3 unshar", "unshare"),
-        ("backoff -n 3 --base 1s -- unshar", "unshare"),
-        ("backoff -n 3 cat /etc/hostn", "/etc/hostname"),
-        ("backoff --hook-output unshar", "unshare"),
-        ("backoff --hook-output=1MiB unshar", "unshare"),
-    ] {
-        let shown = complete(line);
-        assert!(
-            shown.lines().any(|reply| reply.split('\t').next() == Some(word)),
-            "no {word:?} for {line:?} in {shown:?}"
-        );
-    }
 }
 
 // --- much ---

@@ -231,6 +231,11 @@ pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
     index_for_program(file_name).map(|index| parsed(FILES[index]))
 }
 
+/// What `--for` takes, besides auto.
+pub(crate) fn names() -> Vec<&'static str> {
+    FILES.iter().map(|(name, _)| *name).collect()
+}
+
 /// Every preset, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> {
     FILES.iter().copied().map(parsed)

@@ -8,7 +8,7 @@ use super::aftermath;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::running::Running;
-use crate::policy::outcome::{Bound, Cut, End, Outcome, Seen};
+use crate::policy::outcome::{Bound, Cut, End, Missing, Outcome, Seen};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::child_stdio::ChildStdio;
@@ -76,7 +76,12 @@ pub(crate) fn run(
         }
     };
     event_loop.is_ending |= over.interrupted.is_some();
-    outcome(event_loop, over)
+    // Looked up only now, as a start is not to wait for it.
+    let lacks = match over.end {
+        End::Exited(126 | 127) => launch.program.lacks(launch.environment),
+        _ => None,
+    };
+    outcome(event_loop, over, lacks)
 }
 
 fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Instant) -> Result<CommandEnd, RunError> {
@@ -127,7 +132,7 @@ fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool, was_in
     }
 }
 
-fn outcome(event_loop: &mut EventLoop, over: CommandEnd) -> Result<Attempt, RunError> {
+fn outcome(event_loop: &mut EventLoop, over: CommandEnd, lacks: Option<Missing>) -> Result<Attempt, RunError> {
     let is_hung_up = event_loop.streams(Streams::is_hung_up);
     let seen = match &mut event_loop.streams {
         Some(streams) => streams.end().map_err(RunError::Fault)?,
@@ -144,6 +149,7 @@ fn outcome(event_loop: &mut EventLoop, over: CommandEnd) -> Result<Attempt, RunE
             ran: over.ran,
             cut: over.cut,
             seen,
+            lacks,
         },
         interrupted: over.interrupted,
     })

@@ -1,10 +1,11 @@
 //! A command that can be started any number of times.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
+use nix::unistd::{AccessFlags, access};
 
 use super::child::Child;
 use super::child_stdio::ChildStdio;
@@ -12,11 +13,12 @@ use super::imp;
 use super::in_child::{Argv, ChildSetup, SHELL};
 use super::interpreter::interpreter;
 use super::place::Place;
-use crate::policy::outcome::StartFailure;
+use crate::policy::outcome::{Missing, StartFailure};
 use crate::process::signals::Signals;
 use crate::process::sys::environment::{self, Environment};
 use crate::report::words::quoted;
 use crate::run::text::describe;
+use crate::run::wrappers;
 
 /// Where commands are looked for if PATH is unset, as the C library has it.
 const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
@@ -38,28 +40,64 @@ pub(crate) enum SpawnError {
     Exec(StartFailure),
 }
 
+/// Where a command of this name may be, in the order in which that is tried.
+fn files(name: &[u8], path: &[u8]) -> Vec<CString> {
+    let c = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
+    if name.is_empty() || name.contains(&b'/') {
+        return vec![c(name)];
+    }
+    // An empty entry is the working directory.
+    let file = |dir: &[u8]| match dir {
+        b"" => c(name),
+        _ => c(&[dir, b"/", name].concat()),
+    };
+    path.split(|byte| *byte == b':').map(file).collect()
+}
+
 impl Program {
     /// Prepares a command; it is not looked for yet.
     pub(crate) fn new(command: &[OsString]) -> Program {
         let c = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
         let argv: Vec<CString> = command.iter().map(|word| c(word.as_bytes())).collect();
         let name = argv.first().map_or(&b""[..], |name| name.to_bytes());
-        let files = if name.is_empty() || name.contains(&b'/') {
-            vec![c(name)]
-        } else {
-            let path = environment::variable("PATH").unwrap_or(DEFAULT_PATH);
-            path.split(|byte| *byte == b':')
-                // An empty entry is the working directory.
-                .map(|dir| {
-                    if dir.is_empty() {
-                        c(name)
-                    } else {
-                        c(&[dir, b"/", name].concat())
-                    }
-                })
-                .collect()
-        };
+        let files = files(name, environment::variable("PATH").unwrap_or(DEFAULT_PATH));
         Program { files, argv }
+    }
+
+    /// A program behind this one that cannot be started (`sh -c NAME`, `env NAME`), after it has ended so. None if there is
+    /// any doubt.
+    pub(crate) fn lacks(&self, environment: &Environment) -> Option<Missing> {
+        let words: Option<Vec<&str>> = self.argv.iter().map(|word| word.to_str().ok()).collect();
+        let inner = wrappers::looked_for(&words?)?;
+        if inner.in_a_shell && environment.extends_shells() {
+            return None;
+        }
+        let path = environment.value("PATH")?;
+        inner.names.iter().find_map(|name| {
+            let program = Program {
+                files: files(name.as_bytes(), path),
+                argv: Vec::new(),
+            };
+            let failure = program.explain(program.cannot_be_executed()?);
+            Some(Missing {
+                name: (*name).to_owned(),
+                failure,
+            })
+        })
+    }
+
+    /// What exec would say, if it is sure to refuse all of the files.
+    fn cannot_be_executed(&self) -> Option<Errno> {
+        let mut denied = false;
+        for file in &self.files {
+            match access(file.as_c_str(), AccessFlags::X_OK) {
+                Ok(()) if !Path::new(OsStr::from_bytes(file.to_bytes())).is_dir() => return None,
+                Ok(()) | Err(Errno::EACCES) => denied = true,
+                Err(Errno::ENOENT | Errno::ENOTDIR) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(if denied { Errno::EACCES } else { Errno::ENOENT })
     }
 
     /// Starts the command once.
@@ -102,7 +140,7 @@ impl Program {
         let message = match (errno, present) {
             (Errno::ENOENT, Some(file)) => no_interpreter(&path(file)),
             (Errno::ENOENT, None) if self.files.iter().any(is_dangling) => "it is a symbolic link to nothing".into(),
-            (Errno::ENOENT | Errno::ENOTDIR, _) => "command not found".into(),
+            (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
             (Errno::EACCES, _) if self.files.iter().any(is_directory) => "it is a directory".into(),
             (errno, _) => describe(errno),
         };

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::super::words::span;
+use super::super::words::{quoted, span};
 use super::Text;
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{Bound, End, Outcome, exact};
+use crate::policy::outcome::{Bound, End, Missing, Outcome, exact};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::text::printable;
 
@@ -16,9 +16,12 @@ impl Text<'_> {
             (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
                 Why::Rule(rule) => format!(" (permanent: {rule})"),
                 Why::ReaderGone => " (its reader is gone)".into(),
-                why => match why.failed_program() {
-                    Some(failed) => format!(" (permanent: {failed})"),
-                    None => " (permanent: no retry rule matches)".into(),
+                why => match (why.failed_program(), &outcome.lacks) {
+                    (Some(failed), _) => format!(" (permanent: {failed})"),
+                    (None, Some(Missing { name, failure })) => {
+                        format!(" (permanent: cannot run {}: {})", quoted(name), failure.message)
+                    }
+                    (None, None) => " (permanent: no retry rule matches)".into(),
                 },
             },
             (GiveUp::Permanent, _) => String::new(),

@@ -1,0 +1,152 @@
+//! A command that is no program, or that is to run one that is not there.
+
+use crate::common::{Shown, backoff, executable, run, shell, within};
+
+/// With no programs to be found but for a shell.
+fn without_programs(line: &str) -> Shown {
+    let dir = tempfile::tempdir().unwrap();
+    run(backoff(line).env("PATH", dir.path())).expect_code(127)
+}
+
+#[test]
+fn words_of_a_shell_are_told_from_programs() {
+    for (word, says) in [
+        ("cd", "cd is a shell built-in: backoff sh -c 'cd ...'"),
+        ("export", "export is a shell built-in: backoff sh -c 'export ...'"),
+        ("source", "source is a shell built-in: backoff bash -c 'source ...'"),
+        ("while", "while is a shell keyword: backoff sh -c 'while ...'"),
+        ("[[", "[[ is a shell keyword: backoff bash -c '[[ ...'"),
+        ("ll", "functions and aliases of a shell are no programs"),
+    ] {
+        let shown = without_programs(&format!("-- '{word}' x"));
+        let line = format!("backoff: cannot run '{word}': command not found; {says}\n");
+        assert_eq!(shown.stderr, line);
+    }
+    // A path names a file, whatever that is called.
+    for path in ["/no/such/cd", "./no-such-file"] {
+        let line = format!("backoff: cannot run '{path}': command not found\n");
+        assert_eq!(without_programs(&format!("-- {path}")).stderr, line);
+    }
+    // A file of that name is there.
+    let dir = tempfile::tempdir().unwrap();
+    executable(&within(&dir, "cd"), "#!/no/such/interpreter\n");
+    let shown = run(backoff("-- cd").env("PATH", dir.path())).expect_code(127);
+    assert!(
+        !shown.stderr.contains("built-in") && !shown.stderr.contains("aliases"),
+        "{shown:?}"
+    );
+}
+
+/// An interactive shell knows a function; backoff does not.
+#[test]
+fn a_function_of_the_shell_is_no_program() {
+    run(&mut shell(
+        "deploy() { echo deployed; }; export -f deploy; backoff deploy",
+    ))
+    .expect_code(127)
+    .expect_stderr("cannot run 'deploy': command not found; functions and aliases of a shell are no programs");
+}
+
+#[test]
+fn a_typo_behind_another_program_is_final() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = within(&dir, "plain");
+    std::fs::write(&plain, "echo no\n").unwrap();
+    let folder = within(&dir, "");
+    let missing = "permanent: cannot run 'no-such-program': command not found)\n";
+    let denied = format!("permanent: cannot run '{plain}': Permission denied)\n");
+    for (words, code, says) in [
+        (words!("sh -c 'no-such-program x'"), 127, missing),
+        (words!("sh -c 'exec no-such-program'"), 127, missing),
+        (words!("bash -euc 'A=b no-such-program' name"), 127, missing),
+        (words!("env no-such-program"), 127, missing),
+        (words!("env A=b no-such-program"), 127, missing),
+        (words!("timeout 9 no-such-program"), 127, missing),
+        (words!("timeout -k 1 9 nice -n 1 no-such-program"), 127, missing),
+        (words!("env A=b sh -c 'timeout 9 no-such-program'"), 127, missing),
+        (words!("bash -c {}", plain), 126, &*denied),
+        (words!("env {}", plain), 126, &denied),
+        (words!("sh -c {}", folder), 126, "it is a directory)\n"),
+    ] {
+        let shown = run!("-b 1ms -- {..}", words).expect_code(code).expect_stderr(says);
+        assert!(shown.stderr.contains(": gave up after 1 attempt in "), "{shown:?}");
+    }
+}
+
+/// As that of a command that cannot be started.
+#[test]
+fn such_a_typo_is_neither_a_failure_that_came_nor_a_loop() {
+    run!("-q --until failure -- sh -c no-such-program").expect_code(127);
+    run!("-q --until never -- env no-such-program").expect_code(127);
+    run!("-q --retry-if true -- env no-such-program").expect_code(127);
+    for rule in ["-e 127", "-r 'no-such-program'"] {
+        run!("-n 3 -b 1ms {..} -- env no-such-program", rule)
+            .expect_code(127)
+            .expect_stderr("gave up after 3 attempts");
+    }
+    let shown = run!("--success-exit 127 -- sh -c no-such-program").expect_code(127);
+    assert!(!shown.stderr.contains("backoff"), "{shown:?}");
+    // Without any rule that speaks of it.
+    run!("-r x --stop-exit 9 -- sh -c no-such-program").expect_stderr("permanent: cannot run 'no-such-program'");
+}
+
+#[test]
+fn what_may_be_there_is_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let gone = within(&dir, "gone");
+    executable(&gone, "#!/bin/sh\nexit 127\n");
+    let waits = "wait 99999";
+    for words in [
+        // It is there, and ends so itself.
+        words!("env {}", gone),
+        words!("sh -c {}", gone),
+        words!("sh -c 'exit 127'"),
+        // The shell does this itself.
+        words!("bash -c {}", waits),
+        words!("bash -c 'command {}'", waits),
+        // More than one command, or one that is not spelled out.
+        words!("sh -c 'true; no-such-program'"),
+        words!("sh -c '$NONE no-such-program'"),
+        // It is looked for elsewhere.
+        words!("env PATH=/bin:/usr/bin no-such-program"),
+        words!("sh -c 'PATH=/bin:/usr/bin no-such-program'"),
+        words!("env -i no-such-program"),
+        words!("bash -lc no-such-program"),
+    ] {
+        run!("-n 2 -b 1ms -- {..}", words)
+            .expect_code(127)
+            .expect_stderr("gave up after 2 attempts");
+    }
+}
+
+#[test]
+fn a_shell_that_knows_more_is_left_alone() {
+    let twice = "gave up after 2 attempts";
+    let script = "missing() { return 127; }; export -f missing; backoff -n 2 -b 1ms -- bash -c missing";
+    run(&mut shell(script)).expect_code(127).expect_stderr(twice);
+    let dir = tempfile::tempdir().unwrap();
+    let file = within(&dir, "file");
+    std::fs::write(&file, "missing() { return 127; }\n").unwrap();
+    let mut command = backoff("-n 2 -b 1ms -- bash -c missing");
+    run(command.env("BASH_ENV", &file))
+        .expect_code(127)
+        .expect_stderr(twice);
+}
+
+/// It is looked for as the command has PATH, which a hook may change.
+#[test]
+fn a_program_is_looked_for_where_the_command_would_find_it() {
+    let dir = tempfile::tempdir().unwrap();
+    executable(&within(&dir, "only-here"), "#!/bin/sh\nexit 127\n");
+    let own = std::env::var("PATH").unwrap();
+    let path = format!("{}:{own}", dir.path().display());
+    let ended = |options: &[String]| {
+        let words = words!("-n 3 -b 1ms {..} -- env only-here", options);
+        run(backoff(words).env("PATH", &path)).expect_code(127)
+    };
+    ended(&[]).expect_stderr("gave up after 3 attempts");
+    let hook = format!("echo 'PATH={own}' >>$BACKOFF_ENV");
+    ended(&["--before-retry".to_owned(), hook])
+        .expect_stderr("gave up after 2 attempts")
+        .expect_stderr("permanent: cannot run 'only-here'");
+}

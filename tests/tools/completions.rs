@@ -1,0 +1,205 @@
+//! The real shells complete a command line, each with its own machinery, up to the word that is expected.
+
+use crate::common::pty::Terminal;
+use crate::common::tools::Test;
+use crate::common::{clean, path_with_backoff, run, within};
+
+pub const TESTS: &[Test] = &[
+    ("bash_completes", &["bash"], bash_completes),
+    ("zsh_completes", &["zsh"], zsh_completes),
+    ("fish_completes", &["fish"], fish_completes),
+];
+
+/// What is typed after `backoff`, and how its last word ends then.
+const COMPLETED: &[(&str, &str)] = &[
+    // Options, before the command alone.
+    ("--att", "--attempts"),
+    ("-n 3 --timeo", "--timeout"),
+    ("-n3 --cool-off --timeo", "--timeout"),
+    // The command.
+    ("unshar", "unshare"),
+    ("-- unshar", "unshare"),
+    ("-n3 unshar", "unshare"),
+    ("-n 3 --base 1s -qj full unshar", "unshare"),
+    ("--base=1s unshar", "unshare"),
+    ("--store redis://host:1/2 unshar", "unshare"),
+    ("--cool-off unshar", "unshare"),
+    ("--hook-output=1MiB -- unshar", "unshare"),
+    // Its arguments.
+    ("-n 3 cat /etc/hostn", "/etc/hostname"),
+    ("-- cat /etc/hostn", "/etc/hostname"),
+    // Values.
+    ("--jitter dec", "decorrelated"),
+    ("--jitter=ful", "full"),
+    ("-qj ful", "full"),
+    ("-g lin", "linear"),
+    ("--until nev", "never"),
+    ("--stdin rep", "replay"),
+    ("--stdout fin", "final"),
+    ("--stderr fai", "failure"),
+    ("--match-on bo", "both"),
+    ("--nested on", "once"),
+    ("--idempotent n", "no"),
+    ("--color=alw", "always"),
+    ("--log-format js", "json"),
+    ("--cool-off=sk", "skip"),
+    ("--generate complete-z", "complete-zsh"),
+    ("--for ansib", "ansible-playbook"),
+    ("--for=cur", "curl"),
+    ("--for curl,ansib", "curl,ansible-playbook"),
+    ("--list-presets ansib", "ansible-playbook"),
+    ("-s TER", "TERM"),
+    ("-sTER", "-sTERM"),
+    ("--signal=TER", "TERM"),
+    ("--retry-signal TERM,HU", "TERM,HUP"),
+    ("--stop-signal=US", "USR"),
+    ("-p clo", "clojure"),
+    ("-p min", "mine"),
+    ("--policy=min", "mine"),
+    ("--log-file /etc/hostn", "/etc/hostname"),
+];
+
+/// The same, where the shell has a completion for `tool`.
+const COMPLETED_BY_TOOL: &[(&str, &str)] = &[
+    ("tool che", "checkout"),
+    ("-- tool che", "checkout"),
+    ("-n 3 tool che", "checkout"),
+    ("-n3 tool che", "checkout"),
+    ("-qn 3 tool che", "checkout"),
+    ("-n 3 -- tool che", "checkout"),
+    ("--for curl,apt --base=1s tool che", "checkout"),
+];
+
+/// What nothing belongs to: no option of backoff after the command, and no file where there is none to name. The directory
+/// has a file `full-disk` in it.
+const LEFT_ALONE: &[&str] = &[
+    "tool --att",
+    "-- --att",
+    "-- tool --att",
+    "-n 3 tool --att",
+    "-n ful",
+    "--base=ful",
+];
+
+fn completions(file: &str) -> String {
+    format!("{}/completions/{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A directory with a file in it, and a configuration with a policy.
+fn place() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(within(&dir, "backoff")).unwrap();
+    std::fs::write(within(&dir, "backoff/config.toml"), "[policy.mine]\nattempts = 3\n").unwrap();
+    std::fs::write(within(&dir, "full-disk"), "").unwrap();
+    dir
+}
+
+/// Whether a line that a shell shows ends with this word. What it put behind that will go if more is typed.
+fn ends(shown: &str, word: &str) -> bool {
+    shown
+        .trim_end_matches([' ', '=', ',', '\u{7}', '\u{8}'])
+        .ends_with(word)
+}
+
+fn bash_completes() {
+    // With the machinery of bash-completion where it is installed, and without; where `=` parts words, and where not.
+    for library in ["/usr/share/bash-completion/bash_completion", "/dev/null"] {
+        for breaks in ["$COMP_WORDBREAKS", "${COMP_WORDBREAKS//=/}"] {
+            bash_completes_with(library, breaks);
+        }
+    }
+}
+
+fn bash_completes_with(library: &str, breaks: &str) {
+    let dir = place();
+    let mut bash = Terminal::start("bash", "--norc --noprofile -i");
+    bash.expect("prompt> ");
+    let setup = [
+        "bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; bind 'set completion-query-items 0'",
+        &format!(
+            "source {library}; source {}; COMP_WORDBREAKS={breaks}",
+            completions("backoff.bash")
+        ),
+        &format!(
+            "unset BACKOFF_NO_CONFIG; cd {0}; export XDG_CONFIG_HOME={0}",
+            dir.path().display()
+        ),
+        "complete -W checkout tool; PS1=go\"\":",
+    ];
+    bash.command(&setup.join("; "));
+    // Now it edits the line.
+    bash.expect("go:");
+    let mut type_line = |line: &str, expected: &str| {
+        bash.send(&format!("\x15backoff {line}\t@"));
+        let shown = bash.expect("@");
+        assert!(ends(&shown, expected), "{library}, {breaks}: {line:?} became {shown:?}");
+    };
+    for (line, word) in COMPLETED {
+        type_line(line, word);
+    }
+    let has_library = std::path::Path::new(library).is_file();
+    for (line, word) in COMPLETED_BY_TOOL.iter().filter(|_| has_library) {
+        type_line(line, word);
+    }
+    for line in LEFT_ALONE {
+        type_line(line, line);
+    }
+}
+
+fn zsh_completes() {
+    let dir = place();
+    let alone = LEFT_ALONE.iter().map(|line| (*line, *line));
+    let lines: Vec<_> = COMPLETED
+        .iter()
+        .chain(COMPLETED_BY_TOOL)
+        .copied()
+        .chain(alone)
+        .collect();
+    let mut script = format!(
+        // The prompt says that zsh edits the line from then on.
+        "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'fpath=({} $fpath); autoload -U compinit; compinit -u -D; \
+         bindkey \"^I\" complete-word; unsetopt auto_menu; _tool() {{ compadd checkout }}; compdef _tool tool; \
+         PS1=\"go\"\":\"'; zpty -r -m z x '*go:*'
+         complete() {{ zpty -w -n z $'\\x15'\"backoff $1\"$'\\t@'; zpty -r -m z x '*@'; print -rn -- \"$x\" }}\n",
+        completions("").trim_end_matches('/')
+    );
+    for (line, _) in &lines {
+        script += &format!("complete '{line}'\n");
+    }
+    let mut command = clean("zsh");
+    command.args(["-f", "-c", &script]).current_dir(dir.path());
+    command.env("TERM", "dumb").env("PATH", path_with_backoff());
+    let shown = run(command
+        .env("XDG_CONFIG_HOME", dir.path())
+        .env_remove("BACKOFF_NO_CONFIG"));
+    let shown: Vec<&str> = shown.stdout.split_terminator('@').collect();
+    assert_eq!(shown.len(), lines.len(), "{shown:?}");
+    for (shown, (line, word)) in shown.into_iter().zip(lines) {
+        assert!(ends(shown, word), "{line:?} became {shown:?}");
+    }
+}
+
+fn fish_completes() {
+    let dir = place();
+    let complete = |line: &str| {
+        let script = format!(
+            "source {}; complete -c tool -f -a checkout; complete -C 'backoff {line}'",
+            completions("backoff.fish")
+        );
+        let mut command = clean("fish");
+        command.args(["--no-config", "-c", &script]).current_dir(dir.path());
+        command.env("HOME", dir.path()).env("XDG_CONFIG_HOME", dir.path());
+        run(command.env("PATH", path_with_backoff()).env_remove("BACKOFF_NO_CONFIG")).stdout
+    };
+    for (line, word) in COMPLETED.iter().chain(COMPLETED_BY_TOOL) {
+        let shown = complete(line);
+        let words = shown.lines().filter_map(|reply| reply.split('\t').next());
+        assert!(
+            words.into_iter().any(|reply| reply.contains(word)),
+            "no {word:?} for {line:?} in {shown:?}"
+        );
+    }
+    for line in LEFT_ALONE {
+        assert_eq!(complete(line), "", "{line}");
+    }
+}
