@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::common::process::{is_alive, parent_of, state};
-use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind, is_raw};
 use crate::common::words::Words;
 use crate::common::{BIN, Live, backoff, clean, detached, eventually, probe, run, shell};
 
@@ -506,9 +506,5 @@ fn settings(terminal: &mut Terminal) -> String {
 
 /// Waits until backoff has the terminal, which keys are sent to.
 fn wait_until_raw(terminal: &mut Terminal) {
-    use nix::sys::termios::{LocalFlags, tcgetattr};
-    eventually("the terminal is raw", || {
-        let flags = tcgetattr(&terminal.master).unwrap().local_flags;
-        !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
-    });
+    eventually("the terminal is raw", || is_raw(terminal));
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::sys::termios::{LocalFlags, tcgetattr};
 
 use super::process::{is_alive, parent_of};
 use super::words::Words;
@@ -142,6 +143,12 @@ impl Terminal {
         }
         self.child.wait().unwrap()
     }
+}
+
+/// Whether keys make no signals and no lines there.
+pub fn is_raw(terminal: &Terminal) -> bool {
+    let flags = tcgetattr(&terminal.master).unwrap().local_flags;
+    !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
 }
 
 /// Closes the terminal of a running command, under a shell and as the leader of the session, which the kernel tells

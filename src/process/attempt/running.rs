@@ -183,7 +183,6 @@ impl<'a> Running<'a> {
     /// Whoever gets it and is stopped, or about to stop, has to go on to act on it.
     fn pass_on_end(&mut self, signal: Signal) {
         self.child.signal(signal);
-        self.deadlines.on_passed_on(now());
         if self.asked_to_stop.is_set() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
@@ -192,8 +191,10 @@ impl<'a> Running<'a> {
         self.ask_to_end();
     }
 
+    /// The command has got a signal that asks to end, or gets it now.
     fn interrupt(&mut self, signal: Signal) {
         self.interrupted.get_or_insert(signal);
+        self.deadlines.on_interrupt(now());
     }
 
     /// backoff was continued.
