@@ -29,6 +29,7 @@ mod idempotent;
 mod inherit;
 mod input;
 mod log;
+mod modes;
 mod nested;
 mod options;
 mod output;

@@ -292,6 +292,10 @@ impl Host for System {
         run(&mut self.between.event_loop, launch, spec, deadline)
     }
 
+    fn tidy_terminal(&mut self) {
+        self.between.event_loop.modes_before.put_back();
+    }
+
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
         let streams = self.between.event_loop.streams.as_ref();
         let copy = streams.map(|streams| streams.copy().to_file()).transpose();

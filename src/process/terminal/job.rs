@@ -1,15 +1,14 @@
 //! Job control: is there a controlling terminal, whose signals are these, and stopping as a job does.
 
-use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
-use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
 
-use super::foreground::is_controlling;
+use super::company::is_left_behind;
+use super::foreground::{is_controlling, terminal};
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
 use crate::process::sys::clock::now;
@@ -98,27 +97,12 @@ fn has_controlling_terminal() -> bool {
     }
 }
 
-/// The controlling terminal, to ask about its foreground group.
-fn terminal() -> Option<std::fs::File> {
-    let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
-    std::fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(flags)
-        .open("/dev/tty")
-        .ok()
-}
-
-/// Whether backoff's group has the controlling terminal.
-pub(crate) fn is_in_foreground() -> bool {
-    terminal().is_some_and(|tty| tcgetpgrp(tty).is_ok_and(|group| group == getpgrp()))
-}
-
 /// Takes the terminal back from a group that a command with job control of its own gave it to and left
-/// behind: otherwise nobody would hear Ctrl-C any more.
+/// behind: otherwise nobody would hear Ctrl-C any more. Not from the shell, nor from another job of it.
 pub(crate) fn take_back() {
     let own = getpgrp();
     if let Some(tty) = terminal()
-        && tcgetpgrp(&tty).is_ok_and(|group| group != own)
+        && tcgetpgrp(&tty).is_ok_and(|group| group != own && is_left_behind(group))
     {
         // TTOU, which a process outside of the foreground gets for this, is blocked or caught.
         let _ = tcsetpgrp(&tty, own);
