@@ -456,6 +456,26 @@ fn in_the_background_nothing_is_taken_from_the_shell() {
 }
 
 #[test]
+fn begun_in_the_background_its_terminal_is_a_usual_one() {
+    let mut terminal = Terminal::bash();
+    let before = settings(&mut terminal);
+    terminal.command("backoff --pty -- sh -c 'stty -a; read answer; echo got-$answer; stty -echo' &");
+    let theirs = terminal.expect("ixon");
+    let theirs = theirs + &terminal.expect("echoke");
+    for usual in [" icanon", " echo ", "isig ", " icrnl"] {
+        assert!(theirs.contains(usual), "{usual}: {theirs}");
+    }
+    terminal.command("fg");
+    terminal.expect("\r\n");
+    wait_until_raw(&mut terminal);
+    // It is shown, and then read.
+    terminal.send("it\n");
+    terminal.expect("it\r\ngot-it\r\n");
+    terminal.expect("prompt> ");
+    assert_eq!(settings(&mut terminal), before);
+}
+
+#[test]
 fn in_a_pipeline_the_keyboard_is_not_taken_from_the_reader() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff --pty -- echo shown | (read line; read answer </dev/tty; echo $line-$answer)");

@@ -22,6 +22,7 @@ use nix::pty::{grantpt, posix_openpt, unlockpt};
 use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use rustix::termios::Winsize;
 
+use super::foreground::is_ours;
 use super::keyboard::{CommandTerminal, Keyboard, Route};
 use super::size::{set_size, size};
 use crate::policy::signal::Signal;
@@ -51,7 +52,9 @@ impl Pty {
     pub(crate) fn open(may_type: bool) -> io::Result<Pty> {
         let (master, slave) = pair()?;
         let keyboard = Keyboard::new(may_type);
+        // In the background ours is set as the shell's line editor needs it.
         if keyboard.route() == Route::Background
+            && is_ours(stdio::IN)
             && let Ok(settings) = tcgetattr(inherited(stdio::IN))
         {
             tcsetattr(&slave, SetArg::TCSANOW, &settings)?;
