@@ -330,11 +330,85 @@ fn control_z_stops_what_control_c_does_not_end() {
     terminal.pid_of_probe();
     wait_until_raw(&mut terminal);
     terminal.send(&format!("{CTRL_C}{CTRL_Z}"));
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    terminal.command("fg");
     terminal.expect("int-1");
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_Z);
     terminal.expect("Stopped");
     terminal.expect("prompt> ");
     terminal.send("kill %1; fg\n");
     terminal.expect("prompt> ");
+}
+
+/// Asks for a line, and stops as a full-screen editor does that gets this key.
+const EDITOR: &str = r#"suspend() { echo tidied; trap - TSTP; kill -TSTP 0; trap suspend TSTP; echo drawn; }
+trap suspend TSTP; echo ready $$; while :; do read -r -t 0.1 line && break; done; echo got-$line"#;
+
+#[test]
+fn what_stops_itself_stops_the_job() {
+    for (begin, key) in [("", CTRL_Z), ("stty raw -echo opost;", "")] {
+        // In raw mode the key is a byte like others; who reads it decides.
+        let ask = if key.is_empty() { "kill -TSTP $$;" } else { "" };
+        let editor = EDITOR.replace("while :;", &format!("{begin} {ask} while :;"));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("editor");
+        std::fs::write(&path, editor).unwrap();
+        let path = path.to_str().unwrap();
+        for line in [
+            format!("backoff --pty -- bash {path}"),
+            format!("sh -c 'backoff --pty -- bash {path}; echo after'"),
+        ] {
+            let mut terminal = Terminal::bash();
+            let before = settings(&mut terminal);
+            terminal.command(&line);
+            terminal.pid_of_probe();
+            if !key.is_empty() {
+                wait_until_raw(&mut terminal);
+                terminal.send(key);
+            }
+            terminal.expect("tidied");
+            terminal.expect("Stopped");
+            terminal.expect("prompt> ");
+            assert_eq!(settings(&mut terminal), before);
+            terminal.command("fg");
+            terminal.expect("drawn");
+            wait_until_raw(&mut terminal);
+            terminal.send("this\n");
+            terminal.expect("got-this");
+            terminal.expect("prompt> ");
+        }
+    }
+}
+
+#[test]
+fn what_gives_the_command_job_control_goes_with_it() {
+    let of_session = |leader: i32| {
+        let shown = run(clean("ps").args(["-o", "pid=", "-s", &leader.to_string()]));
+        shown.stdout.lines().count()
+    };
+    for signal in [None, Some(Signal::SIGTERM), Some(Signal::SIGKILL)] {
+        let mut terminal = Terminal::bash();
+        let script = "echo ready $$; echo children $(cat /proc/$$/task/*/children | wc -w)";
+        // Where the caller blocks CHLD, none may be waiting.
+        let line = format!("{script}; grep ShdPnd /proc/self/status; exec {} sleep", probe());
+        terminal.command(&format!("env --block-signal=CHLD backoff --pty -- sh -c '{line}'"));
+        let pid = terminal.pid_of_probe();
+        // Those of the pipeline that counts them.
+        terminal.expect("children 1\r\n");
+        terminal.expect("ShdPnd:\t0000000000000000\r\n");
+        terminal.expect("ready ");
+        eventually("job control", || of_session(pid) == 3);
+        match signal {
+            Some(signal) => kill(Pid::from_raw(parent_of(pid)), signal).unwrap(),
+            None => {
+                wait_until_raw(&mut terminal);
+                terminal.send(CTRL_C);
+            }
+        }
+        eventually("none is left", || of_session(pid) == 0);
+    }
 }
 
 #[test]

@@ -61,8 +61,7 @@ pub(crate) fn run(
             let deadlines = Deadlines::new(&spec.bounds, started, deadline);
             let attempt = Running::new(child, launch.place, deadlines, spec.bounds.signal);
             let over = to_its_end(attempt, event_loop, started);
-            let was_interrupted = over.as_ref().is_ok_and(|over| over.interrupted.is_some());
-            tidy_the_terminal(event_loop, was_in_foreground, was_interrupted);
+            tidy_the_terminal(event_loop, was_in_foreground);
             let over = over?;
             // As its caller would find it after the bare command, if that had ended by itself.
             if !matches!(over.end, End::Exited(_)) {
@@ -92,6 +91,7 @@ fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Ins
         let why = describe(errno);
         RunError::Fault(format!("cannot learn how the command ended: {why}"))
     })?;
+    event_loop.pty().map(Pty::ended);
     if ended_by.is_some() {
         aftermath::wait_for_tree(&mut attempt, event_loop);
     }
@@ -131,13 +131,8 @@ fn note_the_terminal(event_loop: &mut EventLoop, place: Place) -> bool {
     terminal.is_some() && place == Place::Shared
 }
 
-fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool, was_interrupted: bool) {
+fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {
     event_loop.pty().map(Pty::release_keyboard);
-    // The command ended before it could stop; the rest of the job stops all the same, unless it is to end.
-    let stop_key = event_loop.job.take_stop_key();
-    if let Some(signal) = stop_key.filter(|_| !was_interrupted) {
-        job::stop_job(&mut event_loop.signals, signal);
-    }
     if was_in_foreground {
         job::take_back();
     }

@@ -9,6 +9,7 @@
 pub(crate) mod child;
 pub(crate) mod child_stdio;
 mod in_child;
+mod job_control;
 pub(crate) mod place;
 pub(crate) mod program;
 
