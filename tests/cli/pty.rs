@@ -533,7 +533,9 @@ fn in_the_background_nothing_is_taken_from_the_shell() {
 fn begun_in_the_background_its_terminal_is_a_usual_one() {
     let mut terminal = Terminal::bash();
     let before = settings(&mut terminal);
-    terminal.command("backoff --pty -- sh -c 'stty -a; read answer; echo got-$answer; stty -echo' &");
+    // By then the shell edits a line.
+    terminal
+        .command("backoff --initial-delay 500ms --pty -- sh -c 'stty -a; read answer; echo got-$answer; stty -echo' &");
     let theirs = terminal.expect("ixon");
     let theirs = theirs + &terminal.expect("echoke");
     for usual in [" icanon", " echo ", "isig ", " icrnl"] {
