@@ -9,6 +9,7 @@ use super::company::is_left_behind;
 use super::foreground::{is_controlling, terminal};
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
+use crate::process::signals::mask::Mask;
 use crate::process::sys::current::{Target, send};
 use crate::process::sys::fd::inherited;
 
@@ -74,8 +75,10 @@ pub(crate) fn take_back() {
     if let Some(tty) = terminal()
         && tcgetpgrp(&tty).is_ok_and(|group| group != own && is_left_behind(group))
     {
-        // TTOU, which a process outside of the foreground gets for this, is blocked or caught.
+        // A process outside of the foreground gets TTOU for this, and may do it where that is blocked.
+        let mask = Mask::only(Signal::TTOU).block();
         let _ = tcsetpgrp(&tty, own);
+        let _ = mask.and_then(|mask| mask.set());
     }
 }
 
