@@ -127,7 +127,8 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| defaults::SIGNAL.to_string().replace("SIG", "")),
     opt(TIME, Some('k'), "kill-after", Value("DURATION"),
         "Time from that signal to KILL; 0 is never",
-        "If given, KILL also follows a TERM, INT, HUP or QUIT that backoff passed on, after this time.")
+        "If given, KILL also follows a TERM, INT, HUP or QUIT to the attempt after this time, typed (Ctrl-C, Ctrl-\\) or not; \
+         so it is not for a program that goes on after Ctrl-C.")
         .or(|| duration(defaults::KILL_AFTER)),
 
     opt(WAIT, None, "every", Value("DURATION"),

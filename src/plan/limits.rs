@@ -25,7 +25,7 @@ pub(super) fn bounds(settings: &Settings) -> Bounds {
         timeout: None,
         idle: bound(&settings.idle_timeout),
         signal: value(&settings.signal).unwrap_or(defaults::SIGNAL),
-        kill_passed_on_after: kill_after.filter(never),
+        kill_interrupted_after: kill_after.filter(never),
         kill_after: Some(kill_after.unwrap_or(defaults::KILL_AFTER)).filter(never),
     }
 }

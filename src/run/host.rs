@@ -62,6 +62,8 @@ pub(crate) trait Host {
     fn elapsed(&self) -> Duration;
     /// Runs the command once and waits for its end.
     fn attempt(&mut self, spec: &AttemptSpec) -> Result<Attempt, RunError>;
+    /// Another attempt is to follow the one that has ended: what that has left at the terminal is undone.
+    fn tidy_terminal(&mut self);
     /// Time since the UNIX epoch; it may jump.
     fn time_of_day(&self) -> Duration;
     /// Waits until this much time has passed, handling signals. Meanwhile `shown` says, for the time that is left,

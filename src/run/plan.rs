@@ -139,8 +139,8 @@ pub(crate) struct Bounds {
     pub(crate) signal: Signal,
     /// `--kill-after`: from that signal to KILL; None is never.
     pub(crate) kill_after: Option<Duration>,
-    /// From a passed-on TERM, INT, HUP or QUIT to KILL: only where `--kill-after` was given.
-    pub(crate) kill_passed_on_after: Option<Duration>,
+    /// From a TERM, INT, HUP or QUIT that the attempt got to KILL: only where `--kill-after` was given.
+    pub(crate) kill_interrupted_after: Option<Duration>,
 }
 
 impl Bounds {

@@ -96,6 +96,8 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn hush(&mut self) {}
 
+    fn tidy_terminal(&mut self) {}
+
     fn release(&mut self, _succeeded: bool) -> Result<bool, RunError> {
         Ok(true)
     }

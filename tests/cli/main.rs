@@ -31,6 +31,7 @@ mod idempotent;
 mod inherit;
 mod input;
 mod log;
+mod modes;
 mod nested;
 mod options;
 mod output;

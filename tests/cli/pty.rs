@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::common::process::{is_alive, parent_of, state};
-use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind, is_raw};
 use crate::common::words::Words;
 use crate::common::{BIN, Live, backoff, clean, detached, eventually, probe, run, shell};
 
@@ -330,11 +330,85 @@ fn control_z_stops_what_control_c_does_not_end() {
     terminal.pid_of_probe();
     wait_until_raw(&mut terminal);
     terminal.send(&format!("{CTRL_C}{CTRL_Z}"));
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    terminal.command("fg");
     terminal.expect("int-1");
+    wait_until_raw(&mut terminal);
+    terminal.send(CTRL_Z);
     terminal.expect("Stopped");
     terminal.expect("prompt> ");
     terminal.send("kill %1; fg\n");
     terminal.expect("prompt> ");
+}
+
+/// Asks for a line, and stops as a full-screen editor does that gets this key.
+const EDITOR: &str = r#"suspend() { echo tidied; trap - TSTP; kill -TSTP 0; trap suspend TSTP; echo drawn; }
+trap suspend TSTP; echo ready $$; while :; do read -r -t 0.1 line && break; done; echo got-$line"#;
+
+#[test]
+fn what_stops_itself_stops_the_job() {
+    for (begin, key) in [("", CTRL_Z), ("stty raw -echo opost;", "")] {
+        // In raw mode the key is a byte like others; who reads it decides.
+        let ask = if key.is_empty() { "kill -TSTP $$;" } else { "" };
+        let editor = EDITOR.replace("while :;", &format!("{begin} {ask} while :;"));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("editor");
+        std::fs::write(&path, editor).unwrap();
+        let path = path.to_str().unwrap();
+        for line in [
+            format!("backoff --pty -- bash {path}"),
+            format!("sh -c 'backoff --pty -- bash {path}; echo after'"),
+        ] {
+            let mut terminal = Terminal::bash();
+            let before = settings(&mut terminal);
+            terminal.command(&line);
+            terminal.pid_of_probe();
+            if !key.is_empty() {
+                wait_until_raw(&mut terminal);
+                terminal.send(key);
+            }
+            terminal.expect("tidied");
+            terminal.expect("Stopped");
+            terminal.expect("prompt> ");
+            assert_eq!(settings(&mut terminal), before);
+            terminal.command("fg");
+            terminal.expect("drawn");
+            wait_until_raw(&mut terminal);
+            terminal.send("this\n");
+            terminal.expect("got-this");
+            terminal.expect("prompt> ");
+        }
+    }
+}
+
+#[test]
+fn what_gives_the_command_job_control_goes_with_it() {
+    let of_session = |leader: i32| {
+        let shown = run(clean("ps").args(["-o", "pid=", "-s", &leader.to_string()]));
+        shown.stdout.lines().count()
+    };
+    for signal in [None, Some(Signal::SIGTERM), Some(Signal::SIGKILL)] {
+        let mut terminal = Terminal::bash();
+        let script = "echo ready $$; echo children $(cat /proc/$$/task/*/children | wc -w)";
+        // Where the caller blocks CHLD, none may be waiting.
+        let line = format!("{script}; grep ShdPnd /proc/self/status; exec {} sleep", probe());
+        terminal.command(&format!("env --block-signal=CHLD backoff --pty -- sh -c '{line}'"));
+        let pid = terminal.pid_of_probe();
+        // Those of the pipeline that counts them.
+        terminal.expect("children 1\r\n");
+        terminal.expect("ShdPnd:\t0000000000000000\r\n");
+        terminal.expect("ready ");
+        eventually("job control", || of_session(pid) == 3);
+        match signal {
+            Some(signal) => kill(Pid::from_raw(parent_of(pid)), signal).unwrap(),
+            None => {
+                wait_until_raw(&mut terminal);
+                terminal.send(CTRL_C);
+            }
+        }
+        eventually("none is left", || of_session(pid) == 0);
+    }
 }
 
 #[test]
@@ -456,6 +530,28 @@ fn in_the_background_nothing_is_taken_from_the_shell() {
 }
 
 #[test]
+fn begun_in_the_background_its_terminal_is_a_usual_one() {
+    let mut terminal = Terminal::bash();
+    let before = settings(&mut terminal);
+    // By then the shell edits a line.
+    terminal
+        .command("backoff --initial-delay 500ms --pty -- sh -c 'stty -a; read answer; echo got-$answer; stty -echo' &");
+    let theirs = terminal.expect("ixon");
+    let theirs = theirs + &terminal.expect("echoke");
+    for usual in [" icanon", " echo ", "isig ", " icrnl"] {
+        assert!(theirs.contains(usual), "{usual}: {theirs}");
+    }
+    terminal.command("fg");
+    terminal.expect("\r\n");
+    wait_until_raw(&mut terminal);
+    // It is shown, and then read.
+    terminal.send("it\n");
+    terminal.expect("it\r\ngot-it\r\n");
+    terminal.expect("prompt> ");
+    assert_eq!(settings(&mut terminal), before);
+}
+
+#[test]
 fn in_a_pipeline_the_keyboard_is_not_taken_from_the_reader() {
     let mut terminal = Terminal::bash();
     terminal.command("backoff --pty -- echo shown | (read line; read answer </dev/tty; echo $line-$answer)");
@@ -506,9 +602,5 @@ fn settings(terminal: &mut Terminal) -> String {
 
 /// Waits until backoff has the terminal, which keys are sent to.
 fn wait_until_raw(terminal: &mut Terminal) {
-    use nix::sys::termios::{LocalFlags, tcgetattr};
-    eventually("the terminal is raw", || {
-        let flags = tcgetattr(&terminal.master).unwrap().local_flags;
-        !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
-    });
+    eventually("the terminal is raw", || is_raw(terminal));
 }

@@ -2,8 +2,8 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::common::process::{descendants_named, parent_of, state, stopped_below};
-use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::process::{descendants_named, is_alive, parent_of, state, stopped_below};
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind, is_raw};
 use crate::common::{BIN, clean, eventually, probe, run};
 
 #[test]
@@ -317,12 +317,27 @@ fn the_terminal_is_taken_back_from_a_group_that_is_gone() {
 }
 
 #[test]
-fn kill_does_not_follow_what_the_terminal_sent() {
+fn an_explicit_kill_after_follows_keys_too() {
     let mut terminal = Terminal::bash();
-    terminal.command(&format!(
-        "backoff -n 1 -k 200ms -- {} signals 7; echo status-$?",
-        probe()
-    ));
+    for options in ["-k 200ms", "-k 200ms --pty"] {
+        for key in [CTRL_C, CTRL_BACKSLASH] {
+            terminal.command(&format!("backoff {options} -- {} signals 7; echo status-$?", probe()));
+            let pid = terminal.pid_of_probe();
+            eventually("the terminal is backoff's", || {
+                !options.contains("--pty") || is_raw(&terminal)
+            });
+            terminal.send(key);
+            terminal.expect("status-137");
+            assert!(!is_alive(pid));
+            terminal.expect("prompt> ");
+        }
+    }
+}
+
+#[test]
+fn without_kill_after_no_kill_follows_keys() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -t 30s -- {} signals 7; echo status-$?", probe()));
     let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");

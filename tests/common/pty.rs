@@ -10,6 +10,7 @@ use std::time::Instant;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::sys::termios::{LocalFlags, tcgetattr};
 
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -210,6 +211,12 @@ fn set_size(master: &impl AsFd, rows: u16, columns: u16) {
         ws_ypixel: 0,
     };
     tcsetwinsize(master, size).unwrap();
+}
+
+/// Whether keys make no signals and no lines there.
+pub fn is_raw(terminal: &Terminal) -> bool {
+    let flags = tcgetattr(&terminal.master).unwrap().local_flags;
+    !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
 }
 
 /// Closes the terminal of a running command, under a shell and as the leader of the session, which the kernel tells

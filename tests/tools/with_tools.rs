@@ -46,6 +46,16 @@ pub const TESTS: &[Test] = &[
         a_program_that_fills_the_screen_runs_on_a_pty,
     ),
     (
+        "an_editor_stops_and_goes_on_on_a_pty",
+        &["vim"],
+        an_editor_stops_and_goes_on_on_a_pty,
+    ),
+    (
+        "a_wait_hears_keys_after_an_editor_was_killed",
+        &["vim"],
+        a_wait_hears_keys_after_an_editor_was_killed,
+    ),
+    (
         "process_1_passes_signals_on_and_ends",
         &["unshare"],
         process_1_passes_signals_on_and_ends,
@@ -376,6 +386,42 @@ fn inner(live: &Live) -> nix::unistd::Pid {
         children.len() == 1
     });
     nix::unistd::Pid::from_raw(children[0])
+}
+
+fn an_editor_stops_and_goes_on_on_a_pty() {
+    let mut terminal = Terminal::bash();
+    terminal.command("export TERM=xterm; stty rows 20 cols 70");
+    terminal.expect("prompt> ");
+    for line in [
+        "backoff --pty -- vim -u NONE",
+        "bash -c 'backoff --pty -- vim -u NONE; echo after'",
+    ] {
+        terminal.command(line);
+        // One screen, in the alternate buffer.
+        terminal.expect("\x1b[?1049h");
+        for key in ["\x1a", ":suspend\r"] {
+            eventually("it waits for a key", || sleeps_below(terminal.pid(), "vim"));
+            terminal.send(key);
+            terminal.expect("\x1b[?1049l");
+            terminal.expect("Stopped");
+            terminal.expect("prompt> ");
+            terminal.send("fg\n");
+            terminal.expect("\x1b[?1049h");
+        }
+        eventually("it waits for a key", || sleeps_below(terminal.pid(), "vim"));
+        terminal.send(":quit\r");
+        terminal.expect("prompt> ");
+    }
+}
+
+fn a_wait_hears_keys_after_an_editor_was_killed() {
+    let mut terminal = Terminal::bash();
+    terminal.command("TERM=xterm backoff -b 60s -m 60s -t 1s -s KILL -- vim -u NONE");
+    terminal.expect("retrying in");
+    terminal.send("\x03");
+    terminal.expect("prompt> ");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
 }
 
 fn a_program_that_fills_the_screen_runs_on_a_pty() {

@@ -9,7 +9,6 @@ use crate::policy::signal::Signal;
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
-use crate::process::terminal::pty::Pty;
 
 /// Before the first look whether the rest of a timed-out tree has gone; each later one takes
 /// twice as long to come, up to the last of these.
@@ -54,7 +53,6 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
 /// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, and searched, however
 /// long that takes, until the run's deadline has passed. Whether all of it was read by then.
 pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
-    event_loop.pty().map(Pty::ended);
     let begun = now();
     event_loop.give_readers_time(begun);
     let mut give_up = Deadline::after(begun, LONGEST_DRAIN);

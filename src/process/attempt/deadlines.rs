@@ -110,9 +110,9 @@ impl<'a> Deadlines<'a> {
         self.kill = self.kill.or_earlier(kill);
     }
 
-    /// A signal that asks to end was passed on.
-    pub(super) fn on_passed_on(&mut self, now: Instant) {
-        let kill = Deadline::maybe_after(now, self.bounds.kill_passed_on_after);
+    /// The command got a signal that asks to end.
+    pub(super) fn on_interrupt(&mut self, now: Instant) {
+        let kill = Deadline::maybe_after(now, self.bounds.kill_interrupted_after);
         self.kill = self.kill.or_earlier(kill);
     }
 
@@ -143,7 +143,7 @@ mod tests {
             idle: Some(2 * SECOND),
             signal: Signal::TERM,
             kill_after: Some(SECOND),
-            kill_passed_on_after: None,
+            kill_interrupted_after: None,
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn kill_comes_after_what_was_sent_first() {
         let (bounds, start) = (bounds(), clock::now());
         let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
-        deadlines.on_passed_on(start);
+        deadlines.on_interrupt(start);
         assert!(!deadlines.kill.is_set());
         deadlines.on_bound(Bound::Timeout, start);
         assert_eq!(deadlines.next(), Deadline::after(start, SECOND));

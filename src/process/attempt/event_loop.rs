@@ -13,6 +13,7 @@ use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::timer::{LONGEST_POLL, poll};
 use crate::process::terminal::job::Job;
+use crate::process::terminal::modes;
 use crate::process::terminal::pty::Pty;
 
 /// What is waited for besides signals.
@@ -27,6 +28,8 @@ pub(crate) struct EventLoop {
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(crate) streams: Option<Streams>,
     pub(crate) job: Job,
+    /// What the terminal was set to before the attempt.
+    pub(crate) modes_before: modes::Before,
     /// A signal has ended the run.
     pub(crate) is_ending: bool,
     /// Until when readers of what backoff writes are waited for; without a deadline, as long as it takes.
@@ -47,6 +50,7 @@ impl EventLoop {
             signals,
             streams,
             job: Job::default(),
+            modes_before: modes::Before::default(),
             is_ending: false,
             readers_have_until,
             is_beside: false,

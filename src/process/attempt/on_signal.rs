@@ -49,7 +49,7 @@ pub(crate) enum SignalAction {
     EndWait,
     /// backoff stops by this signal.
     StopBackoff,
-    /// The command is stopped in its own session, by STOP: its group is orphaned there, and the kernel would not let
+    /// The command is stopped in its own session, by STOP: its group may be orphaned there, and the kernel would not let
     /// this signal do it. Then backoff stops by this signal.
     StopCommand,
     PassOn,

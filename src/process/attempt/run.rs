@@ -18,6 +18,7 @@ use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
+use crate::process::terminal::foreground::terminal_in_foreground;
 use crate::process::terminal::job;
 use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError};
@@ -47,7 +48,7 @@ pub(crate) fn run(
     deadline: Deadline,
 ) -> Result<Attempt, RunError> {
     launch.environment.set(&spec.variables);
-    let was_in_foreground = launch.place == Place::Shared && job::is_in_foreground();
+    let was_in_foreground = note_the_terminal(event_loop, launch.place);
     let started = now();
     let child = launch
         .program
@@ -61,9 +62,13 @@ pub(crate) fn run(
             let deadlines = Deadlines::new(&spec.bounds, started, deadline);
             let attempt = Running::new(child, launch.place, deadlines, spec.bounds.signal);
             let over = to_its_end(attempt, event_loop, started);
-            let was_interrupted = over.as_ref().is_ok_and(|over| over.interrupted.is_some());
-            tidy_the_terminal(event_loop, was_in_foreground, was_interrupted);
-            over?
+            tidy_the_terminal(event_loop, was_in_foreground);
+            let over = over?;
+            // As its caller would find it after the bare command, if that had ended by itself.
+            if !matches!(over.end, End::Exited(_)) {
+                event_loop.modes_before.put_back();
+            }
+            over
         }
         Err(SpawnError::Exec(failure)) => CommandEnd {
             end: End::NotStarted(failure),
@@ -93,6 +98,7 @@ fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Ins
         let why = describe(errno);
         RunError::Fault(format!("cannot learn how the command ended: {why}"))
     })?;
+    event_loop.pty().map(Pty::ended);
     if ended_by.is_some() {
         aftermath::wait_for_tree(&mut attempt, event_loop);
     }
@@ -120,13 +126,22 @@ fn end(ended_by: Option<Bound>, ended: Ended) -> Result<End, Errno> {
     }
 }
 
-fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool, was_interrupted: bool) {
-    event_loop.pty().map(Pty::release_keyboard);
-    // The command ended before it could stop; the rest of the job stops all the same, unless it is to end.
-    let stop_key = event_loop.job.take_stop_key();
-    if let Some(signal) = stop_key.filter(|_| !was_interrupted) {
-        job::stop_job(&mut event_loop.signals, signal);
+/// Whether the attempt begins in the foreground of a terminal that it shares with backoff's job.
+fn note_the_terminal(event_loop: &mut EventLoop, place: Place) -> bool {
+    if !matches!(place, Place::Shared | Place::Terminal) {
+        return false;
     }
+    let terminal = terminal_in_foreground();
+    if let Some(terminal) = &terminal
+        && !event_loop.is_beside
+    {
+        event_loop.modes_before.note(terminal);
+    }
+    terminal.is_some() && place == Place::Shared
+}
+
+fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {
+    event_loop.pty().map(Pty::release_keyboard);
     if was_in_foreground {
         job::take_back();
     }

@@ -76,8 +76,8 @@ impl<'a> Running<'a> {
                 look |= self.handle(event_loop, received);
             }
             // After the signals: a CONT among them came before the key.
-            if let Some(signal) = event_loop.job.stop_key(now()) {
-                self.stop_command(event_loop, signal);
+            if event_loop.job.take_stop_key() {
+                self.asked_to_stop = Deadline::after(now(), STOP_GRACE);
             }
             if look {
                 if let Some(ended) = self.child.ended() {
@@ -94,7 +94,7 @@ impl<'a> Running<'a> {
     /// Sleeps until something comes or is due. Whether it is time to look at the child.
     fn wait(&mut self, event_loop: &mut EventLoop) -> bool {
         let was_long = self.deadlines.is_idle_due(now());
-        event_loop.wait(self.deadlines.next().or_earlier(event_loop.job.wake_at()));
+        event_loop.wait(self.deadlines.next());
         let mut look = false;
         if self.deadlines.ended_by.is_none() && event_loop.streams(Streams::is_stalled) {
             // Which bound is all the same: the run has failed.
@@ -183,7 +183,6 @@ impl<'a> Running<'a> {
     /// Whoever gets it and is stopped, or about to stop, has to go on to act on it.
     fn pass_on_end(&mut self, signal: Signal) {
         self.child.signal(signal);
-        self.deadlines.on_passed_on(now());
         if self.asked_to_stop.is_set() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
@@ -192,8 +191,10 @@ impl<'a> Running<'a> {
         self.ask_to_end();
     }
 
+    /// The command has got a signal that asks to end, or gets it now.
     fn interrupt(&mut self, signal: Signal) {
         self.interrupted.get_or_insert(signal);
+        self.deadlines.on_interrupt(now());
     }
 
     /// backoff was continued.
@@ -203,13 +204,11 @@ impl<'a> Running<'a> {
         if let Some(pty) = event_loop.pty() {
             pty.take_keyboard();
             // It revokes a stop that is under way.
-            if self.stopping.take().is_some() {
-                event_loop.job.take_stop_key();
-            }
+            self.stopping = None;
         }
     }
 
-    /// Stops the command in its own session: its group is orphaned there, so that the kernel would not
+    /// Stops the command in its own session: its group may be orphaned there, so that the kernel would not
     /// let `signal` do it.
     fn stop_command(&mut self, event_loop: &mut EventLoop, signal: Signal) {
         // Nobody would notice and continue it.
@@ -234,14 +233,17 @@ impl<'a> Running<'a> {
             return;
         }
         let was_asked = asked.is_set() && (signal.stops_a_job() || !asked.is_due(now()));
+        // By a key on its own terminal, or by itself there: the rest of our job does not know yet.
+        let is_for_all = self.place == Place::Terminal && by.is_none();
         if was_asked || by.is_some() {
-            self.stop_with_it(event_loop, by.unwrap_or(signal));
+            let own = if is_for_all { Signal::TSTP } else { signal };
+            self.stop_with_it(event_loop, by.unwrap_or(own), is_for_all);
         } else if self.asked_to_end {
             self.child.signal(Signal::CONT);
         } else if event_loop.job.has_terminal() {
             // A STOP in a script's own group was for the command alone, and so will be the CONT.
             if signal.stops_a_job() || (!self.is_apart(event_loop) && job::parent_controls_jobs()) {
-                self.stop_with_it(event_loop, signal);
+                self.stop_with_it(event_loop, signal, is_for_all && signal.stops_a_job());
             }
         } else if signal.stops_a_job() {
             // Without a terminal the bare command's group is an orphaned one, in which the kernel ignores these.
@@ -254,10 +256,15 @@ impl<'a> Running<'a> {
         self.child.group().is_some() && !event_loop.streams(Streams::has_pty)
     }
 
-    fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal) {
+    /// `is_for_all`: with the rest of our job.
+    fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal, is_for_all: bool) {
         let stopped = now();
         event_loop.pty().map(Pty::release_keyboard);
-        event_loop.job.stop(&mut event_loop.signals, signal);
+        if is_for_all {
+            job::stop_job(&mut event_loop.signals, signal);
+        } else {
+            event_loop.job.stop(&mut event_loop.signals, signal);
+        }
         if event_loop.streams(Streams::has_pty) {
             self.resume_on_pty(event_loop);
         }

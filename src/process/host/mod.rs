@@ -203,7 +203,11 @@ impl System {
             program: &Program::new(&command),
             environment: &mut environment_for(spec),
             place: place.unwrap_or_else(|| self.place()),
-            stdio: ChildStdio { input, outputs },
+            stdio: ChildStdio {
+                input,
+                outputs,
+                job_control: None,
+            },
         };
         let deadline = self.deadline(spec);
         self.between.event_loop.is_beside = true;
@@ -298,6 +302,10 @@ impl Host for System {
             stdio,
         };
         run(&mut self.between.event_loop, launch, spec, deadline)
+    }
+
+    fn tidy_terminal(&mut self) {
+        self.between.event_loop.modes_before.put_back();
     }
 
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {

@@ -116,6 +116,10 @@ mod imp {
             Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_SETMASK)?))
         }
 
+        pub(crate) fn block(&self) -> io::Result<Mask> {
+            Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_BLOCK)?))
+        }
+
         pub(crate) fn unblock(&self) -> io::Result<Mask> {
             Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?))
         }

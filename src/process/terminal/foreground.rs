@@ -1,7 +1,10 @@
 //! Who has the terminal: one process group, which is in the foreground.
 
+use std::fs::{File, OpenOptions};
 use std::os::fd::RawFd;
+use std::os::unix::fs::OpenOptionsExt;
 
+use nix::libc;
 use nix::unistd::{getpgrp, tcgetpgrp};
 
 use crate::process::sys::fd::inherited;
@@ -21,4 +24,15 @@ pub(super) fn has_foreground(terminal: RawFd) -> bool {
 /// say: then it is nobody else's.
 pub(crate) fn is_ours(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
+}
+
+/// The controlling terminal.
+pub(super) fn terminal() -> Option<File> {
+    let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
+    OpenOptions::new().read(true).custom_flags(flags).open("/dev/tty").ok()
+}
+
+/// The controlling terminal, if backoff's group has it.
+pub(crate) fn terminal_in_foreground() -> Option<File> {
+    terminal().filter(|tty| tcgetpgrp(tty).is_ok_and(|group| group == getpgrp()))
 }

@@ -1,20 +1,16 @@
 //! Job control: is there a controlling terminal, whose signals are these, and stopping as a job does.
 
-use std::os::unix::fs::OpenOptionsExt;
-use std::time::{Duration, Instant};
-
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
-use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
 
-use super::foreground::is_controlling;
+use super::company::is_left_behind;
+use super::foreground::{is_controlling, terminal};
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
-use crate::process::sys::clock::now;
+use crate::process::signals::mask::Mask;
 use crate::process::sys::current::{Target, send};
-use crate::process::sys::deadline::Deadline;
 use crate::process::sys::fd::inherited;
 
 /// What backoff knows of its job.
@@ -24,15 +20,9 @@ pub(crate) struct Job {
     has_terminal: Option<bool>,
     /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
     key: Option<Signal>,
-    /// A key has made this signal, by which the job is to stop once the command has.
-    stop_key: Option<Signal>,
-    /// Until then the command may still end by a key that came before.
-    end_key: Deadline,
+    /// A key has asked the command to stop.
+    stop_key: bool,
 }
-
-/// How long a key that stops the job waits for what a key before it does: Ctrl-C and at once Ctrl-Z ends a job. The
-/// kernel hands a key on in its own time.
-const END_KEY_GRACE: Duration = Duration::from_millis(250);
 
 impl Job {
     /// Whether this process has a controlling terminal. It is looked for once.
@@ -40,14 +30,13 @@ impl Job {
         *self.has_terminal.get_or_insert_with(has_controlling_terminal)
     }
 
-    /// A key on the command's own terminal has made a signal: the job gets it, as our own terminal would have sent it.
+    /// A key on the command's own terminal has made a signal. One that asks to end the job gets too, as our own terminal
+    /// would have sent it; one that stops it once the command has stopped.
     pub(crate) fn on_key(&mut self, signal: Signal) {
         if signal.stops_a_job() {
-            // Nobody would notice a leader of the session that stops.
-            self.stop_key = (!leads_session()).then_some(signal);
+            self.stop_key = true;
         } else {
             self.key = Some(signal);
-            self.end_key = Deadline::after(now(), END_KEY_GRACE);
             signal_as_a_key_does(signal);
         }
     }
@@ -57,33 +46,14 @@ impl Job {
         self.key.take_if(|key| *key == signal).is_some()
     }
 
-    /// The signal of a key by which the job is to stop once the command has, when it is time.
-    pub(crate) fn stop_key(&mut self, now: Instant) -> Option<Signal> {
-        if self.end_key.is_due(now) {
-            self.end_key = Deadline::NEVER;
-        }
-        self.stop_key.filter(|_| !self.end_key.is_set())
+    /// Whether a key has asked the command to stop. Told once.
+    pub(crate) fn take_stop_key(&mut self) -> bool {
+        std::mem::take(&mut self.stop_key)
     }
 
-    /// When to ask for it.
-    pub(crate) fn wake_at(&self) -> Deadline {
-        match self.stop_key {
-            Some(_) => self.end_key,
-            None => Deadline::NEVER,
-        }
-    }
-
-    /// The same, and from now on it is somebody else's to see to.
-    pub(crate) fn take_stop_key(&mut self) -> Option<Signal> {
-        self.stop_key.take()
-    }
-
-    /// Stops backoff by `signal` until somebody continues it; with the job where a key has asked for that.
+    /// Stops backoff by `signal` until somebody continues it.
     pub(crate) fn stop(&mut self, signals: &mut Signals, signal: Signal) {
-        match self.take_stop_key() {
-            Some(key) => stop_job(signals, key),
-            None => stop_self(signals, signal, !self.has_terminal()),
-        }
+        stop_self(signals, signal, !self.has_terminal());
     }
 }
 
@@ -98,30 +68,17 @@ fn has_controlling_terminal() -> bool {
     }
 }
 
-/// The controlling terminal, to ask about its foreground group.
-fn terminal() -> Option<std::fs::File> {
-    let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
-    std::fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(flags)
-        .open("/dev/tty")
-        .ok()
-}
-
-/// Whether backoff's group has the controlling terminal.
-pub(crate) fn is_in_foreground() -> bool {
-    terminal().is_some_and(|tty| tcgetpgrp(tty).is_ok_and(|group| group == getpgrp()))
-}
-
 /// Takes the terminal back from a group that a command with job control of its own gave it to and left
-/// behind: otherwise nobody would hear Ctrl-C any more.
+/// behind: otherwise nobody would hear Ctrl-C any more. Not from the shell, nor from another job of it.
 pub(crate) fn take_back() {
     let own = getpgrp();
     if let Some(tty) = terminal()
-        && tcgetpgrp(&tty).is_ok_and(|group| group != own)
+        && tcgetpgrp(&tty).is_ok_and(|group| group != own && is_left_behind(group))
     {
-        // TTOU, which a process outside of the foreground gets for this, is blocked or caught.
+        // A process outside of the foreground gets TTOU for this, and may do it where that is blocked.
+        let mask = Mask::only(Signal::TTOU).block();
         let _ = tcsetpgrp(&tty, own);
+        let _ = mask.and_then(|mask| mask.set());
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is typed while the command runs on a terminal of its own: it goes to the command as it is, and the signals
 //! that keys make there are told to whoever runs the attempt.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::IsTerminal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -149,16 +149,8 @@ impl Keyboard {
         let is_in_front = tcgetpgrp(to.master).is_ok_and(|group| group.as_raw() == to.leader);
         let settings = settings.filter(|settings| is_in_front && settings.local_flags.contains(LocalFlags::ISIG));
         for byte in bytes {
-            match settings.as_ref().and_then(|settings| signal_of(*byte, settings)) {
-                // The group of a session's leader whose parent is elsewhere is orphaned: the kernel would
-                // not let TSTP stop it.
-                Some(Signal::TSTP) if is_controlling() && !ignores(to.leader, Signal::TSTP) => {
-                    self.signals.push(Signal::TSTP);
-                    continue;
-                }
-                None | Some(Signal::TSTP) => {}
-                Some(signal) => self.signals.push(signal),
-            }
+            let signal = settings.as_ref().and_then(|settings| signal_of(*byte, settings));
+            self.signals.extend(signal);
             self.pending.push(*byte);
         }
     }
@@ -201,12 +193,4 @@ fn signal_of(byte: u8, settings: &Termios) -> Option<Signal> {
     ];
     let is_it = |key: Key| byte == settings.control_chars[key as usize] && byte != libc::_POSIX_VDISABLE;
     keys.into_iter().find_map(|(key, signal)| is_it(key).then_some(signal))
-}
-
-/// Whether a process ignores a signal, where `/proc` can say.
-fn ignores(pid: libc::pid_t, signal: Signal) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask & 1 << (signal.number() - 1) != 0)
 }

@@ -1,5 +1,6 @@
 //! The terminal: job control, a pseudo-terminal for the command, the countdown.
 
+mod company;
 pub(crate) mod countdown;
 pub(crate) mod foreground;
 pub(crate) mod fresh_line;

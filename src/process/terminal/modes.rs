@@ -1,10 +1,13 @@
-//! The settings of our own terminal: raw while what is typed goes to the command, and back on every way out.
+//! The settings of our own terminal: raw while what is typed goes to the command, and back on every way out; and those
+//! from before an attempt, where that has left others behind.
 
+use std::fs::File;
 use std::sync::Mutex;
 
-use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
+use nix::sys::termios::{LocalFlags, SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
 
-use super::foreground::is_ours;
+use super::company::is_alone;
+use super::foreground::{is_ours, terminal_in_foreground};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 
@@ -48,5 +51,34 @@ pub(crate) fn restore() {
         && is_ours(stdio::IN)
     {
         let _ = tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, &settings);
+    }
+}
+
+/// What the controlling terminal was set to before an attempt.
+#[derive(Debug, Default)]
+pub(crate) struct Before(Option<Termios>);
+
+impl Before {
+    /// An attempt begins on this terminal, which is backoff's for now.
+    pub(crate) fn note(&mut self, terminal: &File) {
+        // Anything else may be another's for as long as that needs it: a question for a password, in the same pipeline.
+        let usual = LocalFlags::ICANON | LocalFlags::ISIG | LocalFlags::ECHO;
+        if let Ok(settings) = tcgetattr(terminal)
+            && settings.local_flags.contains(usual)
+        {
+            self.0 = Some(settings);
+        }
+    }
+
+    /// Puts it back, unless another job has the terminal, or another program of this one may have set it.
+    pub(crate) fn put_back(&self) {
+        let Some(before) = &self.0 else { return };
+        if let Some(terminal) = terminal_in_foreground()
+            && tcgetattr(&terminal).is_ok_and(|now| now != *before)
+            && is_alone()
+        {
+            // At once: where output is stopped (Ctrl-S) a wait for it would be deaf. What was typed is kept.
+            let _ = tcsetattr(&terminal, SetArg::TCSANOW, before);
+        }
     }
 }

@@ -22,10 +22,12 @@ use nix::pty::{grantpt, posix_openpt, unlockpt};
 use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use rustix::termios::Winsize;
 
+use super::foreground::{is_controlling, is_ours};
+use super::job::leads_session;
 use super::keyboard::{CommandTerminal, Keyboard, Route};
 use super::size::{set_size, size};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{above_standard, duplicate, inherited, set_nonblocking, uninterrupted};
+use crate::process::sys::fd::{above_standard, duplicate, inherited, pipe, set_nonblocking, uninterrupted};
 use crate::process::sys::stdio;
 
 /// In the background, how often to look whether we are in the foreground by now: a shell's `fg` does not
@@ -42,6 +44,8 @@ pub(crate) struct Pty {
     /// A terminal of our own, whose size is copied.
     ours: Option<OwnedFd>,
     keyboard: Keyboard,
+    /// The command has job control for as long as this is open.
+    job_control: Option<OwnedFd>,
     /// The command's process and process group; 0 before it was started.
     leader: libc::pid_t,
 }
@@ -51,7 +55,9 @@ impl Pty {
     pub(crate) fn open(may_type: bool) -> io::Result<Pty> {
         let (master, slave) = pair()?;
         let keyboard = Keyboard::new(may_type);
+        // In the background ours is set as the shell's line editor needs it.
         if keyboard.route() == Route::Background
+            && is_ours(stdio::IN)
             && let Ok(settings) = tcgetattr(inherited(stdio::IN))
         {
             tcsetattr(&slave, SetArg::TCSANOW, &settings)?;
@@ -63,6 +69,7 @@ impl Pty {
             slave: Some(slave),
             ours,
             keyboard,
+            job_control: None,
             leader: 0,
         })
     }
@@ -85,6 +92,17 @@ impl Pty {
         self.slave.as_ref().map(OwnedFd::try_clone).transpose()
     }
 
+    /// What the command has to hold for job control on its terminal: it may be stopped there, by a key or by itself, where
+    /// somebody continues our job.
+    pub(crate) fn begin_job_control(&mut self) -> io::Result<Option<OwnedFd>> {
+        if !is_controlling() || leads_session() {
+            return Ok(None);
+        }
+        let (until, writer) = pipe()?;
+        self.job_control = Some(writer);
+        Ok(Some(until))
+    }
+
     /// The command runs, as this process.
     pub(crate) fn started(&mut self, leader: libc::pid_t) {
         self.leader = leader;
@@ -94,6 +112,7 @@ impl Pty {
     /// The command has ended: once nobody has the terminal open any more, its output is over.
     pub(crate) fn ended(&mut self) {
         self.slave = None;
+        self.job_control = None;
     }
 
     /// Nobody reads what is shown: the command gets HUP, and errors where it writes.
@@ -130,7 +149,7 @@ impl Pty {
     }
 
     /// The signals that keys have made since this was last asked, for the command and, as it would be without a
-    /// pseudo-terminal, for our own process group. INT and QUIT the command has got already.
+    /// pseudo-terminal, for our own process group. The command has got them already.
     pub(crate) fn take_key_signals(&mut self) -> Vec<Signal> {
         self.keyboard.take_signals()
     }

@@ -1,0 +1,146 @@
+//! What an attempt that did not end by itself has left the terminal set to.
+
+use std::time::Duration;
+
+use nix::sys::termios::{LocalFlags, Termios, tcgetattr};
+use nix::unistd::tcgetpgrp;
+
+use crate::common::eventually;
+use crate::common::process::descendants_named;
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal};
+
+/// Ways to leave a terminal deaf.
+const LEFT: [&str; 4] = [
+    "-- sh -c 'stty raw -echo; exit 3'",
+    "-- sh -c 'ulimit -c 0; stty raw -echo; kill -SEGV $$'",
+    "-t 200ms -- sh -c 'stty -isig -echo; exec sleep 60'",
+    "-t 200ms -s KILL -- sh -c 'stty raw -echo </dev/tty; exec sleep 60' </dev/null",
+];
+
+fn modes(terminal: &Terminal) -> Termios {
+    tcgetattr(&terminal.master).unwrap()
+}
+
+/// A script without job control, on a terminal whose modes nobody else changes; and what they were.
+fn script(line: &str) -> (Terminal, Termios) {
+    let mut terminal = Terminal::start("sh", words!("-c {}", &format!("echo begin; read go; {line}; read end")));
+    terminal.expect("begin\r\n");
+    let before = modes(&terminal);
+    terminal.send("\n");
+    (terminal, before)
+}
+
+#[test]
+fn a_wait_hears_keys_whatever_the_attempt_has_left() {
+    for left in LEFT {
+        for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
+            let mut terminal = Terminal::bash();
+            terminal.command(&format!("ulimit -c 0; backoff -b 60s -m 60s {left}"));
+            terminal.expect("retrying in");
+            // The line is a whole one.
+            assert!(terminal.expect("\n").ends_with('\r'), "{left}");
+            terminal.send(key);
+            terminal.expect("prompt> ");
+            terminal.command("echo status-$?");
+            terminal.expect(&format!("status-{status}"));
+        }
+    }
+}
+
+#[test]
+fn a_wait_stops_whatever_the_attempt_has_left() {
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -b 60s -m 60s {}", LEFT[2]));
+    terminal.expect("retrying in");
+    for _ in 0..2 {
+        terminal.expect("\n");
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("fg");
+    }
+    terminal.expect("\n");
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+}
+
+#[test]
+fn what_was_ended_leaves_the_terminal_as_it_was() {
+    for line in [
+        "backoff -n 1 -- sh -c 'stty raw -echo; kill -KILL $$'",
+        "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60'",
+        "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo </dev/tty; exec sleep 60' </dev/null >/dev/null",
+        "backoff -d 200ms -- sh -c 'stty raw -echo; exec sleep 60'",
+        // A signal, and what backoff runs beside the command.
+        "backoff -- sh -c 'stty raw -echo; kill -TERM $PPID; exec sleep 60'",
+        "backoff -n 1 -d 200ms --retry-if 'stty raw -echo </dev/tty; exec sleep 60' -- false",
+        // What is shown goes elsewhere, and our terminal is the command's standard input.
+        "backoff -n 1 -t 200ms --pty -- sh -c 'stty raw -echo; exec sleep 60' >/dev/null",
+    ] {
+        let (mut terminal, before) = script(&format!("{line}; echo status-$?"));
+        terminal.expect("status-1");
+        assert_eq!(modes(&terminal), before, "{line}");
+    }
+}
+
+#[test]
+fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
+    for line in [
+        "stty -echo -ixon",
+        "sh -c 'stty -echo -ixon; exit 3'",
+        // Each attempt begins where the first one did.
+        "sh -c 'test $BACKOFF_ATTEMPT = 2 && exec stty -echo -ixon; stty raw; exit 3'",
+    ] {
+        let (mut terminal, before) = script(&format!("backoff -n 2 -b 1ms -- {line}; echo status-$?"));
+        terminal.expect("status-");
+        let left = modes(&terminal);
+        assert_ne!(left, before, "{line}");
+        let (mut bare, _) = script("stty -echo -ixon; echo over");
+        bare.expect("over");
+        assert_eq!(left, modes(&bare), "{line}");
+    }
+}
+
+#[test]
+fn what_was_typed_meanwhile_is_for_the_next_attempt() {
+    let script = "if test $BACKOFF_ATTEMPT = 1; then stty raw -echo; echo ready; sleep 60; fi; read a; echo got-$a";
+    let mut terminal = Terminal::bash();
+    terminal.command(&format!("backoff -n 2 -b 1ms -t 1s -- sh -c '{script}'"));
+    terminal.expect("ready");
+    terminal.send("this\n");
+    terminal.expect("got-this");
+}
+
+#[test]
+fn another_member_of_the_pipeline_keeps_its_modes() {
+    // The reader sets the terminal while the first attempt runs, which then fails; the second one sees what is left.
+    let attempt = "echo go; until stty -a </dev/tty | grep -qe -icanon; do sleep 0.02; done; exit 3";
+    let reader = "{ read go; stty raw -echo </dev/tty; cat >/dev/null; stty -a </dev/tty | grep -oe -icanon; }";
+    for shell in ["sh", "bash"] {
+        let (mut terminal, _) = script(&format!(
+            "{shell} -c \"backoff -n 2 -b 1ms -- sh -c '{attempt}' 2>/dev/null | {reader}\"; stty sane; echo over"
+        ));
+        assert!(terminal.expect("over").contains("-icanon"), "{shell}");
+    }
+}
+
+#[test]
+fn in_the_background_the_shell_keeps_its_terminal() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff -n 1 -t 2s -- sh -c 'stty -ixon; exec sleep 60'");
+    let shell = terminal.pid();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    terminal.command("bg");
+    terminal.expect("prompt> ");
+    let edits_lines = |terminal: &Terminal| !modes(terminal).local_flags.contains(LocalFlags::ICANON);
+    eventually("the shell edits lines", || edits_lines(&terminal));
+    terminal.expect("timed out");
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(edits_lines(&terminal));
+    assert_eq!(tcgetpgrp(&terminal.master).unwrap().as_raw(), shell);
+    terminal.command("echo still-here");
+    terminal.expect("still-here");
+}
