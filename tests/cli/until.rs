@@ -314,7 +314,7 @@ fn what_is_typed_wins_over_variables_and_policies() {
     ] {
         let shown = planned("--every 2m", name, value).expect_code(0);
         let last: Vec<&str> = shown.stdout.lines().last().unwrap().split_whitespace().collect();
-        assert_eq!(last, ["2", "120s", "120s", "120s", "240s"], "{name}");
+        assert_eq!(last, ["2", "2m00s", "2m00s", "2m00s", "4m00s", "4m00s"], "{name}");
     }
     let shown = planned("-b 3s", "BACKOFF_EVERY", "1s").expect_code(0);
     assert!(shown.stdout.contains(" 6s"), "{shown:?}");
