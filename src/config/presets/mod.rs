@@ -221,9 +221,12 @@ fn index(name: &str) -> Option<usize> {
 }
 
 fn index_for_program(file_name: &str) -> Option<usize> {
-    FILES
-        .iter()
-        .position(|(_, text)| programs(text).any(|program| program == file_name))
+    let is_for = |(_, text): &(&str, &'static str)| programs(text).any(|program| program == file_name);
+    // Most have the name of their program, and need no look into the others.
+    let named = FILES.iter().position(|(name, _)| *name == file_name);
+    named
+        .filter(|index| is_for(&FILES[*index]))
+        .or_else(|| FILES.iter().position(is_for))
 }
 
 /// The preset for the program with this file name.

@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::spool::Spool;
-use crate::process::sys::fd::{ready, set_pipe_size, to_nix, widen_pipe};
+use crate::process::sys::fd::{ready, send, set_pipe_size, to_nix, widen_pipe};
 
 /// What is moved at once, and the widest window on a pipe as it came.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -145,7 +145,15 @@ impl Feed {
 
     /// Feeds kept bytes.
     pub(super) fn replay(&mut self, spool: &Spool, buffer: &mut [u8]) -> io::Result<Fed> {
-        let left = usize::try_from(self.replay_end - self.replayed).map_or(CHUNK, |left| left.min(CHUNK));
+        let left = usize::try_from(self.replay_end - self.replayed).unwrap_or(usize::MAX);
+        if let Some(count) = spool
+            .file()
+            .and_then(|file| send(&self.pipe, file, self.replayed, left.min(WIDEST)))
+        {
+            self.replayed += count;
+            return Ok(Fed::On);
+        }
+        let left = left.min(CHUNK);
         let count = spool.read_at(&mut buffer[..left], self.replayed)?;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -15,9 +15,9 @@ const CHUNK: usize = 64 * 1024;
 /// A command that writes faster than it is read gets a wider pipe after it was full so many times, so that the two do
 /// not wait for each other all the time: it makes the most of two processors, up to four times as fast. Not before,
 /// as what all pipes of a user may hold is limited.
-const MUCH: u32 = 16;
+pub(super) const MUCH: u32 = 16;
 /// How wide, in bytes.
-const WIDE_PIPE: usize = 256 * 1024;
+pub(super) const WIDE_PIPE: usize = 256 * 1024;
 
 #[derive(Debug)]
 pub(super) struct OutputPump {

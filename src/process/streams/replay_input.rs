@@ -10,7 +10,8 @@ use nix::unistd::read;
 
 use super::feed::{CHUNK, Fed, Feed, Wait};
 use super::kept::Kept;
-use crate::process::sys::fd::{pipe, ready, set_nonblocking};
+use super::pump::{MUCH, WIDE_PIPE};
+use crate::process::sys::fd::{pipe, ready, set_nonblocking, widen_pipe};
 
 #[derive(Debug)]
 pub(super) struct ReplayInput {
@@ -22,6 +23,8 @@ pub(super) struct ReplayInput {
     /// The pipe of the running attempt, while there is something to feed.
     pub(super) feed: Option<Feed>,
     buffer: Vec<u8>,
+    /// How often one read took what may have been a full pipe.
+    full_reads: u32,
 }
 
 /// When the source is read.
@@ -44,6 +47,7 @@ impl ReplayInput {
             ahead: Vec::new(),
             feed: None,
             buffer: Vec::new(),
+            full_reads: 0,
         }
     }
 
@@ -118,7 +122,13 @@ impl ReplayInput {
             return Ok(None);
         }
         match read(self.source, &mut self.buffer) {
-            Ok(count) => Ok(Some(count)),
+            Ok(count) => {
+                self.full_reads += u32::from(count == self.buffer.len());
+                if self.full_reads == MUCH {
+                    widen_pipe(self.source, WIDE_PIPE);
+                }
+                Ok(Some(count))
+            }
             Err(Errno::EINTR | Errno::EAGAIN) => Ok(None),
             Err(error) => Err(error.into()),
         }

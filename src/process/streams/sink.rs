@@ -4,7 +4,7 @@
 //! set on it. A pipe or terminal is opened once more instead, which gives a description of our own;
 //! where that is not allowed, only as much is written at once as `poll(2)` promises room for.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -14,8 +14,11 @@ use nix::libc;
 use nix::poll::PollFlags;
 use rustix::net::SendFlags;
 
-use crate::process::sys::fd::{above_standard, inherited, ready, to_nix};
+use crate::process::sys::fd::{above_standard, inherited, ready, send, to_nix};
 use crate::process::sys::leaf::Leaf;
+
+/// The most that is sent from a file in one call, in bytes: signals are heard in between.
+const SENT_AT_ONCE: usize = 1 << 20;
 
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 pub(crate) fn descriptor(path: &Path) -> Option<RawFd> {
@@ -91,7 +94,7 @@ impl Sink {
         }
     }
 
-    fn own(file: fs::File) -> Sink {
+    fn own(file: File) -> Sink {
         let fd = OwnedFd::from(file);
         Sink {
             fd: fd.as_raw_fd(),
@@ -121,6 +124,14 @@ impl Sink {
             Method::Whole | Method::Own(_) => nix::unistd::write(self.fd(), bytes),
             Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
             Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(to_nix),
+        }
+    }
+
+    /// Writes some of a file, from `offset` on, if that can be done without waiting: see [`send`].
+    pub(super) fn send(&self, file: &File, offset: u64) -> Option<u64> {
+        match self.method {
+            Method::Whole | Method::Own(_) => send(self.fd(), file, offset, SENT_AT_ONCE),
+            Method::Socket | Method::Pieces => None,
         }
     }
 }
