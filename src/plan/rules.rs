@@ -1,6 +1,8 @@
 //! The rules about failures: those of options, of presets, and of the policy. Patterns are known by their place in one
 //! list.
 
+use std::hash::RandomState;
+
 use super::idempotence::Idempotence;
 use super::layers::Layers;
 use super::waits;
@@ -11,7 +13,7 @@ use crate::config::sourced::{Sourced, UsageError, value};
 use crate::policy::classifier::{ClassRule, Classifier, Rule};
 use crate::policy::session::FailureClass;
 use crate::policy::sets::CodeSet;
-use crate::search::pattern::{LARGE_PATTERN, Pattern};
+use crate::search::pattern::{MAY_WAIT, Pattern};
 use crate::search::patterns::{LARGEST_SET, MOST_PATTERNS, Patterns as Compiled};
 
 /// What is looked for so far.
@@ -181,6 +183,10 @@ pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<FailureClass>, UsageErr
 /// most of the work: those of presets, and others that are surely within the limits, are built when there is output.
 pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>, patterns: &Compiled) -> Result<(), UsageError> {
     let patterns = patterns.as_slice();
+    if !patterns.is_empty() {
+        // Building needs hash maps. That there are no random numbers to seed them must be found before the start, too.
+        let _ = RandomState::new();
+    }
     let of_rules = layers.rules().iter().map(|rule| rule.patterns.len()).sum::<usize>();
     let presets = of_options_in_order(settings).count()..patterns.len() - of_rules;
     let own = || {
@@ -192,7 +198,7 @@ pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>, patterns:
     let most = own().fold(0, |sum: usize, (_, pattern)| sum.saturating_add(pattern.most_size()));
     let mut size = 0;
     for (index, pattern) in own() {
-        if most <= LARGEST_SET && pattern.most_size() <= LARGE_PATTERN {
+        if most <= LARGEST_SET && pattern.most_size() <= MAY_WAIT {
             continue;
         }
         let wrong = |problem: &str| wrong(settings, layers, patterns.len(), index, problem);

@@ -32,7 +32,10 @@ use super::walk::{Search, Walk, Walker};
 const LARGEST_PATTERN: usize = 10 << 20;
 
 /// One that takes more, in bytes, takes long to compile: nothing of it is left for later.
-pub(crate) const LARGE_PATTERN: usize = 256 << 10;
+const LARGE_PATTERN: usize = 256 << 10;
+
+/// One that takes no more than this for sure, in bytes, need not be built to know that it is within the limits.
+pub(crate) const MAY_WAIT: usize = 512 << 10;
 
 /// How deep an expression's groups, brackets and repetitions may nest.
 const DEEPEST_PATTERN: u32 = 250;
