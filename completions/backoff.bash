@@ -46,7 +46,7 @@ _backoff_value() {
     --on-give-up) compopt -o default 2>/dev/null ;;
     --list-presets) words='ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper' ;;
     --config) compopt -o default 2>/dev/null ;;
-    --generate) words='man complete-bash complete-zsh complete-fish' ;;
+    --generate) words='man markdown complete-bash complete-zsh complete-fish' ;;
     esac
     if [[ $list && $value == *,* ]]; then
         before+=${value%,*},

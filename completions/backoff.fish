@@ -118,6 +118,6 @@ complete -c backoff -n 'not __backoff_command >/dev/null' -l list-presets -x -a 
 complete -c backoff -n 'not __backoff_command >/dev/null' -l list-policies -d 'Print the policies: where each comes from and what it sets'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l config -r -F -d 'Read this configuration file'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l no-config -d 'Read no configuration file'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l generate -x -a 'man complete-bash complete-zsh complete-fish' -d 'Print the man page or a shell\'s completions'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l generate -x -a 'man markdown complete-bash complete-zsh complete-fish' -d 'Print the man page, the options in Markdown, or a shell\'s completions'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s h -l help -d 'Print help'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s V -l version -d 'Print the version'

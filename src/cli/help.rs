@@ -47,7 +47,7 @@ const COMMAND_LINES: [&str; 3] = [
     "backoff --generate KIND | --list-presets [NAME]... | --list-policies | --help [SECTION] | --version",
 ];
 
-const NOTES: [&str; 4] = [
+pub(super) const NOTES: [&str; 4] = [
     "Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION or as some-option in the configuration \
      file; the option wins over the variable, the variable over the file. What is done in place of running COMMAND (--plan, \
      --list-..., --generate) is asked for by the option alone.",

@@ -408,7 +408,8 @@ pub const OPTIONS: &[Opt] = &[
         "Read no configuration file", ""),
     opt(OTHER, None, "generate",
         Word("KIND", DOCUMENT_NAMES),
-        "Print the man page or a shell's completions", ""),
+        "Print the man page, the options in Markdown, or a shell's completions",
+        "KIND is man, markdown, complete-bash, complete-zsh or complete-fish."),
 ];
 
 impl Opt {

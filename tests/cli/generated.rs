@@ -2,8 +2,9 @@
 
 use crate::common::options::OPTIONS;
 
-const GENERATED: [(&str, &str); 4] = [
+const GENERATED: [(&str, &str); 5] = [
     ("man", "man/backoff.1"),
+    ("markdown", "docs/options.md"),
     ("complete-bash", "completions/backoff.bash"),
     ("complete-zsh", "completions/_backoff"),
     ("complete-fish", "completions/backoff.fish"),

@@ -1,10 +1,11 @@
-//! The documents are run: every command of their console blocks, and the README's Makefile.
+//! The documents are run: every command of their console blocks, and a Makefile.
 //!
 //! In a block, `$ ` begins a command and `> ` goes on with it; what follows is its output, both
 //! streams together. `...` stands for anything within a line; a line that is only `...`, for any
-//! number of lines.
+//! number of lines. The README shows the times of a real run; any others will do.
 
-use crate::common::{Shown, clean, path_with_backoff, run, shell, within};
+use crate::common::readme::{first_block, text_of, without_times};
+use crate::common::{Shown, clean, executable, path_with_backoff, run, shell, within};
 
 /// A document whose commands are run.
 struct Document {
@@ -16,14 +17,20 @@ struct Document {
 
 const README: Document = Document {
     name: "README.md",
-    text: include_str!("../../README.md"),
-    console_blocks: 17,
+    text: crate::common::readme::README,
+    console_blocks: 2,
 };
 
 const RECIPES: Document = Document {
     name: "docs/recipes.md",
     text: include_str!("../../docs/recipes.md"),
-    console_blocks: 21,
+    console_blocks: 33,
+};
+
+const CONFIGURATION: Document = Document {
+    name: "docs/configuration.md",
+    text: include_str!("../../docs/configuration.md"),
+    console_blocks: 2,
 };
 
 /// Printed after each command; no document prints it.
@@ -119,6 +126,13 @@ fn lines_match(expected: &[String], lines: &[&str]) -> bool {
     }
 }
 
+/// A server that is overloaded, as curl tells of it. `tests/tools/picture.rs` has the real ones.
+const OVERLOADED: &str = "#!/bin/sh
+test \"$BACKOFF_ATTEMPT\" = 4 && exit
+echo 'curl: (22) The requested URL returned error: 503' >&2
+exit 22
+";
+
 /// One shell for the block, so that later commands see the files and the status of earlier ones.
 fn check(block: &Block) {
     let steps = steps(&block.lines);
@@ -131,7 +145,14 @@ fn check(block: &Block) {
         ));
     }
     let dir = tempfile::tempdir().unwrap();
-    let shown = run(shell(&script).current_dir(dir.path()));
+    let mut shell = shell(&script);
+    shell.current_dir(dir.path());
+    if block.document == README.name {
+        executable(&within(&dir, "curl"), OVERLOADED);
+        shell.env("PATH", format!("{}:{}", dir.path().display(), path_with_backoff()));
+        shell.env("BACKOFF_BASE", "10ms");
+    }
+    let shown = run(&mut shell);
     let mut parts: Vec<&str> = shown.stdout.split(MARK).collect();
     let rest = parts.pop();
     assert_eq!(
@@ -142,14 +163,18 @@ fn check(block: &Block) {
         block.line
     );
     for (step, printed) in steps.iter().zip(parts) {
+        let (mut expected, mut printed) = (step.expected.clone(), printed.to_owned());
+        if block.document == README.name {
+            expected.iter_mut().for_each(|line| *line = without_times(line));
+            printed = without_times(&printed);
+        }
         let lines: Vec<&str> = printed.lines().collect();
         assert!(
-            lines_match(&step.expected, &lines),
-            "{}:{}: {}\nexpected: {:#?}\nprinted: {lines:#?}",
+            lines_match(&expected, &lines),
+            "{}:{}: {}\nexpected: {expected:#?}\nprinted: {lines:#?}",
             block.document,
             block.line,
             step.command,
-            step.expected
         );
     }
 }
@@ -171,8 +196,13 @@ fn every_console_block_of_the_recipes_does_what_it_shows() {
 }
 
 #[test]
+fn every_console_block_of_the_configuration_does_what_it_shows() {
+    check_all(&CONFIGURATION);
+}
+
+#[test]
 fn the_console_blocks_are_found() {
-    for document in [&README, &RECIPES] {
+    for document in [&README, &RECIPES, &CONFIGURATION] {
         let blocks = console_blocks(document);
         assert_eq!(blocks.len(), document.console_blocks, "{}: {blocks:#?}", document.name);
         for block in &blocks {
@@ -190,13 +220,21 @@ fn the_console_blocks_are_found() {
 }
 
 #[test]
-fn the_first_block_needs_a_shell_only() {
-    let first = console_blocks(&README).remove(0);
-    let steps = steps(&first.lines);
-    assert_eq!(steps.len(), 1, "{steps:#?}");
+fn the_picture_shows_the_first_block() {
+    let picture = text_of(include_str!("../../docs/terminal.svg"));
+    let block: Vec<&str> = first_block().lines().collect();
     assert!(
-        steps[0].command.starts_with("backoff ") && steps[0].command.contains(" -- sh -c "),
-        "{steps:#?}"
+        block.len() > 1 && picture.starts_with(&block.join(" ")),
+        "{block:#?}\n{picture}"
+    );
+}
+
+#[test]
+fn times_are_all_the_same_word() {
+    let shown = "exit 1 after <1ms; retrying in 0.13s\nin 1m30s: (--deadline 5m)";
+    assert_eq!(
+        without_times(shown),
+        "exit 1 after TIME; retrying in TIME\nin TIME: (--deadline 5m)"
     );
 }
 
@@ -204,7 +242,7 @@ fn the_first_block_needs_a_shell_only() {
 fn the_configuration_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "config.toml");
-    let blocks = blocks(&README);
+    let blocks = blocks(&CONFIGURATION);
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
     let script = format!("umask 022; cat >{file}; backoff --config {file} -p deploy -vv -- true");
     let output = assert_cmd::Command::from_std(shell(&script))
@@ -217,8 +255,9 @@ fn the_configuration_is_one() {
 
 #[test]
 fn the_makefile_works_and_its_sub_make_shares_the_jobs() {
-    let mut makefiles = blocks(&README);
-    makefiles.retain(|block| block.language == "makefile");
+    let mut makefiles = blocks(&RECIPES);
+    // The other one fetches over the network.
+    makefiles.retain(|block| block.language == "makefile" && block.lines[0].contains("-b 100ms"));
     let [makefile] = &makefiles[..] else {
         panic!("one Makefile: {makefiles:#?}")
     };

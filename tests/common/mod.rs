@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod options;
 pub mod process;
 pub mod pty;
+pub mod readme;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod screen;

@@ -15,6 +15,7 @@ mod common;
 mod completions;
 mod faults;
 mod idempotent;
+mod picture;
 mod real_tools;
 #[cfg(feature = "redis")]
 mod redis;
@@ -27,6 +28,7 @@ fn main() {
         ("completions", completions::TESTS),
         ("real_tools", real_tools::TESTS),
         ("idempotent", idempotent::TESTS),
+        ("picture", picture::TESTS),
         ("faults", faults::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
