@@ -1,6 +1,6 @@
 //! How much memory an expression may take when it is built, without building it.
 
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind};
 
 /// What there is for any expression.
 const BASE: usize = 64 << 10;
@@ -62,7 +62,7 @@ fn texts(syntax: &Hir) -> usize {
 
 fn members(class: &Class) -> usize {
     match class {
-        Class::Bytes(class) => class.ranges().iter().map(|range| range.len()).sum(),
-        Class::Unicode(class) => class.ranges().iter().map(|range| range.len()).sum(),
+        Class::Bytes(class) => class.ranges().iter().map(ClassBytesRange::len).sum(),
+        Class::Unicode(class) => class.ranges().iter().map(ClassUnicodeRange::len).sum(),
     }
 }
