@@ -119,7 +119,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     if let (Some(path), Some(report)) = (&plan.output.report, reporter.report()) {
         let text = report.end(ending, exit.shell_status(), host.time_of_day(), host.elapsed());
         if let Err(why) = host.write_report(path, &text) {
-            let _ = host.complain(&format!("warning: cannot write --report {path:?}: {why}"));
+            let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
         }
     }
     exit

@@ -52,7 +52,7 @@ impl Store {
             "redis" | "rediss" | "redis+unix" => {
                 Err("needs Redis, which this backoff was built without; try a directory".into())
             }
-            _ => Err("is no store; try a directory, redis://HOST:6379, rediss:// or redis+unix://".into()),
+            _ => Err("is not a store; try a directory, redis://HOST:6379, rediss:// or redis+unix://".into()),
         }
     }
 }

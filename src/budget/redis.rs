@@ -33,7 +33,10 @@ impl Address {
     pub(crate) fn parse(url: &str) -> Result<Address, String> {
         let insecure = url.split_once('#').is_some_and(|(_, fragment)| fragment == "insecure");
         if insecure {
-            return Err("asks for TLS without a check of the certificate, which protects nothing".into());
+            return Err(
+                "asks for TLS without a check of the certificate, which protects nothing; try it without #insecure"
+                    .into(),
+            );
         }
         let info = url.into_connection_info().map_err(|error| {
             // The library's text may quote the address.
@@ -118,7 +121,7 @@ pub(crate) fn evaluate(
         }
         asking = matches!(failure, Failure::Refused(code, _) if code == "ASK");
     }
-    Err("sends us from server to server (MOVED)".into())
+    Err("points from server to server (MOVED)".into())
 }
 
 /// Everything is sent at once, for one journey there and back.
@@ -154,7 +157,7 @@ fn redirection(failure: &Failure) -> Option<&str> {
 }
 
 fn problem(failure: &Failure, timeout: Duration) -> String {
-    const NOT_ALLOWED: &str = "lets this user not do it (NOPERM); see the manual for what it takes";
+    const NOT_ALLOWED: &str = "does not let this user do it (NOPERM); see the manual for what it takes";
     let (code, detail) = match failure {
         Failure::Refused(code, detail) => (&**code, detail),
         Failure::NoProtocol => return "does not speak the protocol of Redis".into(),
@@ -162,7 +165,7 @@ fn problem(failure: &Failure, timeout: Duration) -> String {
         Failure::Io(error) => {
             return match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                    format!("gives no answer within {} ms", timeout.as_millis())
+                    format!("gives no answer within {}ms", timeout.as_millis())
                 }
                 io::ErrorKind::UnexpectedEof => "closes the connection".into(),
                 _ => format!("cannot be reached: {}", describe_error(error)),
@@ -172,7 +175,7 @@ fn problem(failure: &Failure, timeout: Duration) -> String {
     let says = |text| detail.starts_with(text);
     match code {
         "NOAUTH" => "wants a password (NOAUTH)".into(),
-        "WRONGPASS" => "refuses the user or the password".into(),
+        "WRONGPASS" => "refuses the user or the password (WRONGPASS)".into(),
         "ERR" if says("AUTH ") => "wants no password, or a user's name too".into(),
         "ERR" if says("DB index ") || says("SELECT ") => "has no database of this number".into(),
         "ERR" if says("The user executing the script ") => NOT_ALLOWED.into(),

@@ -23,7 +23,7 @@ impl Topic {
             let names = SECTIONS.map(|(known, _)| known);
             let hint = closest(name, names.into_iter());
             format!(
-                "--help: {name:?} is none of {}{hint} (nothing was run; --help alone tells all)",
+                "--help: {name:?} is not one of {}; nothing was run, and --help alone shows all{hint}",
                 names.join(", ")
             )
         })

@@ -204,7 +204,7 @@ fn explain(error: &clap::Error, args: &[OsString]) -> Parsed {
     Parsed::Wrong(match error.kind() {
         ErrorKind::UnknownArgument => {
             let hint = match meant(&arg, args) {
-                hint if hint.is_empty() => " (put -- before a command that starts with a dash)".to_owned(),
+                hint if hint.is_empty() => "; put -- before a command that starts with a dash".to_owned(),
                 hint => hint,
             };
             format!("there is no option {arg:?}{hint}")
@@ -218,7 +218,10 @@ fn explain(error: &clap::Error, args: &[OsString]) -> Parsed {
             }
             format!("{arg} takes no value, got {value:?}{}", without_value(arg, &value))
         }
-        ErrorKind::InvalidValue => format!("{arg} needs a value"),
+        ErrorKind::InvalidValue => match arg.split_once(' ') {
+            Some((option, form)) => format!("{option} needs a value: {}", form.trim_matches(['<', '>'])),
+            None => format!("{arg} needs a value"),
+        },
         _ => error
             .render()
             .to_string()

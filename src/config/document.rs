@@ -79,7 +79,7 @@ pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Layer, Vec<Policy>)
         Ok(text) => text,
         Err(error) => {
             let good = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
-            return Err(Document { file, text: good }.wrong(good.len(), "the configuration file is not UTF-8 here"));
+            return Err(Document { file, text: good }.wrong(good.len(), "is not UTF-8"));
         }
     };
     let document = Document { file, text };
@@ -193,7 +193,7 @@ impl Document<'_> {
                 .chars()
                 .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
         {
-            return Err(self.wrong_key(key, "is no name for a policy; try letters, digits, - and _"));
+            return Err(self.wrong_key(key, "is not a name for a policy; try letters, digits, - and _"));
         }
         let mut rules = Vec::new();
         if let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == "rule") {
@@ -248,7 +248,7 @@ impl Document<'_> {
                 Some(known) => Ok(*known),
                 None => {
                     let hint = did_you_mean(name, OF_RULES.iter().map(|(key, _)| *key));
-                    Err(format!("is nothing that a rule can say{hint}"))
+                    Err(format!("cannot be set in a rule{hint}"))
                 }
             }
         })?;
@@ -281,7 +281,7 @@ impl Document<'_> {
             let (name, kind) = known(key.get_ref()).map_err(|problem| self.wrong_key(key, &problem))?;
             if let Some(before) = entries.iter().find(|entry| entry.key == name) {
                 let line = before.source.place.as_ref().map_or(0, |place| place.line);
-                return Err(self.wrong_key(key, &format!("was set in line {line} already")));
+                return Err(self.wrong_key(key, &format!("is set in line {line} already")));
             }
             for (text, at) in self.texts(name, kind, value)? {
                 let place = Some(self.place(at));

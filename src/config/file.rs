@@ -49,7 +49,7 @@ fn content(file: File) -> Result<Vec<u8>, String> {
     // It may grow while it is read.
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
-        return Err("is larger than 1 MiB, so it is no configuration".into());
+        return Err("is larger than 1MiB, so it is not a configuration file".into());
     }
     Ok(bytes)
 }

@@ -86,7 +86,7 @@ impl Config {
         let built_in = BUILT_IN.iter().map(|named| named.name).filter(|name| !self.has(name));
         let known: Vec<&str> = own.chain(built_in).collect();
         let hint = closest(&name.value, known.iter().copied());
-        Err(name.unreadable(&format!("is none of {}{hint}", known.join(", "))))
+        Err(name.unreadable(&format!("is not one of {}{hint}", known.join(", "))))
     }
 
     /// All of them: the user's own, then the built-in ones that are still to be had.

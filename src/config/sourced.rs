@@ -214,7 +214,7 @@ impl Sourced<PathBuf> {
     /// A path need not be UTF-8.
     pub(crate) fn path(opt: &'static Opt, text: &OsStr, source: Source) -> Result<Sourced<PathBuf>, UsageError> {
         if text.is_empty() {
-            return Err(source.unreadable(opt, "", "is no path; try a file name"));
+            return Err(source.unreadable(opt, "", "is not a path; try a file name"));
         }
         Ok(Sourced {
             value: PathBuf::from(text),

@@ -16,34 +16,38 @@ const GOOD_DURATIONS: &str = "try 500ms, 2s, 1.5s or 1m30s";
 /// DURATION: humantime (`500ms`, `1m 30s`, `1.5s`), or a bare number of seconds as `sleep` and
 /// `timeout` take it. Zero is allowed. What the clock cannot hold becomes [`Duration::MAX`].
 pub fn duration(text: &str) -> Parsed<Duration> {
-    let trimmed = text.trim();
-    let wrong = |what: &str| Err(format!("is not a duration ({what}); {GOOD_DURATIONS}"));
-    if trimmed.is_empty() {
-        return wrong("it is empty");
+    read_duration(text.trim()).map_err(|why| format!("is not a duration ({why}); {GOOD_DURATIONS}"))
+}
+
+/// An error says only why not.
+fn read_duration(text: &str) -> Parsed<Duration> {
+    use humantime::DurationError;
+    if text.is_empty() {
+        return Err("it is empty".into());
     }
-    if trimmed.starts_with('-') {
-        return wrong("it is negative");
+    if text.starts_with('-') {
+        return Err("it is negative".into());
     }
-    if !trimmed.is_ascii() {
-        return wrong("only plain digits and unit names are understood");
+    if !text.is_ascii() {
+        return Err("only digits and unit names are understood".into());
     }
-    if trimmed.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return bare_seconds(trimmed).map_or_else(|| wrong("the number cannot be read"), Ok);
+    if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return bare_seconds(text).ok_or_else(|| "the number cannot be read".into());
     }
-    let parsed = match humantime::parse_duration(trimmed) {
+    let parsed = match humantime::parse_duration(text) {
         // Too much for the clock means for ever; but the rest must be right as well.
-        Err(humantime::DurationError::NumberOverflow) => {
-            humantime::parse_duration(&with_small_numbers(trimmed)).map(|_| Duration::MAX)
+        Err(DurationError::NumberOverflow) => {
+            humantime::parse_duration(&with_small_numbers(text)).map(|_| Duration::MAX)
         }
         parsed => parsed,
     };
     match parsed {
         Ok(duration) => Ok(duration),
-        Err(humantime::DurationError::NumberOverflow) => Ok(Duration::MAX),
-        Err(humantime::DurationError::UnknownUnit { unit, .. }) if !unit.is_empty() => {
-            wrong(&format!("there is no unit {unit:?}"))
-        }
-        Err(error) => wrong(&error.to_string()),
+        Err(DurationError::NumberOverflow) => Ok(Duration::MAX),
+        Err(DurationError::UnknownUnit { unit, .. }) if unit.is_empty() => Err("a unit is missing".into()),
+        Err(DurationError::UnknownUnit { unit, .. }) => Err(format!("there is no unit {unit:?}")),
+        Err(DurationError::NumberExpected(_)) => Err("a number is missing".into()),
+        Err(_) => Err("only digits and unit names are understood".into()),
     }
 }
 
@@ -85,7 +89,7 @@ pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     let number = digits(text).ok_or_else(|| format!("is not a whole number; try {}", least.max(3).min(most)))?;
     match number {
         Some(n) if (least..=most).contains(&n) => Ok(n),
-        None if most == u64::MAX => Err(format!("is too large; it must be at most {most}")),
+        None if most == u64::MAX => Err(format!("is out of range; it must be at most {most}")),
         _ if most == u64::MAX => Err(format!("is out of range; it must be at least {least}")),
         _ => Err(format!("is out of range; it must be from {least} to {most}")),
     }
@@ -103,7 +107,7 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
             closest(text, words)
         )),
         Some(None) => Err(format!(
-            "is more than backoff counts to, {}; try \"unlimited\"",
+            "is out of range; it must be at most {}, or \"unlimited\"",
             u64::MAX
         )),
         Some(Some(0)) => Err("is out of range; it must be at least 1, or \"unlimited\"".into()),
@@ -120,7 +124,7 @@ fn digits(text: &str) -> Option<Option<u64>> {
 pub fn factor(text: &str) -> Parsed<f64> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
-        Ok(_) => Err("is not a finite number of at least 1; try 2 or 1.5".into()),
+        Ok(_) => Err("is out of range; it must be finite and at least 1; try 2 or 1.5".into()),
         Err(_) => Err("is not a number; try 2 or 1.5".into()),
     }
 }
@@ -136,7 +140,7 @@ pub fn percent(text: &str) -> Parsed<f64> {
         Ok(n) if unit == 1.0 && (0.0..=100.0).contains(&n) => {
             Err(format!("is above 1, which is 100%; did you mean {n}%?"))
         }
-        Ok(_) => Err("is not between 0% and 100%; try 25%".into()),
+        Ok(_) => Err("is out of range; it must be from 0% to 100%".into()),
         Err(_) => Err("is not a percentage; try 25% or 0.25".into()),
     }
 }
@@ -194,7 +198,7 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
         Ok(is_on) => Ok(is_on.then_some(DEFAULT)),
         Err(_) => match size(text)? {
             size @ 1..=MOST => Ok(Some(size as usize)),
-            _ => Err("is out of range; try 64KiB, and no more than 1MiB".into()),
+            _ => Err("is out of range; it must be from 1B to 1MiB".into()),
         },
     }
 }
@@ -286,7 +290,7 @@ pub fn signals(text: &str) -> Parsed<SignalSet> {
     for part in text.split(',') {
         let signal = signal(part).map_err(|_| {
             format!(
-                "is not a list of signals ({:?} is none); try TERM or HUP,15,RTMIN+1{}",
+                "is not a list of signals ({:?} is not a signal); try TERM or HUP,15,RTMIN+1{}",
                 part.trim(),
                 like_signals(part)
             )
@@ -298,10 +302,13 @@ pub fn signals(text: &str) -> Parsed<SignalSet> {
 
 /// `--delays`, `--timeout`: a comma-separated list of at least one duration.
 pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
+    if !text.contains(',') {
+        return Ok(vec![duration(text)?]);
+    }
     text.split(',')
         .map(|part| {
             let shown = part.trim();
-            duration(part).map_err(|wrong| format!("is not a list of durations: {shown:?} {wrong}, as in 1s,5s,30s"))
+            read_duration(shown).map_err(|why| format!("is not a list of durations ({shown:?}: {why}); try 1s,5s,30s"))
         })
         .collect()
 }
@@ -351,7 +358,9 @@ pub fn label(text: &str) -> Parsed<String> {
         return Err("holds a control character, or one that nobody sees; try a name such as nightly-sync".to_owned());
     }
     if text.chars().count() > MOST {
-        return Err(format!("is longer than {MOST} characters"));
+        return Err(format!(
+            "is longer than {MOST} characters; try a name such as nightly-sync"
+        ));
     }
     Ok(text.to_owned())
 }
@@ -359,7 +368,7 @@ pub fn label(text: &str) -> Parsed<String> {
 pub fn at_least_a_millisecond(text: &str, example: &str) -> Parsed<Duration> {
     let duration = duration(text)?;
     if duration < Duration::from_millis(1) {
-        return Err(format!("is too short; try {example}"));
+        return Err(format!("is out of range; it must be at least 1ms; try {example}"));
     }
     Ok(duration)
 }
@@ -369,7 +378,7 @@ pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err("is neither on nor off; try 1 or 0".into()),
+        _ => Err("is not on or off; try 1 or 0".into()),
     }
 }
 
@@ -418,7 +427,7 @@ pub fn one_of<T: Copy>(text: &str, words: &[(&str, T)]) -> Parsed<T> {
         .ok_or_else(|| {
             let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
             let hint = closest(text, known.iter().copied());
-            format!("is none of {}{hint}", known.join(", "))
+            format!("is not one of {}{hint}", known.join(", "))
         })
 }
 

@@ -58,10 +58,9 @@ pub(super) fn budget(
 /// of that.
 pub(super) fn without_a_run(status: &Option<Sourced<u8>>) -> Result<Option<u8>, UsageError> {
     match status {
-        Some(said) if said.value == 0 && said.statement.source != Source::Flag => Err(UsageError(format!(
-            "{}: 0 is taken from the command line alone, as the command may not have been run then",
-            said.statement
-        ))),
+        Some(said) if said.value == 0 && said.statement.source != Source::Flag => {
+            Err(said.unreadable("is taken from the command line alone, as the command may not have been run then"))
+        }
         _ => Ok(value(status)),
     }
 }

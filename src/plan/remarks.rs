@@ -75,7 +75,7 @@ fn with_variable() -> impl Iterator<Item = &'static str> + Clone {
 impl Unknown<'_> {
     fn line(&self) -> String {
         let hint = match self.meant {
-            Some(long) if table::option(long).is_action() => format!("; only the option asks for --{long}"),
+            Some(long) if table::option(long).is_action() => format!("; --{long} is taken from the command line alone"),
             Some(long) => format!("; did you mean {}?", table::option(long).variable()),
             None => self.guess(),
         };
@@ -97,7 +97,7 @@ impl Unknown<'_> {
 /// Of `--for auto` that adds no rules.
 fn without_preset(names: &[PresetName], program: &str) -> Option<String> {
     let is_empty = names.contains(&PresetName::Auto) && !presets::is_known(program);
-    is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows what it may name"))
+    is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows those there are"))
 }
 
 /// Of `curl -s` without `-S`, which does not say what an HTTP server has answered.

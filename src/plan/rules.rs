@@ -206,7 +206,7 @@ pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>, patterns:
         if size > LARGEST_SET {
             let limit = LARGEST_SET >> 20;
             return Err(wrong(&format!(
-                "makes the regular expressions too large together (more than {limit} MiB when compiled); try smaller repetitions"
+                "makes the regular expressions too large together (more than {limit}MiB when compiled); try smaller repetitions"
             )));
         }
     }

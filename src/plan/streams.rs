@@ -46,7 +46,7 @@ fn hook_output(settings: &Settings) -> Result<Option<usize>, UsageError> {
     match &settings.hook_output {
         Some(said) if has_hooks => Ok(said.value),
         Some(said) if said.value.is_some() && said.statement.source == Source::Flag => Err(UsageError(
-            "--hook-output is for nobody; try it with --on-give-up, --on-retry or --before-retry".into(),
+            "--hook-output needs a hook that reads it; try --on-give-up, --on-retry or --before-retry".into(),
         )),
         _ => Ok(None),
     }

@@ -101,7 +101,7 @@ fn only_with<T>(said: Option<&Sourced<T>>, jitter: JitterKind, with: &[JitterKin
         Some(said) if said.statement.source == Source::Flag && !with.contains(&jitter) => {
             let names: Vec<String> = with.iter().map(|jitter| word(&JITTERS, *jitter)).collect();
             Err(UsageError(format!(
-                "{said} means nothing with {} jitter; try --jitter {}",
+                "{said} means nothing with --jitter {}; try --jitter {}",
                 word(&JITTERS, jitter),
                 names.join(" or ")
             )))

@@ -70,7 +70,7 @@ impl Report {
                     .string("started", &timestamp(self.started));
                 self.last = Some(facts(entry, outcome, *verdict));
             }
-            Event::Retrying { delay, .. } | Event::Confirming { delay } => self.end_entry(Some(*delay)),
+            Event::Retrying { delay, .. } | Event::Confirming { delay, .. } => self.end_entry(Some(*delay)),
             Event::Succeeded { .. } => self.result = Some("succeeded"),
             Event::FailureCame { .. } => self.result = Some("failure_came"),
             Event::GaveUp { why, .. } => self.give_up(*why),

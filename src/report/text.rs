@@ -44,18 +44,18 @@ fn likely_mistake(name: &OsStr) -> String {
     if let Some(word) = name.to_str()
         && let Some((what, shell)) = shell_word(word)
     {
-        return format!("; {word} is a shell {what}: backoff {shell} -c '{word} ...'");
+        return format!("; {word} is a shell {what}; try backoff {shell} -c '{word} ...'");
     }
-    let name = name.as_encoded_bytes();
-    let has = |bytes: &[u8]| name.iter().any(|byte| bytes.contains(byte));
-    let hint = if name.starts_with(b"-") {
+    let bytes = name.as_encoded_bytes();
+    let has = |any: &[u8]| bytes.iter().any(|byte| any.contains(byte));
+    let hint = if bytes.starts_with(b"-") {
         "; options of backoff stand before --"
     } else if has(b" \t\n|&;<>$`(){}*?") {
-        "; a command line for the shell needs sh -c '...'"
+        "; a command line needs a shell; try backoff sh -c '...'"
     } else if has(b"=") {
-        "; to set a variable, put env in front"
-    } else if !name.is_empty() && !has(b"/") {
-        "; functions and aliases of a shell are no programs"
+        return format!("; to set a variable, try backoff env {} ...", quoted(name));
+    } else if !bytes.is_empty() && !has(b"/") {
+        "; functions and aliases of a shell are not programs"
     } else {
         ""
     };
@@ -119,10 +119,15 @@ impl Text<'_> {
                 span(*delay),
                 self.who_asked(*is_asked, outcome)
             )),
-            Event::WaitEnded => self.is_verbose().then(|| "SIGUSR1 ends the wait".to_owned()),
-            Event::Confirming { delay } => self
-                .is_verbose()
-                .then(|| format!("{} succeeded; confirming in {}", attempt(), span(*delay))),
+            Event::WaitEnded => self.is_verbose().then(|| "SIGUSR1 ended the wait".to_owned()),
+            Event::Confirming { outcome, delay } => self.is_verbose().then(|| {
+                format!(
+                    "{} succeeded after {}; confirming in {}",
+                    attempt(),
+                    span(outcome.ran),
+                    span(*delay)
+                )
+            }),
             Event::Nested(nesting) => Some(Self::nested(nesting, self.limits.attempts)),
             Event::Succeeded { flaky, ended_by } => (*flaky || ended_by.is_some() || self.is_verbose()).then(|| {
                 let bound = ended_by.map(|(why, outcome)| self.explanation(why, &Verdict::Success, outcome));
@@ -136,13 +141,13 @@ impl Text<'_> {
                 shown_failure(outcome, verdict)
             )),
             Event::CoolingOff(wait) => Some(format!(
-                "waiting {} before the first attempt: the last run of {} gave up",
+                "waiting {} before the first attempt: the last run of {} gave up (--cool-off)",
                 span(*wait),
                 self.budget()
             )),
             Event::Skipped { left } => self.is_verbose().then(|| {
                 format!(
-                    "not run: the last run of {} gave up, and {} of the wait after it are left",
+                    "not run: the last run of {} gave up, and {} of the wait after it are left (--cool-off=skip)",
                     self.budget(),
                     span(*left)
                 )
@@ -229,7 +234,7 @@ impl Text<'_> {
     fn no_time(&self, cool_off: Option<Duration>) -> String {
         match cool_off {
             Some(wait) => format!(
-                "gave up before the first attempt: the last run of {} gave up, and to wait {} would pass the deadline ({})",
+                "gave up before the first attempt: the last run of {} gave up, and a wait of {} would pass the deadline ({})",
                 self.budget(),
                 span(wait),
                 self.option(GiveUp::Deadline)

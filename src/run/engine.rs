@@ -65,7 +65,7 @@ impl Run<'_> {
             let attempt = self.judge(outcome)?;
             match self.decide(&attempt)? {
                 Decision::Stop(stop) => return self.stop(stop, &attempt),
-                Decision::Confirm(delay) => self.wait_to_confirm(delay)?,
+                Decision::Confirm(delay) => self.wait_to_confirm(delay, &attempt.outcome)?,
                 Decision::Retry(delay) => {
                     if let Some(exit) = self.wait_to_retry(delay, &attempt)? {
                         return Ok(exit);
@@ -180,8 +180,8 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    fn wait_to_confirm(&mut self, delay: Duration) -> Result<(), RunError> {
-        self.tell(&Event::Confirming { delay })?;
+    fn wait_to_confirm(&mut self, delay: Duration, outcome: &Outcome) -> Result<(), RunError> {
+        self.tell(&Event::Confirming { outcome, delay })?;
         self.wait(delay, Wait::Confirm)
     }
 

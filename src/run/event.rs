@@ -25,6 +25,7 @@ pub(crate) enum Event<'a> {
     },
     /// An attempt succeeded, and must again (`--consecutive`).
     Confirming {
+        outcome: &'a Outcome,
         delay: Duration,
     },
     /// The command will be run again, because the attempt failed or, with `--until`, succeeded.

@@ -72,11 +72,11 @@ enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refused::NoVariable(line) => write!(f, "\"{line}\" is no KEY=VALUE"),
-            Refused::NoName(name) => write!(f, "\"{name}\" is no name of a variable"),
+            Refused::NoVariable(line) => write!(f, "\"{line}\" is not KEY=VALUE"),
+            Refused::NoName(name) => write!(f, "\"{name}\" is not a name for a variable"),
             Refused::OwnName(name) => write!(f, "{name} is one of backoff's own variables"),
             Refused::Nul(name) => write!(f, "the value of {name} holds a NUL"),
-            Refused::NoRoom => write!(f, "all variables together may be {} KiB", MOST >> 10),
+            Refused::NoRoom => write!(f, "all variables together are larger than {}KiB", MOST >> 10),
         }
     }
 }
@@ -136,11 +136,11 @@ mod tests {
     #[test]
     fn a_line_that_is_none_is_told_and_the_others_are_taken() {
         for (line, why) in [
-            (&b"export A=1"[..], "\"export A\" is no name of a variable"),
-            (b"=1", "\"\" is no name of a variable"),
-            (b"1A=1", "\"1A\" is no name of a variable"),
-            (b"\xff=1", "\"\u{fffd}\" is no name of a variable"),
-            (b"# \x1b[31m", "\"# \\u{1b}[31m\" is no KEY=VALUE"),
+            (&b"export A=1"[..], "\"export A\" is not a name for a variable"),
+            (b"=1", "\"\" is not a name for a variable"),
+            (b"1A=1", "\"1A\" is not a name for a variable"),
+            (b"\xff=1", "\"\u{fffd}\" is not a name for a variable"),
+            (b"# \x1b[31m", "\"# \\u{1b}[31m\" is not KEY=VALUE"),
             (
                 b"BACKOFF_ATTEMPT=9",
                 "BACKOFF_ATTEMPT is one of backoff's own variables",
@@ -154,7 +154,7 @@ mod tests {
         }
         let told = PassedOn::default().take(b"a b\nc d\ne f").unwrap();
         assert!(
-            told.ends_with("\"a b\" is no KEY=VALUE, nor are 2 other lines"),
+            told.ends_with("\"a b\" is not KEY=VALUE, nor are 2 other lines"),
             "{told}"
         );
     }
@@ -166,7 +166,7 @@ mod tests {
         let told = passed_on.take(format!("A={half}\nB=1\nC={half}\n").as_bytes());
         let told = told.unwrap();
         assert!(
-            told.contains("line 3 of BACKOFF_ENV is not taken: all variables together may be 64 KiB"),
+            told.contains("line 3 of BACKOFF_ENV is not taken: all variables together are larger than 64KiB"),
             "{told}"
         );
         let told = passed_on

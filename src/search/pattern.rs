@@ -212,7 +212,7 @@ impl Pattern {
         let Some(loose) = self.loose() else {
             let limit = LARGEST_PATTERN >> 20;
             return Err(format!(
-                "is too large a regular expression (more than {limit} MiB when compiled); try smaller repetitions"
+                "is too large a regular expression (more than {limit}MiB when compiled); try smaller repetitions"
             ));
         };
         let size = loose.memory_usage();

@@ -81,17 +81,17 @@ fn lines_that_are_no_variables_are_told_once() {
     assert_eq!(shown.stdout, "---\n1---4\n");
     assert_eq!(
         shown.stderr,
-        "backoff: warning: --before-retry: line 2 of BACKOFF_ENV is not taken: \"export B\" is no name of a variable, \
+        "backoff: warning: --before-retry: line 2 of BACKOFF_ENV is not taken: \"export B\" is not a name for a variable, \
          nor are 3 other lines\n"
     );
     let taken = |hook: &str| run!("-q -n 2 -b 1ms --before-retry {} -- sh -c {}", hook, script).stderr;
     assert!(
         taken("echo BACKOFF_ATTEMPTS=9 >$BACKOFF_ENV").contains("BACKOFF_ATTEMPTS is one of backoff's own variables")
     );
-    assert!(taken("printf '\\033[31m' >$BACKOFF_ENV").contains(r#""\u{1b}[31m" is no KEY=VALUE"#));
+    assert!(taken("printf '\\033[31m' >$BACKOFF_ENV").contains(r#""\u{1b}[31m" is not KEY=VALUE"#));
     assert!(taken("printf 'C=a\\0b' >$BACKOFF_ENV").contains("the value of C holds a NUL"));
     let much = "head -c 100000 /dev/zero | tr '\\0' x | sed 's/^/A=1\\nB=/' >$BACKOFF_ENV";
-    assert!(taken(much).contains("line 2 of BACKOFF_ENV is not taken: all variables together may be 64 KiB"));
+    assert!(taken(much).contains("line 2 of BACKOFF_ENV is not taken: all variables together are larger than 64KiB"));
 }
 
 /// Whatever is put in the place of the file is read without waiting, and removed.
@@ -130,7 +130,7 @@ fn without_a_place_for_the_file_it_runs_all_the_same() {
     assert_eq!(shown.stdout, "try\ntry\n");
     assert_eq!(
         shown.stderr,
-        "prepared []\nbackoff: warning: --before-retry: BACKOFF_ENV names no file: /nonexistent: No such file or directory\n"
+        "prepared []\nbackoff: warning: --before-retry: the file of BACKOFF_ENV cannot be made: /nonexistent: No such file or directory\n"
     );
 }
 

@@ -313,7 +313,7 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
     let began = Instant::now();
     sharing(&dir, "-- echo done")
         .expect_code(0)
-        .expect_stderr("gives no answer within 250 ms; going on without the budget \"api\"");
+        .expect_stderr("gives no answer within 250ms; going on without the budget \"api\"");
     assert!(began.elapsed() < Duration::from_secs(5));
 
     // A signal is heard meanwhile.
@@ -347,7 +347,7 @@ fn a_store_that_hangs_takes_up_one_thread_and_no_more_descriptors() {
     );
     run(&mut shell(&script))
         .expect_code(3)
-        .expect_stderr("gives no answer within 20 ms; going on without the budget \"api\"\n");
+        .expect_stderr("gives no answer within 20ms; going on without the budget \"api\"\n");
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn after_giving_up_the_next_run_waits() {
     assert!(
         shown
             .stderr
-            .ends_with(" before the first attempt: the last run of budget \"api\" gave up\n"),
+            .ends_with(" before the first attempt: the last run of budget \"api\" gave up (--cool-off)\n"),
         "{shown:?}"
     );
     assert!(began.elapsed() > Duration::from_millis(100));
@@ -510,7 +510,7 @@ fn is_cooling(dir: &TempDir) -> bool {
     shown
         .expect_code(124)
         .expect_stderr("backoff: echo: gave up before the first attempt: ")
-        .expect_stderr("the last run of budget \"api\" gave up, and to wait 1")
+        .expect_stderr("the last run of budget \"api\" gave up, and a wait of 1")
         .expect_stderr("would pass the deadline");
     true
 }
@@ -578,7 +578,7 @@ fn what_others_left_is_waited_for_no_longer_than_this_run_would_wait() {
         ("-m 100h", "59m"),
     ] {
         let shown = sharing(&dir, words!("{..} --seed 1 --cool-off -d 1m -- true", bounds)).expect_code(124);
-        let wait = shown.stderr.split("to wait ").nth(1).unwrap_or_default();
+        let wait = shown.stderr.split("a wait of ").nth(1).unwrap_or_default();
         let minutes = |text: &str| -> u64 {
             let (whole, hours) = text
                 .split_once('m')
@@ -612,7 +612,7 @@ fn a_cool_off_that_nobody_left_is_set_aside() {
     give_up(&dir, "-b 99999999h -m 99999999h -n 1 -- false");
     sharing(&dir, "--cool-off -m 99999999h -d 1m -- true")
         .expect_code(124)
-        .expect_stderr("to wait ");
+        .expect_stderr("a wait of ");
 }
 
 #[test]
@@ -709,7 +709,9 @@ fn a_run_that_comes_too_early_skips() {
     assert!(
         said.stderr
             .starts_with("backoff: sh: not run: the last run of budget \"api\" gave up, and ")
-            && said.stderr.ends_with(" of the wait after it are left\n"),
+            && said
+                .stderr
+                .ends_with(" of the wait after it are left (--cool-off=skip)\n"),
         "{said:?}"
     );
     let shown = skips("--report /dev/stdout -v --log-format json").expect_code(75);
@@ -727,7 +729,7 @@ fn a_skipped_run_is_no_success_unless_that_was_typed() {
     let shown = run(backoff("--budget api -- true").env("BACKOFF_SKIPPED_EXIT", "0"));
     shown
         .expect_code(125)
-        .expect_stderr("BACKOFF_SKIPPED_EXIT=0: 0 is taken from the command line alone");
+        .expect_stderr("BACKOFF_SKIPPED_EXIT: \"0\" is taken from the command line alone");
 }
 
 #[test]
@@ -812,13 +814,16 @@ fn an_address_with_a_slip_is_no_directory() {
 #[test]
 fn bad_values_are_named() {
     for (args, part) in [
-        ("--budget-ratio 110%", "is not between 0% and 100%"),
+        ("--budget-ratio 110%", "is out of range; it must be from 0% to 100%"),
         ("--budget-ratio 10", "did you mean 10%?"),
         ("--budget-min ten", "is not a whole number"),
-        ("--budget-window 0", "is too short; try 10m"),
-        ("--store-timeout 0", "is too short; try 250ms"),
+        ("--budget-window 0", "is out of range; it must be at least 1ms; try 10m"),
+        (
+            "--store-timeout 0",
+            "is out of range; it must be at least 1ms; try 250ms",
+        ),
         ("--store ''", "is empty"),
-        ("--store https://user:secret@host/", "is no store; try a directory"),
+        ("--store https://user:secret@host/", "is not a store; try a directory"),
     ] {
         let shown = run!("{..} -- true", args);
         let shown = shown

@@ -229,7 +229,7 @@ fn only_a_regular_file_of_some_size_is_read() {
     home.write("large.toml", &large);
     home.ran("--config large.toml -- true")
         .expect_code(125)
-        .expect_stderr("is larger than 1 MiB");
+        .expect_stderr("is larger than 1MiB");
     home.ran("--config /proc/self/mem -- true").expect_code(125);
 }
 
@@ -350,7 +350,7 @@ fn what_has_no_place_in_a_file() {
     refused("defaults = 1\n", "1:1: ", &["[defaults]"]);
     refused("[policy]\nx = 1\n", "2:1: ", &["must be a table, [policy.x]"]);
     for name in ["a b", "", "\\u001b[31m", "a/b", "a\\nb"] {
-        refused(format!("[policy.\"{name}\"]\n"), "1:9: ", &["no name for a policy"]);
+        refused(format!("[policy.\"{name}\"]\n"), "1:9: ", &["not a name for a policy"]);
     }
     // As text: nothing of it acts on a terminal.
     refused("[policy]\n\"\\u001b[31m\" = 1\n", "2:1: ", &["[policy.\\u{1b}[31m]"]);
@@ -401,7 +401,7 @@ fn values_that_the_option_refuses_too() {
     of_policy("jitter = 'some'", "2:10: \"some\" ", &["decorrelated"]);
     refused(
         "[defaults]\npolicy = 'mine'\n[policy.ours]\n",
-        "2:10: \"mine\" is none of ours, sip",
+        "2:10: \"mine\" is not one of ours, sip",
         &[],
     );
     let secret = Home::with("[defaults]\nstore = 'foo://user:hunter2@host'\n").ran("-- true");
@@ -551,7 +551,7 @@ fn flag_variable_policy_defaults_built_in() {
     assert_eq!(limit(home.backoff("").env("BACKOFF_POLICY", "mine")), "12");
     home.ran("-p mime -- true")
         .expect_code(125)
-        .expect_stderr("--policy: \"mime\" is none of mine, silent, sip, google");
+        .expect_stderr("--policy: \"mime\" is not one of mine, silent, sip, google");
     // Values that add up do so within one source.
     let home = Home::with("[defaults]\nretry-match = ['a', 'b']\nbase = 0\n[policy.c]\nretry-match = 'c'\n");
     let shown = |args: &str| {
@@ -887,7 +887,7 @@ fn rules_that_are_wrong() {
     of_rule("timed_out = 'yes'", "2:13: ", &["takes true or false, not a string"]);
     of_rule(
         "exit = 1\nverdict = 'stop'",
-        "3:11: \"stop\" is none of transient, permanent",
+        "3:11: \"stop\" is not one of transient, permanent",
         &[],
     );
     of_rule("exit = 1\nbase = 'x'", "3:8: \"x\" is not a duration", &[]);

@@ -159,7 +159,7 @@ fn warnings_wait_as_well() {
     }
     // After the end, too.
     says_nothing(job(&dir, "--report /proc/none/report", 1));
-    job(&dir, "-n 1 --report /proc/none/report", 0).expect_stderr("cannot write --report");
+    job(&dir, "-n 1 --report /proc/none/report", 0).expect_stderr("cannot write to --report");
 }
 
 #[test]

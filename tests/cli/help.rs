@@ -100,9 +100,9 @@ fn a_word_after_help_is_a_section_and_no_command() {
         ("--help=stream", "did you mean \"streams\"?"),
         (
             "--help echo started",
-            "is none of time, wait, judge, streams, protect, say, other",
+            "is not one of time, wait, judge, streams, protect, say, other",
         ),
-        ("--help ''", "is none of time"),
+        ("--help ''", "is not one of time"),
     ] {
         let shown = ran(words).expect_code(125).expect_stderr(says);
         assert!(

@@ -196,7 +196,7 @@ fn they_get_the_end_of_the_output_if_asked_to() {
 fn their_input_is_for_somebody() {
     run!("--hook-output -- true")
         .expect_code(125)
-        .expect_stderr("--hook-output is for nobody; try it with --on-give-up");
+        .expect_stderr("--hook-output needs a hook that reads it; try --on-give-up");
     run(backoff("-vv -- true").env("BACKOFF_HOOK_OUTPUT", "1"))
         .expect_stderr("(stdin auto, stdout inherited, stderr inherited)");
     let shown = run!("-vv --hook-output --on-retry : -- true");

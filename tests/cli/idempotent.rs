@@ -109,7 +109,7 @@ fn it_may_be_said_by_a_variable_and_must_fit() {
     is_retried(variable("-n 2 -b 1ms --idempotent yes -- false", "no"));
     variable("-- true", "perhaps")
         .expect_code(125)
-        .expect_stderr("BACKOFF_IDEMPOTENT: \"perhaps\" is none of yes, no");
+        .expect_stderr("BACKOFF_IDEMPOTENT: \"perhaps\" is not one of yes, no");
     // A success would be carried out again. Who types that knows what holds otherwise.
     run!("--idempotent no --consecutive 2 -- true")
         .expect_code(125)

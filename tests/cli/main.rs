@@ -31,6 +31,8 @@ mod idempotent;
 mod inherit;
 mod input;
 mod log;
+#[cfg(all(target_os = "linux", feature = "redis"))]
+mod messages;
 mod modes;
 mod nested;
 mod options;

@@ -100,9 +100,9 @@ fn values_that_cannot_be_read_are_quoted_and_a_good_one_is_shown() {
     refused("-j proportional --spread 1s", &["--spread", "\"1s\"", "percentage"]);
     refused(
         "-j proportional --spread 101%",
-        &["--spread", "\"101%\"", "between 0% and 100%"],
+        &["--spread", "\"101%\"", "from 0% to 100%"],
     );
-    refused("--delays 1s,,2s", &["--delays", "\"1s,,2s\"", "as in 1s,5s,30s"]);
+    refused("--delays 1s,,2s", &["--delays", "\"1s,,2s\"", "; try 1s,5s,30s"]);
     refused(
         "--growth cubic",
         &["--growth", "\"cubic\"", "exponential, linear, fibonacci, constant"],
@@ -163,7 +163,7 @@ fn contradictions_are_refused() {
     refused("-q -v", &["--quiet", "--verbose"]);
     refused(
         "--spread 1s -j full",
-        &["--spread 1s", "full jitter", "additive or proportional"],
+        &["--spread 1s", "--jitter full", "additive or proportional"],
     );
     refused("--slot-ceiling 3", &["--slot-ceiling 3", "slotted"]);
     refused("--consecutive 6", &["--consecutive 6", "5 attempts"]);
@@ -511,7 +511,7 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
         let shown = run(backoff("-- echo ran").env(&name, value)).expect_code(0);
         assert_eq!(shown.stdout, "ran\n");
         assert!(shown.stderr.contains(&format!(
-            "the variable \"{name}\" has no meaning; only the option asks for --{action}\n"
+            "the variable \"{name}\" has no meaning; --{action} is taken from the command line alone\n"
         )));
     }
 }
@@ -546,7 +546,7 @@ fn nor_do_variables_together() {
         }
     }
     let shown = run(backoff("-- true").env("BACKOFF_EXHAUSTED_EXIT", "0"));
-    shown.expect_stderr("BACKOFF_EXHAUSTED_EXIT=0: 0 is taken from the command line alone");
+    shown.expect_stderr("BACKOFF_EXHAUSTED_EXIT: \"0\" is taken from the command line alone");
     run!("-q -n 1 --exhausted-exit 0 -- false").expect_code(0);
 }
 
@@ -646,8 +646,8 @@ fn rules_from_the_command_line() {
 #[test]
 fn slips_of_newcomers_get_a_hint() {
     for (words, hint) in [
-        ("-- 'ls -la'", "a command line for the shell needs sh -c '...'"),
-        ("-- FOO=1 true", "to set a variable, put env in front"),
+        ("-- 'ls -la'", "a command line needs a shell; try backoff sh -c '...'"),
+        ("-- FOO=1 true", "to set a variable, try backoff env 'FOO=1' ..."),
         ("-- -n 3 true", "options of backoff stand before --"),
     ] {
         ran(words).expect_code(127).expect_stderr(hint);
@@ -699,7 +699,7 @@ fn verbose_tells_of_variables_without_a_meaning() {
 
 #[test]
 fn a_failure_tells_where_auto_finds_nothing() {
-    let line = "backoff: --for auto knows no preset for \"false\"; --list-presets shows what it may name\n";
+    let line = "backoff: --for auto knows no preset for \"false\"; --list-presets shows those there are\n";
     for presets in ["auto", "network, auto"] {
         let command = |name: &str| words!("-n 2 -b 1ms --for {} -- /usr/bin/env {}", presets, name);
         let shown = ran(command("false")).expect_code(1);

@@ -668,7 +668,7 @@ fn a_wait_too_long_is_not_waited_for() {
         .expect_stderr("--max-retry-after");
     ask("--max-retry-after 10s", "Retry-After: 11")
         .expect_code(7)
-        .expect_stderr("asked to wait 11.0s, longer than --max-retry-after");
+        .expect_stderr("the output asked to wait 11.0s, longer than --max-retry-after");
     ask("--exhausted-exit 75", "Retry-After: 99999999999999999999").expect_code(75);
     ask("-d 10s", "Retry-After: 30")
         .expect_code(7)

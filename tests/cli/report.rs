@@ -305,7 +305,7 @@ fn a_report_that_cannot_be_written_is_one_warning() {
         let shown = run!("--report {} -q -n 2 -b 1ms -- sh -c 'exit 3'", path).expect_code(3);
         assert_eq!(
             shown.stderr,
-            format!("backoff: warning: cannot write --report {path:?}: {why}\n")
+            format!("backoff: warning: cannot write to --report {path:?}: {why}\n")
         );
     }
 }

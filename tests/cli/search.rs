@@ -95,7 +95,7 @@ fn rules_that_are_too_large_together_are_one_error_before_the_start() {
         ),
         (
             large,
-            "makes the regular expressions too large together (more than 32 MiB when compiled); \
+            "makes the regular expressions too large together (more than 32MiB when compiled); \
              try smaller repetitions\n",
         ),
     ] {

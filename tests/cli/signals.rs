@@ -224,7 +224,7 @@ fn usr1_ends_a_wait_and_only_that() {
     live.expect_line("3");
     let shown = live.finish().expect_code(1);
     assert_eq!(
-        shown.stderr.matches("backoff: sh: SIGUSR1 ends the wait\n").count(),
+        shown.stderr.matches("backoff: sh: SIGUSR1 ended the wait\n").count(),
         2,
         "{shown:?}"
     );
@@ -485,7 +485,7 @@ fn a_file_that_backoff_may_not_make_larger_is_no_signal_for_the_command() {
     // The report comes last.
     let report = within(&dir, "report");
     let script = format!("ulimit -f 0; setsid -w backoff -q -n 1 --report {report} -- sh -c 'exit 3'");
-    let why = format!("backoff: warning: cannot write --report {report:?}: File too large\n");
+    let why = format!("backoff: warning: cannot write to --report {report:?}: File too large\n");
     assert_eq!(run(&mut shell(&script)).expect_code(3).stderr, why);
 }
 

@@ -64,10 +64,12 @@ fn a_slip_in_a_word_of_a_list_is_told() {
     run!("--config {} -p nightyl --no-config=0 -- true", file.to_str().unwrap()).expect_code(125);
     let mut command = backoff(["--config", file.to_str().unwrap(), "-p", "nightyl", "true"]);
     run(command.env_remove("BACKOFF_NO_CONFIG")).expect_stderr("did you mean \"nightly\"?");
-    run(backoff("-- true").env("BACKOFF_JITTER", "ful")).expect_stderr("BACKOFF_JITTER: \"ful\" is none of none, full");
+    run(backoff("-- true").env("BACKOFF_JITTER", "ful"))
+        .expect_stderr("BACKOFF_JITTER: \"ful\" is not one of none, full");
     std::fs::write(&file, "[defaults]\nstdout = 'finl'\n").unwrap();
     let mut command = backoff(["--config", file.to_str().unwrap(), "true"]);
-    run(command.env_remove("BACKOFF_NO_CONFIG")).expect_stderr("config.toml:2:10: \"finl\" is none of stream, final");
+    run(command.env_remove("BACKOFF_NO_CONFIG"))
+        .expect_stderr("config.toml:2:10: \"finl\" is not one of stream, final");
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn what_other_tools_call_an_option_is_known() {
     told("--verbose=2", "--verbose takes no value, got \"2\"; try -vv");
     told("--verbose=1", "; try -v\n");
     for words in ["-x", "--no-such-thing-at-all"] {
-        told(words, "(put -- before a command that starts with a dash)");
+        told(words, "; put -- before a command that starts with a dash");
     }
 }
 
@@ -135,12 +137,12 @@ fn retries_are_one_less_than_attempts() {
 fn numbers_that_cannot_be_are_told_as_they_are() {
     told(
         "-n 99999999999999999999",
-        "is more than backoff counts to, 18446744073709551615; try \"unlimited\"",
+        "is out of range; it must be at most 18446744073709551615, or \"unlimited\"",
     );
     told("-n 0", "it must be at least 1, or \"unlimited\"");
     told(
         "--seed 99999999999999999999",
-        "is too large; it must be at most 18446744073709551615",
+        "is out of range; it must be at most 18446744073709551615",
     );
     told(
         "--budget-ratio 10",
@@ -148,8 +150,8 @@ fn numbers_that_cannot_be_are_told_as_they_are() {
     );
     told("--budget-ratio 33.3", "did you mean 33.3%?");
     told("-j proportional --spread 25", "did you mean 25%?");
-    told("--budget-ratio 101", "is not between 0% and 100%; try 25%");
-    told("--budget-ratio -1", "is not between 0% and 100%; try 25%");
+    told("--budget-ratio 101", "is out of range; it must be from 0% to 100%");
+    told("--budget-ratio -1", "is out of range; it must be from 0% to 100%");
     run!("--budget-ratio 1 -- true").expect_code(0).expect_silence();
 }
 

@@ -11,12 +11,12 @@ fn without_programs(line: &str) -> Shown {
 #[test]
 fn words_of_a_shell_are_told_from_programs() {
     for (word, says) in [
-        ("cd", "cd is a shell built-in: backoff sh -c 'cd ...'"),
-        ("export", "export is a shell built-in: backoff sh -c 'export ...'"),
-        ("source", "source is a shell built-in: backoff bash -c 'source ...'"),
-        ("while", "while is a shell keyword: backoff sh -c 'while ...'"),
-        ("[[", "[[ is a shell keyword: backoff bash -c '[[ ...'"),
-        ("ll", "functions and aliases of a shell are no programs"),
+        ("cd", "cd is a shell built-in; try backoff sh -c 'cd ...'"),
+        ("export", "export is a shell built-in; try backoff sh -c 'export ...'"),
+        ("source", "source is a shell built-in; try backoff bash -c 'source ...'"),
+        ("while", "while is a shell keyword; try backoff sh -c 'while ...'"),
+        ("[[", "[[ is a shell keyword; try backoff bash -c '[[ ...'"),
+        ("ll", "functions and aliases of a shell are not programs"),
     ] {
         let shown = without_programs(&format!("-- '{word}' x"));
         let line = format!("backoff: cannot run '{word}': command not found; {says}\n");
@@ -44,7 +44,7 @@ fn a_function_of_the_shell_is_no_program() {
         "deploy() { echo deployed; }; export -f deploy; backoff deploy",
     ))
     .expect_code(127)
-    .expect_stderr("cannot run 'deploy': command not found; functions and aliases of a shell are no programs");
+    .expect_stderr("cannot run 'deploy': command not found; functions and aliases of a shell are not programs");
 }
 
 #[test]

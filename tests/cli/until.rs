@@ -291,7 +291,7 @@ fn what_contradicts_itself_is_refused() {
             "--until never --consecutive 2",
             "--consecutive 2 cannot go with --until never: ",
         ),
-        ("--until later", "\"later\" is none of success, failure, never"),
+        ("--until later", "\"later\" is not one of success, failure, never"),
     ] {
         let shown = run!("{..} -- true", words).expect_code(125).expect_stderr(says);
         assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");

@@ -304,7 +304,7 @@ fn no_password_is_ever_printed() {
         (format!("redis://:{SECRET}@host/x"), "not a number"),
         (format!("redis+unix:///nosuch?pass={SECRET}&db=x"), "not a number"),
         (format!("rediss://:{SECRET}@host#insecure"), "protects nothing"),
-        (format!("redsi://:{SECRET}@host"), "is no store"),
+        (format!("redsi://:{SECRET}@host"), "is not a store"),
         (format!("redis:/:{SECRET}@host"), "lacks its beginning"),
         (format!("redis::{SECRET}@host"), "lacks its beginning"),
     ];
@@ -351,7 +351,7 @@ fn the_least_rights_that_do() {
         allow(&rights);
         goes_on(
             asked(&store, "api", "-n 3 -- false"),
-            "lets this user not do it (NOPERM)",
+            "does not let this user do it (NOPERM)",
         );
     }
     assert_eq!(server.counts("api"), (2, 1));
@@ -398,7 +398,7 @@ fn this_machines_own_budget_takes_its_place() {
     let began = Instant::now();
     run(command.env("XDG_STATE_HOME", state.path()))
         .expect_code(0)
-        .expect_stderr("gives no answer within 250 ms; going on without the budget \"api\"");
+        .expect_stderr("gives no answer within 250ms; going on without the budget \"api\"");
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     drop(locked);
 
@@ -430,7 +430,7 @@ fn a_server_that_hangs() {
     let mut command = backoff("-n 3 -b 1ms --budget api --store-timeout 300ms");
     goes_on(
         run(command.args(["--store", &server.url()]).args(FAILING.words())),
-        "gives no answer within 300 ms",
+        "gives no answer within 300ms",
     );
     let took = began.elapsed();
     // It is asked once, not before each attempt.
@@ -525,7 +525,7 @@ fn a_port_that_says_nothing() {
             let mut command = backoff("-n 3 -b 1ms --budget api --store-timeout 200ms");
             goes_on(
                 run(command.args(["--store", &store]).args(FAILING.words())),
-                "gives no answer within 200 ms",
+                "gives no answer within 200ms",
             );
         }
     }

@@ -187,7 +187,7 @@ impl BetweenAttempts {
                 return Ok(background.result().ok_or_else(|| "failed".to_owned()));
             }
             if until.is_due(now()) {
-                return Ok(Err(format!("gives no answer within {} ms", limit.as_millis())));
+                return Ok(Err(format!("gives no answer within {}ms", limit.as_millis())));
             }
         }
     }

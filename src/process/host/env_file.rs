@@ -24,7 +24,7 @@ impl EnvFile {
         file.map(|file| EnvFile(file.into_temp_path())).map_err(|error| {
             let place = std::env::temp_dir();
             format!(
-                "BACKOFF_ENV names no file: {}: {}",
+                "the file of BACKOFF_ENV cannot be made: {}: {}",
                 place.display(),
                 describe_error(&error)
             )
@@ -58,7 +58,7 @@ impl EnvFile {
         let file = retry_on_intr(|| openat(CWD, self.path().as_bytes(), flags, Mode::empty()))?;
         let file = File::from(above_standard(file)?);
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is no file any more"));
+            return Err(io::Error::other("it is not a file any more"));
         }
         let mut bytes = Vec::new();
         file.take(MOST as u64 + 1).read_to_end(&mut bytes)?;

@@ -51,7 +51,11 @@ impl Text<'_> {
             }
             (GiveUp::RetryAfterTooLong, _) => {
                 let asked = outcome.seen.wait_asked.unwrap_or_default();
-                format!(" (asked to wait {}, longer than --max-retry-after)", span(asked))
+                format!(
+                    " (the output asked to wait {}, longer than {})",
+                    span(asked),
+                    self.option(why)
+                )
             }
             (GiveUp::Budget(counts), _) => format!(
                 " ({} is spent: {} of {} attempts in {} were retries; --budget-ratio allows more)",
@@ -67,9 +71,7 @@ impl Text<'_> {
             (GiveUp::Nested, _) => " (left to the outer backoff: --nested once)".into(),
             (GiveUp::Stdin, _) => match &outcome.seen.input_error {
                 Some(error) => format!(" (standard input cannot be given again: {error})"),
-                None => {
-                    " (standard input cannot be given again: more was read than --stdin-limit lets backoff keep)".into()
-                }
+                None => " (standard input cannot be given again: more was read than --stdin-limit allows)".into(),
             },
             (GiveUp::Attempts | GiveUp::AttemptsOfClass | GiveUp::Deadline | GiveUp::Delay, _) => self.bound(why),
         }
@@ -90,6 +92,7 @@ impl Text<'_> {
         let option = |name: &str, value: Option<String>| format!("--{name} {}", value.unwrap_or_default());
         match why {
             GiveUp::Deadline => option("deadline", self.limits.deadline.map(exact)),
+            GiveUp::RetryAfterTooLong => option("max-retry-after", self.limits.max_retry_after.map(exact)),
             GiveUp::Delay => option("stop-at-delay", self.limits.stop_at_delay.map(exact)),
             _ => option("attempts", self.limits.attempts.map(|attempts| attempts.to_string())),
         }

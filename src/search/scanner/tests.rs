@@ -213,7 +213,7 @@ fn errors_are_one_line() {
         ),
         (
             r"\w{1000}{1000}",
-            "is too large a regular expression (more than 10 MiB when compiled); try smaller repetitions",
+            "is too large a regular expression (more than 10MiB when compiled); try smaller repetitions",
         ),
     ] {
         assert_eq!(Pattern::compile(text).unwrap_err(), why);

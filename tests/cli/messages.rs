@@ -1,0 +1,202 @@
+//! Every message side by side: `docs/messages.md` is made of what the binary prints in each situation.
+//! `BLESS=1 cargo test` rewrites it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use regex::{Captures, Regex};
+
+use crate::common::{run, shell};
+
+const SITUATIONS: &str = include_str!("messages.situations");
+
+/// What stands around the tables, and those messages that no test can bring about.
+const FRAME: &str = include_str!("messages.md.in");
+
+/// One row: what it means, and lines of shell that bring it about.
+#[derive(Debug)]
+struct Row {
+    /// Empty where the line of shell says enough.
+    meaning: &'static str,
+    scripts: Vec<&'static str>,
+}
+
+#[derive(Debug)]
+struct Table {
+    heading: &'static str,
+    note: String,
+    /// Which of backoff's lines.
+    shows: &'static str,
+    rows: Vec<Row>,
+}
+
+fn tables() -> Vec<Table> {
+    let mut tables: Vec<Table> = Vec::new();
+    for line in SITUATIONS.lines().filter(|line| !line.is_empty()) {
+        if let Some(heading) = line.strip_prefix("# ") {
+            tables.push(Table {
+                heading,
+                note: String::new(),
+                shows: "",
+                rows: Vec::new(),
+            });
+            continue;
+        }
+        let table = tables.last_mut().expect("a heading comes first");
+        if let Some(shows) = line.strip_prefix("shows: ") {
+            table.shows = shows;
+        } else if let Some(note) = line.strip_prefix("> ") {
+            writeln!(table.note, "{note}\n").unwrap();
+        } else if let Some(script) = line.strip_prefix("    ") {
+            match table.rows.last_mut() {
+                Some(row) if !row.meaning.is_empty() => row.scripts.push(script),
+                _ => table.rows.push(Row {
+                    meaning: "",
+                    scripts: vec![script],
+                }),
+            }
+        } else {
+            table.rows.push(Row {
+                meaning: line,
+                scripts: Vec::new(),
+            });
+        }
+    }
+    tables
+}
+
+/// backoff's own lines, with what is different each time replaced.
+fn lines(script: &str) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let redis = Regex::new(r"\{redis:(.*?)\}").unwrap();
+    let script = redis.replace_all(script, |answer: &Captures<'_>| server(answer[1].to_owned()));
+    let mut command = shell(&script);
+    // An answer may be late where the machine is busy.
+    command.env("BACKOFF_STORE_TIMEOUT", "10s").env_remove("TMPDIR");
+    let shown = run(command.current_dir(&dir));
+    let place = dir.path().to_str().unwrap();
+    let own = shown.stderr.lines().chain(shown.stdout.lines());
+    own.filter(|line| line.starts_with("backoff: "))
+        .map(|line| steady(&line.replace(place, ".")))
+        .collect()
+}
+
+fn steady(line: &str) -> String {
+    const SPAN: &str = r"(<1ms|0s|\d+ms|\d+\.\d+s)";
+    let measured =
+        format!(r"(attempts? in |after |waiting |and |a wait of ){SPAN}(:|;| \(| before| of the wait| would|$)");
+    let line = Regex::new(&measured).unwrap().replace(line, "${1}1.2s$3");
+    let line = Regex::new(r"127\.0\.0\.1:\d\d+")
+        .unwrap()
+        .replace(&line, "127.0.0.1:6379");
+    let line = Regex::new(r"\.backoff-env-\w+")
+        .unwrap()
+        .replace(&line, ".backoff-env-a1B2c3");
+    line.into_owned()
+}
+
+/// The address of what answers so to all that it is asked.
+fn server(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let answer_to = |mut stream: TcpStream| -> std::io::Result<()> {
+            let mut asked = [0; 4096];
+            if stream.read(&mut asked)? > 0 && !answer.is_empty() {
+                stream.write_all(format!("{answer}\r\n").as_bytes())?;
+            } else {
+                stream.shutdown(Shutdown::Write)?;
+            }
+            // What is not read when a connection is closed would break it.
+            while stream.read(&mut asked)? > 0 {}
+            Ok(())
+        };
+        for stream in listener.incoming().flatten() {
+            let _ = answer_to(stream);
+        }
+    });
+    format!("redis://127.0.0.1:{port}")
+}
+
+/// As a cell of a table.
+fn cell(text: &str) -> String {
+    let fence = if text.contains('`') { "``" } else { "`" };
+    format!("{fence}{}{fence}", text.replace('|', "\\|"))
+}
+
+/// What of it is shown, for a cell.
+fn shown(shows: &str, script: &str) -> String {
+    let all = lines(script);
+    let part = match shows {
+        "all" => &all[..],
+        "last" => &all[all.len().saturating_sub(1)..],
+        _ => &all[..all.len().min(1)],
+    };
+    assert!(!part.is_empty(), "nothing is said: {script}");
+    let cells: Vec<String> = part.iter().map(|line| cell(line)).collect();
+    cells.join("<br>")
+}
+
+/// Several at once, as most of them wait.
+fn all_shown(tables: &[Table]) -> Vec<String> {
+    let scripts = tables.iter().flat_map(|table| {
+        let scripts = table.rows.iter().flat_map(|row| &row.scripts);
+        scripts.map(|script| (table.shows, *script))
+    });
+    let scripts: Vec<(&str, &str)> = scripts.collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((shows, script)) = scripts.get(number) else {
+                return done;
+            };
+            done.push((number, shown(shows, script)));
+        }
+    };
+    let done: BTreeMap<usize, String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..6).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    done.into_values().collect()
+}
+
+#[test]
+fn the_document_shows_what_is_said() {
+    let tables = tables();
+    let mut shown = all_shown(&tables).into_iter();
+    let mut text = String::new();
+    for table in &tables {
+        let is_usage = table.rows.iter().all(|row| row.meaning.is_empty());
+        let second = if is_usage { "after" } else { "what it means" };
+        write!(
+            text,
+            "\n## {}\n\n{}| backoff says | {second} |\n|---|---|\n",
+            table.heading, table.note
+        )
+        .unwrap();
+        for row in &table.rows {
+            let cells: Vec<String> = shown.by_ref().take(row.scripts.len()).collect();
+            let second = if is_usage {
+                cell(row.scripts[0])
+            } else {
+                row.meaning.replace('|', "\\|")
+            };
+            writeln!(text, "| {} | {second} |", cells.join("<br>")).unwrap();
+        }
+    }
+    let generated = FRAME.replace("@TABLES@\n", &text);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/messages.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &generated).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(
+        generated, committed,
+        "docs/messages.md has drifted: run BLESS=1 cargo test"
+    );
+}
