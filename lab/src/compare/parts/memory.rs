@@ -8,51 +8,41 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::compare::dots::Dots;
-use crate::compare::summary::Headline;
-use crate::compare::table::{Table, digits};
-use crate::compare::tools::{NO_WAIT, Tool, Wait};
+use crate::compare::goals::Goal;
+use crate::compare::tools::{NO_WAIT, Tool};
 use crate::compare::{Bench, Figures};
+use crate::table::{Table, or_dash};
 use crate::{Result, child};
 
 /// Long enough, and nobody else's.
 const COMMAND: [&str; 2] = ["sleep", "600.0917"];
-const LONG: Wait = Wait::Fixed(Duration::from_secs(600));
+const LONG: Duration = Duration::from_secs(600);
 
 /// What a tool is made to wait for.
 struct State {
-    name: &'static str,
-    headline: &'static str,
     attempts: usize,
-    wait: Wait,
+    wait: Duration,
     command: &'static [&'static str],
 }
 
-const STATES: [State; 2] = [
-    State {
-        name: "the command",
-        headline: "memory while the command runs, PSS in MB",
-        attempts: 1,
-        wait: NO_WAIT,
-        command: &COMMAND,
-    },
-    State {
-        name: "the next attempt",
-        headline: "memory between attempts, PSS in MB",
-        attempts: 2,
-        wait: LONG,
-        command: &["false"],
-    },
-];
+const COMMAND_RUNS: State = State {
+    attempts: 1,
+    wait: NO_WAIT,
+    command: &COMMAND,
+};
+const BETWEEN_ATTEMPTS: State = State {
+    attempts: 2,
+    wait: LONG,
+    command: &["false"],
+};
 
 /// Of a tool and the processes it needs, without the command; memory in KiB.
 #[derive(Default)]
 struct Held {
     pss: u64,
     private: u64,
-    rss: u64,
-    processes: usize,
-    threads: usize,
+    processes: u64,
+    threads: u64,
     /// How often one of them gave up the processor by itself while it was watched.
     switches: u64,
 }
@@ -70,60 +60,42 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
         watched: Duration::from_millis(watched),
     };
     let title = format!(
-        "Memory of a tool that waits, with the processes that it needs and without the command; and how often \
-         they woke up in {} s",
+        "KiB of a tool with the processes that it needs, without the command: private (PSS); wake-ups in {} s",
         times.watched.as_secs_f64()
     );
     let columns = [
         "tool",
-        "waits for",
-        "PSS, KiB",
-        "private, KiB",
-        "RSS, KiB",
+        "while the command runs",
+        "between attempts",
         "processes",
         "threads",
         "wake-ups",
     ];
     let mut table = Table::new("memory", &title, &columns);
-    table.words = 2;
-    let mut headlines = Vec::new();
-    for state in &STATES {
-        headlines.push(in_state(bench, state, &times, &mut table)?);
-    }
-    Ok(Figures {
-        tables: vec![table],
-        headlines,
-    })
-}
-
-/// The lines of one state, and its chart.
-fn in_state(bench: &Bench, state: &State, times: &Times, table: &mut Table) -> Result<Headline> {
-    let mut headline = Headline::new(state.headline);
-    let mut dots = Vec::new();
+    let mut of_static = None;
     for tool in &bench.tools {
-        let Some(held) = watch(tool, state, times)? else {
-            continue;
-        };
+        let running = watch(tool, &COMMAND_RUNS, &times)?;
+        let between = watch(tool, &BETWEEN_ATTEMPTS, &times)?;
+        let kib = |held: &Held| format!("{} ({})", held.private, held.pss);
+        // Most of them have more between attempts.
+        let more = |count: fn(&Held) -> u64| running.iter().chain(&between).map(count).max().unwrap_or(0).to_string();
         table.row([
             tool.title.to_owned(),
-            state.name.to_owned(),
-            held.pss.to_string(),
-            held.private.to_string(),
-            held.rss.to_string(),
-            held.processes.to_string(),
-            held.threads.to_string(),
-            held.switches.to_string(),
+            or_dash(running.as_ref().map(kib)),
+            or_dash(between.as_ref().map(kib)),
+            more(|held| held.processes),
+            more(|held| held.threads),
+            more(|held| held.switches),
         ]);
-        headline.set(tool.title, digits(held.pss as f64 * 1024.0 / 1e6));
-        dots.push((tool.title, held.pss as f64));
+        if let Some(held) = between.filter(|_| tool.is_static()) {
+            of_static = Some(format!("{} KiB; {}; {}", held.private, held.threads, held.switches));
+        }
     }
-    Dots {
-        title: &format!("Memory while waiting for {}", state.name),
-        axis: "PSS in KiB",
-        dots: &dots,
-    }
-    .write(&bench.into.join(format!("memory-{}.svg", state.name.replace(' ', "-"))))?;
-    Ok(headline)
+    let what = "between attempts: private memory; threads; wake-ups";
+    Ok(Figures {
+        tables: vec![table],
+        goals: vec![Goal::new(what, "300 KiB; 1; 0", of_static)],
+    })
 }
 
 /// None if the tool cannot be told to do that.
@@ -153,7 +125,6 @@ fn held(child: &Child) -> Held {
         let memory = read("smaps_rollup");
         held.pss += number(&memory, "Pss:");
         held.private += number(&memory, "Pss_Anon:");
-        held.rss += number(&memory, "Rss:");
         held.processes += 1;
         for thread in numbers_in(&format!("/proc/{pid}/task")) {
             held.threads += 1;

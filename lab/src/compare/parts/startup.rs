@@ -1,89 +1,140 @@
-//! What a tool adds to a command that succeeds.
+//! What a tool adds to a command that succeeds, and what options add to that.
 
-use crate::compare::dots::Dots;
-use crate::compare::summary::Headline;
-use crate::compare::table::{Table, digits, or_dash};
-use crate::compare::tools::NO_WAIT;
-use crate::compare::{Bench, Figures, hyperfine};
-use crate::measure::{in_turns, median, over};
+use crate::compare::dots::{Dot, Dots};
+use crate::compare::goals::Goal;
+use crate::compare::tools::{NO_WAIT, Tool};
+use crate::compare::{Bench, Figures};
+use crate::measure::{Spread, in_turns, median};
+use crate::table::{Table, digits, or_dash};
 use crate::{Result, child};
 
 const COMMAND: &str = "true";
 
-/// What one tool took, in milliseconds; of the bare command only the whole is known.
-struct Cost {
-    title: &'static str,
-    whole: f64,
-    over_bare: Option<f64>,
-    over_bare_by_hyperfine: Option<f64>,
-}
+/// What looks at the output of a command that prints nothing.
+const OPTIONS: [&[&str]; 4] = [
+    &["-r", "x"],
+    &["-i", "5s"],
+    &["--for", "curl"],
+    &["--stdout", "success"],
+];
+
+/// So many runs in turns make a figure: their median.
+const GROUP: usize = 5;
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
-    let rounds = bench.rounds(400, 5);
-    let costs = costs(bench, rounds)?;
-    let title = format!("`TOOL {COMMAND}`, {rounds} rounds in turns, medians");
-    let columns = [
-        "tool",
-        "whole run, ms",
-        "over the bare command, ms",
-        "times that of timeout",
-        "best run over the bare command by hyperfine, ms",
-    ];
-    let mut table = Table::new("start-up", &title, &columns);
-    let mut headline = Headline::new("start-up over the bare command, ms");
-    let timeout = costs.iter().find(|cost| cost.title == "timeout");
-    let timeout = timeout.and_then(|cost| cost.over_bare);
-    let mut dots = Vec::new();
-    for cost in &costs {
-        let times_timeout = cost.over_bare.zip(timeout).map(|(own, timeout)| own / timeout);
+    let mut figures = bare(bench)?;
+    let with_options = with_options(bench)?;
+    figures.tables.extend(with_options.tables);
+    figures.goals.extend(with_options.goals);
+    Ok(figures)
+}
+
+/// In front of the bare command, next to other tools.
+fn bare(bench: &Bench) -> Result<Figures> {
+    let wrapped = |tool: &Tool| tool.wrap(1, NO_WAIT, &[COMMAND]);
+    let (tools, commands): (Vec<_>, Vec<_>) = bench
+        .tools
+        .iter()
+        .filter_map(|tool| Some((tool, wrapped(tool)?)))
+        .unzip();
+    let rounds = bench.rounds(80, 2);
+    let (bare, over) = over_bare(&commands, rounds)?;
+    let timeout = tools.iter().position(|tool| tool.title == "timeout").map(|i| &over[i]);
+    let scale = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
+    let title = format!(
+        "What `TOOL {COMMAND}` takes more than `{COMMAND}`; {rounds} rounds of {GROUP} runs (`{COMMAND}` takes {} ms{})",
+        digits(1e3 * bare),
+        scale.unwrap_or_default()
+    );
+    let mut table = Table::new("start-up", &title, &["tool", "times what `timeout` adds"]);
+    let (mut dots, mut goals) = (Vec::new(), Vec::new());
+    for (tool, own) in tools.iter().zip(&over) {
+        let times_timeout = timeout.map(|timeout| Spread::of_ratio(own, timeout));
         table.row([
-            cost.title.to_owned(),
-            digits(cost.whole),
-            or_dash(cost.over_bare.map(digits)),
-            or_dash(times_timeout.map(|times| format!("{times:.2}"))),
-            or_dash(cost.over_bare_by_hyperfine.map(digits)),
+            tool.title.to_owned(),
+            or_dash(times_timeout.map(|times| times.to_string())),
         ]);
-        if let Some(own) = cost.over_bare {
-            headline.set(cost.title, digits(own));
-            dots.push((cost.title, own));
+        if let Some(times) = times_timeout {
+            dots.push(Dot {
+                name: tool.title,
+                figure: times,
+            });
+        }
+        if tool.is_backoff() {
+            let (build, at_most) = if tool.is_static() {
+                ("static", "0.40")
+            } else {
+                ("plain", "1.0")
+            };
+            goals.push(Goal::new(
+                format!("start-up, {build} build, times `timeout`"),
+                at_most,
+                times_timeout,
+            ));
         }
     }
     Dots {
-        title: "Start-up over the bare command",
-        axis: "milliseconds",
+        title: "Start-up: what a tool adds to a command",
+        axis: "times what timeout adds: median, and eight of ten rounds",
         dots: &dots,
     }
-    .write(&bench.into.join("start-up.svg"))?;
+    .write(&bench.options.dir().join("performance/start-up.svg"))?;
     Ok(Figures {
         tables: vec![table],
-        headlines: vec![headline],
+        goals,
     })
 }
 
-/// The first is the bare command's.
-fn costs(bench: &Bench, rounds: usize) -> Result<Vec<Cost>> {
-    let mut titles = vec!["the bare command"];
-    let mut commands = vec![vec![COMMAND.to_owned()]];
-    for tool in &bench.tools {
-        if let Some(words) = tool.wrap(1, NO_WAIT, &[COMMAND]) {
-            titles.push(tool.title);
-            commands.push(words);
+/// Of each build, next to the same build without an option.
+fn with_options(bench: &Bench) -> Result<Figures> {
+    let backoffs: Vec<&Tool> = bench.backoffs().collect();
+    let mut commands = Vec::new();
+    for tool in &backoffs {
+        for options in [&[][..]].into_iter().chain(OPTIONS) {
+            let words = [&[tool.program()][..], options, &["--", COMMAND]].concat();
+            commands.push(words.into_iter().map(str::to_owned).collect());
         }
     }
-    let times = in_turns(&commands, rounds / 20, rounds, |words| {
-        child::time(&mut child::of_words(words))
-    })?;
-    let best = best(&commands, bench.rounds(200, 5));
-    let costs = titles.into_iter().enumerate().map(|(i, title)| Cost {
-        title,
-        whole: 1e3 * median(times[i].iter().copied()),
-        over_bare: (i > 0).then(|| 1e3 * over(&times[i], &times[0])),
-        over_bare_by_hyperfine: best.as_ref().filter(|_| i > 0).map(|best| 1e3 * (best[i] - best[0])),
-    });
-    Ok(costs.collect())
+    let rounds = bench.rounds(80, 2);
+    let (_, over) = over_bare(&commands, rounds)?;
+    let builds: Vec<&[Vec<f64>]> = over.chunks(1 + OPTIONS.len()).collect();
+    let title =
+        format!("The same with options, times what the same build adds without one; {rounds} rounds of {GROUP} runs");
+    let titles = backoffs.iter().map(|tool| tool.title);
+    let columns: Vec<&str> = ["options"].into_iter().chain(titles).collect();
+    let mut table = Table::new("start-up-options", &title, &columns);
+    let mut goals = Vec::new();
+    for (i, options) in OPTIONS.iter().enumerate() {
+        let name = format!("`{}`", options.join(" "));
+        let ratios: Vec<Spread> = builds
+            .iter()
+            .map(|own| Spread::of_ratio(&own[1 + i], &own[0]))
+            .collect();
+        let of_static = backoffs.iter().position(|tool| tool.is_static()).map(|at| ratios[at]);
+        goals.push(Goal::new(
+            format!("start-up with {name}, times that without"),
+            "1.2",
+            of_static,
+        ));
+        table.row([name].into_iter().chain(ratios.iter().map(Spread::to_string)));
+    }
+    Ok(Figures {
+        tables: vec![table],
+        goals,
+    })
 }
 
-fn best(commands: &[Vec<String>], runs: usize) -> Option<Vec<f64>> {
-    let commands: Vec<String> = commands.iter().map(|words| hyperfine::quoted(words)).collect();
-    hyperfine::best(&["-N", "--warmup", "2", "--runs", &runs.to_string()], &commands)
+/// In seconds: what the bare command takes, and what each of these takes more, by round.
+fn over_bare(commands: &[Vec<String>], rounds: usize) -> Result<(f64, Vec<Vec<f64>>)> {
+    let mut all = vec![vec![COMMAND.to_owned()]];
+    all.extend_from_slice(commands);
+    let times = in_turns(&all, GROUP, GROUP * rounds, |words| {
+        child::time(&mut child::of_words(words))
+    })?;
+    let medians =
+        |own: &Vec<f64>| -> Vec<f64> { own.chunks(GROUP).map(|group| median(group.iter().copied())).collect() };
+    let mut figures = times.iter().map(medians);
+    let bare = figures.next().ok_or("nothing was measured")?;
+    let over = figures.map(|own| own.iter().zip(&bare).map(|(own, bare)| own - bare).collect());
+    Ok((median(bare.iter().copied()), over.collect()))
 }
