@@ -1,12 +1,12 @@
 //! backoff next to other tools, in figures.
 //!
-//! Prints tables, and writes them with a picture into a copy of `docs/performance.md`, which explains what is measured and
+//! Prints tables, and writes them with a picture into of `docs/performance.md`, which explains what is measured and
 //! how. What is compared takes turns. A tool that is missing is named and left out. Those that are not on PATH, or
 //! have another name there, are named by TIMEOUT, DEBIAN_RETRY, RECUR, ATTEMPT and EB.
 
+mod columns;
 mod dots;
 mod floor;
-mod goals;
 mod log;
 mod machine;
 mod options;
@@ -16,7 +16,7 @@ mod tools;
 
 use std::fs;
 
-use goals::Goal;
+use columns::Column;
 pub use options::Options;
 use tools::Tool;
 
@@ -34,9 +34,13 @@ struct Bench {
 }
 
 /// What they give back.
+#[derive(Default)]
 struct Figures {
+    /// Of the table of tools.
+    columns: Vec<Column>,
+    /// What the figures of these columns are.
+    scales: Vec<String>,
     tables: Vec<Table>,
-    goals: Vec<Goal>,
 }
 
 impl Bench {
@@ -59,27 +63,27 @@ pub fn run(options: Options) -> Result<()> {
         probe: builds::probe()?,
     };
     fs::create_dir_all(bench.options.dir().join("performance"))?;
-    let mut tables = Vec::new();
-    add(&mut tables, vec![machine::table(&bench, &missing)]);
-    let mut goals = Vec::new();
+    let machine = machine::table(&bench, &missing)?;
+    let mut all = Figures::default();
     for part in bench.options.parts() {
+        eprintln!("measuring {part:?}");
         let measured = parts::measure(*part, &bench)?;
-        add(&mut tables, measured.tables);
-        goals.extend(measured.goals);
+        all.columns.extend(measured.columns);
+        all.scales.extend(measured.scales);
+        all.tables.extend(measured.tables);
     }
-    // They are about all parts.
-    if bench.options.has_all_parts() {
-        goals.push(machine::size_of_program(&bench)?);
-        add(&mut tables, vec![goals::table(&goals)]);
+    if !all.columns.is_empty() {
+        let tools = columns::table(&all.scales.join(" "), &bench.tools, &all.columns);
+        all.tables.insert(0, tools);
     }
-    write(&bench, &tables)
-}
-
-/// Prints them as well.
-fn add(all: &mut Vec<Table>, tables: Vec<Table>) {
-    for table in tables {
+    all.tables.push(machine);
+    for table in &all.tables {
         println!("{}", table.markdown());
-        all.push(table);
+    }
+    // The page is about all parts.
+    match bench.options.has_all_parts() {
+        true => write(&bench, &all.tables),
+        false => Ok(()),
     }
 }
 

@@ -22,8 +22,8 @@ pub struct Options {
     parts: Vec<Part>,
 }
 
-/// What is measured, in the order of the document.
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub enum Part {
     StartUp,
     Retries,

@@ -31,9 +31,9 @@ pub fn run(options: &Options) -> Result<()> {
     let backoff = builds::static_one()?.ok_or("there is no compiler for the static build")?;
     let taken = situations::count(&backoff)?;
     println!("{}", table(&taken).markdown());
-    committed::within_limits(&taken)?;
     let file = builds::root().join("lab/counts.csv");
     if options.bless {
+        committed::within_limits(&taken)?;
         fs::write(&file, committed::csv(&taken))?;
         let page = builds::root().join("docs/performance.md");
         let filled = document::filled(&fs::read_to_string(&page)?, &[table(&taken)])?;

@@ -8,10 +8,9 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::compare::goals::Goal;
+use crate::compare::columns::Column;
 use crate::compare::tools::{NO_WAIT, Tool};
 use crate::compare::{Bench, Figures};
-use crate::table::{Table, or_dash};
 use crate::{Result, child};
 
 /// Long enough, and nobody else's.
@@ -59,42 +58,32 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
         settling: Duration::from_millis(settling),
         watched: Duration::from_millis(watched),
     };
-    let title = format!(
-        "KiB of a tool with the processes that it needs, without the command: private (PSS); wake-ups in {} s",
+    let mut running = Column::new("KiB while the command runs", "-");
+    let mut between = Column::new("KiB between attempts", "300");
+    let mut counts = Column::new("processes, threads, wake-ups", "1, 1, 0");
+    for tool in &bench.tools {
+        let mut all = Vec::new();
+        for (column, state) in [(&mut running, &COMMAND_RUNS), (&mut between, &BETWEEN_ATTEMPTS)] {
+            if let Some(held) = watch(tool, state, &times)? {
+                column.set(tool.title, format!("{} ({})", held.private, held.pss));
+                all.push(held);
+            }
+        }
+        let most = |count: fn(&Held) -> u64| all.iter().map(count).max().unwrap_or(0);
+        let (processes, threads) = (most(|held| held.processes), most(|held| held.threads));
+        counts.set(
+            tool.title,
+            format!("{processes}, {threads}, {}", most(|held| held.switches)),
+        );
+    }
+    let scale = format!(
+        "KiB are private (PSS), with the processes that the tool needs and without the command; wake-ups are those in {} s.",
         times.watched.as_secs_f64()
     );
-    let columns = [
-        "tool",
-        "while the command runs",
-        "between attempts",
-        "processes",
-        "threads",
-        "wake-ups",
-    ];
-    let mut table = Table::new("memory", &title, &columns);
-    let mut of_static = None;
-    for tool in &bench.tools {
-        let running = watch(tool, &COMMAND_RUNS, &times)?;
-        let between = watch(tool, &BETWEEN_ATTEMPTS, &times)?;
-        let kib = |held: &Held| format!("{} ({})", held.private, held.pss);
-        // Most of them have more between attempts.
-        let more = |count: fn(&Held) -> u64| running.iter().chain(&between).map(count).max().unwrap_or(0).to_string();
-        table.row([
-            tool.title.to_owned(),
-            or_dash(running.as_ref().map(kib)),
-            or_dash(between.as_ref().map(kib)),
-            more(|held| held.processes),
-            more(|held| held.threads),
-            more(|held| held.switches),
-        ]);
-        if let Some(held) = between.filter(|_| tool.is_static()) {
-            of_static = Some(format!("{} KiB; {}; {}", held.private, held.threads, held.switches));
-        }
-    }
-    let what = "between attempts: private memory; threads; wake-ups";
     Ok(Figures {
-        tables: vec![table],
-        goals: vec![Goal::new(what, "300 KiB; 1; 0", of_static)],
+        columns: vec![running, between, counts],
+        scales: vec![scale],
+        tables: Vec::new(),
     })
 }
 

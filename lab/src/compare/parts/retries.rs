@@ -1,10 +1,10 @@
 //! What one more attempt costs when there is no wait before it.
 
-use crate::compare::goals::Goal;
+use crate::compare::columns::{Column, FLOOR};
 use crate::compare::tools::NO_WAIT;
 use crate::compare::{Bench, Figures};
 use crate::measure::{Spread, in_turns, median};
-use crate::table::{Table, digits};
+use crate::table::digits;
 use crate::{Result, child};
 
 const COMMAND: &str = "false";
@@ -27,25 +27,20 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
     let times = in_turns(&commands, 1, rounds, |pair| attempt(pair.as_ref(), retries))?;
     let (from_here, times) = times.split_first().ok_or("nothing was measured")?;
 
-    let title = format!(
-        "`TOOL {COMMAND}` with {} attempts less one with 1, by {retries}, over starting `{COMMAND}` from the benchmark, which \
-         takes {} ms; {rounds} rounds",
-        retries + 1,
+    let mut column = Column::new("one more attempt", "1.25");
+    column.set(FLOOR, "1");
+    for (tool, own) in tools.into_iter().zip(times) {
+        column.set(tool.title, Spread::of_ratio(own, from_here).to_string());
+    }
+    let scale = format!(
+        "One more attempt of `{COMMAND}` is without a wait, times starting it from the benchmark, which takes {} ms ({rounds} rounds \
+         of {retries}).",
         digits(median(from_here.iter().map(|seconds| 1e3 * seconds)))
     );
-    let mut table = Table::new("retries", &title, &["tool", "one more attempt"]);
-    let mut of_static = None;
-    for (tool, own) in tools.into_iter().zip(times) {
-        let times_from_here = Spread::of_ratio(own, from_here);
-        table.row([tool.title.to_owned(), times_from_here.to_string()]);
-        if tool.is_static() {
-            of_static = Some(times_from_here);
-        }
-    }
-    let what = "one more attempt without a wait, times starting the command from here";
     Ok(Figures {
-        tables: vec![table],
-        goals: vec![Goal::new(what, "1.25", of_static)],
+        columns: vec![column],
+        scales: vec![scale],
+        tables: Vec::new(),
     })
 }
 

@@ -1,11 +1,11 @@
 //! What a tool adds to a command that succeeds, and what options add to that.
 
+use crate::compare::columns::Column;
 use crate::compare::dots::{Dot, Dots};
-use crate::compare::goals::Goal;
 use crate::compare::tools::{NO_WAIT, Tool};
 use crate::compare::{Bench, Figures};
 use crate::measure::{Spread, in_turns, median};
-use crate::table::{Table, digits, or_dash};
+use crate::table::{Table, digits};
 use crate::{Result, child};
 
 const COMMAND: &str = "true";
@@ -18,19 +18,20 @@ const OPTIONS: [&[&str]; 4] = [
     &["--stdout", "success"],
 ];
 
-/// So many runs in turns make a figure: their median.
+/// So many runs in turns make a figure: the best of them, as other work only makes them longer.
 const GROUP: usize = 5;
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
-    let mut figures = bare(bench)?;
-    let with_options = with_options(bench)?;
-    figures.tables.extend(with_options.tables);
-    figures.goals.extend(with_options.goals);
-    Ok(figures)
+    let (column, scale) = bare(bench)?;
+    Ok(Figures {
+        columns: vec![column],
+        scales: vec![scale],
+        tables: vec![with_options(bench)?],
+    })
 }
 
 /// In front of the bare command, next to other tools.
-fn bare(bench: &Bench) -> Result<Figures> {
+fn bare(bench: &Bench) -> Result<(Column, String)> {
     let wrapped = |tool: &Tool| tool.wrap(1, NO_WAIT, &[COMMAND]);
     let (tools, commands): (Vec<_>, Vec<_>) = bench
         .tools
@@ -40,37 +41,21 @@ fn bare(bench: &Bench) -> Result<Figures> {
     let rounds = bench.rounds(80, 2);
     let (bare, over) = over_bare(&commands, rounds)?;
     let timeout = tools.iter().position(|tool| tool.title == "timeout").map(|i| &over[i]);
-    let scale = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
-    let title = format!(
-        "What `TOOL {COMMAND}` takes more than `{COMMAND}`; {rounds} rounds of {GROUP} runs (`{COMMAND}` takes {} ms{})",
+    let added = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
+    let scale = format!(
+        "Start-up is what a tool adds to `{COMMAND}`, times what `timeout` adds (`{COMMAND}` takes {} ms{}; {rounds} rounds, of \
+         {GROUP} runs the best).",
         digits(1e3 * bare),
-        scale.unwrap_or_default()
+        added.unwrap_or_default()
     );
-    let mut table = Table::new("start-up", &title, &["tool", "times what `timeout` adds"]);
-    let (mut dots, mut goals) = (Vec::new(), Vec::new());
+    let mut column = Column::new("start-up", "0.40; *backoff* 1.0");
+    let mut dots = Vec::new();
     for (tool, own) in tools.iter().zip(&over) {
-        let times_timeout = timeout.map(|timeout| Spread::of_ratio(own, timeout));
-        table.row([
-            tool.title.to_owned(),
-            or_dash(times_timeout.map(|times| times.to_string())),
-        ]);
-        if let Some(times) = times_timeout {
-            dots.push(Dot {
-                name: tool.title,
-                figure: times,
-            });
-        }
-        if tool.is_backoff() {
-            let (build, at_most) = if tool.is_static() {
-                ("static", "0.40")
-            } else {
-                ("plain", "1.0")
-            };
-            goals.push(Goal::new(
-                format!("start-up, {build} build, times `timeout`"),
-                at_most,
-                times_timeout,
-            ));
+        if let Some(timeout) = timeout {
+            let figure = Spread::of_ratio(own, timeout);
+            column.set(tool.title, figure.to_string());
+            let name = tool.title;
+            dots.push(Dot { name, figure });
         }
     }
     Dots {
@@ -79,14 +64,11 @@ fn bare(bench: &Bench) -> Result<Figures> {
         dots: &dots,
     }
     .write(&bench.options.dir().join("performance/start-up.svg"))?;
-    Ok(Figures {
-        tables: vec![table],
-        goals,
-    })
+    Ok((column, scale))
 }
 
 /// Of each build, next to the same build without an option.
-fn with_options(bench: &Bench) -> Result<Figures> {
+fn with_options(bench: &Bench) -> Result<Table> {
     let backoffs: Vec<&Tool> = bench.backoffs().collect();
     let mut commands = Vec::new();
     for tool in &backoffs {
@@ -98,30 +80,19 @@ fn with_options(bench: &Bench) -> Result<Figures> {
     let rounds = bench.rounds(80, 2);
     let (_, over) = over_bare(&commands, rounds)?;
     let builds: Vec<&[Vec<f64>]> = over.chunks(1 + OPTIONS.len()).collect();
-    let title =
-        format!("The same with options, times what the same build adds without one; {rounds} rounds of {GROUP} runs");
+    let title = format!(
+        "What each build adds to `{COMMAND}` with options, times what it adds without; {rounds} rounds, of {GROUP} runs the best"
+    );
     let titles = backoffs.iter().map(|tool| tool.title);
-    let columns: Vec<&str> = ["options"].into_iter().chain(titles).collect();
-    let mut table = Table::new("start-up-options", &title, &columns);
-    let mut goals = Vec::new();
+    let columns: Vec<&str> = ["options"].into_iter().chain(titles).chain(["at most"]).collect();
+    let mut table = Table::new("options", &title, &columns);
     for (i, options) in OPTIONS.iter().enumerate() {
+        let ratio = |own: &&[Vec<f64>]| Spread::of_ratio(&own[1 + i], &own[0]).to_string();
         let name = format!("`{}`", options.join(" "));
-        let ratios: Vec<Spread> = builds
-            .iter()
-            .map(|own| Spread::of_ratio(&own[1 + i], &own[0]))
-            .collect();
-        let of_static = backoffs.iter().position(|tool| tool.is_static()).map(|at| ratios[at]);
-        goals.push(Goal::new(
-            format!("start-up with {name}, times that without"),
-            "1.2",
-            of_static,
-        ));
-        table.row([name].into_iter().chain(ratios.iter().map(Spread::to_string)));
+        let cells = [name].into_iter().chain(builds.iter().map(ratio));
+        table.row(cells.chain(["1.2".to_owned()]));
     }
-    Ok(Figures {
-        tables: vec![table],
-        goals,
-    })
+    Ok(table)
 }
 
 /// In seconds: what the bare command takes, and what each of these takes more, by round.
@@ -131,9 +102,9 @@ fn over_bare(commands: &[Vec<String>], rounds: usize) -> Result<(f64, Vec<Vec<f6
     let times = in_turns(&all, GROUP, GROUP * rounds, |words| {
         child::time(&mut child::of_words(words))
     })?;
-    let medians =
-        |own: &Vec<f64>| -> Vec<f64> { own.chunks(GROUP).map(|group| median(group.iter().copied())).collect() };
-    let mut figures = times.iter().map(medians);
+    let least = |group: &[f64]| group.iter().copied().fold(f64::INFINITY, f64::min);
+    let best = |own: &Vec<f64>| -> Vec<f64> { own.chunks(GROUP).map(least).collect() };
+    let mut figures = times.iter().map(best);
     let bare = figures.next().ok_or("nothing was measured")?;
     let over = figures.map(|own| own.iter().zip(&bare).map(|(own, bare)| own - bare).collect());
     Ok((median(bare.iter().copied()), over.collect()))

@@ -1,7 +1,6 @@
 //! What passes through backoff: output that is looked at or kept, input that is replayed; next to plain pipes and to grep.
 
 use crate::Result;
-use crate::compare::goals::Goal;
 use crate::compare::tools::Tool;
 use crate::compare::{Bench, Figures, log};
 use crate::measure::{Spread, in_turns, median};
@@ -66,25 +65,23 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
         digits(median(times[0].iter().copied()))
     );
     let titles = backoffs.iter().map(|tool| tool.title);
-    let columns: Vec<&str> = ["what"].into_iter().chain(titles).chain(["grep -c"]).collect();
+    let columns: Vec<&str> = ["what"]
+        .into_iter()
+        .chain(titles)
+        .chain(["grep -c", "at most"])
+        .collect();
     let mut table = Table::new("throughput", &title, &columns);
     let mut ratios = times[1..].iter().map(|own| Spread::of_ratio(own, &times[0]));
-    let mut goals = Vec::new();
     for task in tasks {
         let grep = task.grep.and_then(|_| ratios.next());
         let own: Vec<Spread> = ratios.by_ref().take(backoffs.len()).collect();
         let cells = own.iter().map(Spread::to_string);
         let grep = or_dash(grep.map(|grep| grep.to_string()));
-        table.row([task.name.clone()].into_iter().chain(cells).chain([grep]));
-        let of_static = backoffs.iter().position(|tool| tool.is_static()).map(|at| own[at]);
-        goals.push(Goal::new(
-            format!("{}, times `cat FILE | cat`", task.name),
-            task.at_most,
-            of_static,
-        ));
+        let last = [grep, task.at_most.to_owned()];
+        table.row([task.name].into_iter().chain(cells).chain(last));
     }
     Ok(Figures {
         tables: vec![table],
-        goals,
+        ..Figures::default()
     })
 }

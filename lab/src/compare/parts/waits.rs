@@ -3,38 +3,36 @@
 use std::time::Duration;
 
 use crate::Result;
-use crate::compare::goals::Goal;
+use crate::compare::columns::{Column, FLOOR};
 use crate::compare::stamps::{Runner, gaps};
 use crate::compare::tools::Tool;
 use crate::compare::{Bench, Figures};
 use crate::measure::{in_turns, median, quantile, sorted};
-use crate::table::{Table, digits};
+use crate::table::digits;
 
 /// Milliseconds, and how many waits in a round. Without a wait there is still the time that a retry takes.
 const WAITS: [(u64, usize); 3] = [(0, 50), (10, 20), (100, 5)];
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
-    let title = "How late an attempt starts after a wait, in us: median, and 99 of 100 are no later";
-    let mut table = Table::new("waits", title, &["tool", "after 10 ms", "p99", "after 100 ms", "p99"]);
-    let (mut floor, mut of_static) = (None, None);
-    for (runner, [short, long]) in late(bench)? {
-        let at = |by: &[f64], share| digits(quantile(by, share));
-        let cells = [at(&short, 0.5), at(&short, 0.99), at(&long, 0.5), at(&long, 0.99)];
-        table.row([runner.title().to_owned()].into_iter().chain(cells));
-        let late = quantile(&short, 0.5);
-        match runner {
-            Runner::Floor => floor = Some(late),
-            Runner::Tool(tool) if tool.is_static() => of_static = Some(late),
-            Runner::Tool(_) => {}
+    let mut columns = [
+        Column::new("us late after 10 ms", "60 over the machine"),
+        Column::new("us late after 100 ms", "-"),
+    ];
+    for (runner, late) in late(bench)? {
+        let line = match runner {
+            Runner::Floor => FLOOR,
+            Runner::Tool(tool) => tool.title,
+        };
+        for (column, by) in columns.iter_mut().zip(late) {
+            let (median, slowest) = (quantile(&by, 0.5), quantile(&by, 0.99));
+            column.set(line, format!("{} ({})", digits(median), digits(slowest)));
         }
     }
-    let more = of_static
-        .zip(floor)
-        .map(|(own, floor)| format!("{:.0} us", own - floor));
-    let what = "a wait of 10 ms, later than the machine itself by (median)";
+    let scale = "How late an attempt comes after a wait is the median (p99).";
     Ok(Figures {
-        tables: vec![table],
-        goals: vec![Goal::new(what, "60 us", more)],
+        columns: columns.into(),
+        scales: vec![scale.to_owned()],
+        tables: Vec::new(),
     })
 }
 
