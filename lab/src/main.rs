@@ -17,10 +17,12 @@ mod bench;
 mod builds;
 mod child;
 mod compare;
-mod log;
+mod counts;
+mod document;
 mod measure;
 mod plots;
 mod storm;
+mod table;
 
 use std::process::ExitCode;
 
@@ -36,12 +38,10 @@ enum Study {
     Storm(storm::Options),
     /// Puts backoff and other tools through the same scenes: the tables of docs/comparison.md
     Behaviour(behaviour::Options),
-    /// Measures backoff next to other tools: the tables and charts of docs/performance.md
+    /// Measures backoff next to other tools: the tables and the picture of docs/performance.md
     Compare(compare::Options),
-    /// Measures the start-up and a retry, next to `timeout` and the bare command
-    Startup(bench::startup::Options),
-    /// Measures what passes through: output that is looked at or kept, input that is replayed
-    Streams(bench::streams::Options),
+    /// Counts instructions, page faults and system calls, and compares them with lab/counts.csv
+    Counts(counts::Options),
     /// Measures the search in output by itself, over log lines in memory
     Scanner(bench::scanner::Options),
     /// Measures budgets: a storm of real runs, and what a run that succeeds pays
@@ -58,8 +58,7 @@ fn main() -> ExitCode {
         Study::Storm(options) => storm::run(&options),
         Study::Behaviour(options) => behaviour::run(&options),
         Study::Compare(options) => compare::run(options),
-        Study::Startup(options) => bench::startup::run(&options),
-        Study::Streams(options) => bench::streams::run(&options),
+        Study::Counts(options) => counts::run(&options),
         Study::Scanner(options) => bench::scanner::run(&options),
         Study::Store(options) => bench::store::run(&options),
         Study::Attack(options) => attack::run(&options),

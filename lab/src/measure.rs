@@ -1,5 +1,7 @@
 //! Runs that take turns, medians and quantiles.
 
+use std::fmt;
+
 use crate::Result;
 
 /// Figures by item, of so many rounds in which all take turns, so that a change of the machine's speed hits
@@ -24,19 +26,41 @@ pub fn in_turns<T, F: Clone>(
     Ok(figures)
 }
 
+/// The median of some figures, and what one and nine in ten of them are no more than.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    pub low: f64,
+    pub median: f64,
+    pub high: f64,
+}
+
+impl Spread {
+    pub fn of(figures: impl IntoIterator<Item = f64>) -> Spread {
+        let figures = sorted(figures);
+        Spread {
+            low: quantile(&figures, 0.1),
+            median: figures[figures.len() / 2],
+            high: quantile(&figures, 0.9),
+        }
+    }
+
+    /// Of what one takes over the other in the same round.
+    pub fn of_ratio(own: &[f64], yardstick: &[f64]) -> Spread {
+        Spread::of(own.iter().zip(yardstick).map(|(own, yardstick)| own / yardstick))
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = if self.median < 10.0 { 2 } else { 0 };
+        let Spread { low, median, high } = self;
+        write!(f, "{median:.places$} ({low:.places$}-{high:.places$})")
+    }
+}
+
 pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     let figures = sorted(figures);
     figures[figures.len() / 2]
-}
-
-/// The median of what one takes over the other in the same round.
-pub fn ratio(own: &[f64], yardstick: &[f64]) -> f64 {
-    median(own.iter().zip(yardstick).map(|(own, yardstick)| own / yardstick))
-}
-
-/// The median of what one takes more than the other in the same round.
-pub fn over(own: &[f64], bare: &[f64]) -> f64 {
-    median(own.iter().zip(bare).map(|(own, bare)| own - bare))
 }
 
 pub fn sorted(figures: impl IntoIterator<Item = f64>) -> Vec<f64> {

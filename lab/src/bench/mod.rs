@@ -3,9 +3,7 @@
 mod redis;
 pub mod scanner;
 mod service;
-pub mod startup;
 pub mod store;
-pub mod streams;
 
 use clap::Args;
 

@@ -10,7 +10,7 @@ use clap::Args;
 use super::Pace;
 use super::redis::Server;
 use super::service::{Service, Storm};
-use crate::measure::{in_turns, median, ratio};
+use crate::measure::{Spread, in_turns, median};
 use crate::{Result, builds, child};
 
 #[derive(Args)]
@@ -78,7 +78,7 @@ fn costs(backoff: &str, stores: &[Store], rounds: usize) -> Result<()> {
     })?;
     println!("a run that succeeds, {rounds} interleaved runs, medians: the budget is asked before and after it");
     for ((shown, _), own) in commands.iter().zip(&times) {
-        let ratio = ratio(own, &times[0]);
+        let ratio = Spread::of_ratio(own, &times[0]).median;
         let own = median(own.iter().map(|time| time * 1e6));
         println!("  {shown:16} {own:8.1} us {ratio:6.2} x");
     }

@@ -3,42 +3,45 @@
 use std::process::Command;
 
 use super::Bench;
-use super::table::Table;
+use crate::Result;
+use crate::table::Table;
 
-pub fn table(bench: &Bench, missing: &[&str]) -> Table {
+pub fn table(bench: &Bench, missing: &[&str]) -> Result<Table> {
     let mut tools = Vec::new();
     for tool in &bench.tools {
         tools.push(format!("{} {}", tool.title, tool.version()).trim().to_owned());
     }
     let missing = match missing {
-        [] => String::new(),
-        missing => format!(" Not found, and left out: {}.", missing.join(", ")),
+        [] => "nothing".to_owned(),
+        missing => missing.join("; "),
     };
     let quick = if bench.options.quick {
-        ", too few rounds to be true"
+        ", in too few rounds to be true"
     } else {
         ""
     };
-    let title = format!("What was measured on {}{quick}.{missing}", said_by("date", "+%F"));
+    let title = format!("Measured on {}{quick}.", said_by("date", "+%F"));
     let mut table = Table::new("machine", &title, &["what", "which"]);
     table.words = 2;
     table.row(["system".into(), said_by("uname", "-srm")]);
     table.row(["processors".into(), processors()]);
-    table.row(["other work".into(), other_work(bench)]);
+    table.row(["load before".into(), load()]);
     table.row(["tools".into(), tools.join("; ")]);
-    table
+    table.row(["not found, and left out".into(), missing]);
+    if let Some(tool) = bench.tools.iter().find(|tool| tool.is_static()) {
+        let megabytes = std::fs::metadata(tool.program())?.len() as f64 / 1e6;
+        table.row([
+            "size of the static program".into(),
+            format!("{megabytes:.1} MB, of 5 at most"),
+        ]);
+    }
+    Ok(table)
 }
 
 /// Whether the machine had something else to do.
-fn other_work(bench: &Bench) -> String {
+fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or_default();
-    let first = if bench.options.first {
-        "; kept out by `--first`"
-    } else {
-        ""
-    };
-    format!("a load of {load} before{first}")
+    load.split(' ').next().unwrap_or_default().to_owned()
 }
 
 fn processors() -> String {

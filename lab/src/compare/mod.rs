@@ -1,40 +1,34 @@
 //! backoff next to other tools, in figures.
 //!
-//! Prints tables, and writes them as Markdown and CSV, with charts, into a directory. What is compared takes
-//! turns; `docs/performance.md` explains what is measured and how. A tool that is missing is left out. Those
-//! that are not on PATH, or have another name there, are named by TIMEOUT, DEBIAN_RETRY, RECUR, ATTEMPT and EB.
+//! Prints tables, and writes them with a picture into of `docs/performance.md`, which explains what is measured and
+//! how. What is compared takes turns. A tool that is missing is named and left out. Those that are not on PATH, or
+//! have another name there, are named by TIMEOUT, DEBIAN_RETRY, RECUR, ATTEMPT and EB.
 
-mod document;
+mod columns;
 mod dots;
 mod floor;
-mod hyperfine;
-mod load;
+mod log;
 mod machine;
 mod options;
 mod parts;
-mod precedence;
 mod stamps;
-mod summary;
-mod table;
 mod tools;
 
 use std::fs;
-use std::path::PathBuf;
 
+use columns::Column;
 pub use options::Options;
-use options::Part;
-use summary::Headline;
-use table::Table;
 use tools::Tool;
 
-use crate::{Result, builds};
+use crate::table::Table;
+use crate::{Result, builds, document};
+
+const PAGE: &str = "performance.md";
 
 /// What the parts are given.
 struct Bench {
     tools: Vec<Tool>,
     options: Options,
-    /// Where files go.
-    into: PathBuf,
     /// The child that tells when it was started.
     probe: String,
 }
@@ -42,23 +36,22 @@ struct Bench {
 /// What they give back.
 #[derive(Default)]
 struct Figures {
+    /// Of the table of tools.
+    columns: Vec<Column>,
+    /// What the figures of these columns are.
+    scales: Vec<String>,
     tables: Vec<Table>,
-    headlines: Vec<Headline>,
 }
 
 impl Bench {
-    /// Before others, where that was asked for.
-    fn first(&self, first: bool) -> Result<()> {
-        if self.options.first {
-            precedence::set(first)
-        } else {
-            Ok(())
-        }
-    }
-
     /// How often, unless it has to be quick.
     fn rounds(&self, full: usize, quick: usize) -> usize {
         if self.options.quick { quick } else { full }
+    }
+
+    /// The builds of backoff that are here.
+    fn backoffs(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().filter(|tool| tool.is_backoff())
     }
 }
 
@@ -66,43 +59,38 @@ pub fn run(options: Options) -> Result<()> {
     let (tools, missing) = tools::find()?;
     let bench = Bench {
         tools,
-        into: options.dir(),
         options,
         probe: builds::probe()?,
     };
-    fs::create_dir_all(&bench.into)?;
+    fs::create_dir_all(bench.options.dir().join("performance"))?;
+    let machine = machine::table(&bench, &missing)?;
     let mut all = Figures::default();
-    add(&mut all.tables, vec![machine::table(&bench, &missing)]);
     for part in bench.options.parts() {
-        // A pipeline takes all processors, and would take them from everybody.
-        bench.first(*part != Part::Throughput)?;
+        eprintln!("measuring {part:?}");
         let measured = parts::measure(*part, &bench)?;
-        add(&mut all.tables, measured.tables);
-        all.headlines.extend(measured.headlines);
+        all.columns.extend(measured.columns);
+        all.scales.extend(measured.scales);
+        all.tables.extend(measured.tables);
     }
-    // The short answer is to all questions.
-    if bench.options.has_all_parts() {
-        add(&mut all.tables, vec![summary::table(&bench.tools, &all.headlines)]);
+    if !all.columns.is_empty() {
+        let tools = columns::table(&all.scales.join(" "), &bench.tools, &all.columns);
+        all.tables.insert(0, tools);
     }
-    write(&bench, &all.tables)
-}
-
-/// Prints them as well.
-fn add(all: &mut Vec<Table>, tables: Vec<Table>) {
-    for table in tables {
+    all.tables.push(machine);
+    for table in &all.tables {
         println!("{}", table.markdown());
-        all.push(table);
+    }
+    // The page is about all parts.
+    match bench.options.has_all_parts() {
+        true => write(&bench, &all.tables),
+        false => Ok(()),
     }
 }
 
 fn write(bench: &Bench, tables: &[Table]) -> Result<()> {
-    for table in tables {
-        table.write_csv(&bench.into)?;
-    }
-    match bench.options.document() {
-        Some(document) => document::fill(&document, tables)?,
-        None => tables.iter().try_for_each(|table| table.write_markdown(&bench.into))?,
-    }
-    println!("Tables and charts are in {}.", bench.into.display());
+    let page = fs::read_to_string(builds::root().join("docs").join(PAGE))?;
+    let path = bench.options.dir().join(PAGE);
+    fs::write(&path, document::filled(&page, tables)?)?;
+    println!("The page is {}.", path.display());
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::tools::{Tool, Wait};
+use super::tools::Tool;
 use super::{Bench, floor};
 use crate::{Result, child};
 
@@ -24,20 +24,17 @@ impl Runner {
     }
 }
 
-/// From the start of each attempt to the start of the next, in seconds, of a run with so many waits. `more` options go
-/// first.
-pub fn gaps(bench: &Bench, runner: &Runner, waits: usize, wait: Wait, more: &[&str]) -> Result<Vec<f64>> {
+/// From the start of each attempt to the start of the next, in seconds, of a run with so many waits.
+pub fn gaps(bench: &Bench, runner: &Runner, waits: usize, wait: Duration) -> Result<Vec<f64>> {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("stamps");
     let path = file.to_str().ok_or("a temporary directory that is not UTF-8")?;
     let command = [&bench.probe, "stamp", path, "1"];
-    let cannot = || format!("{} cannot wait so", runner.title());
-    match (runner, wait) {
-        (Runner::Floor, Wait::Fixed(length)) => floor::run(waits + 1, length, &command)?,
-        (Runner::Floor, Wait::UpTo(_)) => return Err(cannot().into()),
-        (Runner::Tool(tool), wait) => {
-            let mut words = tool.wrap(waits + 1, wait, &command).ok_or_else(cannot)?;
-            words.splice(1..1, more.iter().map(|word| (*word).to_owned()));
+    match runner {
+        Runner::Floor => floor::run(waits + 1, wait, &command)?,
+        Runner::Tool(tool) => {
+            let words = tool.wrap(waits + 1, wait, &command);
+            let words = words.ok_or_else(|| format!("{} cannot wait so", tool.title))?;
             child::time(&mut child::of_words(&words))?;
         }
     }

@@ -6,18 +6,11 @@ use std::time::Duration;
 
 use crate::{Result, builds, child};
 
-/// The wait after each failed attempt.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Wait {
-    Fixed(Duration),
-    /// Drawn from all lengths up to this one.
-    UpTo(Duration),
-}
-
-pub const NO_WAIT: Wait = Wait::Fixed(Duration::ZERO);
+pub const NO_WAIT: Duration = Duration::ZERO;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
+    StaticBackoff,
     Backoff,
     Timeout,
     Loop,
@@ -53,7 +46,7 @@ pub fn find() -> Result<(Vec<Tool>, Vec<&'static str>)> {
         None => ("recur", Kind::RecurGo),
     };
     let candidates = [
-        ("backoff, static", Kind::Backoff, static_one),
+        ("backoff, static", Kind::StaticBackoff, static_one),
         ("backoff", Kind::Backoff, builds::plain()?),
         ("timeout", Kind::Timeout, named("TIMEOUT", "timeout")),
         ("loop in bash", Kind::Loop, "bash".to_owned()),
@@ -92,56 +85,37 @@ fn is_script(path: &str) -> bool {
 }
 
 impl Tool {
-    /// This tool in front of a command, with so many attempts. None if it cannot be told that.
-    pub fn wrap(&self, attempts: usize, wait: Wait, command: &[&str]) -> Option<Vec<String>> {
+    /// This tool in front of a command, with so many attempts and a wait after each that failed. None if it cannot be told
+    /// that.
+    pub fn wrap(&self, attempts: usize, wait: Duration, command: &[&str]) -> Option<Vec<String>> {
         let n = attempts.to_string();
-        let seconds = |length: Duration| format!("{}", length.as_secs_f64());
-        let with_unit = |length: Duration| format!("{}s", length.as_secs_f64());
-        let options: Vec<String> = match (self.kind, wait) {
-            (Kind::Backoff, Wait::Fixed(length)) => {
-                let length = with_unit(length);
-                ["-q", "-n", &n, "-b", &length, "-m", &length, "-j", "none", "--"]
-                    .map(str::to_owned)
-                    .into()
+        let seconds = format!("{}", wait.as_secs_f64());
+        let with_unit = format!("{seconds}s");
+        let options: &[&str] = match self.kind {
+            Kind::StaticBackoff | Kind::Backoff => {
+                &["-q", "-n", &n, "-b", &with_unit, "-m", &with_unit, "-j", "none", "--"]
             }
-            (Kind::Backoff, Wait::UpTo(most)) => {
-                let most = with_unit(most);
-                ["-q", "-n", &n, "-b", &most, "-m", &most, "-j", "full", "--"]
-                    .map(str::to_owned)
-                    .into()
-            }
-            (Kind::Timeout, NO_WAIT) if attempts == 1 => vec!["60".into()],
-            (Kind::Loop, Wait::Fixed(length)) => vec!["-c".into(), LOOP.into(), "loop".into(), n, seconds(length)],
+            Kind::Timeout if attempts == 1 => &["60"],
+            Kind::Loop => &["-c", LOOP, "loop", &n, &seconds],
             // Whole seconds only.
-            (Kind::Debian, Wait::Fixed(length)) if length.subsec_nanos() == 0 => {
-                ["-t", &n, "-d", &seconds(length), "--"].map(str::to_owned).into()
-            }
-            (Kind::RecurPython, Wait::Fixed(length)) => {
-                ["-t", &n, "-d", &seconds(length), "--"].map(str::to_owned).into()
-            }
-            (Kind::RecurPython, Wait::UpTo(most)) => ["-t", &n, "-j", &seconds(most), "--"].map(str::to_owned).into(),
-            (Kind::RecurGo, Wait::Fixed(length)) => {
-                ["-a", &n, "-d", &with_unit(length), "--"].map(str::to_owned).into()
-            }
-            (Kind::RecurGo, Wait::UpTo(most)) => ["-a", &n, "-j", &with_unit(most), "--"].map(str::to_owned).into(),
-            (Kind::Attempt, Wait::Fixed(length)) => ["fixed", "-w", &seconds(length), "-a", &n, "--"]
-                .map(str::to_owned)
-                .into(),
-            (Kind::Attempt, Wait::UpTo(most)) => ["fixed", "-w", "0", "-j", &seconds(most), "-a", &n, "--"]
-                .map(str::to_owned)
-                .into(),
+            Kind::Debian if wait.subsec_nanos() != 0 => return None,
+            Kind::Debian | Kind::RecurPython => &["-t", &n, "-d", &seconds, "--"],
+            Kind::RecurGo => &["-a", &n, "-d", &with_unit, "--"],
+            Kind::Attempt => &["fixed", "-w", &seconds, "-a", &n, "--"],
             // Its waits are as long as the command took, so many times as it draws.
-            (Kind::Eb, NO_WAIT) if attempts == 1 => vec!["-x".into(), n, "--".into()],
-            _ => return None,
+            Kind::Eb if attempts == 1 => &["-x", &n, "--"],
+            Kind::Timeout | Kind::Eb => return None,
         };
-        let mut words = vec![self.program.clone()];
-        words.extend(options);
-        words.extend(command.iter().map(|word| (*word).to_owned()));
-        Some(words)
+        let words = [&self.program as &str].into_iter().chain(options.iter().copied());
+        Some(words.chain(command.iter().copied()).map(str::to_owned).collect())
     }
 
     pub fn is_backoff(&self) -> bool {
-        self.kind == Kind::Backoff
+        matches!(self.kind, Kind::Backoff | Kind::StaticBackoff)
+    }
+
+    pub fn is_static(&self) -> bool {
+        self.kind == Kind::StaticBackoff
     }
 
     pub fn program(&self) -> &str {

@@ -8,51 +8,40 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::compare::dots::Dots;
-use crate::compare::summary::Headline;
-use crate::compare::table::{Table, digits};
-use crate::compare::tools::{NO_WAIT, Tool, Wait};
+use crate::compare::columns::Column;
+use crate::compare::tools::{NO_WAIT, Tool};
 use crate::compare::{Bench, Figures};
 use crate::{Result, child};
 
 /// Long enough, and nobody else's.
 const COMMAND: [&str; 2] = ["sleep", "600.0917"];
-const LONG: Wait = Wait::Fixed(Duration::from_secs(600));
+const LONG: Duration = Duration::from_secs(600);
 
 /// What a tool is made to wait for.
 struct State {
-    name: &'static str,
-    headline: &'static str,
     attempts: usize,
-    wait: Wait,
+    wait: Duration,
     command: &'static [&'static str],
 }
 
-const STATES: [State; 2] = [
-    State {
-        name: "the command",
-        headline: "memory while the command runs, PSS in MB",
-        attempts: 1,
-        wait: NO_WAIT,
-        command: &COMMAND,
-    },
-    State {
-        name: "the next attempt",
-        headline: "memory between attempts, PSS in MB",
-        attempts: 2,
-        wait: LONG,
-        command: &["false"],
-    },
-];
+const COMMAND_RUNS: State = State {
+    attempts: 1,
+    wait: NO_WAIT,
+    command: &COMMAND,
+};
+const BETWEEN_ATTEMPTS: State = State {
+    attempts: 2,
+    wait: LONG,
+    command: &["false"],
+};
 
 /// Of a tool and the processes it needs, without the command; memory in KiB.
 #[derive(Default)]
 struct Held {
     pss: u64,
     private: u64,
-    rss: u64,
-    processes: usize,
-    threads: usize,
+    processes: u64,
+    threads: u64,
     /// How often one of them gave up the processor by itself while it was watched.
     switches: u64,
 }
@@ -69,61 +58,33 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
         settling: Duration::from_millis(settling),
         watched: Duration::from_millis(watched),
     };
-    let title = format!(
-        "Memory of a tool that waits, with the processes that it needs and without the command; and how often \
-         they woke up in {} s",
+    let mut running = Column::new("KiB while the command runs", "-");
+    let mut between = Column::new("KiB between attempts", "300");
+    let mut counts = Column::new("processes, threads, wake-ups", "1, 1, 0");
+    for tool in &bench.tools {
+        let mut all = Vec::new();
+        for (column, state) in [(&mut running, &COMMAND_RUNS), (&mut between, &BETWEEN_ATTEMPTS)] {
+            if let Some(held) = watch(tool, state, &times)? {
+                column.set(tool.title, format!("{} ({})", held.private, held.pss));
+                all.push(held);
+            }
+        }
+        let most = |count: fn(&Held) -> u64| all.iter().map(count).max().unwrap_or(0);
+        let (processes, threads) = (most(|held| held.processes), most(|held| held.threads));
+        counts.set(
+            tool.title,
+            format!("{processes}, {threads}, {}", most(|held| held.switches)),
+        );
+    }
+    let scale = format!(
+        "KiB are private (PSS), with the processes that the tool needs and without the command; wake-ups are those in {} s.",
         times.watched.as_secs_f64()
     );
-    let columns = [
-        "tool",
-        "waits for",
-        "PSS, KiB",
-        "private, KiB",
-        "RSS, KiB",
-        "processes",
-        "threads",
-        "wake-ups",
-    ];
-    let mut table = Table::new("memory", &title, &columns);
-    table.words = 2;
-    let mut headlines = Vec::new();
-    for state in &STATES {
-        headlines.push(in_state(bench, state, &times, &mut table)?);
-    }
     Ok(Figures {
-        tables: vec![table],
-        headlines,
+        columns: vec![running, between, counts],
+        scales: vec![scale],
+        tables: Vec::new(),
     })
-}
-
-/// The lines of one state, and its chart.
-fn in_state(bench: &Bench, state: &State, times: &Times, table: &mut Table) -> Result<Headline> {
-    let mut headline = Headline::new(state.headline);
-    let mut dots = Vec::new();
-    for tool in &bench.tools {
-        let Some(held) = watch(tool, state, times)? else {
-            continue;
-        };
-        table.row([
-            tool.title.to_owned(),
-            state.name.to_owned(),
-            held.pss.to_string(),
-            held.private.to_string(),
-            held.rss.to_string(),
-            held.processes.to_string(),
-            held.threads.to_string(),
-            held.switches.to_string(),
-        ]);
-        headline.set(tool.title, digits(held.pss as f64 * 1024.0 / 1e6));
-        dots.push((tool.title, held.pss as f64));
-    }
-    Dots {
-        title: &format!("Memory while waiting for {}", state.name),
-        axis: "PSS in KiB",
-        dots: &dots,
-    }
-    .write(&bench.into.join(format!("memory-{}.svg", state.name.replace(' ', "-"))))?;
-    Ok(headline)
 }
 
 /// None if the tool cannot be told to do that.
@@ -153,7 +114,6 @@ fn held(child: &Child) -> Held {
         let memory = read("smaps_rollup");
         held.pss += number(&memory, "Pss:");
         held.private += number(&memory, "Pss_Anon:");
-        held.rss += number(&memory, "Rss:");
         held.processes += 1;
         for thread in numbers_in(&format!("/proc/{pid}/task")) {
             held.threads += 1;

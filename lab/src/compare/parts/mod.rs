@@ -1,6 +1,5 @@
 //! What is measured: one module for each part of the document.
 
-mod jitter;
 mod memory;
 mod retries;
 mod startup;
@@ -17,7 +16,6 @@ pub fn measure(part: Part, bench: &Bench) -> Result<Figures> {
         Part::Retries => retries::measure(bench),
         Part::Memory => memory::measure(bench),
         Part::Waits => waits::measure(bench),
-        Part::Jitter => jitter::measure(bench),
         Part::Throughput => throughput::measure(bench),
     }
 }

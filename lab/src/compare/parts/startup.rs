@@ -1,89 +1,111 @@
-//! What a tool adds to a command that succeeds.
+//! What a tool adds to a command that succeeds, and what options add to that.
 
-use crate::compare::dots::Dots;
-use crate::compare::summary::Headline;
-use crate::compare::table::{Table, digits, or_dash};
-use crate::compare::tools::NO_WAIT;
-use crate::compare::{Bench, Figures, hyperfine};
-use crate::measure::{in_turns, median, over};
+use crate::compare::columns::Column;
+use crate::compare::dots::{Dot, Dots};
+use crate::compare::tools::{NO_WAIT, Tool};
+use crate::compare::{Bench, Figures};
+use crate::measure::{Spread, in_turns, median};
+use crate::table::{Table, digits};
 use crate::{Result, child};
 
 const COMMAND: &str = "true";
 
-/// What one tool took, in milliseconds; of the bare command only the whole is known.
-struct Cost {
-    title: &'static str,
-    whole: f64,
-    over_bare: Option<f64>,
-    over_bare_by_hyperfine: Option<f64>,
-}
+/// What looks at the output of a command that prints nothing.
+const OPTIONS: [&[&str]; 4] = [
+    &["-r", "x"],
+    &["-i", "5s"],
+    &["--for", "curl"],
+    &["--stdout", "success"],
+];
+
+/// So many runs in turns make a figure: the best of them, as other work only makes them longer.
+const GROUP: usize = 5;
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
-    let rounds = bench.rounds(400, 5);
-    let costs = costs(bench, rounds)?;
-    let title = format!("`TOOL {COMMAND}`, {rounds} rounds in turns, medians");
-    let columns = [
-        "tool",
-        "whole run, ms",
-        "over the bare command, ms",
-        "times that of timeout",
-        "best run over the bare command by hyperfine, ms",
-    ];
-    let mut table = Table::new("start-up", &title, &columns);
-    let mut headline = Headline::new("start-up over the bare command, ms");
-    let timeout = costs.iter().find(|cost| cost.title == "timeout");
-    let timeout = timeout.and_then(|cost| cost.over_bare);
-    let mut dots = Vec::new();
-    for cost in &costs {
-        let times_timeout = cost.over_bare.zip(timeout).map(|(own, timeout)| own / timeout);
-        table.row([
-            cost.title.to_owned(),
-            digits(cost.whole),
-            or_dash(cost.over_bare.map(digits)),
-            or_dash(times_timeout.map(|times| format!("{times:.2}"))),
-            or_dash(cost.over_bare_by_hyperfine.map(digits)),
-        ]);
-        if let Some(own) = cost.over_bare {
-            headline.set(cost.title, digits(own));
-            dots.push((cost.title, own));
-        }
-    }
-    Dots {
-        title: "Start-up over the bare command",
-        axis: "milliseconds",
-        dots: &dots,
-    }
-    .write(&bench.into.join("start-up.svg"))?;
+    let (column, scale) = bare(bench)?;
     Ok(Figures {
-        tables: vec![table],
-        headlines: vec![headline],
+        columns: vec![column],
+        scales: vec![scale],
+        tables: vec![with_options(bench)?],
     })
 }
 
-/// The first is the bare command's.
-fn costs(bench: &Bench, rounds: usize) -> Result<Vec<Cost>> {
-    let mut titles = vec!["the bare command"];
-    let mut commands = vec![vec![COMMAND.to_owned()]];
-    for tool in &bench.tools {
-        if let Some(words) = tool.wrap(1, NO_WAIT, &[COMMAND]) {
-            titles.push(tool.title);
-            commands.push(words);
+/// In front of the bare command, next to other tools.
+fn bare(bench: &Bench) -> Result<(Column, String)> {
+    let wrapped = |tool: &Tool| tool.wrap(1, NO_WAIT, &[COMMAND]);
+    let (tools, commands): (Vec<_>, Vec<_>) = bench
+        .tools
+        .iter()
+        .filter_map(|tool| Some((tool, wrapped(tool)?)))
+        .unzip();
+    let rounds = bench.rounds(80, 2);
+    let (bare, over) = over_bare(&commands, rounds)?;
+    let timeout = tools.iter().position(|tool| tool.title == "timeout").map(|i| &over[i]);
+    let added = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
+    let scale = format!(
+        "Start-up is what a tool adds to `{COMMAND}`, times what `timeout` adds (`{COMMAND}` takes {} ms{}; {rounds} rounds, of \
+         {GROUP} runs the best).",
+        digits(1e3 * bare),
+        added.unwrap_or_default()
+    );
+    let mut column = Column::new("start-up", "0.40; *backoff* 1.0");
+    let mut dots = Vec::new();
+    for (tool, own) in tools.iter().zip(&over) {
+        if let Some(timeout) = timeout {
+            let figure = Spread::of_ratio(own, timeout);
+            column.set(tool.title, figure.to_string());
+            let name = tool.title;
+            dots.push(Dot { name, figure });
         }
     }
-    let times = in_turns(&commands, rounds / 20, rounds, |words| {
-        child::time(&mut child::of_words(words))
-    })?;
-    let best = best(&commands, bench.rounds(200, 5));
-    let costs = titles.into_iter().enumerate().map(|(i, title)| Cost {
-        title,
-        whole: 1e3 * median(times[i].iter().copied()),
-        over_bare: (i > 0).then(|| 1e3 * over(&times[i], &times[0])),
-        over_bare_by_hyperfine: best.as_ref().filter(|_| i > 0).map(|best| 1e3 * (best[i] - best[0])),
-    });
-    Ok(costs.collect())
+    Dots {
+        title: "Start-up: what a tool adds to a command",
+        axis: "times what timeout adds: median, and eight of ten rounds",
+        dots: &dots,
+    }
+    .write(&bench.options.dir().join("performance/start-up.svg"))?;
+    Ok((column, scale))
 }
 
-fn best(commands: &[Vec<String>], runs: usize) -> Option<Vec<f64>> {
-    let commands: Vec<String> = commands.iter().map(|words| hyperfine::quoted(words)).collect();
-    hyperfine::best(&["-N", "--warmup", "2", "--runs", &runs.to_string()], &commands)
+/// Of each build, next to the same build without an option.
+fn with_options(bench: &Bench) -> Result<Table> {
+    let backoffs: Vec<&Tool> = bench.backoffs().collect();
+    let mut commands = Vec::new();
+    for tool in &backoffs {
+        for options in [&[][..]].into_iter().chain(OPTIONS) {
+            let words = [&[tool.program()][..], options, &["--", COMMAND]].concat();
+            commands.push(words.into_iter().map(str::to_owned).collect());
+        }
+    }
+    let rounds = bench.rounds(80, 2);
+    let (_, over) = over_bare(&commands, rounds)?;
+    let builds: Vec<&[Vec<f64>]> = over.chunks(1 + OPTIONS.len()).collect();
+    let title = format!(
+        "What each build adds to `{COMMAND}` with options, times what it adds without; {rounds} rounds, of {GROUP} runs the best"
+    );
+    let titles = backoffs.iter().map(|tool| tool.title);
+    let columns: Vec<&str> = ["options"].into_iter().chain(titles).chain(["at most"]).collect();
+    let mut table = Table::new("options", &title, &columns);
+    for (i, options) in OPTIONS.iter().enumerate() {
+        let ratio = |own: &&[Vec<f64>]| Spread::of_ratio(&own[1 + i], &own[0]).to_string();
+        let name = format!("`{}`", options.join(" "));
+        let cells = [name].into_iter().chain(builds.iter().map(ratio));
+        table.row(cells.chain(["1.2".to_owned()]));
+    }
+    Ok(table)
+}
+
+/// In seconds: what the bare command takes, and what each of these takes more, by round.
+fn over_bare(commands: &[Vec<String>], rounds: usize) -> Result<(f64, Vec<Vec<f64>>)> {
+    let mut all = vec![vec![COMMAND.to_owned()]];
+    all.extend_from_slice(commands);
+    let times = in_turns(&all, GROUP, GROUP * rounds, |words| {
+        child::time(&mut child::of_words(words))
+    })?;
+    let least = |group: &[f64]| group.iter().copied().fold(f64::INFINITY, f64::min);
+    let best = |own: &Vec<f64>| -> Vec<f64> { own.chunks(GROUP).map(least).collect() };
+    let mut figures = times.iter().map(best);
+    let bare = figures.next().ok_or("nothing was measured")?;
+    let over = figures.map(|own| own.iter().zip(&bare).map(|(own, bare)| own - bare).collect());
+    Ok((median(bare.iter().copied()), over.collect()))
 }

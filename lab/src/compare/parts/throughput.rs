@@ -1,94 +1,87 @@
-//! What it costs to look at the output that is passed on, next to grep.
+//! What passes through backoff: output that is looked at or kept, input that is replayed; next to plain pipes and to grep.
 
-use crate::compare::dots::Dots;
-use crate::compare::summary::Headline;
-use crate::compare::table::{Table, digits, or_dash};
+use crate::Result;
 use crate::compare::tools::Tool;
-use crate::compare::{Bench, Figures, hyperfine};
-use crate::measure::{in_turns, median, ratio};
-use crate::{Result, log};
+use crate::compare::{Bench, Figures, log};
+use crate::measure::{Spread, in_turns, median};
+use crate::table::{Table, digits, or_dash};
 
-/// The first one is the yardstick; then, for each rule, grep and the builds of backoff.
-struct Pipelines {
-    names: Vec<String>,
-    words: Vec<String>,
+/// A thing to do, and the most that it is to take over `cat FILE | cat`.
+struct Task {
+    name: String,
+    at_most: &'static str,
+    grep: Option<String>,
+    /// A pipeline for each build.
+    backoff: Vec<String>,
 }
 
-impl Pipelines {
-    fn over(path: &str, backoffs: &[&Tool]) -> Pipelines {
-        let mut names = vec!["cat FILE | cat".to_owned()];
-        let mut words = vec![log::cat(path)];
-        for rule in &log::RULES {
-            names.push(rule.grep_name());
-            words.push(rule.grep(path));
-            for tool in backoffs {
-                names.push(format!("{}: {}", tool.title, rule.name));
-                words.push(rule.observe(tool.program(), path));
-            }
-        }
-        Pipelines { names, words }
+fn tasks(file: &str, backoffs: &[&Tool]) -> Vec<Task> {
+    let of_builds = |pipeline: &dyn Fn(&str) -> String| -> Vec<String> {
+        backoffs.iter().map(|tool| pipeline(tool.program())).collect()
+    };
+    let mut tasks = Vec::new();
+    for (rule, at_most) in log::RULES.iter().zip(["1.5", "2.1", "3.6"]) {
+        tasks.push(Task {
+            name: format!("output looked at for {}", rule.name),
+            at_most,
+            grep: Some(rule.grep(file)),
+            backoff: of_builds(&|backoff| rule.observe(backoff, file)),
+        });
     }
+    let mut more = |name: &str, at_most, pipeline: &dyn Fn(&str) -> String| {
+        tasks.push(Task {
+            name: name.to_owned(),
+            at_most,
+            grep: None,
+            backoff: of_builds(pipeline),
+        });
+    };
+    let cat = |options: &'static str| move |backoff: &str| format!("{backoff} {options} -- cat {file}");
+    let fed = |options: &'static str| move |backoff: &str| format!("cat {file} | {backoff} {options} -- cat");
+    more("output, the first byte settles it", "1.1", &cat("-r ."));
+    more("output held until the end, then to a pipe", "2", &|backoff| {
+        format!("{} | cat", cat("--stdout final")(backoff))
+    });
+    more("input from a pipe", "1.6", &fed(""));
+    more("input from a pipe with `--stdin replay`", "1.3", &fed("--stdin replay"));
+    tasks
 }
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
-    let rounds = bench.rounds(7, 1);
+    let rounds = bench.rounds(9, 1);
     let file = tempfile::NamedTempFile::new()?;
     log::write(file.as_file(), bench.options.megabytes())?;
     let path = file.path().to_str().ok_or("a temporary directory that is not UTF-8")?;
-    let backoffs: Vec<_> = bench.tools.iter().filter(|tool| tool.is_backoff()).collect();
-    let pipelines = Pipelines::over(path, &backoffs);
-    let times = in_turns(&pipelines.words, 1, rounds, |pipeline| log::time(pipeline))?;
-    let best = best(&pipelines.words, bench.rounds(5, 2));
-    let over_cat: Vec<f64> = times.iter().map(|own| ratio(own, &times[0])).collect();
-
+    let backoffs: Vec<&Tool> = bench.backoffs().collect();
+    let tasks = tasks(path, &backoffs);
+    let mut pipelines = vec![log::cat(path)];
+    for task in &tasks {
+        pipelines.extend(task.grep.iter().chain(&task.backoff).cloned());
+    }
+    let times = in_turns(&pipelines, 1, rounds, |pipeline| log::time(pipeline))?;
     let title = format!(
-        "Looking for something in {} MiB of output; {rounds} rounds in turns, medians, as ratios to passing it on",
-        bench.options.megabytes()
+        "{} MiB of log lines, times `cat FILE | cat`, which takes {} s; {rounds} rounds",
+        bench.options.megabytes(),
+        digits(median(times[0].iter().copied()))
     );
-    let columns = [
-        "what",
-        "seconds",
-        "times cat",
-        "times grep of the same",
-        "times cat by hyperfine (best runs)",
-    ];
+    let titles = backoffs.iter().map(|tool| tool.title);
+    let columns: Vec<&str> = ["what"]
+        .into_iter()
+        .chain(titles)
+        .chain(["grep -c", "at most"])
+        .collect();
     let mut table = Table::new("throughput", &title, &columns);
-    let group = 1 + backoffs.len();
-    for (i, name) in pipelines.names.iter().enumerate() {
-        // The first of its group.
-        let grep = (i > 0 && (i - 1) % group != 0).then(|| i - (i - 1) % group);
-        table.row([
-            name.clone(),
-            digits(median(times[i].iter().copied())),
-            format!("{:.2}", over_cat[i]),
-            or_dash(grep.map(|grep| format!("{:.2}", ratio(&times[i], &times[grep])))),
-            or_dash(best.as_ref().map(|best| format!("{:.2}", best[i] / best[0]))),
-        ]);
+    let mut ratios = times[1..].iter().map(|own| Spread::of_ratio(own, &times[0]));
+    for task in tasks {
+        let grep = task.grep.and_then(|_| ratios.next());
+        let own: Vec<Spread> = ratios.by_ref().take(backoffs.len()).collect();
+        let cells = own.iter().map(Spread::to_string);
+        let grep = or_dash(grep.map(|grep| grep.to_string()));
+        let last = [grep, task.at_most.to_owned()];
+        table.row([task.name].into_iter().chain(cells).chain(last));
     }
-    let mut headline = Headline::new("ten literals looked for in the output, times `cat FILE | cat`");
-    // Those of the second rule, without grep.
-    for (tool, over_cat) in backoffs.iter().zip(&over_cat[1 + group + 1..]) {
-        headline.set(tool.title, format!("{over_cat:.2}"));
-    }
-    chart(bench, &pipelines.names, &over_cat)?;
     Ok(Figures {
         tables: vec![table],
-        headlines: vec![headline],
+        ..Figures::default()
     })
-}
-
-fn best(pipelines: &[String], runs: usize) -> Option<Vec<f64>> {
-    let runs = runs.to_string();
-    hyperfine::best(&["--shell", "bash", "--warmup", "1", "--runs", &runs], pipelines)
-}
-
-fn chart(bench: &Bench, names: &[String], over_cat: &[f64]) -> Result<()> {
-    let names = names.iter().map(String::as_str);
-    let dots: Vec<_> = names.zip(over_cat.iter().copied()).collect();
-    Dots {
-        title: "Looking for something in the output",
-        axis: "time over that of cat FILE | cat",
-        dots: &dots,
-    }
-    .write(&bench.into.join("throughput.svg"))
 }

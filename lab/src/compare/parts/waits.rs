@@ -2,154 +2,63 @@
 
 use std::time::Duration;
 
-use plotters::prelude::{BLACK, RGBColor, SeriesLabelPosition};
-
 use crate::Result;
-use crate::compare::load::Load;
+use crate::compare::columns::{Column, FLOOR};
 use crate::compare::stamps::{Runner, gaps};
-use crate::compare::summary::Headline;
-use crate::compare::table::{Table, digits};
-use crate::compare::tools::{Tool, Wait};
+use crate::compare::tools::Tool;
 use crate::compare::{Bench, Figures};
 use crate::measure::{in_turns, median, quantile, sorted};
-use crate::plots::{self, Line, Plot, Scale};
+use crate::table::digits;
 
 /// Milliseconds, and how many waits in a round. Without a wait there is still the time that a retry takes.
-const WAITS: [(u64, usize); 4] = [(0, 50), (1, 50), (10, 20), (100, 5)];
-/// What the chart shows and the short answer is about.
-const SHOWN: u64 = 10;
-
-/// How late the waits of one length were, in microseconds, sorted.
-struct Late {
-    runner: &'static str,
-    milliseconds: u64,
-    by: Vec<f64>,
-}
-
-impl Late {
-    /// What this share of them is late by at most.
-    fn at(&self, share: f64) -> String {
-        digits(quantile(&self.by, share))
-    }
-
-    fn row(&self, state: &str) -> [String; 9] {
-        [
-            self.runner.to_owned(),
-            state.to_owned(),
-            self.milliseconds.to_string(),
-            self.at(0.1),
-            self.at(0.5),
-            self.at(0.9),
-            self.at(0.99),
-            self.at(1.0),
-            self.by.len().to_string(),
-        ]
-    }
-}
+const WAITS: [(u64, usize); 3] = [(0, 50), (10, 20), (100, 5)];
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
-    let title = "How late an attempt starts after a wait: from start to start, less the wait, less the \
-                 median from start to start without a wait on processors left alone";
-    let columns = [
-        "tool",
-        "processors",
-        "wait, ms",
-        "p10, us",
-        "median, us",
-        "p90, us",
-        "p99, us",
-        "max, us",
-        "waits",
+    let mut columns = [
+        Column::new("us late after 10 ms", "60 over the machine"),
+        Column::new("us late after 100 ms", "-"),
     ];
-    let mut part = Figures::default();
-    let mut table = Table::new("waits", title, &columns);
-    table.words = 2;
-    let mut usual = None;
-    for (state, headline) in [
-        ("left alone", "a wait of 10 ms is late by, us: median (p99)"),
-        ("kept busy", "the same with busy processors, us: median (p99)"),
-    ] {
-        let busy = state == "kept busy";
-        bench.first(!busy)?;
-        let load = busy.then(Load::begin);
-        let all = late(bench, &mut usual)?;
-        drop(load);
-        let mut headline = Headline::new(headline);
-        for one in &all {
-            table.row(one.row(state));
-            if one.milliseconds == SHOWN {
-                headline.set(one.runner, format!("{} ({})", one.at(0.5), one.at(0.99)));
-            }
+    for (runner, late) in late(bench)? {
+        let line = match runner {
+            Runner::Floor => FLOOR,
+            Runner::Tool(tool) => tool.title,
+        };
+        for (column, by) in columns.iter_mut().zip(late) {
+            let (median, slowest) = (quantile(&by, 0.5), quantile(&by, 0.99));
+            column.set(line, format!("{} ({})", digits(median), digits(slowest)));
         }
-        part.headlines.push(headline);
-        chart(bench, state, &all)?;
     }
-    part.tables.push(table);
-    Ok(part)
+    let scale = "How late an attempt comes after a wait is the median (p99).";
+    Ok(Figures {
+        columns: columns.into(),
+        scales: vec![scale.to_owned()],
+        tables: Vec::new(),
+    })
 }
 
-/// `usual` is what a retry without a wait takes each of them, as soon as that was measured.
-fn late(bench: &Bench, usual: &mut Option<Vec<f64>>) -> Result<Vec<Late>> {
+/// By how many microseconds after 10 and after 100 ms, sorted.
+fn late(bench: &Bench) -> Result<Vec<(Runner, [Vec<f64>; 2])>> {
     let rounds = bench.rounds(20, 1);
     let mut runners = vec![Runner::Floor];
-    let short = Wait::Fixed(Duration::from_millis(1));
+    let short = Duration::from_millis(1);
     let waits = |tool: &&Tool| tool.wrap(2, short, &[]).is_some();
     runners.extend(bench.tools.iter().filter(waits).cloned().map(Runner::Tool));
     let mut cells = Vec::new();
     for runner in &runners {
-        cells.extend(WAITS.map(|(length, count)| (runner, Wait::Fixed(Duration::from_millis(length)), count)));
+        cells.extend(WAITS.map(|(length, count)| (runner, Duration::from_millis(length), count)));
     }
     let taken = in_turns(&cells, 0, rounds, |(runner, wait, count)| {
-        let count = if bench.options.quick { count / 5 } else { *count };
-        gaps(bench, runner, count, *wait, &[])
+        let count = if bench.options.quick { count.div_ceil(5) } else { *count };
+        gaps(bench, runner, count, *wait)
     })?;
-    let taken: Vec<&[Vec<Vec<f64>>]> = taken.chunks(WAITS.len()).collect();
-    let usual = usual.get_or_insert_with(|| taken.iter().map(|own| median(own[0].concat())).collect());
-    let mut late = Vec::new();
-    for ((runner, own), usual) in runners.iter().zip(taken).zip(usual) {
-        for ((milliseconds, _), taken) in WAITS.into_iter().zip(own) {
-            let by = |gap: f64| 1e6 * (gap - *usual - milliseconds as f64 / 1e3);
-            late.push(Late {
-                runner: runner.title(),
-                milliseconds,
-                by: sorted(taken.concat().into_iter().map(by)),
-            });
-        }
-    }
-    Ok(late)
-}
-
-/// The same tool has the same colour in every chart.
-fn colour(title: &str) -> RGBColor {
-    match title {
-        "backoff, static" => plots::VERMILLION,
-        "backoff" => plots::BLUE,
-        "loop in bash" => plots::PURPLE,
-        "attempt" => plots::GREEN,
-        "the machine itself" => plots::GREY,
-        _ => BLACK,
-    }
-}
-
-fn chart(bench: &Bench, state: &str, all: &[Late]) -> Result<()> {
-    let shown = all.iter().filter(|one| one.milliseconds == SHOWN);
-    let mut lines = Vec::new();
-    let mut most = 0.0_f64;
-    for one in shown {
-        let count = one.by.len() as f64;
-        // A logarithm has no place for what came earlier than usual.
-        let points = (1..)
-            .zip(&one.by)
-            .map(|(i, by)| (by.max(1.0), 100.0 * f64::from(i) / count));
-        most = most.max(quantile(&one.by, 1.0));
-        lines.push(Line::new(one.runner, colour(one.runner), points.collect()));
-    }
-    Plot {
-        title: &format!("Waits of {SHOWN} ms, processors {state}: how many are late by no more than"),
-        x: ("microseconds", Scale::Log, 1.0..most.max(10.0)),
-        y: ("percent", Scale::Linear, 0.0..100.0),
-        lines: &lines,
-        legend: SeriesLabelPosition::UpperLeft,
-    }
-    .write(&bench.into.join(format!("waits-{}.svg", state.replace(' ', "-"))))
+    let of_runner = taken.chunks(WAITS.len()).map(|own| {
+        let usual = median(own[0].concat());
+        let late = |i: usize| {
+            let wait = Duration::from_millis(WAITS[i].0).as_secs_f64();
+            sorted(own[i].concat().into_iter().map(|gap| 1e6 * (gap - usual - wait)))
+        };
+        [late(1), late(2)]
+    });
+    let late = of_runner.collect::<Vec<_>>();
+    Ok(runners.into_iter().zip(late).collect())
 }

@@ -1,16 +1,11 @@
-//! A table: as Markdown for people, as CSV for programs.
-
-use std::fs;
-use std::path::Path;
-
-use crate::Result;
+//! A table in Markdown.
 
 pub struct Table {
-    /// Of its file, and of its place in a document.
+    /// Of its place in a document.
     pub name: &'static str,
     pub title: String,
-    pub columns: Vec<String>,
-    pub rows: Vec<Vec<String>>,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
     /// How many columns at the left are words.
     pub words: usize,
 }
@@ -26,9 +21,10 @@ impl Table {
         }
     }
 
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        assert_eq!(N, self.columns.len());
-        self.rows.push(cells.into());
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let row: Vec<String> = cells.into_iter().collect();
+        assert_eq!(row.len(), self.columns.len());
+        self.rows.push(row);
     }
 
     pub fn markdown(&self) -> String {
@@ -46,28 +42,6 @@ impl Table {
         }
         text
     }
-
-    fn csv(&self) -> String {
-        let quoted = |cell: &String| match cell.contains([',', '"', '\n']) {
-            true => format!("\"{}\"", cell.replace('"', "\"\"")),
-            false => cell.clone(),
-        };
-        let mut text = String::new();
-        for cells in std::iter::once(&self.columns).chain(&self.rows) {
-            let cells: Vec<String> = cells.iter().map(quoted).collect();
-            text.push_str(&cells.join(","));
-            text.push('\n');
-        }
-        text
-    }
-
-    pub fn write_csv(&self, into: &Path) -> Result<()> {
-        Ok(fs::write(into.join(format!("{}.csv", self.name)), self.csv())?)
-    }
-
-    pub fn write_markdown(&self, into: &Path) -> Result<()> {
-        Ok(fs::write(into.join(format!("{}.md", self.name)), self.markdown())?)
-    }
 }
 
 /// Three significant digits, as nobody reads more: 0.0123, 1.23, 12.3, 1230.
@@ -81,7 +55,7 @@ pub fn digits(figure: f64) -> String {
     format!("{rounded:.*}", usize::try_from(places).unwrap_or(0))
 }
 
-/// What a tool cannot do has no figure.
+/// What a tool cannot do, and what was not measured, has no figure.
 pub fn or_dash(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| "-".to_owned())
 }

@@ -49,11 +49,6 @@ pub fn cat(file: &str) -> String {
 }
 
 impl Rule {
-    /// What grep is called in tables.
-    pub fn grep_name(&self) -> String {
-        format!("cat FILE | grep -c{}, {}", self.flags, self.name)
-    }
-
     /// A pipeline in which grep looks for it.
     pub fn grep(&self, file: &str) -> String {
         format!("cat {file} | grep -c{} '{}'", self.flags, self.pattern)
