@@ -2,6 +2,7 @@
 //! list.
 
 use std::hash::RandomState;
+use std::rc::Rc;
 
 use super::idempotence::Idempotence;
 use super::layers::Layers;
@@ -70,7 +71,7 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
         pattern: None,
         // A user who asks for a retry says that it may be.
         is_safe_to_repeat: !stops,
-        name: format!("--{name}"),
+        name: format!("--{name}").into(),
     };
     let mut rules = Vec::new();
     for (name, stops, said) in [
@@ -121,6 +122,9 @@ fn add_presets(
         let Some(preset) = name.preset(words.first().copied()) else {
             continue;
         };
+        let rule_name: Rc<str> = format!("--for {}", preset.name).into();
+        rules.reserve(preset.rows.len());
+        patterns.0.reserve(preset.rows.len());
         for row in &preset.rows {
             let pattern = row.text.map(|text| patterns.add(Pattern::known(text)));
             rules.push(Rule {
@@ -133,7 +137,7 @@ fn add_presets(
                 signals: None,
                 pattern,
                 is_safe_to_repeat: row.verdict == RowVerdict::Refused && idempotence.trusts(*name),
-                name: format!("--for {}", preset.name),
+                name: Rc::clone(&rule_name),
             });
         }
     }
@@ -159,7 +163,7 @@ fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
                 signals: rule.signals,
                 pattern,
                 is_safe_to_repeat: !rule.stops,
-                name: rule.name.to_string(),
+                name: rule.name.to_string().into(),
             },
             timed_out: rule.timed_out,
             class,

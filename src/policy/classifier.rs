@@ -1,6 +1,7 @@
 //! Did it fail, and is the failure transient? One pure function from facts to a verdict.
 
 use std::fmt;
+use std::rc::Rc;
 
 use super::sets::{CodeSet, SignalSet};
 use crate::policy::outcome::{End, Outcome, Seen};
@@ -39,7 +40,7 @@ pub struct Rule {
     /// Such a failure may be retried even where the command is not idempotent: nothing was done, or the user says so.
     pub is_safe_to_repeat: bool,
     /// What a person calls the rule: `--retry-exit`, `--for curl`.
-    pub name: String,
+    pub name: Rc<str>,
 }
 
 /// A rule of a policy: it also says which class of failures this is, as each class has waits of its own.
@@ -321,7 +322,7 @@ impl Failure<'_> {
     }
 
     fn reason_of_rule(&self, rule: &Rule) -> Reason {
-        let mut reason = self.reason(Why::Rule(rule.name.clone()));
+        let mut reason = self.reason(Why::Rule(rule.name.to_string()));
         reason.is_safe_to_repeat |= rule.is_safe_to_repeat;
         if let Some(text) = rule.pattern.and_then(|pattern| self.seen.text(pattern)) {
             reason.matched = Some(text.to_owned());

@@ -59,9 +59,16 @@ const SHORTEST_PIECE: [usize; 2] = [4 << 10, 512];
 pub struct Pattern {
     text: Cow<'static, str>,
     /// One that is known to be right is read when there is something to search.
-    syntax: OnceLock<Syntax>,
+    syntax: OnceLock<Box<Syntax>>,
     /// How many expressions share the memory.
     pub(super) sharers: usize,
+    /// Of most expressions none is ever needed.
+    engines: OnceLock<Box<Engines>>,
+}
+
+/// What it takes to look for an expression, each built when it is first needed.
+#[derive(Debug, Clone, Default)]
+struct Engines {
     /// For a block of lines: matches in every line in which `exact` does.
     loose: OnceLock<Option<Regex>>,
     /// For one line. Most runs never need it, and it takes as long to build as `loose`.
@@ -134,7 +141,7 @@ impl Pattern {
             .parse(text)
             .map_err(|error| syntax_error(&error))?;
         let pattern = Self::of(text.to_owned().into());
-        let _ = pattern.syntax.set(Syntax::new(hir));
+        let _ = pattern.syntax.set(Box::new(Syntax::new(hir)));
         Ok(pattern)
     }
 
@@ -149,11 +156,7 @@ impl Pattern {
             text,
             syntax: OnceLock::new(),
             sharers: 1,
-            loose: OnceLock::new(),
-            exact: OnceLock::new(),
-            lanes: OnceLock::new(),
-            walker: OnceLock::new(),
-            threads: OnceLock::new(),
+            engines: OnceLock::new(),
         }
     }
 
@@ -175,7 +178,7 @@ impl Pattern {
                 .unicode(is_unicode)
                 .build()
                 .parse(&self.text);
-            Syntax::new(parsed.unwrap_or_else(|_| Hir::fail()))
+            Box::new(Syntax::new(parsed.unwrap_or_else(|_| Hir::fail())))
         })
     }
 
@@ -188,7 +191,7 @@ impl Pattern {
     pub(super) fn seem_slow(&mut self) {
         let hir = self.hir().clone();
         let places = u64::MAX;
-        self.syntax = OnceLock::from(Syntax { hir, places });
+        self.syntax = OnceLock::from(Box::new(Syntax { hir, places }));
     }
 
     pub(super) fn places(&self) -> u64 {
@@ -224,14 +227,21 @@ impl Pattern {
         Ok(size)
     }
 
+    fn engines(&self) -> &Engines {
+        self.engines.get_or_init(Box::default)
+    }
+
     fn loose(&self) -> Option<&Regex> {
         let build = || self.regex(&loosened(self.hir()), Some(LARGEST_PATTERN));
-        self.loose.get_or_init(build).as_ref()
+        self.engines().loose.get_or_init(build).as_ref()
     }
 
     fn exact(&self) -> Option<&Regex> {
         // `loose` was within the limit, and this one is about its size: it needs none.
-        self.exact.get_or_init(|| self.regex(self.hir(), None)).as_ref()
+        self.engines()
+            .exact
+            .get_or_init(|| self.regex(self.hir(), None))
+            .as_ref()
     }
 
     /// `None` if it is larger than the limit.
@@ -264,16 +274,17 @@ impl Pattern {
             Some(loose) if !loose.is_accelerated() => Lanes::new(&loosened(self.hir()), self.share(LANES)),
             _ => None,
         };
-        self.lanes.get_or_init(build).as_ref()
+        self.engines().lanes.get_or_init(build).as_ref()
     }
 
     fn walker(&self) -> Option<&Walker> {
         let build = || Walker::new(&loosened(self.hir()), self.places(), self.share(STATES));
-        self.walker.get_or_init(build).as_ref()
+        self.engines().walker.get_or_init(build).as_ref()
     }
 
     fn threads(&self) -> Option<&NFA> {
-        self.threads
+        self.engines()
+            .threads
             .get_or_init(|| threads::automaton(self.hir(), None))
             .as_ref()
     }
@@ -331,7 +342,7 @@ impl Pattern {
 
     /// Whether there is no match in these whole lines, as far as that is known soon.
     fn excludes(&self, block: &[u8], fuel: &mut Fuel) -> bool {
-        if self.lanes.get().is_none() {
+        if self.engines().lanes.get().is_none() {
             fuel.spend_all();
         }
         fuel.spend_on_bytes(block.len());
@@ -413,7 +424,7 @@ impl Pattern {
             return None;
         }
         fuel.spend(fuel::cost(span.len(), self.places()));
-        if self.exact.get().is_none() {
+        if self.engines().exact.get().is_none() {
             fuel.spend_all();
         }
         let input = Input::new(&bytes[line]).span(span.start - begin..span.end - begin);

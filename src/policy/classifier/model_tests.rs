@@ -22,7 +22,7 @@ fn rule() -> impl Strategy<Value = Rule> {
         signals: None,
         pattern: looks.then_some(0),
         is_safe_to_repeat: safe && !stops,
-        name: format!("{stops} {codes:?}"),
+        name: format!("{stops} {codes:?}").into(),
     })
 }
 

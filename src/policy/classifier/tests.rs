@@ -21,7 +21,7 @@ fn rule(stops: bool, codes: Option<&str>, signals: Option<&str>, pattern: Option
         signals,
         pattern,
         is_safe_to_repeat: false,
-        name,
+        name: name.into(),
     }
 }
 
