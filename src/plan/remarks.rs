@@ -7,7 +7,7 @@ use super::request::curl_hides_status;
 use crate::cli::suggest;
 use crate::cli::table::{self, OPTIONS, Opt};
 use crate::config::presets::{self, PresetName};
-use crate::config::settings::Settings;
+use crate::config::settings::{Settings, variable};
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Of variables that have no meaning, those that are a slip away from one that has: what was asked for does not hold.
@@ -44,11 +44,14 @@ struct Unknown<'v> {
 }
 
 fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = Unknown<'_>> {
-    variables.iter().filter_map(|(name, value)| {
+    // An outer run sets it, whatever else it sets.
+    let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
+    variables.iter().filter_map(move |(name, value)| {
         let name = name.to_string_lossy();
         let key = name.strip_prefix("BACKOFF_")?;
         let opt = option_of(key);
-        if value.is_empty() || SET_BY_BACKOFF.contains(&&*name) || opt.is_some_and(|opt| !opt.is_action()) {
+        let is_set_by_outer = is_within && SET_BY_BACKOFF.contains(&&*name);
+        if value.is_empty() || is_set_by_outer || opt.is_some_and(|opt| !opt.is_action()) {
             return None;
         }
         let meant = opt.map(|action| action.long);
