@@ -444,6 +444,16 @@ impl Opt {
         format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
     }
 
+    /// Whether its variable has this name. Asked of every option at a start, so that nothing is built.
+    pub(crate) fn has_variable(&self, name: &[u8]) -> bool {
+        let upper = |letter: u8| match letter {
+            b'-' => b'_',
+            letter => letter.to_ascii_uppercase(),
+        };
+        let key = name.strip_prefix(b"BACKOFF_").unwrap_or_default();
+        key.len() == self.long.len() && self.long.bytes().map(upper).eq(key.iter().copied())
+    }
+
     /// Whether it has backoff do something else than to run a command.
     pub fn is_action(&self) -> bool {
         ACTIONS.contains(&self.long)
