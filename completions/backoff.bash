@@ -1,8 +1,10 @@
 # backoff(1) in bash. With bash-completion the command is completed as if backoff were not there.
 
-# Completes what is wrapped, which begins with this word.
+# Completes what is wrapped, which begins with this word; behind --list-presets that is the names of some.
 _backoff_command() {
-    if declare -F _comp_command_offset >/dev/null; then
+    if [[ $presets ]]; then
+        COMPREPLY=($(compgen -W 'ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper' -- "${COMP_WORDS[COMP_CWORD]}"))
+    elif declare -F _comp_command_offset >/dev/null; then
         _comp_command_offset "$1"
     elif declare -F _command_offset >/dev/null; then
         _command_offset "$1"
@@ -44,9 +46,9 @@ _backoff_value() {
     --on-retry) compopt -o default 2>/dev/null ;;
     --before-retry) compopt -o default 2>/dev/null ;;
     --on-give-up) compopt -o default 2>/dev/null ;;
-    --list-presets) words='ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper' ;;
     --config) compopt -o default 2>/dev/null ;;
     --generate) words='man markdown complete-bash complete-zsh complete-fish' ;;
+    --help) words='time wait judge streams protect say other' ;;
     esac
     if [[ $list && $value == *,* ]]; then
         before+=${value%,*},
@@ -56,8 +58,8 @@ _backoff_value() {
 }
 
 _backoff() {
-    local at=1 option='' word cur=${COMP_WORDS[COMP_CWORD]}
-    local takes_next='^(--(attempts|deadline|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|slot-ceiling|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-signal|stop-signal|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|list-presets|config|generate)|-[qvhV]*[ndtiskbfmgjper])$'
+    local at=1 option='' presets='' word cur=${COMP_WORDS[COMP_CWORD]}
+    local takes_next='^(--(attempts|deadline|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|slot-ceiling|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-signal|stop-signal|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$'
     local may_take='^--(cool-off|hook-output)$' with_value='^(-[qvhV]*[ndtiskbfmgjper]|--[a-z-]+=)(.*)$'
     COMPREPLY=()
     while ((at < COMP_CWORD)); do
@@ -71,6 +73,8 @@ _backoff() {
         elif [[ $word =~ $may_take && ${COMP_WORDS[at + 1]} == = ]]; then
             option=$word
             ((at += 2))
+        elif [[ $word == --list-presets ]]; then
+            presets=1
         elif [[ $word != -* ]]; then
             break
         fi

@@ -57,7 +57,11 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Action::Run => run(plan, &request.store),
         Action::Plan if plan.output.format == Format::Json => print([report::plan_table::waits_as_json(plan)]),
         Action::Plan => print(report::plan_table::waits(plan)),
-        Action::Plot => print([report::plan_plot::bars(plan, columns(stdio::OUT))]),
+        Action::Plot => print([report::plan_plot::bars(
+            plan,
+            columns(stdio::OUT),
+            environment::is_utf8(),
+        )]),
         Action::ListPresets if typed.command.is_empty() => print(config::listing::presets()),
         Action::ListPresets => listed(config::listing::presets_named(&typed.command)),
         Action::ListPolicies => listed(config::listing::policies(&config)),

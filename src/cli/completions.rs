@@ -1,7 +1,7 @@
 //! Shell completions. A script knows the options and what may be their values; from the command on, which it finds as the
 //! parser does, it leaves all to the shell.
 
-use super::table::{OPTIONS, Opt, Takes};
+use super::table::{OPTIONS, Opt, SECTIONS, Takes};
 
 /// What a shell may offer as the value of an option.
 enum Values {
@@ -23,13 +23,15 @@ const SIGNALS: [&str; 29] = [
 /// Options of the parser itself, which take nothing.
 const OF_THE_PARSER: [(char, &str, &str); 2] = [('h', "help", "Print help"), ('V', "version", "Print the version")];
 
-const LIST_PRESETS: &str = "list-presets";
+/// What `--help` may be followed by.
+fn sections() -> String {
+    SECTIONS.map(|(name, _)| name).join(" ")
+}
 
 impl Opt {
     fn values(&self, presets: &[&'static str]) -> Values {
         let name = match self.takes {
             _ if self.long == "policy" => return Values::Policies,
-            _ if self.long == LIST_PRESETS => return Values::Words(presets.to_vec()),
             Takes::Word(_, words) => return Values::Words(words.to_vec()),
             Takes::Value(name) | Takes::Values(name) | Takes::Optional(name) => name,
             Takes::Nothing | Takes::Count => return Values::Nothing,
@@ -47,20 +49,20 @@ impl Opt {
 
     /// Whether the next word is its value.
     fn takes_next(&self) -> bool {
-        matches!(self.takes, Takes::Value(_) | Takes::Values(_) | Takes::Word(..)) || self.long == LIST_PRESETS
+        matches!(self.takes, Takes::Value(_) | Takes::Values(_) | Takes::Word(..))
     }
 
     /// Whether a value, if there is one, is in the same word.
     fn may_take(&self) -> bool {
-        matches!(self.takes, Takes::Optional(_)) && !self.takes_next()
+        matches!(self.takes, Takes::Optional(_))
     }
 }
 
 /// A script, with what finds the command put in.
-fn script(template: &str, options: &str) -> String {
+fn script(template: &str, options: &str, presets: &[&'static str]) -> String {
     let long = |which: fn(&Opt) -> bool| {
-        let names: Vec<&str> = OPTIONS.iter().filter(|opt| which(opt)).map(|opt| opt.long).collect();
-        names.join("|")
+        let names = OPTIONS.iter().filter(|opt| which(opt)).map(|opt| opt.long);
+        names.collect::<Vec<_>>().join("|")
     };
     let letters = |takes_next: bool| -> String {
         let options = OPTIONS.iter().filter(|opt| opt.takes_next() == takes_next);
@@ -68,11 +70,12 @@ fn script(template: &str, options: &str) -> String {
     };
     let switches = OF_THE_PARSER.map(|(short, ..)| short);
     template
-        .replace("@LONG@", &long(Opt::takes_next))
+        .replace("@LONG@", &(long(Opt::takes_next) + "|help"))
         .replace("@OPTIONAL@", &long(Opt::may_take))
         .replace("@SWITCHES@", &(letters(false) + &String::from_iter(switches)))
         .replace("@SHORT@", &letters(true))
         .replace("@OPTIONS@", options)
+        .replace("@PRESETS@", &presets.join(" "))
 }
 
 pub(super) fn bash(presets: &[&'static str]) -> String {
@@ -88,6 +91,7 @@ pub(super) fn bash(presets: &[&'static str]) -> String {
         let short = opt.short.map_or_else(String::new, |short| format!(" | -{short}"));
         values.push_str(&format!("    --{}{short}) {offers} ;;\n", opt.long));
     }
+    values.push_str(&format!("    --help) words='{}' ;;\n", sections()));
     let names = OPTIONS.iter().map(|opt| (opt.short, opt.long));
     let names = names.chain(OF_THE_PARSER.map(|(short, long, _)| (Some(short), long)));
     let words = names.flat_map(|(short, long)| {
@@ -97,6 +101,7 @@ pub(super) fn bash(presets: &[&'static str]) -> String {
     script(
         include_str!("completions/bash.in"),
         &words.collect::<Vec<_>>().join(" "),
+        presets,
     )
     .replace("@VALUES@\n", &values)
 }
@@ -121,7 +126,6 @@ pub(super) fn zsh(presets: &[&'static str]) -> String {
             ""
         };
         let (after_short, after_long, value) = match opt.takes {
-            _ if opt.long == LIST_PRESETS => ("", "=", format!("::NAME:{action}")),
             Takes::Value(name) | Takes::Values(name) | Takes::Word(name, _) => ("+", "=", format!(":{name}:{action}")),
             Takes::Optional(name) => ("", "=-", format!("::{name}:{action}")),
             Takes::Nothing | Takes::Count => ("", "", String::new()),
@@ -132,37 +136,51 @@ pub(super) fn zsh(presets: &[&'static str]) -> String {
         add(repeats, &format!("--{}{after_long}", opt.long), &opt.help(), &value);
     }
     for (short, long, help) in OF_THE_PARSER {
+        let section = match long {
+            "help" => format!(":SECTION:({})", sections()),
+            _ => String::new(),
+        };
         add("", &format!("-{short}"), help, "");
-        add("", &format!("--{long}"), help, "");
+        add("", &format!("--{long}"), help, &section);
     }
-    script(include_str!("completions/zsh.in"), options.trim_end())
+    script(include_str!("completions/zsh.in"), options.trim_end(), presets)
 }
 
 pub(super) fn fish(presets: &[&'static str]) -> String {
     let mut options = String::new();
-    let mut add = |short: Option<char>, long: &str, help: &str, value: &str| {
-        let short = short.map_or_else(String::new, |short| format!(" -s {short}"));
+    let mut add = |names: &str, help: &str, takes: &str, values: &str| {
         let help = help.replace('\\', "\\\\").replace('\'', "\\'");
-        let line = "complete -c backoff -n 'not __backoff_command >/dev/null'";
-        options.push_str(&format!("{line}{short} -l {long}{value} -d '{help}'\n"));
+        let line = format!("complete -c backoff -n 'not __backoff_command >/dev/null' {names}{takes}");
+        // In a line of their own, as each would have the description of the option beside it. The last one names the option.
+        if !values.is_empty() {
+            options.push_str(&format!("{line} -a '{values}'\n"));
+        }
+        options.push_str(&format!("{line} -d '{help}'\n"));
     };
     for opt in OPTIONS {
         let takes = if opt.takes_next() { " -x" } else { "" };
-        let value = match opt.values(presets) {
-            Values::Words(words) => format!("{takes} -a '{}'", words.join(" ")),
-            Values::List(words) => format!("{takes} -a '(__backoff_list {})'", words.join(" ")),
-            Values::Policies => {
-                format!("{takes} -a '(backoff --list-policies 2>/dev/null | string match -r \"^[^ ]+\")'")
-            }
-            Values::Files => " -r -F".to_owned(),
-            Values::Nothing => takes.to_owned(),
+        let (takes, values) = match opt.values(presets) {
+            Values::Words(words) => (takes, words.join(" ")),
+            Values::List(words) => (takes, format!("(__backoff_list {})", words.join(" "))),
+            Values::Policies => (
+                takes,
+                "(backoff --list-policies 2>/dev/null | string match -r \"^[^ ]+\")".to_owned(),
+            ),
+            Values::Files => (" -r -F", String::new()),
+            Values::Nothing => (takes, String::new()),
         };
-        add(opt.short, opt.long, &opt.help(), &value);
+        let short = opt.short.map_or_else(String::new, |short| format!("-s {short} "));
+        add(&format!("{short}-l {}", opt.long), &opt.help(), takes, &values);
     }
     for (short, long, help) in OF_THE_PARSER {
-        add(Some(short), long, help, "");
+        let (takes, values) = match long {
+            "help" => (" -x", sections()),
+            _ => ("", String::new()),
+        };
+        add(&format!("-s {short}"), help, "", "");
+        add(&format!("-l {long}"), help, takes, &values);
     }
-    script(include_str!("completions/fish.in"), options.trim_end())
+    script(include_str!("completions/fish.in"), options.trim_end(), presets)
 }
 
 /// Inside of single quotes, with a backslash before what the shell's function acts on.

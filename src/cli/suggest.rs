@@ -43,8 +43,12 @@ fn most_like<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n
 /// swapped with its neighbour, or any in the wrong case.
 pub(crate) fn one_slip_away<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = normal(name);
-    // Of short words everything is near.
-    known.find(|known| known.len() > 3 && strsim::osa_distance(&name, known) <= 1)
+    known.find(|known| match strsim::osa_distance(&name, known) {
+        0 => true,
+        // Everything is near a short word, but for its own letters in another order.
+        1 => known.len() > 3 || strsim::levenshtein(&name, known) == 2,
+        _ => false,
+    })
 }
 
 fn normal(name: &str) -> String {
@@ -174,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_slip_is_one_letter() {
-        let known = ["max-delay", "timeout", "for", "attempts"];
+        let known = ["max-delay", "timeout", "for", "pty", "attempts"];
         let near = |name| one_slip_away(name, known.into_iter());
         for (slip, meant) in [
             ("MAX_DELY", "max-delay"),
@@ -182,10 +186,13 @@ mod tests {
             ("ATTEMTPS", "attempts"),
             ("MAXDELAY", "max-delay"),
             ("Timeout", "timeout"),
+            ("PYT", "pty"),
+            ("FRO", "for"),
+            ("For", "for"),
         ] {
             assert_eq!(near(slip), Some(meant));
         }
-        for other in ["MIN_DELAY", "TIME", "FORT", "RETRIES", ""] {
+        for other in ["MIN_DELAY", "TIME", "FORT", "FOO", "OR", "TTY", "RETRIES", ""] {
             assert_eq!(near(other), None, "{other}");
         }
     }

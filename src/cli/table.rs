@@ -387,14 +387,15 @@ pub const OPTIONS: &[Opt] = &[
 
     opt(OTHER, None, "plan", Nothing,
         "Print the waits these options give and run nothing",
-        "One line a retry: the least, mean and most of the wait before it, the means added up, and between which totals \
+        "What is waited before the first attempt, and one line a retry: the least, mean and most of the wait before it, the means added up, and between which totals \
          90 of 100 runs lie (the 5th and the 95th percentile), if every attempt fails at once. Lengths are rounded to \
          three digits; --log-format json gives them in full. It stops where the mean total reaches the deadline, and \
          says after how many retries the deadline ends 90 of 100 runs. With unlimited attempts, the first 20; of very \
          many, the first 1,000. The percentiles are those of 1,000 sampled runs, and the mean of decorrelated jitter \
          where the cap can be reached is that of 10,000, always the same ones; all else is exact."),
     opt(OTHER, None, "plot", Nothing,
-        "Draw the waits of --plan, as wide as the terminal", ""),
+        "Draw the waits of --plan, as wide as the terminal",
+        "With block characters where the locale is one of UTF-8, in ASCII elsewhere."),
     opt(OTHER, None, "list-presets", Nothing,
         "Print the presets of --for",
         "Of each NAME that follows, a preset or a program, its rules: what a failure is, the exit codes and the line of output that \
@@ -441,6 +442,16 @@ impl Opt {
     /// `BACKOFF_SOME_OPTION`
     pub fn variable(&self) -> String {
         format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// Whether its variable has this name. Asked of every option at a start, so that nothing is built.
+    pub(crate) fn has_variable(&self, name: &[u8]) -> bool {
+        let upper = |letter: u8| match letter {
+            b'-' => b'_',
+            letter => letter.to_ascii_uppercase(),
+        };
+        let key = name.strip_prefix(b"BACKOFF_").unwrap_or_default();
+        key.len() == self.long.len() && self.long.bytes().map(upper).eq(key.iter().copied())
     }
 
     /// Whether it has backoff do something else than to run a command.

@@ -87,7 +87,7 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
 
 fn listed(policy: &Policy) -> String {
     let from = match &policy.origin {
-        PolicyOrigin::BuiltIn(source) => format!("built in ({source})"),
+        PolicyOrigin::BuiltIn(source) => wrap(&format!("built in ({source})"), COLUMN + 1, COLUMN + 1, WIDTH),
         PolicyOrigin::File(place) => {
             let is_in_place = BUILT_IN.iter().any(|named| named.name == policy.name);
             let note = if is_in_place {
@@ -95,10 +95,11 @@ fn listed(policy: &Policy) -> String {
             } else {
                 ""
             };
-            format!("{}:{}{note}", place.file, place.line)
+            // Not broken, as it is to be copied; nor are values below.
+            format!("{}:{}{note}\n", place.file, place.line)
         }
     };
-    let mut text = format!("{:<18} {from}\n", policy.name);
+    let mut text = format!("{:<COLUMN$} {from}", policy.name);
     for entry in &policy.layer.entries {
         text.push_str(&format!("  {}\n", setting(entry)));
     }

@@ -1,6 +1,7 @@
 //! What a source says, as typed values: one [`Settings`] for each layer, read once, and one of all of them together.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -203,13 +204,13 @@ impl Settings {
             return Ok(self);
         }
         let mut weaker = Settings::default();
-        let open = |opt: &&Opt| !opt.is_action() && self.statements(opt).is_empty();
-        for opt in OPTIONS.iter().filter(open) {
-            // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
-            if opt.long == "signal" && variable(variables, "BACKOFF_EXIT").is_some() {
+        for opt in OPTIONS {
+            let Some(text) = found(variables, |name| opt.has_variable(name.as_bytes())) else {
                 continue;
-            }
-            if let Some(text) = variable(variables, &opt.variable()) {
+            };
+            // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
+            let is_of_outer = opt.long == "signal" && variable(variables, "BACKOFF_EXIT").is_some();
+            if !is_of_outer && !opt.is_action() && self.statements(opt).is_empty() {
                 weaker.set(opt, text, Source::Variable)?;
             }
         }
@@ -219,7 +220,11 @@ impl Settings {
 
 /// The value of a variable, by its full name; an empty one counts as unset.
 pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
-    let (_, value) = variables.iter().find(|(known, _)| known == name)?;
+    found(variables, |known| known == name)
+}
+
+fn found(variables: &[(OsString, OsString)], is_it: impl Fn(&OsStr) -> bool) -> Option<&OsStr> {
+    let (_, value) = variables.iter().find(|(name, _)| is_it(name))?;
     (!value.is_empty()).then_some(value)
 }
 
@@ -250,6 +255,18 @@ mod tests {
             settings.set(opt, OsStr::new(good(opt)), Source::Variable).unwrap();
             let said = settings.said(opt);
             assert_eq!(said, Some((good(opt).to_owned(), opt.variable())), "{}", opt.long);
+        }
+    }
+
+    #[test]
+    fn a_variable_has_the_name_of_its_option() {
+        for opt in OPTIONS {
+            let name = opt.variable();
+            let named = |name: &str| OPTIONS.iter().filter(|opt| opt.has_variable(name.as_bytes())).count();
+            assert!(opt.has_variable(name.as_bytes()) && named(&name) == 1, "{name}");
+            for other in [name.to_lowercase(), format!("{name}S"), name.replace("BACKOFF_", "")] {
+                assert_eq!(named(&other), 0, "{other}");
+            }
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
 use super::request::curl_hides_status;
 use crate::cli::suggest;
-use crate::cli::table::{self, OPTIONS, Opt};
+use crate::cli::table::{self, OPTIONS};
 use crate::config::presets::{self, PresetName};
-use crate::config::settings::Settings;
+use crate::config::settings::{Settings, variable};
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Of variables that have no meaning, those that are a slip away from one that has: what was asked for does not hold.
@@ -44,11 +45,14 @@ struct Unknown<'v> {
 }
 
 fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = Unknown<'_>> {
-    variables.iter().filter_map(|(name, value)| {
+    // Only then what an outer run sets is from one.
+    let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
+    variables.iter().filter_map(move |(name, value)| {
+        let opt = OPTIONS.iter().find(|opt| opt.has_variable(name.as_bytes()));
         let name = name.to_string_lossy();
         let key = name.strip_prefix("BACKOFF_")?;
-        let opt = option_of(key);
-        if value.is_empty() || SET_BY_BACKOFF.contains(&&*name) || opt.is_some_and(|opt| !opt.is_action()) {
+        let is_set_by_outer = is_within && SET_BY_BACKOFF.contains(&&*name);
+        if value.is_empty() || is_set_by_outer || opt.is_some_and(|opt| !opt.is_action()) {
             return None;
         }
         let meant = opt.map(|action| action.long);
@@ -59,13 +63,6 @@ fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = U
             name,
         })
     })
-}
-
-/// The option whose name is this, as it stands in a variable after `BACKOFF_`.
-fn option_of(key: &str) -> Option<&'static Opt> {
-    let is_upper = key.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    let long = key.to_ascii_lowercase().replace('_', "-");
-    OPTIONS.iter().find(|opt| is_upper && opt.long == long)
 }
 
 fn with_variable() -> impl Iterator<Item = &'static str> + Clone {

@@ -11,13 +11,25 @@ use crate::run::plan::Plan;
 /// `--plan`: a table of all waits, line by line.
 pub(crate) fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
     let heading = cells(["retry", "least", "mean", "most", "mean total", "90% of totals"]);
-    parts(plan).flat_map(move |part| match part {
+    let rows = parts(plan).flat_map(move |part| match part {
         Part::Row(row) => {
             let heading = (row.retry == 1).then(|| heading.clone());
             heading.into_iter().chain(Some(line(&row)))
         }
         Part::End(end) => None.into_iter().chain(why_it_ends(plan, end)),
-    })
+    });
+    before_the_first(plan).into_iter().chain(rows)
+}
+
+/// What is waited before the first attempt, if anything is.
+pub(super) fn before_the_first(plan: &Plan) -> Option<String> {
+    let most = plan.initial_delay.saturating_add(plan.splay);
+    let counts = match plan.limits.deadline {
+        Some(_) => ", which is part of --deadline",
+        None => "",
+    };
+    let wait = range(plan.initial_delay, most);
+    (!most.is_zero()).then(|| format!("before the first attempt: {wait}{counts}\n"))
 }
 
 /// `--plan --log-format json`: the same as one object, in seconds, exact to the nanosecond.

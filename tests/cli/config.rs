@@ -603,6 +603,11 @@ fn policies_are_listed() {
         assert!(list.contains(part), "no {part:?} in {list}");
     }
     let built_in = Home::empty().ran("--list-policies").expect_code(0).stdout;
+    assert!(built_in.lines().all(|line| line.len() <= 80), "{built_in}");
+    // What does not begin a policy is indented.
+    let names = built_in.lines().filter_map(|line| line.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    assert_eq!(names, ["sip", "google", "ethernet", "aws", "clojure", "cron"]);
     assert!(
         built_in.starts_with("sip                built in (RFC 3261"),
         "{built_in}"

@@ -207,7 +207,7 @@ fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
     let shown = run!("--plan -d 300ms --initial-delay 200ms -b 150ms -j none");
     assert_eq!(
         shown.expect_code(0).stdout,
-        "--deadline 300ms leaves no time for a retry\n"
+        "before the first attempt: 200ms, which is part of --deadline\n--deadline 300ms leaves no time for a retry\n"
     );
     let shown = run(&mut shell(
         "backoff --plan -n 99999999999 -j none | sed -n '51{p;q}'; echo ${PIPESTATUS[0]}",

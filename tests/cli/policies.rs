@@ -351,7 +351,8 @@ fn a_plan_says_why_it_ends() {
 #[test]
 fn a_plan_is_drawn() {
     let bars = |options: &str| {
-        let shown = run!("--plan --plot {..}", options).expect_code(0).expect_silence();
+        let mut command = backoff(words!("--plan --plot {..}", options));
+        let shown = run(command.env("LC_ALL", "C.UTF-8")).expect_code(0).expect_silence();
         assert!(
             shown.stdout.lines().all(|line| line.chars().count() < 80),
             "{}",
@@ -362,14 +363,14 @@ fn a_plan_is_drawn() {
     let drawn = bars("--delays 1s,2s,4s -j none -n 4");
     let width = |line: &str| line.matches('█').count();
     let widths: Vec<usize> = drawn.lines().skip(1).map(width).collect();
-    assert_eq!(widths, [13, 25, 50], "{drawn}");
+    assert_eq!(widths, [17, 35, 69], "{drawn}");
     assert!(drawn.ends_with(" 4s\n"), "{drawn}");
     let drawn = bars("-b 1s -j full -n 2");
     let bar = drawn.lines().nth(1).unwrap();
     assert!(bar.starts_with("    1  ░░░") && bar.ends_with("░ 0s to 1s"), "{drawn}");
     assert_eq!(
         bar.find('┃').map(|at| bar[..at].chars().count()),
-        Some(7 + 25),
+        Some(7 + 32),
         "{drawn}"
     );
     assert!(bars("-b 0 -j none").contains("    1   0s\n"));
@@ -380,9 +381,61 @@ fn a_plan_is_drawn() {
 #[test]
 fn a_plan_is_drawn_as_wide_as_the_terminal() {
     let drawn = run(&mut shell(
-        "script -qec 'stty cols 200; backoff --plot -j none --every 1s -n 2' /dev/null </dev/null",
+        "script -qec 'stty cols 200; LC_ALL=C.UTF-8 backoff --plot -j none --every 1s -n 2' /dev/null </dev/null",
     ));
-    assert_eq!(drawn.stdout.matches('█').count(), 1 + 170, "{}", drawn.stdout);
+    assert_eq!(drawn.stdout.matches('█').count(), 1 + 189, "{}", drawn.stdout);
+    for (columns, headed, row) in [
+        (60, "retry  wait: # at least, . by chance, | mean", " 500ms to 30s"),
+        (40, "retry  # least . chance | mean", " 500ms to 30s"),
+        (26, "retry", " 30s"),
+        (18, "retry", "."),
+    ] {
+        let script = format!("script -qec 'stty cols {columns}; LC_ALL=C backoff --plot' /dev/null </dev/null");
+        let drawn = run(&mut shell(&script)).stdout;
+        let lines: Vec<&str> = drawn.lines().collect();
+        assert_eq!((lines[0], lines.len()), (headed, 5), "{drawn}");
+        assert!(lines[4].ends_with(row), "{drawn}");
+        assert!(
+            lines.iter().all(|line| line.chars().count() < columns),
+            "{columns}: {drawn}"
+        );
+    }
+}
+
+/// Where the terminal may not know UTF-8, it is not sent any.
+#[test]
+fn a_plan_is_drawn_in_ascii_where_the_locale_is() {
+    for (variables, is_ascii) in [
+        (&[][..], true),
+        (&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")], true),
+        (&[("LC_CTYPE", "POSIX"), ("LANG", "de_DE.UTF-8")], true),
+        (&[("LANG", "de_DE.ISO-8859-1")], true),
+        (&[("LC_ALL", ""), ("LC_CTYPE", "en_US.utf8"), ("LANG", "C")], false),
+        (&[("LANG", "de_DE.UTF-8@euro")], false),
+    ] {
+        let mut command = backoff("--plot -b 1s -j full -n 2");
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+            command.env_remove(name);
+        }
+        let drawn = run(command.envs(variables.iter().copied())).expect_code(0).stdout;
+        assert_eq!(drawn.is_ascii(), is_ascii, "{variables:?}: {drawn}");
+        assert_eq!(drawn.contains(".|."), is_ascii, "{drawn}");
+    }
+}
+
+#[test]
+fn a_plan_says_what_is_waited_first() {
+    let lines = table("-d 5s --initial-delay 4s");
+    assert_eq!(lines[0], "before the first attempt: 4s, which is part of --deadline");
+    assert!(lines[1].starts_with("--deadline 5s ends 90% of runs"), "{lines:?}");
+    let lines = table("-n 2 --initial-delay 4s --splay 2s");
+    assert_eq!(lines[0], "before the first attempt: 4s to 6s");
+    assert!(lines[1].starts_with("retry"), "{lines:?}");
+    let drawn = run!("--plot -n 2 --splay 2s").stdout;
+    assert!(
+        drawn.starts_with("before the first attempt: 0s to 2s\nretry"),
+        "{drawn}"
+    );
 }
 
 // --- policies ----------------------------------------------------------------------------------

@@ -198,6 +198,12 @@ fn a_misspelt_variable_is_one_warning() {
         ("BACKOFF_DEADLIN", "DEADLINE"),
         ("BACKOFF_MAXDELAY", "MAX_DELAY"),
         ("BACKOFF_Jitter", "JITTER"),
+        ("BACKOFF_PYT", "PTY"),
+        ("BACKOFF_FRO", "FOR"),
+        ("BACKOFF_For", "FOR"),
+        // Only within another run these are set by backoff.
+        ("BACKOFF_DELAY", "DELAYS"),
+        ("BACKOFF_ATTEMPT", "ATTEMPTS"),
     ] {
         let line = format!("backoff: warning: the variable {name:?} has no meaning; did you mean BACKOFF_{meant}?\n");
         for words in ["-- true", "-q -- true"] {
@@ -218,6 +224,9 @@ fn a_misspelt_variable_is_one_warning() {
         "BACKOFF_LIMIT",
         "BACKOFF_MAX",
         "BACKOFF_MODE",
+        "BACKOFF_TTY",
+        "BACKOFF_FOO",
+        "BACKOFF_OR",
     ] {
         run(&mut command(name, "-- true")).expect_silence();
     }

@@ -48,6 +48,11 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--for=cur", "curl"),
     ("--for curl,ansib", "curl,ansible-playbook"),
     ("--list-presets ansib", "ansible-playbook"),
+    ("--list-presets curl ansib", "ansible-playbook"),
+    ("--list-presets -q curl git ansib", "ansible-playbook"),
+    ("--list-presets -- curl ansib", "ansible-playbook"),
+    ("--list-presets --for cur", "curl"),
+    ("--help str", "streams"),
     ("-s TER", "TERM"),
     ("-sTER", "-sTERM"),
     ("--signal=TER", "TERM"),
@@ -76,6 +81,11 @@ const LEFT_ALONE: &[&str] = &[
     "tool --att",
     "-- --att",
     "-- tool --att",
+    "-- -",
+    "--list-presets unshar",
+    "--list-presets curl unshar",
+    "--list-presets -- unshar",
+    "--help unshar",
     "-n 3 tool --att",
     "-n ful",
     "--base=ful",
@@ -201,5 +211,14 @@ fn fish_completes() {
     }
     for line in LEFT_ALONE {
         assert_eq!(complete(line), "", "{line}");
+    }
+    // An option has its description, and a value not that of its option.
+    assert!(
+        complete("--sig").starts_with("--signal\tWhat "),
+        "{:?}",
+        complete("--sig")
+    );
+    for (line, values) in [("-s TER", "TERM"), ("--until nev", "never"), ("--help st", "streams")] {
+        assert_eq!(complete(line), format!("{values}\n"), "{line}");
     }
 }

@@ -44,6 +44,15 @@ pub(crate) fn variable(name: &str) -> Option<&'static [u8]> {
         .map(|(_, value)| value)
 }
 
+/// Whether the locale is one of UTF-8. Of these variables the first one that is set tells.
+pub(crate) fn is_utf8() -> bool {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    let locale = locale.unwrap_or_default().to_ascii_lowercase();
+    let names = |codeset: &[u8]| locale.windows(codeset.len()).any(|part| part == codeset);
+    names(b".utf-8") || names(b".utf8")
+}
+
 /// backoff's own directory where this user's programs keep their state.
 pub(crate) fn state_home() -> Option<PathBuf> {
     home("XDG_STATE_HOME", ".local/state")
