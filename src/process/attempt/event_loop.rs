@@ -79,6 +79,10 @@ impl EventLoop {
         }
         if let Some(streams) = &mut self.streams {
             streams.work(ready);
+            // The signals come first: a CONT that is passed on takes back the stop that a key has asked for.
+            if !signals {
+                streams.pass_on_keys(ready);
+            }
             for signal in streams.take_key_signals() {
                 self.job.on_key(signal);
             }

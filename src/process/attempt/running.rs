@@ -75,7 +75,6 @@ impl<'a> Running<'a> {
             while let Some(received) = event_loop.signals.take() {
                 look |= self.handle(event_loop, received);
             }
-            // After the signals: a CONT among them came before the key.
             if event_loop.job.take_stop_key() {
                 self.asked_to_stop = Deadline::after(now(), STOP_GRACE);
             }
