@@ -320,7 +320,10 @@ fn a_key_is_not_revoked_by_a_cont_that_is_heard_with_it() {
     eventually("it has stopped", || state(backoff) == Some('T'));
     let flags = nix::libc::O_NOCTTY;
     let mut keyboard = std::fs::OpenOptions::new();
-    let keyboard = keyboard.read(true).custom_flags(flags).open(format!("/proc/{backoff}/fd/0"));
+    let keyboard = keyboard
+        .read(true)
+        .custom_flags(flags)
+        .open(format!("/proc/{backoff}/fd/0"));
     let keyboard = keyboard.unwrap();
     terminal.send(CTRL_Z);
     eventually("the key can be read", || {
@@ -408,6 +411,22 @@ fn what_stops_itself_stops_the_job() {
             terminal.expect("prompt> ");
         }
     }
+}
+
+#[test]
+fn what_is_written_before_a_stop_is_shown_before() {
+    let mut terminal = Terminal::bash();
+    // More than one read takes is there when the command stops.
+    terminal.command(
+        "backoff --pty -- bash -c 'for i in 1 2 3 4 5; do printf %060000d 0; echo tidied-$i; kill -TSTP $$; done; echo over'",
+    );
+    for i in 1..=5 {
+        let before = terminal.expect("Stopped");
+        assert!(before.contains(&format!("tidied-{i}")), "round {i}");
+        terminal.expect("prompt> ");
+        terminal.command("fg");
+    }
+    terminal.expect("over");
 }
 
 #[test]

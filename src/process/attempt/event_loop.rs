@@ -21,6 +21,8 @@ pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
 /// How long readers have once the deadline has passed, or the program that ran then has ended.
 const READERS_GRACE: Duration = Duration::from_secs(1);
+/// How long backoff moves output at most before it stops: others than the command may go on writing.
+const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
 
 #[derive(Debug)]
 pub(crate) struct EventLoop {
@@ -88,6 +90,29 @@ impl EventLoop {
             }
         }
         ready.contains(&true)
+    }
+
+    /// Moves the output that is there already. A reader that is slow has a moment.
+    pub(crate) fn pass_on_output(&mut self) {
+        let begun = now();
+        let end = Deadline::after(begun, LAST_OUTPUT_GRACE);
+        while let Some(streams) = &self.streams
+            && !end.is_due(now())
+        {
+            let until = if streams.has_pending_output() {
+                end
+            } else {
+                Deadline::after(begun, Duration::ZERO)
+            };
+            let [_, output, error] = streams.interests();
+            let (_, ready) = self.poll(until, [None, output, error]);
+            if !ready.contains(&true) {
+                return;
+            }
+            if let Some(streams) = &mut self.streams {
+                streams.work(ready);
+            }
+        }
     }
 
     /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and

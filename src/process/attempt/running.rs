@@ -257,6 +257,8 @@ impl<'a> Running<'a> {
 
     /// `is_for_all`: with the rest of our job.
     fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal, is_for_all: bool) {
+        // What it has said before belongs before what the shell says of the stop: an editor has put the screen back.
+        event_loop.pass_on_output();
         let stopped = now();
         event_loop.pty().map(Pty::release_keyboard);
         if is_for_all {
