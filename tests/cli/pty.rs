@@ -416,11 +416,10 @@ fn what_stops_itself_stops_the_job() {
 #[test]
 fn what_is_written_before_a_stop_is_shown_before() {
     let mut terminal = Terminal::bash();
-    // More than one read takes is there when the command stops.
-    terminal.command(
-        "backoff --pty -- bash -c 'for i in 1 2 3 4 5; do printf %060000d 0; echo tidied-$i; kill -TSTP $$; done; echo over'",
-    );
-    for i in 1..=5 {
+    // More than one read takes may be there when the command stops, and less than a terminal takes that nobody reads.
+    let script = "for i in {1..20}; do printf %06000d-tidied-$i 0; kill -TSTP $$; done; echo over";
+    terminal.command(&format!("backoff --pty -- bash -c '{script}'"));
+    for i in 1..=20 {
         let before = terminal.expect("Stopped");
         assert!(before.contains(&format!("tidied-{i}")), "round {i}");
         terminal.expect("prompt> ");

@@ -21,8 +21,10 @@ pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
 /// How long readers have once the deadline has passed, or the program that ran then has ended.
 const READERS_GRACE: Duration = Duration::from_secs(1);
-/// How long backoff moves output at most before it stops: others than the command may go on writing.
+/// How long the reader of the last output before a stop has.
 const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
+/// Reads and writes that take all that pipes and terminals hold; others than the command may go on writing.
+const MOST_LAST_MOVES: u32 = 32;
 
 #[derive(Debug)]
 pub(crate) struct EventLoop {
@@ -95,15 +97,10 @@ impl EventLoop {
     /// Moves the output that is there already. A reader that is slow has a moment.
     pub(crate) fn pass_on_output(&mut self) {
         let begun = now();
-        let end = Deadline::after(begun, LAST_OUTPUT_GRACE);
-        while let Some(streams) = &self.streams
-            && !end.is_due(now())
-        {
-            let until = if streams.has_pending_output() {
-                end
-            } else {
-                Deadline::after(begun, Duration::ZERO)
-            };
+        let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(begun, grace));
+        for _ in 0..MOST_LAST_MOVES {
+            let Some(streams) = &self.streams else { return };
+            let until = if streams.has_pending_output() { soon } else { at_once };
             let [_, output, error] = streams.interests();
             let (_, ready) = self.poll(until, [None, output, error]);
             if !ready.contains(&true) {
