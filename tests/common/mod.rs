@@ -35,7 +35,7 @@ use nix::unistd::Pid;
 use words::Words;
 
 /// Nothing in the tests may take longer.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The binary under test: cargo's, or another build that TESTED_BACKOFF names.
 pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {
