@@ -360,7 +360,7 @@ fn what_the_c_library_keeps_for_its_threads_is_a_signal_like_others() {
     // hand on 32 as it is.
     let sharing = |args: &str| {
         let words = format!(
-            "--store {} --budget api --cool-off --store-timeout 1h -n 1",
+            "--store {} --budget api --cool-off --store-timeout 1h -n 1 -b 1ms -m 1ms",
             store(&dir)
         );
         shell(&format!("exec setsid backoff {words} -- sh -c '{args}'"))

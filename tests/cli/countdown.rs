@@ -92,13 +92,13 @@ fn it_is_not_there_where_nobody_wants_it() {
         // Where nobody knows how large the terminal is, there is no last row.
         let args = words!("TERM=xterm {} {..} -- {..}", *BIN, WAITS, FAILS);
         scope.spawn(move || assert!(!Terminal::start("env", &args).rest().contains(FRAME)));
+        scope.spawn(|| assert!(shown("TERM=dumb", "--progress always").contains(FRAME)));
+        let piped = run!("{..} --progress always -- {..}", WAITS, FAILS);
+        assert!(
+            !piped.stderr.contains('\r') && !piped.stderr.contains('\x1b'),
+            "{piped:?}"
+        );
     });
-    assert!(shown("TERM=dumb", "--progress always").contains(FRAME));
-    let piped = run!("{..} --progress always -- {..}", WAITS, FAILS);
-    assert!(
-        !piped.stderr.contains('\r') && !piped.stderr.contains('\x1b'),
-        "{piped:?}"
-    );
 }
 
 /// A run that waits for an hour, with its countdown shown.
@@ -208,13 +208,17 @@ fn a_narrower_window_leaves_nothing_stale() {
 #[test]
 fn a_terminal_that_was_stopped_shows_nothing_stale() {
     // It goes on during the wait, or after it.
-    for delay in ["3s", "1200ms"] {
+    let goes_on = |delay: &str| {
         let mut terminal = waits(delay, "sh -c 'exit 7'");
         terminal.send("\x13");
         std::thread::sleep(std::time::Duration::from_millis(1500));
         terminal.send("\x11");
         expect_nothing_stale(&terminal.last_rows());
-    }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| goes_on("3s"));
+        goes_on("1200ms");
+    });
 }
 
 #[test]

@@ -6,7 +6,7 @@ use nix::sys::termios::{LocalFlags, Termios, tcgetattr};
 use nix::unistd::tcgetpgrp;
 
 use crate::common::eventually;
-use crate::common::process::descendants_named;
+use crate::common::process::{descendants_named, stopped_below};
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal};
 
 /// Ways to leave a terminal deaf.
@@ -58,6 +58,9 @@ fn a_wait_stops_whatever_the_attempt_has_left() {
         terminal.expect("Stopped");
         terminal.expect("prompt> ");
         terminal.command("fg");
+        // The shell gives it the terminal first, and continues it then.
+        let shell = terminal.pid();
+        eventually("it goes on", || stopped_below(shell) == 0);
     }
     terminal.expect("\n");
     terminal.send(CTRL_C);

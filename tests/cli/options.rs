@@ -709,7 +709,7 @@ fn a_failure_tells_where_auto_finds_nothing() {
     }
     // Behind others: what is no fault of the network is not retried.
     let script = "echo no >&2; exit 3";
-    run!("--for auto -- env A=b timeout 9 sh -c {}", script).expect_stderr("knows no preset for \"sh\"");
+    run!("-n 2 -b 1ms --for auto -- env A=b timeout 9 sh -c {}", script).expect_stderr("knows no preset for \"sh\"");
     let dir = tempfile::tempdir().unwrap();
     let curl = dir.path().join("curl");
     std::fs::write(&curl, format!("#!/bin/sh\n{script}\n")).unwrap();

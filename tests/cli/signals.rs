@@ -522,17 +522,22 @@ fn a_command_that_has_left_its_group_is_signalled_once() {
         .expect_code(124);
         assert!(began.elapsed() < Duration::from_secs(9), "{options}");
     }
-    for leaves in ["", leaves] {
-        for signal in ENDING.into_iter().chain([Signal::SIGUSR1]) {
-            let script = "$| = 1; $SIG{$_} = sub { $got++ } for qw(TERM INT HUP QUIT USR1); eval shift; \
-                          print \"ready\\n\"; sleep 1 until $got; select undef, undef, undef, 0.3; \
-                          print \"$got\\n\"; exit 5";
-            let mut live = live!("-n 1 -q -- perl -e {} {}", script, leaves);
-            live.expect_line("ready");
-            live.signal(signal);
-            assert_eq!(live.finish().expect_code(5).stdout, "1\n", "{leaves} {signal}");
+    let signals = || ENDING.into_iter().chain([Signal::SIGUSR1]);
+    let cases = ["", leaves].map(|leaves| signals().map(move |signal| (leaves, signal)));
+    // Each takes its time to see that no second one comes.
+    std::thread::scope(|scope| {
+        for (leaves, signal) in cases.into_iter().flatten() {
+            scope.spawn(move || {
+                let script = "$| = 1; $SIG{$_} = sub { $got++ } for qw(TERM INT HUP QUIT USR1); eval shift; \
+                              print \"ready\\n\"; sleep 1 until $got; select undef, undef, undef, 0.3; \
+                              print \"$got\\n\"; exit 5";
+                let mut live = live!("-n 1 -q -- perl -e {} {}", script, leaves);
+                live.expect_line("ready");
+                live.signal(signal);
+                assert_eq!(live.finish().expect_code(5).stdout, "1\n", "{leaves} {signal}");
+            });
         }
-    }
+    });
 }
 
 #[test]

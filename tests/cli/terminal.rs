@@ -144,6 +144,8 @@ fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
     let send = |to: i32, signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(to), signal).unwrap();
     send(-backoff, nix::sys::signal::Signal::SIGSTOP);
     terminal.expect("Stopped");
+    // The shell does not know the command.
+    eventually("both have stopped", || state(pid) == Some('T'));
     terminal.command("fg");
     terminal.expect("18\r\n");
     send(pid, nix::sys::signal::Signal::SIGTERM);

@@ -65,7 +65,7 @@ fn attempts_bound_it_however_long_they_run() {
 #[test]
 fn a_success_that_dies_by_a_signal_is_no_failure_that_came() {
     run!("--until failure -n 2 -b 1ms --success-exit 143 -- sh -c 'kill -TERM $$'").expect_code(1);
-    let mut live = live!("--until failure -n 5 -- sh -c 'trap \"exit 0\" TERM; echo ready; sleep 30 & wait'");
+    let mut live = live!("--until failure -n 5 -- sh -c 'trap \"exit 0\" TERM; echo ready; sleep 30 >&- 2>&- & wait'");
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     live.finish().expect_code(1);

@@ -10,7 +10,7 @@ use std::time::Instant;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
-use nix::sys::termios::{LocalFlags, tcgetattr};
+use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -54,6 +54,7 @@ impl Terminal {
             .custom_flags(OFlag::O_NOCTTY.bits())
             .open(ptsname_r(&master).unwrap())
             .unwrap();
+        keep_what_is_shown(&slave);
         let mut command = clean("setsid");
         command.arg("--ctty").arg(program).args(args.words());
         command
@@ -201,6 +202,14 @@ impl Terminal {
         }
         self.child.wait().unwrap()
     }
+}
+
+/// The line discipline sends a key's signal first, and then drops what is on its way to the screen: perhaps what a program
+/// has written by then because of that signal.
+fn keep_what_is_shown(slave: &File) {
+    let mut settings = tcgetattr(slave).unwrap();
+    settings.local_flags |= LocalFlags::NOFLSH;
+    tcsetattr(slave, SetArg::TCSANOW, &settings).unwrap();
 }
 
 fn set_size(master: &impl AsFd, rows: u16, columns: u16) {

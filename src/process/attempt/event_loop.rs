@@ -21,6 +21,10 @@ pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
 /// How long readers have once the deadline has passed, or the program that ran then has ended.
 const READERS_GRACE: Duration = Duration::from_secs(1);
+/// How long the reader of the last output before a stop has.
+const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
+/// Reads and writes that take all that pipes and terminals hold; others than the command may go on writing.
+const MOST_LAST_MOVES: u32 = 32;
 
 #[derive(Debug)]
 pub(crate) struct EventLoop {
@@ -79,11 +83,33 @@ impl EventLoop {
         }
         if let Some(streams) = &mut self.streams {
             streams.work(ready);
+            // The signals come first: a CONT that is passed on takes back the stop that a key has asked for.
+            if !signals {
+                streams.pass_on_keys(ready);
+            }
             for signal in streams.take_key_signals() {
                 self.job.on_key(signal);
             }
         }
         ready.contains(&true)
+    }
+
+    /// Moves the output that is there already. A reader that is slow has a moment.
+    pub(crate) fn pass_on_output(&mut self) {
+        let begun = now();
+        let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(begun, grace));
+        for _ in 0..MOST_LAST_MOVES {
+            let Some(streams) = &self.streams else { return };
+            let until = if streams.has_pending_output() { soon } else { at_once };
+            let [_, output, error] = streams.interests();
+            let (_, ready) = self.poll(until, [None, output, error]);
+            if !ready.contains(&true) {
+                return;
+            }
+            if let Some(streams) = &mut self.streams {
+                streams.work(ready);
+            }
+        }
     }
 
     /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and

@@ -75,7 +75,6 @@ impl<'a> Running<'a> {
             while let Some(received) = event_loop.signals.take() {
                 look |= self.handle(event_loop, received);
             }
-            // After the signals: a CONT among them came before the key.
             if event_loop.job.take_stop_key() {
                 self.asked_to_stop = Deadline::after(now(), STOP_GRACE);
             }
@@ -258,6 +257,8 @@ impl<'a> Running<'a> {
 
     /// `is_for_all`: with the rest of our job.
     fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal, is_for_all: bool) {
+        // What it has said before belongs before what the shell says of the stop: an editor has put the screen back.
+        event_loop.pass_on_output();
         let stopped = now();
         event_loop.pty().map(Pty::release_keyboard);
         if is_for_all {

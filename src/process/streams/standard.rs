@@ -278,14 +278,18 @@ impl Streams {
             let worked = self.input.work();
             self.on_input(worked);
         }
-        if let Some(pty) = self.pty() {
-            pty.work(ready[0]);
-        }
         for output in 0..2 {
             if ready[output + 1] {
                 self.move_output(output);
             }
             self.search_output(output);
+        }
+    }
+
+    /// Moves what is typed, if that is ready.
+    pub(crate) fn pass_on_keys(&mut self, ready: [bool; 3]) {
+        if let Some(pty) = self.pty() {
+            pty.work(ready[0]);
         }
     }
 
