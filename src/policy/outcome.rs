@@ -11,7 +11,7 @@ pub struct Outcome {
     pub end: End,
     /// Without the time in which backoff was stopped (Ctrl-Z).
     pub ran: Duration,
-    /// Where a bound has ended it.
+    /// Where a bound or a signal has ended it.
     pub cut: Cut,
     /// As far as backoff looked.
     pub seen: Seen,
@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// More about a time-out.
+/// More about an end that was asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cut {
     /// How long the bound was, where it is one of the attempt's own.
@@ -52,6 +52,9 @@ pub struct Cut {
     /// What was sent first was not enough.
     pub took_kill: bool,
 }
+
+/// After what asked it to end.
+pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 
 /// How the attempt ended: with what a person needs to know of the bound that ended it.
 impl fmt::Display for Outcome {
@@ -61,7 +64,9 @@ impl fmt::Display for Outcome {
             (End::TimedOut(Bound::Idle), Some(limit)) => write!(f, "no output for {limit} (--idle-timeout)")?,
             (end, _) => write!(f, "{end}")?,
         }
-        f.write_str(if self.cut.took_kill { " and needed KILL" } else { "" })
+        // Of any other end that says so itself.
+        let has_to_be_said = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
+        f.write_str(if has_to_be_said { NEEDED_KILL } else { "" })
     }
 }
 

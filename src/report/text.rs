@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::words::{failure, fitted, name, quoted, seconds, span};
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{End, Outcome, StartFailure};
+use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
 use crate::policy::session::{GiveUp, Limits, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment, Wait};
@@ -153,9 +153,13 @@ impl Text<'_> {
                 )
             }),
             Event::NoTime { cool_off } => Some(self.no_time(*cool_off)),
-            Event::Interrupted { signal, outcome } => (self.is_verbose()
-                || outcome.is_some_and(|outcome| self.hides_a_signal(*signal, outcome)))
-            .then(|| format!("interrupted by {signal}; no further attempt")),
+            Event::Interrupted { signal, outcome } => {
+                (self.is_verbose() || outcome.is_some_and(|outcome| self.hides_a_signal(*signal, outcome))).then(|| {
+                    let took_kill = outcome.is_some_and(|outcome| outcome.cut.took_kill);
+                    let and = if took_kill { NEEDED_KILL } else { "" };
+                    format!("interrupted by {signal}{and}; no further attempt")
+                })
+            }
         }
     }
 

@@ -158,12 +158,12 @@ impl Run<'_> {
     /// The budget is asked last, as it counts what it grants.
     fn decide(&mut self, Judged { outcome, verdict }: &Judged) -> Result<Decision, RunError> {
         let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
-        if !matches!(decision, Decision::Stop(_)) {
-            // Before anything is waited for, which keys may end.
-            self.host.tidy_terminal();
-        }
         // What follows a success is no retry.
         let has_failed = *verdict != Verdict::Success;
+        if has_failed || !matches!(decision, Decision::Stop(_)) {
+            // Before anything is waited for, which keys may end. Only what succeeds may have been to set the terminal.
+            self.host.tidy_terminal();
+        }
         if let Decision::Retry(delay) = decision
             && has_failed
         {

@@ -258,3 +258,22 @@ fn each_wait_has_one() {
     terminal.until(|lines| has(lines, "backoff: sh: attempt 1 of 5 in ... (cooling off)"));
     terminal.send(CTRL_C);
 }
+
+#[test]
+fn it_leaves_another_program_of_the_job_its_screen() {
+    for (reader, is_there) in [("trap : WINCH; ", false), ("", true)] {
+        let dir = tempfile::tempdir().unwrap();
+        let ready = dir.path().join("ready");
+        let ready = ready.to_str().unwrap();
+        let mut terminal = Terminal::sized(SIZE, "bash", "--norc --noprofile -i");
+        terminal.expect("prompt> ");
+        terminal.command(&format!(
+            "TERM=xterm {} --color never {WAITS} -- sh -c 'until test -d {ready}; do sleep 0.02; done; exit 7' | sh -c '{reader}mkdir {ready}; cat; :'",
+            *BIN
+        ));
+        let shown = terminal.expect("gave up after 2 attempts");
+        assert_eq!(shown.contains(FRAME), is_there, "{shown:?}");
+        assert_eq!(shown.contains(&" ".repeat(80)), is_there, "{shown:?}");
+        terminal.expect("prompt> ");
+    }
+}

@@ -42,6 +42,9 @@ fn on_a_terminal_it_does_so_wherever_the_cursor_was() {
         assert_eq!(rows("", "--fail-match zzz", prints).len(), 4, "{prints}");
     }
     assert_eq!(rows("", "", ""), ["RETRY", "GAVE UP"]);
+    // A log that is shown there.
+    let log = rows("", "--log-file -", "part");
+    assert_eq!(log.iter().filter(|row| *row == "part").count(), 2, "{log:#?}");
     // At the foot of the screen.
     let rows = rows("", "", "1\\n2\\n3\\n4\\n5\\n6\\npart");
     assert_eq!(rows[5..8], ["6", "part", "RETRY"]);

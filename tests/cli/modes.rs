@@ -77,6 +77,10 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
         // A signal, and what backoff runs beside the command.
         "backoff -- sh -c 'stty raw -echo; kill -TERM $PPID; exec sleep 60'",
         "backoff -n 1 -d 200ms --retry-if 'stty raw -echo </dev/tty; exec sleep 60' -- false",
+        // It has ended by itself, but crashed.
+        "backoff -n 1 -- sh -c 'stty raw -echo; exit 1'",
+        // The others only have the terminal to print on.
+        "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | { tee /dev/null; exit 1; }",
         // What is shown goes elsewhere, and our terminal is the command's standard input.
         "backoff -n 1 -t 200ms --pty -- sh -c 'stty raw -echo; exec sleep 60' >/dev/null",
     ] {
@@ -90,7 +94,6 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
 fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
     for line in [
         "stty -echo -ixon",
-        "sh -c 'stty -echo -ixon; exit 3'",
         // Each attempt begins where the first one did.
         "sh -c 'test $BACKOFF_ATTEMPT = 2 && exec stty -echo -ixon; stty raw; exit 3'",
     ] {
@@ -102,6 +105,45 @@ fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
         bare.expect("over");
         assert_eq!(left, modes(&bare), "{line}");
     }
+}
+
+#[test]
+fn a_wait_beside_programs_that_only_print_hears_keys() {
+    for key in [CTRL_C, CTRL_BACKSLASH] {
+        let mut terminal = Terminal::bash();
+        terminal.command("ulimit -c 0; backoff -b 60s -m 60s -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | tee /dev/null | cat");
+        terminal.expect("retrying in");
+        terminal.expect("\n");
+        terminal.send(key);
+        terminal.expect("prompt> ");
+    }
+}
+
+#[test]
+fn a_run_that_begins_without_echo_hears_keys_too() {
+    let mut terminal = Terminal::bash();
+    terminal.command("stty -echo; backoff -b 60s -m 60s -t 200ms -- sh -c 'stty raw; exec sleep 60'");
+    terminal.expect("retrying in");
+    assert!(terminal.expect("\n").ends_with('\r'));
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    // Whoever switched it off in the same pipeline, for a password, may have switched it on again.
+    for (echo, left) in [("", false), ("echo", true)] {
+        let attempt = format!("sh -c 'stty raw {echo}; exec sleep 60'");
+        let (mut terminal, mut before) = script(&format!("stty -echo; backoff -n 1 -t 200ms -- {attempt}; echo over"));
+        terminal.expect("over");
+        before.local_flags.set(LocalFlags::ECHO, left);
+        let flags = |modes: &Termios| (modes.local_flags, modes.input_flags, modes.output_flags);
+        assert_eq!(flags(&modes(&terminal)), flags(&before), "{echo}");
+    }
+}
+
+#[test]
+fn on_a_raw_terminal_a_message_ends_in_the_first_column() {
+    let (mut terminal, _) = script("backoff -v -n 1 -- stty raw -echo; echo over");
+    let shown = terminal.expect("over");
+    let message = shown.split("succeeded on attempt 1").nth(1).unwrap();
+    assert!(message.ends_with("\r\n"), "{shown:?}");
 }
 
 #[test]
@@ -118,7 +160,8 @@ fn what_was_typed_meanwhile_is_for_the_next_attempt() {
 fn another_member_of_the_pipeline_keeps_its_modes() {
     // The reader sets the terminal while the first attempt runs, which then fails; the second one sees what is left.
     let attempt = "echo go; until stty -a </dev/tty | grep -qe -icanon; do sleep 0.02; done; exit 3";
-    let reader = "{ read go; stty raw -echo </dev/tty; cat >/dev/null; stty -a </dev/tty | grep -oe -icanon; }";
+    // As a pager does, it keeps the terminal open.
+    let reader = "{ read go; stty raw -echo <&3; cat >/dev/null; stty -a <&3 | grep -oe -icanon; } 3</dev/tty";
     for shell in ["sh", "bash"] {
         let (mut terminal, _) = script(&format!(
             "{shell} -c \"backoff -n 2 -b 1ms -- sh -c '{attempt}' 2>/dev/null | {reader}\"; stty sane; echo over"

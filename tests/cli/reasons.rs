@@ -210,6 +210,11 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
     }
     assert_eq!(said("-q", "exit 7"), "");
     assert!(said("-v", "exit 0").ends_with(says));
+    let killed = interrupted("-k 200ms", "trap '' TERM; echo on; exec sleep 60").stderr;
+    assert_eq!(
+        killed,
+        "backoff: sh: interrupted by SIGTERM and needed KILL; no further attempt\n"
+    );
 }
 
 #[test]

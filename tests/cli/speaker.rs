@@ -78,7 +78,7 @@ fn a_label_is_one_short_line() {
 
 #[test]
 fn the_countdown_says_it_too() {
-    let args = words!("--label job -n 2 --delays 1.2s -j none -- false");
+    let args = words!("--label job -n 2 --delays 1.6s -j none -- false");
     let shown = Terminal::sized(
         Some((24, 80)),
         "env",

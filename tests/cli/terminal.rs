@@ -329,6 +329,7 @@ fn an_explicit_kill_after_follows_keys_too() {
                 !options.contains("--pty") || is_raw(&terminal)
             });
             terminal.send(key);
+            terminal.expect(" and needed KILL; no further attempt");
             terminal.expect("status-137");
             assert!(!is_alive(pid));
             terminal.expect("prompt> ");

@@ -91,7 +91,7 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// More about the bound that has ended the attempt, if one has.
+    /// More about how the attempt was ended, if it was.
     pub(super) fn cut(&self) -> Cut {
         Cut {
             limit: match self.ended_by {
@@ -99,7 +99,7 @@ impl<'a> Deadlines<'a> {
                 Some(Bound::Idle) => self.bounds.idle,
                 Some(Bound::Deadline) | None => None,
             },
-            took_kill: self.was_killed && self.ended_by.is_some(),
+            took_kill: self.was_killed,
         }
     }
 

@@ -11,6 +11,8 @@ pub(crate) struct Process {
     pub(crate) pid: libc::pid_t,
     pub(crate) parent: libc::pid_t,
     pub(crate) group: libc::pid_t,
+    /// The device that is its controlling terminal, as `stat(2)` numbers it; 0 if it has none.
+    pub(crate) terminal: u64,
     /// In clock ticks since boot: with the number it names a process for good.
     pub(crate) started: u64,
     pub(crate) is_zombie: bool,
@@ -51,6 +53,7 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
         is_stopped: *fields.first()? == "T",
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
+        terminal: u64::from(fields.get(4)?.parse::<i32>().ok()?.cast_unsigned()),
         started: fields.get(19)?.parse().ok()?,
     })
 }
@@ -61,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_name_may_hold_anything() {
-        let stat = b"42 (a) S 1 (b)) Z 7 8 9 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 123456 0 0";
+        let stat = b"42 (a) S 1 (b)) Z 7 8 9 34818 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 123456 0 0";
         let process = parse(42, stat).unwrap();
         assert_eq!(
             process,
@@ -69,6 +72,8 @@ mod tests {
                 pid: 42,
                 parent: 7,
                 group: 8,
+                // /dev/pts/2
+                terminal: (136 << 8) | 2,
                 started: 123_456,
                 is_zombie: true,
                 is_stopped: false

@@ -1,5 +1,6 @@
 //! The terminal: job control, a pseudo-terminal for the command, the countdown.
 
+mod claim;
 mod company;
 pub(crate) mod countdown;
 pub(crate) mod foreground;

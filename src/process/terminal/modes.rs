@@ -14,6 +14,12 @@ use crate::process::sys::stdio;
 /// The settings that our terminal had before it was put into raw mode, while it is.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 
+/// What a question for a password switches off.
+const ECHOES: LocalFlags = LocalFlags::ECHO
+    .union(LocalFlags::ECHOE)
+    .union(LocalFlags::ECHOK)
+    .union(LocalFlags::ECHONL);
+
 /// What became of an attempt to put our terminal into raw mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raw {
@@ -61,8 +67,8 @@ pub(crate) struct Before(Option<Termios>);
 impl Before {
     /// An attempt begins on this terminal, which is backoff's for now.
     pub(crate) fn note(&mut self, terminal: &File) {
-        // Anything else may be another's for as long as that needs it: a question for a password, in the same pipeline.
-        let usual = LocalFlags::ICANON | LocalFlags::ISIG | LocalFlags::ECHO;
+        // Where keys make no lines or no signals it is another's for as long as that needs it, in the same pipeline.
+        let usual = LocalFlags::ICANON | LocalFlags::ISIG;
         if let Ok(settings) = tcgetattr(terminal)
             && settings.local_flags.contains(usual)
         {
@@ -73,12 +79,18 @@ impl Before {
     /// Puts it back, unless another job has the terminal, or another program of this one may have set it.
     pub(crate) fn put_back(&self) {
         let Some(before) = &self.0 else { return };
-        if let Some(terminal) = terminal_in_foreground()
-            && tcgetattr(&terminal).is_ok_and(|now| now != *before)
-            && is_alone()
-        {
+        let Some(terminal) = terminal_in_foreground() else {
+            return;
+        };
+        let Ok(now) = tcgetattr(&terminal) else { return };
+        let mut before = before.clone();
+        if !before.local_flags.contains(LocalFlags::ECHO) {
+            // Somebody may have asked for a password, and be done: what is typed is never hidden again.
+            before.local_flags |= now.local_flags & ECHOES;
+        }
+        if now != before && is_alone() {
             // At once: where output is stopped (Ctrl-S) a wait for it would be deaf. What was typed is kept.
-            let _ = tcsetattr(&terminal, SetArg::TCSANOW, before);
+            let _ = tcsetattr(&terminal, SetArg::TCSANOW, &before);
         }
     }
 }
