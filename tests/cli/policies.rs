@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
-use crate::common::{Shown, backoff, probe, ran, run, shell, within};
+use crate::common::pty::Terminal;
+use crate::common::{Shown, backoff, probe, ran, run, within};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -380,18 +381,19 @@ fn a_plan_is_drawn() {
 /// On a terminal, as wide as that is.
 #[test]
 fn a_plan_is_drawn_as_wide_as_the_terminal() {
-    let drawn = run(&mut shell(
-        "script -qec 'stty cols 200; LC_ALL=C.UTF-8 backoff --plot -j none --every 1s -n 2' /dev/null </dev/null",
-    ));
-    assert_eq!(drawn.stdout.matches('█').count(), 1 + 189, "{}", drawn.stdout);
+    let drawn_on = |columns: usize, command: &str| {
+        let script = format!("stty cols {columns}; {command}");
+        Terminal::start("sh", ["-c", &script]).rest().replace("\r\n", "\n")
+    };
+    let drawn = drawn_on(200, "LC_ALL=C.UTF-8 backoff --plot -j none --every 1s -n 2");
+    assert_eq!(drawn.matches('█').count(), 1 + 189, "{drawn}");
     for (columns, headed, row) in [
         (60, "retry  wait: # at least, . by chance, | mean", " 500ms to 30s"),
         (40, "retry  # least . chance | mean", " 500ms to 30s"),
         (26, "retry", " 30s"),
         (18, "retry", "."),
     ] {
-        let script = format!("script -qec 'stty cols {columns}; LC_ALL=C backoff --plot' /dev/null </dev/null");
-        let drawn = run(&mut shell(&script)).stdout;
+        let drawn = drawn_on(columns, "LC_ALL=C backoff --plot");
         let lines: Vec<&str> = drawn.lines().collect();
         assert_eq!((lines[0], lines.len()), (headed, 5), "{drawn}");
         assert!(lines[4].ends_with(row), "{drawn}");
