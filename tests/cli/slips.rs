@@ -277,6 +277,12 @@ fn a_flag_never_loses_against_a_variable_or_the_file() {
         ("--consecutive 3", "attempts", "2"),
         ("--every 1m", "max-delay", "10s"),
         ("--delays 1m", "max-delay", "10s"),
+        ("--initial-delay 30s", "deadline", "5s"),
+        ("--splay 30s", "deadline", "5s"),
+        ("-j additive", "spread", "25%"),
+        ("-j proportional", "spread", "1s"),
+        ("-j full", "spread", "1s"),
+        ("-j full", "slot-ceiling", "4"),
     ] {
         let variable = format!("BACKOFF_{}", option.to_uppercase().replace('-', "_"));
         run(backoff(words!("{..} --plan", flag)).env(variable, value)).expect_code(0);
@@ -288,4 +294,21 @@ fn a_flag_never_loses_against_a_variable_or_the_file() {
     assert_eq!(shown.stdout, "started\n");
     let shown = run(backoff("-n 2 -- echo started").env("BACKOFF_CONSECUTIVE", "3")).expect_code(0);
     assert_eq!(shown.stdout, "started\n");
+    // A policy is weaker, too, and so is the file than a variable; the default takes the place of what gave way.
+    let shown = run!("-vv -p google -j proportional -n 1 -- true").expect_code(0);
+    assert!(shown.stderr.contains("spread = 25% (default)"), "{shown:?}");
+    std::fs::write(&file, "[defaults]\nspread = '25%'\n").unwrap();
+    let mut command = backoff(words!("--config {} -- true", file.to_str().unwrap()));
+    command.env_remove("BACKOFF_NO_CONFIG").env("BACKOFF_JITTER", "additive");
+    run(&mut command).expect_code(0).expect_silence();
+    let shown = run(backoff("--initial-delay 20ms -- echo started").env("BACKOFF_DEADLINE", "10ms")).expect_code(0);
+    assert_eq!(shown.stdout, "started\n");
+    // What fits stays, and what is wrong in itself, or contradicts its like, is told.
+    let with = |words: &str, variables: &[(&str, &str)]| run(backoff(words).envs(variables.iter().copied()));
+    with("-vv -j additive -- true", &[("BACKOFF_SPREAD", "3s")]).expect_stderr("spread = 3s (BACKOFF_SPREAD)");
+    with("-j additive -- true", &[("BACKOFF_SPREAD", "x")]).expect_code(125);
+    with("-j additive --spread 25% -- true", &[]).expect_code(125);
+    with("-- true", &[("BACKOFF_JITTER", "additive"), ("BACKOFF_SPREAD", "25%")]).expect_code(125);
+    with("-- true", &[("BACKOFF_DEADLINE", "1s"), ("BACKOFF_SPLAY", "2s")]).expect_code(125);
+    with("-d 1s --splay 2s -- true", &[]).expect_code(125);
 }
