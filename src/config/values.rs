@@ -43,7 +43,13 @@ pub fn duration(text: &str) -> Parsed<Duration> {
         Err(humantime::DurationError::UnknownUnit { unit, .. }) if !unit.is_empty() => {
             wrong(&format!("there is no unit {unit:?}"))
         }
-        Err(error) => wrong(&error.to_string()),
+        Err(humantime::DurationError::UnknownUnit { .. }) => wrong("a number has no unit"),
+        Err(humantime::DurationError::InvalidCharacter(at)) => match trimmed.chars().nth(at) {
+            Some(sign) => wrong(&format!("\"{sign}\" is not understood")),
+            None => wrong("it cannot be read"),
+        },
+        Err(humantime::DurationError::NumberExpected(0)) => wrong("it does not begin with a number"),
+        Err(_) => wrong("a number is missing"),
     }
 }
 
@@ -313,12 +319,15 @@ pub struct Spread {
     pub fraction: Parsed<f64>,
 }
 
-/// Whether a text is of use with the jitter is not known here.
+/// Which of the two is of use is not known here.
 pub fn spread(text: &str) -> Parsed<Spread> {
-    Ok(Spread {
-        duration: duration(text),
-        fraction: percent(text),
-    })
+    match (duration(text), percent(text)) {
+        (Err(_), Err(_)) if !text.ends_with('%') => {
+            Err("is neither a duration nor a percentage; try 1s or 25%".to_owned())
+        }
+        (Err(_), Err(wrong)) => Err(wrong),
+        (duration, fraction) => Ok(Spread { duration, fraction }),
+    }
 }
 
 /// Any text.

@@ -50,9 +50,9 @@ fn repeats_no_success<T>(settings: &Settings, other: Option<&Sourced<T>>) -> Res
 /// that failed.
 fn is_typed_if_failure(until: &Option<Sourced<Until>>) -> Result<(), UsageError> {
     match until {
-        Some(said) if said.value == Until::Failure && said.statement.source != Source::Flag => Err(UsageError(format!(
-            "{said}: failure is taken from the command line alone, as it makes a success of a failure"
-        ))),
+        Some(said) if said.value == Until::Failure && said.statement.source != Source::Flag => Err(UsageError(
+            format!("{said}: failure is taken from the command line alone, as it makes a success of a failure"),
+        )),
         _ => Ok(()),
     }
 }

@@ -39,7 +39,8 @@ fn start_or_deadline(settings: &mut Settings) {
     };
     let start = |settings: &Settings| {
         let said = [&settings.initial_delay, &settings.splay].into_iter().flatten();
-        said.map(|said| said.value).fold(Duration::ZERO, Duration::saturating_add)
+        said.map(|said| said.value)
+            .fold(Duration::ZERO, Duration::saturating_add)
     };
     if deadline.is_zero() || start(settings) < deadline {
         return;

@@ -261,8 +261,12 @@ fn it_is_so_where_the_output_is_inherited() {
         assert_eq!(ended(&line), "y\n1\n");
     }
     // What the run says of its end, whoever reads the output.
-    let shown = run(&mut shell("backoff -v -n 3 -b 1ms -- sh -c 'seq 1000000; exit $?' | head -n 1"));
-    shown.expect_stderr("gave up after 1 attempt in ").expect_stderr(" (its reader is gone)\n");
+    let shown = run(&mut shell(
+        "backoff -v -n 3 -b 1ms -- sh -c 'seq 1000000; exit $?' | head -n 1",
+    ));
+    shown
+        .expect_stderr("gave up after 1 attempt in ")
+        .expect_stderr(" (its reader is gone)\n");
 }
 
 #[test]
@@ -285,9 +289,11 @@ fn other_failures_are_tried_again() {
     }
     // That the command cannot be started is said by nobody else.
     for command in ["no-such-program", "sh -c no-such-program"] {
-        run(&mut shell(&format!("set -o pipefail; backoff -- {command} | head -n 0")))
-            .expect_code(127)
-            .expect_stderr("command not found");
+        run(&mut shell(&format!(
+            "set -o pipefail; backoff -- {command} | head -n 0"
+        )))
+        .expect_code(127)
+        .expect_stderr("command not found");
     }
 }
 

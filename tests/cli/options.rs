@@ -340,7 +340,12 @@ fn every_option_has_a_working_variable() {
         ("reset-after", "0", "-- true", "125"),
         ("seed", "1", "-- true", "0"),
         ("policy", "sip", "--plan -n 5", "4s"),
-        ("until", "failure", "-- false", "the failure came on attempt 1"),
+        (
+            "until",
+            "never",
+            "-n 2 -b 1ms -- true",
+            "no attempt is left: --attempts 2",
+        ),
         ("success-exit", "3", "-q -- sh -c 'exit 3'", "3"),
         ("consecutive", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT'", "1\n2\n"),
         ("retry-exit", "9", "-- false", "no retry rule matches"),
@@ -557,7 +562,11 @@ fn that_a_failure_is_wanted_has_to_be_typed() {
         format!("backoff: {said}: failure is taken from the command line alone, as it makes a success of a failure\n")
     };
     let fails = words!("-- sh -c 'touch {}; exit 1'", ran);
-    for command in [fails.clone(), words!("-- env -i no-such-program"), words!("-n 9 -- true")] {
+    for command in [
+        fails.clone(),
+        words!("-- env -i no-such-program"),
+        words!("-n 9 -- true"),
+    ] {
         let shown = run(backoff(command).env("BACKOFF_UNTIL", "failure")).expect_code(125);
         assert_eq!(shown.stderr, line("BACKOFF_UNTIL=failure"));
         assert!(!std::fs::exists(&ran).unwrap());

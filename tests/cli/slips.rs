@@ -109,6 +109,71 @@ fn what_other_tools_call_an_option_is_known() {
 }
 
 #[test]
+fn a_long_name_after_one_dash_is_told() {
+    for (words, word, meant) in [
+        ("-timeout 3", "-timeout", "timeout"),
+        ("-timeout=3", "-timeout=3", "timeout"),
+        ("-attempts 3", "-a", "attempts"),
+        ("-n 2 -base 3", "-base", "base"),
+        ("-retry-match x", "-retry-match", "retry-match"),
+        ("-verbose", "-verbose", "verbose"),
+        ("-version", "-version", "version"),
+        ("-quiet", "-u", "quiet"),
+        ("-until failure", "-u", "until"),
+    ] {
+        told(
+            words,
+            &format!("there is no option {word:?}; did you mean --{meant}?\n"),
+        );
+    }
+    // Letters and values that are no such name, and what is the command's own.
+    told("-timeouts 3", "--timeout: \"imeouts\" is not a list of durations");
+    let shown = run!("-Z java -attempts").expect_code(125);
+    assert!(!shown.stderr.contains("did you mean"), "{shown:?}");
+    run!("-t5 -qn1 -timeo -- true").expect_code(125);
+    for words in [
+        "-t5 -vn 1 -retry -- true",
+        "-n 1 echo -timeout 3",
+        "--label -timeout -- true",
+    ] {
+        run!("{..}", words).expect_code(0);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_duration_is_told_in_plain_words() {
+    for (words, says) in [
+        (
+            "--spread=x",
+            "--spread: \"x\" is neither a duration nor a percentage; try 1s or 25%\n",
+        ),
+        (
+            "--spread 250%",
+            "--spread: \"250%\" is not between 0% and 100%; try 25%\n",
+        ),
+        (
+            "-j additive --spread 25%",
+            "is not a duration (\"%\" is not understood); try 500ms, 2s",
+        ),
+        (
+            "-b x",
+            "is not a duration (it does not begin with a number); try 500ms, 2s",
+        ),
+        ("-b 1x", "is not a duration (there is no unit \"x\"); try 500ms, 2s"),
+        ("-b '1m 5'", "is not a duration (a number has no unit); try 500ms, 2s"),
+        ("-b 1_s", "is not a duration (\"_\" is not understood); try 500ms, 2s"),
+        ("-b 1m,", "is not a duration (\",\" is not understood); try 500ms, 2s"),
+    ] {
+        told(words, says);
+    }
+    let shown = run(backoff("-j additive -- true").env("BACKOFF_SPREAD", "x")).expect_code(125);
+    assert!(
+        shown.stderr.contains("BACKOFF_SPREAD: \"x\" is neither a duration nor"),
+        "{shown:?}"
+    );
+}
+
+#[test]
 fn retries_are_one_less_than_attempts() {
     for (words, meant) in [
         ("--retries 3", "--attempts 4"),
@@ -299,7 +364,9 @@ fn a_flag_never_loses_against_a_variable_or_the_file() {
     assert!(shown.stderr.contains("spread = 25% (default)"), "{shown:?}");
     std::fs::write(&file, "[defaults]\nspread = '25%'\n").unwrap();
     let mut command = backoff(words!("--config {} -- true", file.to_str().unwrap()));
-    command.env_remove("BACKOFF_NO_CONFIG").env("BACKOFF_JITTER", "additive");
+    command
+        .env_remove("BACKOFF_NO_CONFIG")
+        .env("BACKOFF_JITTER", "additive");
     run(&mut command).expect_code(0).expect_silence();
     let shown = run(backoff("--initial-delay 20ms -- echo started").env("BACKOFF_DEADLINE", "10ms")).expect_code(0);
     assert_eq!(shown.stdout, "started\n");
