@@ -45,7 +45,7 @@ pub fn duration(text: &str) -> Parsed<Duration> {
         }
         Err(humantime::DurationError::UnknownUnit { .. }) => wrong("a number has no unit"),
         Err(humantime::DurationError::InvalidCharacter(at)) => match trimmed.chars().nth(at) {
-            Some(sign) => wrong(&format!("\"{sign}\" is not understood")),
+            Some(sign) => wrong(&format!("{:?} is not understood", sign.to_string())),
             None => wrong("it cannot be read"),
         },
         Err(humantime::DurationError::NumberExpected(0)) => wrong("it does not begin with a number"),
