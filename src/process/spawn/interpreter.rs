@@ -24,10 +24,11 @@ pub(super) fn interpreter(path: &Path) -> Option<OsString> {
     }
 }
 
-/// The interpreter of a script and its argument; both empty where there are none.
+/// What the first line of a script names.
 pub(super) struct Script {
     pub(super) interpreter: OsString,
-    pub(super) argument: OsString,
+    /// Empty where there is none.
+    argument: OsString,
 }
 
 impl Script {
