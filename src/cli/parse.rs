@@ -127,17 +127,43 @@ pub fn parse(args: &[OsString]) -> Parsed {
     // that backoff does before it starts the command.
     let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(args)).collect();
     if let Ok(matches) = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(args) {
-        return Parsed::Run(typed(matches, named));
+        return understood(typed(matches, named), args);
     }
     // What is wrong, and which option was meant, only all of them together can tell.
     match parser().try_get_matches_from(args) {
-        Ok(matches) => Parsed::Run(typed(matches, OPTIONS)),
+        Ok(matches) => understood(typed(matches, OPTIONS), args),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp => help(args),
             ErrorKind::DisplayVersion => Parsed::Print(version::text()),
             _ => explain(&error, args),
         },
     }
+}
+
+/// But for `-timeout 3`, which says `-t imeout`, and runs the command `3`: it is hardly meant.
+fn understood(typed: CommandLine, args: &[OsString]) -> Parsed {
+    let before_command = args.len().saturating_sub(typed.command.len());
+    let options = args.iter().take(before_command).skip(1);
+    let is_read_as = |(opt, value): &(&Opt, OsString), word: &str| {
+        let before = opt.short.and_then(|short| {
+            let letters = word.strip_suffix(value.to_str()?)?;
+            letters.strip_suffix(short)
+        });
+        before.is_some_and(|before| before.starts_with('-'))
+    };
+    let words = options.filter_map(|word| word.to_str());
+    let mut mistaken = words.filter_map(|word| Some((word, with_one_dash(word)?)));
+    match mistaken.find(|(word, _)| typed.values.iter().any(|value| is_read_as(value, word))) {
+        Some((word, name)) => Parsed::Wrong(format!("there is no option {word:?}; did you mean --{name}?")),
+        None => Parsed::Run(typed),
+    }
+}
+
+/// The long name that stands after a single dash.
+fn with_one_dash(word: &str) -> Option<&str> {
+    let name = word.strip_prefix('-')?.split('=').next()?;
+    let mut known = OPTIONS.iter().map(|opt| opt.long).chain(["help", "version"]);
+    known.any(|known| known == name).then_some(name)
 }
 
 /// What was found of these options, and the command.
@@ -235,7 +261,12 @@ fn explain(error: &clap::Error, args: &[OsString]) -> Parsed {
 /// What an option that there is not may have meant: `; did you mean --attempts 4, ...?`
 fn meant(arg: &str, args: &[OsString]) -> String {
     let Some(name) = arg.strip_prefix("--") else {
-        return String::new();
+        // A letter: the first word that it may be from.
+        let words = args.iter().filter_map(|word| word.to_str());
+        let letter = arg.trim_start_matches('-');
+        let mut words = words.filter(|word| word.starts_with('-') && !word.starts_with("--"));
+        let name = words.find(|word| word.contains(letter)).and_then(with_one_dash);
+        return name.map_or_else(String::new, |name| format!("; did you mean --{name}?"));
     };
     let mut words = args.iter().map(|word| word.to_string_lossy());
     let with_value = format!("{arg}=");

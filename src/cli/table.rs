@@ -196,7 +196,7 @@ pub const OPTIONS: &[Opt] = &[
          with status 0, and that none came before attempts or deadline ran out is status 1. No wait grows, and there is \
          none unless --base or --every names it. never: whatever its end, an attempt is followed by another, until a \
          signal, --attempts or --deadline ends the run, with the status of the last attempt. A command that cannot be \
-         started ends any run.")
+         started ends any run. failure is taken from the command line alone.")
         .or(|| word(&UNTILS, defaults::UNTIL)),
     opt(JUDGE, None, "success-exit", Values("CODES"),
         "Exit codes that are not a failure",

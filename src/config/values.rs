@@ -46,8 +46,11 @@ fn read_duration(text: &str) -> Parsed<Duration> {
         Err(DurationError::NumberOverflow) => Ok(Duration::MAX),
         Err(DurationError::UnknownUnit { unit, .. }) if unit.is_empty() => Err("a unit is missing".into()),
         Err(DurationError::UnknownUnit { unit, .. }) => Err(format!("there is no unit {unit:?}")),
-        Err(DurationError::NumberExpected(_)) => Err("a number is missing".into()),
-        Err(_) => Err("only digits and unit names are understood".into()),
+        Err(DurationError::InvalidCharacter(at)) => match text.chars().nth(at) {
+            Some(sign) => Err(format!("{:?} is not understood", sign.to_string())),
+            None => Err("it cannot be read".into()),
+        },
+        Err(_) => Err("a number is missing".into()),
     }
 }
 
@@ -320,12 +323,15 @@ pub struct Spread {
     pub fraction: Parsed<f64>,
 }
 
-/// Whether a text is of use with the jitter is not known here.
+/// Which of the two is of use is not known here.
 pub fn spread(text: &str) -> Parsed<Spread> {
-    Ok(Spread {
-        duration: duration(text),
-        fraction: percent(text),
-    })
+    match (duration(text), percent(text)) {
+        (Err(_), Err(_)) if !text.ends_with('%') => {
+            Err("is neither a duration nor a percentage; try 1s or 25%".to_owned())
+        }
+        (Err(_), Err(wrong)) => Err(wrong),
+        (duration, fraction) => Ok(Spread { duration, fraction }),
+    }
 }
 
 /// Any text.

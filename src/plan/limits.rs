@@ -46,8 +46,20 @@ fn repeats_no_success<T>(settings: &Settings, other: Option<&Sourced<T>>) -> Res
     }
 }
 
+/// That a failure is wanted has to be typed: a variable that is forgotten somewhere would make a success of a deployment
+/// that failed.
+fn is_typed_if_failure(until: &Option<Sourced<Until>>) -> Result<(), UsageError> {
+    match until {
+        Some(said) if said.value == Until::Failure && said.statement.source != Source::Flag => Err(UsageError(
+            format!("{said}: failure is taken from the command line alone, as it makes a success of a failure"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// What the settings alone say.
 pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
+    is_typed_if_failure(&settings.until)?;
     let until = value(&settings.until).unwrap_or(defaults::UNTIL);
     let deadline = bound(&settings.deadline);
     // Who says how long it may take has said how often.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::cli::words::{GrowthKind, JitterKind};
 use crate::config::settings::Settings;
 use crate::config::sourced::{Sourced, UsageError, exclude};
+use crate::config::values::Spread;
 use crate::policy::session::Until;
 
 /// Says it by those others, as from the same source.
@@ -18,17 +19,8 @@ pub(super) fn spelled_out(mut settings: Settings) -> Result<Settings, UsageError
 
 /// Of values that cannot hold together, those of the stronger source stay. From the same one, a check says what is wrong.
 fn give_way(settings: &mut Settings) {
-    let start = [&settings.initial_delay, &settings.splay];
-    let start = start.into_iter().flatten().map(|said| said.value);
-    let start = start.fold(Duration::ZERO, Duration::saturating_add);
-    if let Some(deadline) = settings.deadline.as_ref().filter(|said| !said.value.is_zero())
-        && start >= deadline.value
-    {
-        let rank = deadline.rank();
-        for said in [&mut settings.initial_delay, &mut settings.splay] {
-            said.take_if(|said| said.rank() < rank);
-        }
-    }
+    start_or_deadline(settings);
+    of_another_jitter(settings);
     if let (Some(consecutive), Some(attempts)) = (&settings.consecutive, &settings.attempts)
         && attempts.value.is_some_and(|limit| consecutive.value > limit)
     {
@@ -38,6 +30,45 @@ fn give_way(settings: &mut Settings) {
             Ordering::Equal => {}
         }
     }
+}
+
+/// A start that the deadline leaves no time for.
+fn start_or_deadline(settings: &mut Settings) {
+    let Some((deadline, rank)) = settings.deadline.as_ref().map(|said| (said.value, said.rank())) else {
+        return;
+    };
+    let start = |settings: &Settings| {
+        let said = [&settings.initial_delay, &settings.splay].into_iter().flatten();
+        said.map(|said| said.value)
+            .fold(Duration::ZERO, Duration::saturating_add)
+    };
+    if deadline.is_zero() || start(settings) < deadline {
+        return;
+    }
+    for said in [&mut settings.initial_delay, &mut settings.splay] {
+        said.take_if(|said| said.rank() < rank);
+    }
+    let mut left = [&settings.initial_delay, &settings.splay].into_iter().flatten();
+    let is_outdone = left.any(|said| said.rank() > rank && !said.value.is_zero());
+    if is_outdone && start(settings) >= deadline {
+        settings.deadline = None;
+    }
+}
+
+/// What is of use only with another jitter than the one that a stronger source asks for.
+fn of_another_jitter(settings: &mut Settings) {
+    let Some((jitter, rank)) = settings.jitter.as_ref().map(|said| (said.value, said.rank())) else {
+        return;
+    };
+    settings.spread.take_if(|said| {
+        let Spread { duration, fraction } = &said.value;
+        let is_of_another = match jitter {
+            JitterKind::Additive => duration.is_err() && fraction.is_ok(),
+            JitterKind::Proportional => fraction.is_err() && duration.is_ok(),
+            _ => false,
+        };
+        is_of_another && said.rank() < rank
+    });
 }
 
 fn every(settings: &mut Settings) -> Result<(), UsageError> {

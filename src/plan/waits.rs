@@ -13,18 +13,11 @@ use crate::policy::outcome::exact;
 /// Resolves the options of the section.
 pub(super) fn delays(settings: &Settings) -> Result<Delays, UsageError> {
     let (delays, jitter) = resolve(settings)?;
-    let spread = settings.spread.as_ref();
-    if let Some((
-        said,
-        Spread {
-            duration: Err(problem),
-            fraction: Err(_),
-        },
-    )) = spread.map(|said| (said, &said.value))
-    {
-        return Err(said.unreadable(problem));
-    }
-    only_with(spread, jitter, &[JitterKind::Additive, JitterKind::Proportional])?;
+    only_with(
+        settings.spread.as_ref(),
+        jitter,
+        &[JitterKind::Additive, JitterKind::Proportional],
+    )?;
     only_with(settings.slot_ceiling.as_ref(), jitter, &[JitterKind::Slotted])?;
     Ok(delays)
 }

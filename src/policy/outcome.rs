@@ -15,11 +15,11 @@ pub struct Outcome {
     pub cut: Cut,
     /// As far as backoff looked.
     pub seen: Seen,
-    /// It ended with 126 or 127 for want of this program, which the command was to run.
+    /// It ended as it did for want of this program or script, which the command was to run.
     pub lacks: Option<Missing>,
 }
 
-/// A program behind the command (`sh -c NAME`, `env NAME`) that cannot be started.
+/// What the command names and cannot be started: a program (`sh -c NAME`, `env NAME`), or a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub name: String,

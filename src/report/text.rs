@@ -14,7 +14,7 @@ use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment, Wait};
 use crate::run::nesting::Nesting;
 use crate::run::plan::SharedBudget;
-use crate::run::shell_words::shell_word;
+use crate::run::shell_words::{only_changes_the_shell, shell_word};
 use crate::run::streams::StreamOptions;
 use crate::run::text::printable;
 
@@ -39,23 +39,31 @@ pub(crate) struct Text<'a> {
 const READ_AHEAD: &str =
     "standard input cannot be duplicated here: it is read ahead of the command, which may leave less of it for others";
 
-/// What may be wrong with the name of a command that cannot be found.
-fn likely_mistake(name: &OsStr) -> String {
+/// What may be wrong with the name of a command that cannot be found, and the word that follows.
+fn likely_mistake(name: &OsStr, next: Option<&OsStr>) -> String {
     if let Some(word) = name.to_str()
         && let Some((what, shell)) = shell_word(word)
     {
-        return format!("; {word} is a shell {what}; try backoff {shell} -c '{word} ...'");
+        return match only_changes_the_shell(word) {
+            true => format!("; {word} is a shell {what}, and does nothing outside of the shell that runs it"),
+            false => format!("; {word} is a shell {what}; try backoff {shell} -c '{word} ...'"),
+        };
     }
+    // As web pages and word processors print it: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
+    let is_other_dash = |text: &str| text.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
+    let has_other_dash = name.to_str().is_some_and(is_other_dash);
     let bytes = name.as_encoded_bytes();
     let has = |any: &[u8]| bytes.iter().any(|byte| any.contains(byte));
     let hint = if bytes.starts_with(b"-") {
         "; options of backoff stand before --"
-    } else if has(b" \t\n|&;<>$`(){}*?") {
+    } else if has_other_dash {
+        "; it begins with a dash that is not \"-\"; try the one of the keyboard"
+    } else if has(b" \t\n|&;<>$`(){}*?") || bytes.starts_with(b"~") {
         "; a command line needs a shell; try backoff sh -c '...'"
     } else if has(b"=") {
         return format!("; to set a variable, try backoff env {} ...", quoted(name));
-    } else if !bytes.is_empty() && !has(b"/") {
-        "; functions and aliases of a shell are not programs"
+    } else if bytes.first().is_some_and(u8::is_ascii_digit) && next.is_some_and(|next| next == "--") {
+        "; only options of backoff stand before --"
     } else {
         ""
     };
@@ -212,7 +220,9 @@ impl Text<'_> {
             && self.is_only_about_the_start(moment, outcome)
         {
             let hint = match self.command.first() {
-                Some(name) if failure.message == StartFailure::NOT_FOUND => likely_mistake(name),
+                Some(name) if failure.message == StartFailure::NOT_FOUND => {
+                    likely_mistake(name, self.command.get(1).map(OsString::as_os_str))
+                }
                 _ => String::new(),
             };
             return Some(format!("{}{hint}", self.cannot_run(failure)));

@@ -92,7 +92,7 @@ const PLAIN_RUNNERS: &[&str] = &[
     "nice", "ionice", "timeout", "time", "nohup", "setsid", "stdbuf", "chrt", "taskset",
 ];
 
-/// The same, as long as they have no options.
+/// The same, as long as they have no options; of `env` some are known.
 const PLAIN_WITHOUT_OPTIONS: &[&str] = &["env", "command", "exec"];
 
 /// The command that a program of this name runs, given these words.
@@ -172,6 +172,10 @@ pub(crate) struct Inner<'a> {
     pub(crate) names: Vec<&'a str>,
     /// A shell is among those that look for them.
     pub(crate) in_a_shell: bool,
+    /// They may be looked for without PATH (`env -i`).
+    pub(crate) path_is_unset: bool,
+    /// The file that a shell is to read in the end (`sh FILE`).
+    pub(crate) script: Option<&'a str>,
 }
 
 /// Which other programs this command has to find, if that is beyond doubt: each of them by PATH as the command has it.
@@ -196,10 +200,15 @@ pub(crate) fn looked_for<'a>(command: &[&'a str]) -> Option<Inner<'a>> {
             // What a shell does itself may end so as well.
             return (depth > 0 && !is_built_in).then_some(inner);
         }
+        inner.in_a_shell |= is_shell;
+        inner.path_is_unset |= name == "env" && rest.first().is_some_and(|word| word.starts_with('-'));
+        inner.script = script(name, rest);
+        if inner.script.is_some() {
+            return Some(inner);
+        }
         if !is_plain(name, rest) {
             return None;
         }
-        inner.in_a_shell |= is_shell;
         // `exec cd` looks for a program.
         has_built_ins = is_shell || has_built_ins && is_built_in && name != "exec";
         words = behind(name, rest)?;
@@ -221,11 +230,39 @@ fn is_plain(name: &str, words: &[&str]) -> bool {
             _ => false,
         };
     }
+    if name == "env" {
+        return after_options_of_env(words).is_some_and(keeps_path);
+    }
     if PLAIN_WITHOUT_OPTIONS.contains(&name) {
         return words.first().is_some_and(|word| !word.starts_with('-')) && keeps_path(words);
     }
     let runner = RUNNERS.iter().find(|runner| runner.name == name);
     runner.is_some_and(|runner| PLAIN_RUNNERS.contains(&name) && runner.knows_options_of(words))
+}
+
+/// `sh -eu FILE`
+fn script<'a>(name: &str, words: &[&'a str]) -> Option<&'a str> {
+    let is_plain = |word: &&&str| word.len() > 1 && word.strip_prefix('-').is_some_and(has_only_simple_letters);
+    let file = words[words.iter().take_while(is_plain).count()..].first()?;
+    let is_file = !file.is_empty() && !file.starts_with(['-', '+']);
+    (is_file && PLAIN_SHELLS.contains(&name)).then_some(file)
+}
+
+fn has_only_simple_letters(options: &str) -> bool {
+    options.chars().all(|letter| "eux".contains(letter))
+}
+
+/// After `-i` and `-u NAME`. None where there are other options.
+fn after_options_of_env<'w, 'a>(mut words: &'w [&'a str]) -> Option<&'w [&'a str]> {
+    loop {
+        words = match words {
+            ["-u" | "--unset", _, rest @ ..] | ["-" | "-i" | "--ignore-environment", rest @ ..] => rest,
+            [word, rest @ ..] if word.starts_with("--unset=") => rest,
+            [word, ..] if word.starts_with('-') => return None,
+            [_, ..] => return Some(words),
+            [] => return None,
+        }
+    }
 }
 
 /// Whether no assignment in front of the command changes where programs are looked for.
@@ -239,10 +276,14 @@ fn keeps_path(words: &[&str]) -> bool {
 mod tests {
     use super::*;
 
+    /// A script, which is the last, in brackets.
     fn names(line: &str) -> Option<String> {
         let words = shlex::split(line).unwrap();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        looked_for(&words).map(|inner| inner.names.join(" "))
+        let inner = looked_for(&words)?;
+        let script = inner.script.map(|script| format!("[{script}]"));
+        let names: Vec<&str> = inner.names.into_iter().chain(script.as_deref()).collect();
+        Some(names.join(" "))
     }
 
     #[test]
@@ -263,6 +304,12 @@ mod tests {
             ("nice -n 5 env A=b x", "env x"),
             ("sh -c 'timeout 5 sh -c x'", "timeout sh x"),
             ("timeout 5 cd /", "cd"),
+            ("env -i -u y --unset z --unset=z A=b x", "x"),
+            ("env - x", "x"),
+            ("env A=b -i x", "-i"),
+            ("sh x", "[x]"),
+            ("bash -e -ux ./x -y", "[./x]"),
+            ("env -i timeout 5 sh -c 'dash x'", "timeout sh dash [x]"),
         ] {
             assert_eq!(names(line).as_deref(), Some(expected), "{line}");
         }
@@ -274,7 +321,10 @@ mod tests {
             "x",
             "x y",
             "sh",
-            "sh x",
+            "sh -s x",
+            "sh -",
+            "bash -o x y",
+            "zsh x",
             "sh -c ''",
             "sh -lc x",
             "bash -c --norc x",
@@ -290,7 +340,11 @@ mod tests {
             "sh -c '. ./x'",
             "sh -c 'command -p x'",
             "env",
-            "env -i x",
+            "env -iv x",
+            "env -C y x",
+            "env -S x",
+            "env -i PATH=y x",
+            "env -u",
             "env PATH=/y x",
             "env BASH_ENV=y bash -c x",
             "sudo x",

@@ -243,6 +243,60 @@ fn a_reader_that_is_gone_is_final_and_silent() {
     assert_eq!(shown.stderr.lines().count(), 2, "{shown:?}");
 }
 
+/// However the command ends for that: it may ignore SIGPIPE, or be a shell that tells of a death by it.
+#[test]
+fn it_is_so_where_the_output_is_inherited() {
+    let ended = |line: &str| {
+        let shown = run(&mut shell(&format!("{line}; echo ${{PIPESTATUS[0]}}")));
+        assert_eq!(shown.stderr, "", "{line}");
+        shown.stdout
+    };
+    for redirection in ["", "2>&1"] {
+        for options in ["-n 3 -b 1ms", "-n 3 -b 1ms -r x", "-n 3 -b 1ms -e 1,141"] {
+            let line = |script: &str| format!("backoff {options} -- sh -c '{script}' {redirection} | head -n 1");
+            assert_eq!(ended(&line("seq 1000000; exit $?")), "1\n141\n", "{options}");
+        }
+        let ignores = "trap \"\" PIPE; while echo y; do :; done 2>/dev/null; exit 1";
+        let line = format!("backoff -n 3 -b 1ms -- sh -c '{ignores}' {redirection} | head -n 1");
+        assert_eq!(ended(&line), "y\n1\n");
+    }
+    // What the run says of its end, whoever reads the output.
+    let shown = run(&mut shell(
+        "backoff -v -n 3 -b 1ms -- sh -c 'seq 1000000; exit $?' | head -n 1",
+    ));
+    shown
+        .expect_stderr("gave up after 1 attempt in ")
+        .expect_stderr(" (its reader is gone)\n");
+}
+
+#[test]
+fn other_failures_are_tried_again() {
+    let gone = "mkfifo f; exec 3<>f; exec 4>f 3>&-;";
+    let dir = tempfile::tempdir().unwrap();
+    let line = |end: &str| format!("{gone} backoff -n 3 -b 1ms -- sh -c 'echo >>attempts; exit 7' {end}");
+    for (end, attempts) in [
+        // Of what is written there, backoff's own lines are a part.
+        ("2>&4 4>&-", 3),
+        ("| cat", 3),
+        (">&-", 3),
+        (">/dev/null", 3),
+        (">&4 4>&-", 1),
+    ] {
+        let files = tempfile::tempdir_in(dir.path()).unwrap();
+        run(shell(&line(end)).current_dir(files.path()));
+        let file = std::fs::read_to_string(within(&files, "attempts")).unwrap();
+        assert_eq!(file.lines().count(), attempts, "{end}");
+    }
+    // That the command cannot be started is said by nobody else.
+    for command in ["no-such-program", "sh -c no-such-program"] {
+        run(&mut shell(&format!(
+            "set -o pipefail; backoff -- {command} | head -n 0"
+        )))
+        .expect_code(127)
+        .expect_stderr("command not found");
+    }
+}
+
 #[test]
 fn no_process_to_be_had_is_our_own_failure() {
     let dir = tempfile::tempdir().unwrap();

@@ -340,7 +340,12 @@ fn every_option_has_a_working_variable() {
         ("reset-after", "0", "-- true", "125"),
         ("seed", "1", "-- true", "0"),
         ("policy", "sip", "--plan -n 5", "4s"),
-        ("until", "failure", "-- false", "the failure came on attempt 1"),
+        (
+            "until",
+            "never",
+            "-n 2 -b 1ms -- true",
+            "no attempt is left: --attempts 2",
+        ),
         ("success-exit", "3", "-q -- sh -c 'exit 3'", "3"),
         ("consecutive", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT'", "1\n2\n"),
         ("retry-exit", "9", "-- false", "no retry rule matches"),
@@ -540,14 +545,48 @@ fn nor_do_variables_together() {
     ];
     for (variables, code) in [(&missing[..], 127), (&[&missing[..], &[exhausted]].concat(), 125)] {
         assert_eq!(ended("-q -- no-such-command", variables), Some(code));
-        for until in ["failure", "never"] {
-            let until = [variables, &[("BACKOFF_UNTIL", until)]].concat();
-            assert_eq!(ended("-q -- no-such-command", &until), Some(code), "{until:?}");
-        }
+        let until = [variables, &[("BACKOFF_UNTIL", "never")]].concat();
+        assert_eq!(ended("-q -- no-such-command", &until), Some(code), "{until:?}");
     }
     let shown = run(backoff("-- true").env("BACKOFF_EXHAUSTED_EXIT", "0"));
     shown.expect_stderr("BACKOFF_EXHAUSTED_EXIT: \"0\" is taken from the command line alone");
     run!("-q -n 1 --exhausted-exit 0 -- false").expect_code(0);
+}
+
+/// A failing deployment stays one, whatever is left over somewhere.
+#[test]
+fn that_a_failure_is_wanted_has_to_be_typed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, ran) = (within(&dir, "config.toml"), within(&dir, "ran"));
+    let line = |said: &str| {
+        format!("backoff: {said}: failure is taken from the command line alone, as it makes a success of a failure\n")
+    };
+    let fails = words!("-- sh -c 'touch {}; exit 1'", ran);
+    for command in [
+        fails.clone(),
+        words!("-- env -i no-such-program"),
+        words!("-n 9 -- true"),
+    ] {
+        let shown = run(backoff(command).env("BACKOFF_UNTIL", "failure")).expect_code(125);
+        assert_eq!(shown.stderr, line("BACKOFF_UNTIL=failure"));
+        assert!(!std::fs::exists(&ran).unwrap());
+    }
+    std::fs::write(&file, "[defaults]\nuntil = 'failure'\n").unwrap();
+    let with_file = |words: &[String]| {
+        let words = words!("-n 2 -b 1ms --config {} {..}", file, words);
+        run(backoff(words).env_remove("BACKOFF_NO_CONFIG"))
+    };
+    let said = format!("--until failure ({file}:2:9)");
+    let shown = with_file(&fails).expect_code(125);
+    assert_eq!(shown.stderr, line(&said));
+    // The others may come from anywhere, and what was typed counts.
+    for until in ["never", "success"] {
+        std::fs::write(&file, format!("[defaults]\nuntil = '{until}'\n")).unwrap();
+        with_file(&fails).expect_code(1);
+        run(backoff("-q -n 2 -b 1ms -- false").env("BACKOFF_UNTIL", until)).expect_code(1);
+        run(backoff("-q --until failure -- false").env("BACKOFF_UNTIL", until)).expect_code(0);
+    }
+    run(backoff("--until success -- true").env("BACKOFF_UNTIL", "failure")).expect_code(0);
 }
 
 #[test]

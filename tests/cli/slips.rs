@@ -111,6 +111,68 @@ fn what_other_tools_call_an_option_is_known() {
 }
 
 #[test]
+fn a_long_name_after_one_dash_is_told() {
+    for (words, word, meant) in [
+        ("-timeout 3", "-timeout", "timeout"),
+        ("-timeout=3", "-timeout=3", "timeout"),
+        ("-attempts 3", "-a", "attempts"),
+        ("-n 2 -base 3", "-base", "base"),
+        ("-retry-match x", "-retry-match", "retry-match"),
+        ("-verbose", "-verbose", "verbose"),
+        ("-version", "-version", "version"),
+        ("-quiet", "-u", "quiet"),
+        ("-until failure", "-u", "until"),
+    ] {
+        told(
+            words,
+            &format!("there is no option {word:?}; did you mean --{meant}?\n"),
+        );
+    }
+    // Letters and values that are no such name, and what is the command's own.
+    told("-timeouts 3", "--timeout: \"imeouts\" is not a list of durations");
+    let shown = run!("-Z java -attempts").expect_code(125);
+    assert!(!shown.stderr.contains("did you mean"), "{shown:?}");
+    run!("-t5 -qn1 -timeo -- true").expect_code(125);
+    for words in [
+        "-t5 -vn 1 -retry -- true",
+        "-n 1 echo -timeout 3",
+        "--label -timeout -- true",
+    ] {
+        run!("{..}", words).expect_code(0);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_duration_is_told_in_plain_words() {
+    for (words, says) in [
+        (
+            "--spread=x",
+            "--spread: \"x\" is neither a duration nor a percentage; try 1s or 25%\n",
+        ),
+        (
+            "--spread 250%",
+            "--spread: \"250%\" is not between 0% and 100%; try 25%\n",
+        ),
+        (
+            "-j additive --spread 25%",
+            "is not a duration (\"%\" is not understood); try 500ms, 2s",
+        ),
+        ("-b x", "is not a duration (a number is missing); try 500ms, 2s"),
+        ("-b 1x", "is not a duration (there is no unit \"x\"); try 500ms, 2s"),
+        ("-b '1m 5'", "is not a duration (a unit is missing); try 500ms, 2s"),
+        ("-b 1_s", "is not a duration (\"_\" is not understood); try 500ms, 2s"),
+        ("-b 1m,", "is not a duration (\",\" is not understood); try 500ms, 2s"),
+    ] {
+        told(words, says);
+    }
+    let shown = run(backoff("-j additive -- true").env("BACKOFF_SPREAD", "x")).expect_code(125);
+    assert!(
+        shown.stderr.contains("BACKOFF_SPREAD: \"x\" is neither a duration nor"),
+        "{shown:?}"
+    );
+}
+
+#[test]
 fn retries_are_one_less_than_attempts() {
     for (words, meant) in [
         ("--retries 3", "--attempts 4"),
@@ -288,6 +350,12 @@ fn a_flag_never_loses_against_a_variable_or_the_file() {
         ("--consecutive 3", "attempts", "2"),
         ("--every 1m", "max-delay", "10s"),
         ("--delays 1m", "max-delay", "10s"),
+        ("--initial-delay 30s", "deadline", "5s"),
+        ("--splay 30s", "deadline", "5s"),
+        ("-j additive", "spread", "25%"),
+        ("-j proportional", "spread", "1s"),
+        ("-j full", "spread", "1s"),
+        ("-j full", "slot-ceiling", "4"),
     ] {
         let variable = format!("BACKOFF_{}", option.to_uppercase().replace('-', "_"));
         run(backoff(words!("{..} --plan", flag)).env(variable, value)).expect_code(0);
@@ -299,4 +367,23 @@ fn a_flag_never_loses_against_a_variable_or_the_file() {
     assert_eq!(shown.stdout, "started\n");
     let shown = run(backoff("-n 2 -- echo started").env("BACKOFF_CONSECUTIVE", "3")).expect_code(0);
     assert_eq!(shown.stdout, "started\n");
+    // A policy is weaker, too, and so is the file than a variable; the default takes the place of what gave way.
+    let shown = run!("-vv -p google -j proportional -n 1 -- true").expect_code(0);
+    assert!(shown.stderr.contains("spread = 25% (default)"), "{shown:?}");
+    std::fs::write(&file, "[defaults]\nspread = '25%'\n").unwrap();
+    let mut command = backoff(words!("--config {} -- true", file.to_str().unwrap()));
+    command
+        .env_remove("BACKOFF_NO_CONFIG")
+        .env("BACKOFF_JITTER", "additive");
+    run(&mut command).expect_code(0).expect_silence();
+    let shown = run(backoff("--initial-delay 20ms -- echo started").env("BACKOFF_DEADLINE", "10ms")).expect_code(0);
+    assert_eq!(shown.stdout, "started\n");
+    // What fits stays, and what is wrong in itself, or contradicts its like, is told.
+    let with = |words: &str, variables: &[(&str, &str)]| run(backoff(words).envs(variables.iter().copied()));
+    with("-vv -j additive -- true", &[("BACKOFF_SPREAD", "3s")]).expect_stderr("spread = 3s (BACKOFF_SPREAD)");
+    with("-j additive -- true", &[("BACKOFF_SPREAD", "x")]).expect_code(125);
+    with("-j additive --spread 25% -- true", &[]).expect_code(125);
+    with("-- true", &[("BACKOFF_JITTER", "additive"), ("BACKOFF_SPREAD", "25%")]).expect_code(125);
+    with("-- true", &[("BACKOFF_DEADLINE", "1s"), ("BACKOFF_SPLAY", "2s")]).expect_code(125);
+    with("-d 1s --splay 2s -- true", &[]).expect_code(125);
 }

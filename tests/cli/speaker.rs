@@ -26,7 +26,7 @@ fn a_line_names_the_command_or_its_label() {
     let shown = run!("--label job -- no-such-command");
     assert_eq!(
         shown.stderr,
-        "backoff: cannot run 'no-such-command': command not found; functions and aliases of a shell are not programs\n"
+        "backoff: cannot run 'no-such-command': command not found\n"
     );
     run!("--label job -e 127 -n 2 -b 1ms -- no-such-command")
         .expect_stderr("backoff: job: attempt 1 of 2 failed: cannot run 'no-such-command'");

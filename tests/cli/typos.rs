@@ -12,15 +12,50 @@ fn without_programs(line: &str) -> Shown {
 fn words_of_a_shell_are_told_from_programs() {
     for (word, says) in [
         ("cd", "cd is a shell built-in; try backoff sh -c 'cd ...'"),
-        ("export", "export is a shell built-in; try backoff sh -c 'export ...'"),
+        ("test", "test is a shell built-in; try backoff sh -c 'test ...'"),
+        (
+            "export",
+            "export is a shell built-in, and does nothing outside of the shell that runs it",
+        ),
+        (
+            "alias",
+            "alias is a shell built-in, and does nothing outside of the shell that runs it",
+        ),
+        (
+            "fg",
+            "fg is a shell built-in, and does nothing outside of the shell that runs it",
+        ),
+        (
+            "pushd",
+            "pushd is a shell built-in, and does nothing outside of the shell that runs it",
+        ),
         ("source", "source is a shell built-in; try backoff bash -c 'source ...'"),
         ("while", "while is a shell keyword; try backoff sh -c 'while ...'"),
         ("[[", "[[ is a shell keyword; try backoff bash -c '[[ ...'"),
-        ("ll", "functions and aliases of a shell are not programs"),
+        ("~/bin/x", "a command line needs a shell; try backoff sh -c '...'"),
+        (
+            "\u{2013}n",
+            "it begins with a dash that is not \"-\"; try the one of the keyboard",
+        ),
+        (
+            "\u{2014}attempts",
+            "it begins with a dash that is not \"-\"; try the one of the keyboard",
+        ),
     ] {
         let shown = without_programs(&format!("-- '{word}' x"));
         let line = format!("backoff: cannot run '{word}': command not found; {says}\n");
         assert_eq!(shown.stderr, line);
+    }
+    let shown = without_programs("3s -- true");
+    let says = "only options of backoff stand before --";
+    assert_eq!(
+        shown.stderr,
+        format!("backoff: cannot run '3s': command not found; {says}\n")
+    );
+    // Nothing is known of a typo.
+    for word in ["gti", "x~", "a-b"] {
+        let shown = without_programs(&format!("-- {word} --"));
+        assert!(!shown.stderr.contains(';'), "{shown:?}");
     }
     // A path names a file, whatever that is called.
     for path in ["/no/such/cd", "./no-such-file"] {
@@ -44,7 +79,7 @@ fn a_function_of_the_shell_is_no_program() {
         "deploy() { echo deployed; }; export -f deploy; backoff deploy",
     ))
     .expect_code(127)
-    .expect_stderr("cannot run 'deploy': command not found; functions and aliases of a shell are not programs");
+    .expect_stderr("cannot run 'deploy': it is a function of bash, and no program; try bash -c '...'\n");
 }
 
 #[test]
@@ -95,6 +130,8 @@ fn what_may_be_there_is_tried_again() {
     let dir = tempfile::tempdir().unwrap();
     let gone = within(&dir, "gone");
     executable(&gone, "#!/bin/sh\nexit 127\n");
+    let env = within(&dir, "by-env");
+    executable(&env, "#!/usr/bin/env sh\nexit 127\n");
     let waits = "wait 99999";
     for words in [
         // It is there, and ends so itself.
@@ -110,7 +147,13 @@ fn what_may_be_there_is_tried_again() {
         // It is looked for elsewhere.
         words!("env PATH=/bin:/usr/bin no-such-program"),
         words!("sh -c 'PATH=/bin:/usr/bin no-such-program'"),
-        words!("env -i no-such-program"),
+        words!("env -i PATH=/bin:/usr/bin no-such-program"),
+        words!("env -C / no-such-program"),
+        words!("env -u HOME {}", gone),
+        // A script that is there, with an interpreter that is.
+        words!("sh {}", gone),
+        words!("{}", env),
+        words!("sh -c {}", env),
         words!("bash -lc no-such-program"),
     ] {
         run!("-n 2 -b 1ms -- {..}", words)
@@ -131,6 +174,63 @@ fn a_shell_that_knows_more_is_left_alone() {
     run(command.env("BASH_ENV", &file))
         .expect_code(127)
         .expect_stderr(twice);
+}
+
+#[test]
+fn a_script_that_cannot_be_started_is_final() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = |name: &str, text: &str| {
+        let path = within(&dir, name);
+        executable(&path, text);
+        path
+    };
+    let env = script("by-env", "#!/usr/bin/env no-such-program\n");
+    let env_crlf = script("by-env-crlf", "#!/usr/bin/env python3\r\nprint(1)\r\n");
+    let crlf = script("crlf", "#!/bin/sh\r\necho\r\n");
+    let plain = script("plain", "#!/no/such/interpreter\n");
+    let missing = within(&dir, "missing");
+    let no_program = format!("cannot run '{env}': its interpreter 'no-such-program' is missing)\n");
+    let no_python = format!("'{env_crlf}': its lines end in CRLF, and there is no interpreter $'python3\\r')\n");
+    let no_sh = format!("'{crlf}': its lines end in CRLF, and there is no interpreter $'/bin/sh\\r')\n");
+    let no_interpreter = format!("cannot run '{plain}': its interpreter '/no/such/interpreter' is missing)\n");
+    let no_script = format!("cannot run '{missing}': No such file or directory)\n");
+    for (words, says) in [
+        (words!("{}", env), &no_program),
+        (words!("sh -c {}", env), &no_program),
+        (words!("timeout 9 {}", env), &no_program),
+        (words!("env -i {}", env), &no_program),
+        (words!("{}", env_crlf), &no_python),
+        (words!("bash -c {}", env_crlf), &no_python),
+        (words!("sh -c {}", crlf), &no_sh),
+        (words!("env {}", crlf), &no_sh),
+        (words!("bash -c {}", plain), &no_interpreter),
+        (words!("sh -c '{} x'", plain), &no_interpreter),
+        (words!("sh {}", missing), &no_script),
+        (words!("bash -u {} x", missing), &no_script),
+        (words!("timeout 9 sh {}", missing), &no_script),
+        (words!("sh -c 'bash {}'", missing), &no_script),
+    ] {
+        let shown = run!("-b 1ms -- {..}", words).expect_stderr(says);
+        assert!(shown.stderr.contains(": gave up after 1 attempt in "), "{shown:?}");
+        // As any typo: it is no failure that came.
+        let shown = run!("-q --until failure -- {..}", words);
+        assert_ne!(shown.code(), Some(0), "{shown:?}");
+    }
+    // A shell looks for it in PATH as well.
+    executable(&within(&dir, "only-here"), "exit 127\n");
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap());
+    run(backoff("-n 2 -b 1ms -- bash only-here").env("PATH", path)).expect_stderr("gave up after 2 attempts");
+}
+
+#[test]
+fn options_of_env_that_change_nothing_are_known() {
+    for words in ["-i", "-", "-u HOME", "--unset=HOME A=b", "-i A=b", "-u PATH"] {
+        run!("-b 1ms -- env {..} no-such-program", words)
+            .expect_code(127)
+            .expect_stderr("gave up after 1 attempt in ")
+            .expect_stderr("permanent: cannot run 'no-such-program'");
+    }
+    run!("-b 1ms -- env A=b -i no-such-program").expect_stderr("permanent: cannot run '-i': command not found");
 }
 
 /// It is looked for as the command has PATH, which a hook may change.

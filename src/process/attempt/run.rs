@@ -83,7 +83,7 @@ pub(crate) fn run(
     event_loop.is_ending |= over.interrupted.is_some();
     // Looked up only now, as a start is not to wait for it.
     let lacks = match over.end {
-        End::Exited(126 | 127) => launch.program.lacks(launch.environment),
+        End::Exited(code) => launch.program.lacks(code, launch.environment),
         _ => None,
     };
     outcome(event_loop, over, lacks)

@@ -301,7 +301,13 @@ impl Host for System {
             place,
             stdio,
         };
-        run(&mut self.between.event_loop, launch, spec, deadline)
+        let mut attempt = run(&mut self.between.event_loop, launch, spec, deadline)?;
+        let outcome = &mut attempt.outcome;
+        // Whose standard output is inherited may end in any way when nobody reads it.
+        if outcome.end != End::Exited(0) && !outcome.could_not_start() && !outcome.seen.reader_gone {
+            outcome.seen.reader_gone = stdio::output_has_lost_its_reader();
+        }
+        Ok(attempt)
     }
 
     fn tidy_terminal(&mut self) {

@@ -16,25 +16,74 @@ const INTERPRETER: u64 = 3;
 
 /// The interpreter of a file, as the kernel reads it; None of one that names none.
 pub(super) fn interpreter(path: &Path) -> Option<OsString> {
-    let file = File::open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut first = [0; FIRST];
-    let count = read(&file, &mut first, 0).ok()?;
-    match first[..count].strip_prefix(b"#!") {
-        Some(rest) => of_a_script(rest),
+    let (file, first) = beginning(path)?;
+    match first.strip_prefix(b"#!") {
+        Some(rest) => of_a_script(rest).map(|(name, _)| OsStr::from_bytes(name).to_owned()),
         None if first.starts_with(b"\x7fELF") => loader(&file, &first),
         None => None,
     }
 }
 
-/// The carriage return of a line that ends in CR LF is a part of the name.
-fn of_a_script(rest: &[u8]) -> Option<OsString> {
+/// What the first line of a script names.
+pub(super) struct Script {
+    pub(super) interpreter: OsString,
+    /// Empty where there is none.
+    argument: OsString,
+}
+
+impl Script {
+    /// None of what is no script, or one whose first line may be longer than what the kernel reads of it.
+    pub(super) fn read(path: &Path) -> Option<Script> {
+        let (_, first) = beginning(path)?;
+        let rest = first.strip_prefix(b"#!").filter(|rest| rest.contains(&b'\n'))?;
+        let (interpreter, argument) = of_a_script(rest)?;
+        let text = |bytes| OsStr::from_bytes(bytes).to_owned();
+        Some(Script {
+            interpreter: text(interpreter),
+            argument: text(argument),
+        })
+    }
+
+    /// `#!/usr/bin/env NAME`: what that looks for, if that is beyond doubt.
+    pub(super) fn looked_for(&self) -> Option<&OsStr> {
+        let name = self.argument.as_bytes();
+        // Elsewhere than on Linux an argument may be split into words.
+        let is_one_word = cfg!(target_os = "linux") || !name.contains(&b' ') && !name.contains(&b'\t');
+        let is_name = !name.is_empty() && !name.starts_with(b"-") && !name.contains(&b'=');
+        let is_env = Path::new(&self.interpreter).file_name() == Some(OsStr::new("env"));
+        (is_env && is_name && is_one_word).then_some(&self.argument)
+    }
+}
+
+/// An open file, and what the kernel reads of it first.
+fn beginning(path: &Path) -> Option<(File, Vec<u8>)> {
+    let file = File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut first = vec![0; FIRST];
+    let count = read(&file, &mut first, 0).ok()?;
+    // A binary's numbers are looked for at fixed places.
+    first[count..].fill(0);
+    Some((file, first))
+}
+
+/// Its name and argument. The carriage return of a line that ends in CR LF is a part of them.
+fn of_a_script(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let line = rest.split(|byte| matches!(byte, b'\n' | 0)).next()?;
-    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t'));
-    let name = words.find(|word| !word.is_empty())?;
-    Some(OsStr::from_bytes(name).to_owned())
+    let begin = line.iter().position(|byte| !is_blank(byte))?;
+    let line = &line[begin..];
+    let (name, argument) = line.split_at(line.iter().position(is_blank).unwrap_or(line.len()));
+    let is_not_blank = |byte: &u8| !is_blank(byte);
+    let (first, last) = (
+        argument.iter().position(is_not_blank),
+        argument.iter().rposition(is_not_blank),
+    );
+    let argument = first
+        .zip(last)
+        .map_or(&b""[..], |(first, last)| &argument[first..=last]);
+    Some((name, argument))
 }
 
 /// Where the numbers stand in the two classes of files, of 32 and of 64 bits: the offset and width of an address.

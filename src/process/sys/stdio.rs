@@ -6,6 +6,7 @@ use std::os::fd::RawFd;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::unistd::write;
+use rustix::fs::FileType;
 
 use super::environment::variable;
 use super::fd::{inherited, ready};
@@ -59,6 +60,15 @@ pub(crate) fn takes_colour_on(fd: RawFd) -> bool {
 /// Whether a write would not wait, as far as `poll(2)` knows.
 pub(crate) fn has_room(fd: RawFd) -> bool {
     ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
+}
+
+/// Whether standard output is a pipe or a socket that nobody reads any more. Of a terminal that was hung up, HUP tells.
+pub(crate) fn output_has_lost_its_reader() -> bool {
+    let output = inherited(OUT);
+    let kind = rustix::fs::fstat(output).map(|facts| FileType::from_raw_mode(facts.st_mode));
+    matches!(kind, Ok(FileType::Fifo | FileType::Socket))
+        && ready(output, PollFlags::empty())
+            .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output, in pieces of a size that costs few calls.
