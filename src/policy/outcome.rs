@@ -38,6 +38,11 @@ impl Outcome {
         }
     }
 
+    /// Whether it ended as what nobody reads any more does: by SIGPIPE, its own or that of a program which a shell ran.
+    pub fn ended_by_sigpipe(&self) -> bool {
+        matches!(self.end, End::Signaled(Signal::PIPE) | End::Exited(141))
+    }
+
     /// Whether nothing ran, as there is no such program, or none that can be executed.
     pub fn could_not_start(&self) -> bool {
         matches!(self.end, End::NotStarted(_)) || self.lacks.is_some()

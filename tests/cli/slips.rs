@@ -129,7 +129,7 @@ fn a_long_name_after_one_dash_is_told() {
         );
     }
     // Letters and values that are no such name, and what is the command's own.
-    told("-timeouts 3", "--timeout: \"imeouts\" is not a list of durations");
+    told("-timeouts 3", "--timeout: \"imeouts\" is not a duration");
     let shown = run!("-Z java -attempts").expect_code(125);
     assert!(!shown.stderr.contains("did you mean"), "{shown:?}");
     run!("-t5 -qn1 -timeo -- true").expect_code(125);
@@ -151,7 +151,7 @@ fn what_is_wrong_with_a_duration_is_told_in_plain_words() {
         ),
         (
             "--spread 250%",
-            "--spread: \"250%\" is not between 0% and 100%; try 25%\n",
+            "--spread: \"250%\" is out of range; it must be from 0% to 100%\n",
         ),
         (
             "-j additive --spread 25%",
