@@ -133,7 +133,7 @@ mod tests {
     fn the_bare_start_up_has_limits() {
         assert!(within_limits(&rows([150_000, 60, 40])).is_ok());
         assert!(within_limits(&rows([150_001, 60, 40])).is_err());
-        assert!(within_limits(&rows([150_000, 57, 40])).is_err());
+        assert!(within_limits(&rows([150_000, 61, 40])).is_err());
         assert!(within_limits(&[]).is_err());
     }
 
