@@ -71,6 +71,13 @@ impl Verdict {
             Verdict::Transient(reason) | Verdict::Permanent(reason) | Verdict::Ask(reason) => Some(reason),
         }
     }
+
+    /// Whether nobody is to hear of this end: the reader of a pipeline has seen enough, as in a shell. Without SIGPIPE the
+    /// failure may have another reason.
+    pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
+        let reader_is_gone = matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
+        reader_is_gone && outcome.ended_by_sigpipe()
+    }
 }
 
 /// Why a failure is one, and what decided about it.

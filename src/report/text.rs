@@ -227,10 +227,7 @@ impl Text<'_> {
             };
             return Some(format!("{}{hint}", self.cannot_run(failure)));
         }
-        let reader_is_gone = outcome.ended_by_sigpipe()
-            && matches!(verdict, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
-        // Silent as in a shell: the reader of a pipeline has seen enough.
-        if self.is_quiet() || (reader_is_gone && !self.is_verbose()) {
+        if self.is_quiet() || (verdict.is_silent_end(outcome) && !self.is_verbose()) {
             return None;
         }
         let attempts = if moment.total == 1 { "attempt" } else { "attempts" };

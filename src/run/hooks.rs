@@ -25,17 +25,10 @@ impl Run<'_> {
     }
 
     pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &Judged) -> Result<(), RunError> {
-        let is_final = matches!(
-            &attempt.verdict,
-            Verdict::Permanent(Reason {
-                why: Why::ReaderGone,
-                ..
-            })
-        );
-        let reader_is_gone = is_final && attempt.outcome.ended_by_sigpipe();
+        let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
         match self.plan.on_give_up.as_deref() {
             // Neither is a failure that a person is to hear of: the outer run goes on, or `head` has seen enough.
-            Some(_) if why == GiveUp::Nested || reader_is_gone => Ok(()),
+            Some(_) if is_silent => Ok(()),
             Some(shell) => self.hook("--on-give-up", shell, None, attempt),
             None => Ok(()),
         }
