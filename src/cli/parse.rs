@@ -25,11 +25,6 @@ impl Opt {
         })
     }
 
-    /// With its help, for completions.
-    fn documented_arg(&self) -> Arg {
-        self.arg().help(self.help())
-    }
-
     fn arg(&self) -> Arg {
         let arg = Arg::new(self.long).long(self.long);
         let arg = match self.short {
@@ -86,7 +81,7 @@ pub enum Parsed {
 
 /// The parser, made of [`OPTIONS`].
 pub fn parser() -> Command {
-    parser_of(OPTIONS.iter().map(Opt::documented_arg))
+    parser_of(OPTIONS.iter().map(Opt::arg))
 }
 
 fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
@@ -96,24 +91,16 @@ fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
         .disable_help_flag(true)
         .disable_version_flag(true)
         .args(options)
-        .arg(
-            Arg::new("help")
-                .short('h')
-                .long("help")
-                .action(ArgAction::Help)
-                .help("Print help (-h: a summary)"),
-        )
+        .arg(Arg::new("help").short('h').long("help").action(ArgAction::Help))
         .arg(
             Arg::new("version")
                 .short('V')
                 .long("version")
-                .action(ArgAction::Version)
-                .help("Print the version"),
+                .action(ArgAction::Version),
         )
         .arg(
             Arg::new("command")
                 .value_name("COMMAND [ARG]")
-                .help("The command and its arguments; nothing after COMMAND is an option of backoff")
                 .value_parser(value_parser!(OsString))
                 .num_args(1..)
                 .trailing_var_arg(true)
