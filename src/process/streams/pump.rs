@@ -15,9 +15,9 @@ const CHUNK: usize = 64 * 1024;
 /// A command that writes faster than it is read gets a wider pipe after it was full so many times, so that the two do
 /// not wait for each other all the time: it makes the most of two processors, up to four times as fast. Not before,
 /// as what all pipes of a user may hold is limited.
-pub(super) const MUCH: u32 = 16;
+const MUCH: u32 = 16;
 /// How wide, in bytes.
-pub(super) const WIDE_PIPE: usize = 256 * 1024;
+const WIDE_PIPE: usize = 256 * 1024;
 
 #[derive(Debug)]
 pub(super) struct OutputPump {
@@ -29,8 +29,24 @@ pub(super) struct OutputPump {
     pending: Range<usize>,
     /// What was taken and is not looked at yet.
     unseen: Range<usize>,
-    /// How often one read took what may have been a full pipe.
-    full_reads: u32,
+    bulk: Bulk,
+}
+
+/// How often one read took what may have been a full pipe.
+#[derive(Debug, Default)]
+pub(super) struct Bulk(u32);
+
+impl Bulk {
+    /// So much came in one read from this pipe, of at most a chunk.
+    pub(super) fn on_read(&mut self, count: usize, pipe: impl AsFd) {
+        // Writes that do not fill whole pages leave gaps in a full pipe, of less than half of it.
+        if count > CHUNK / 2 {
+            self.0 = self.0.saturating_add(1);
+            if self.0 == MUCH {
+                widen_pipe(pipe, WIDE_PIPE);
+            }
+        }
+    }
 }
 
 impl OutputPump {
@@ -42,7 +58,7 @@ impl OutputPump {
             buffer: Vec::new(),
             pending: 0..0,
             unseen: 0..0,
-            full_reads: 0,
+            bulk: Bulk::default(),
         }
     }
 
@@ -129,13 +145,7 @@ impl OutputPump {
             self.source = None;
             return None;
         }
-        // Writes that do not fill whole pages leave gaps in a full pipe, of less than half of it.
-        if count > CHUNK / 2 {
-            self.full_reads += 1;
-            if self.full_reads == MUCH {
-                widen_pipe(source, WIDE_PIPE);
-            }
-        }
+        self.bulk.on_read(count, source);
         Some(count)
     }
 

@@ -10,8 +10,8 @@ use nix::unistd::read;
 
 use super::feed::{CHUNK, Fed, Feed, Wait};
 use super::kept::Kept;
-use super::pump::{MUCH, WIDE_PIPE};
-use crate::process::sys::fd::{pipe, ready, set_nonblocking, widen_pipe};
+use super::pump::Bulk;
+use crate::process::sys::fd::{pipe, ready, set_nonblocking};
 
 #[derive(Debug)]
 pub(super) struct ReplayInput {
@@ -23,8 +23,7 @@ pub(super) struct ReplayInput {
     /// The pipe of the running attempt, while there is something to feed.
     pub(super) feed: Option<Feed>,
     buffer: Vec<u8>,
-    /// How often one read took what may have been a full pipe.
-    full_reads: u32,
+    bulk: Bulk,
 }
 
 /// When the source is read.
@@ -47,7 +46,7 @@ impl ReplayInput {
             ahead: Vec::new(),
             feed: None,
             buffer: Vec::new(),
-            full_reads: 0,
+            bulk: Bulk::default(),
         }
     }
 
@@ -123,10 +122,7 @@ impl ReplayInput {
         }
         match read(self.source, &mut self.buffer) {
             Ok(count) => {
-                self.full_reads += u32::from(count == self.buffer.len());
-                if self.full_reads == MUCH {
-                    widen_pipe(self.source, WIDE_PIPE);
-                }
+                self.bulk.on_read(count, self.source);
                 Ok(Some(count))
             }
             Err(Errno::EINTR | Errno::EAGAIN) => Ok(None),

@@ -11,10 +11,9 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::libc;
-use nix::poll::PollFlags;
 use rustix::net::SendFlags;
 
-use crate::process::sys::fd::{above_standard, inherited, ready, send, to_nix};
+use crate::process::sys::fd::{above_standard, has_lost_its_reader, inherited, send, to_nix};
 use crate::process::sys::leaf::Leaf;
 
 /// The most that is sent from a file in one call, in bytes: signals are heard in between.
@@ -113,8 +112,7 @@ impl Sink {
 
     /// Whether whoever would read this is gone, as far as that can be known without writing.
     pub(crate) fn has_lost_its_reader(&self) -> bool {
-        ready(self.fd(), PollFlags::empty())
-            .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+        has_lost_its_reader(self.fd())
     }
 
     /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of

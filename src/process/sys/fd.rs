@@ -75,6 +75,11 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
     }
 }
 
+/// Whether whoever would read this is gone, as far as that can be known without writing.
+pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
+    ready(fd, PollFlags::empty()).is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+}
+
 /// Sets how much a pipe holds, in bytes, and gives what it holds now; None if that is refused, as where the user has
 /// too many pipes, or is not to be had.
 pub(crate) fn set_pipe_size(pipe: impl AsFd, bytes: usize) -> Option<usize> {

@@ -9,7 +9,7 @@ use nix::unistd::write;
 use rustix::fs::FileType;
 
 use super::environment::variable;
-use super::fd::{inherited, ready};
+use super::fd::{has_lost_its_reader, inherited, ready};
 use crate::run::text::without_commands;
 
 /// Standard input.
@@ -66,9 +66,7 @@ pub(crate) fn has_room(fd: RawFd) -> bool {
 pub(crate) fn output_has_lost_its_reader() -> bool {
     let output = inherited(OUT);
     let kind = rustix::fs::fstat(output).map(|facts| FileType::from_raw_mode(facts.st_mode));
-    matches!(kind, Ok(FileType::Fifo | FileType::Socket))
-        && ready(output, PollFlags::empty())
-            .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+    matches!(kind, Ok(FileType::Fifo | FileType::Socket)) && has_lost_its_reader(output)
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output, in pieces of a size that costs few calls.
