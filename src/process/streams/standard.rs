@@ -1,6 +1,7 @@
 //! All streams of the command that backoff has a hand in: made before an attempt, moved while it
 //! runs, settled when the run is over. Streams that nobody has to see stay the caller's own.
 
+use std::cell::OnceCell;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -30,8 +31,8 @@ pub(crate) struct Streams {
     options: StreamOptions,
     input: Input,
     destinations: [OutputDestination; 2],
-    /// Standard output goes where standard error does.
-    is_one_place: bool,
+    /// Standard output goes where standard error does. Asked once something was written there.
+    is_one_place: OnceCell<bool>,
     /// What was last written where standard error goes ends in the middle of a line, as far as it went through here.
     is_in_line: bool,
     /// None between two attempts.
@@ -93,7 +94,7 @@ impl Streams {
             options: options.clone(),
             input,
             destinations: [(1, 0), (2, 1)].map(|(fd, output)| OutputDestination::new(fd, options.keep[output])),
-            is_one_place: fd::is_same_file(stdio::OUT, stdio::ERR),
+            is_one_place: OnceCell::new(),
             is_in_line: false,
             attempt: None,
             copy: Spool::default(),
@@ -208,10 +209,15 @@ impl Streams {
         Ok(!self.holds_lines() && std::mem::take(&mut self.is_in_line))
     }
 
+    fn outputs_are_one_place(&self) -> bool {
+        let ask = || fd::is_same_file(stdio::OUT, stdio::ERR);
+        *self.is_one_place.get_or_init(ask)
+    }
+
     /// Something may have been written to an output.
     pub(crate) fn on_written(&mut self, output: usize) {
         if let Some(is_in_line) = self.destinations[output].take_is_in_line()
-            && (output == 1 || self.is_one_place)
+            && (output == 1 || self.outputs_are_one_place())
         {
             self.is_in_line = is_in_line;
         }
