@@ -246,6 +246,21 @@ fn what_cannot_be_read_for_replay_is_an_error() {
 }
 
 #[test]
+fn much_is_replayed_byte_for_byte() {
+    let count = script("seq 500000 | cksum").stdout;
+    prints(
+        "seq 500000 | backoff -q -n 2 -b 0 --stdin replay -- sh -c 'cksum; exit 4'",
+        &count.repeat(2),
+    );
+    // What is past the limit only once it is in a file.
+    let shown = script(
+        "seq 500000 | backoff -n 2 -b 0 --stdin replay --stdin-limit 1500001 -- sh -c 'cksum; exit 4'; echo ${PIPESTATUS[*]}",
+    );
+    assert_eq!(shown.stdout, format!("{count}0 4\n"), "{shown:?}");
+    shown.expect_stderr("--stdin-limit allows");
+}
+
+#[test]
 fn replay_reads_to_the_end_before_the_command_starts() {
     let args = "-q --stdin replay -- sh -c 'echo started; cat'";
     let mut live = Live::start(backoff(args).stdin(Stdio::piped()));
@@ -368,13 +383,23 @@ fn an_input_that_cannot_be_kept_does_not_spoil_a_success() {
 
 #[test]
 fn an_input_that_cannot_be_kept_makes_a_failure_final() {
-    let shown = script(
-        "head -c 3000000 /dev/zero | TMPDIR=/nonexistent backoff -b 1ms -- sh -c 'wc -c; exit 6'; echo ${PIPESTATUS[1]}",
-    );
-    let lines: Vec<&str> = shown.stdout.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (2, "3000000"), "{shown:?}");
-    assert!(["6", "125"].contains(&lines[1]), "{shown:?}");
-    assert!(shown.stderr.contains("/nonexistent"), "{shown:?}");
+    for (fault, why) in [
+        ("TMPDIR=/nonexistent; export TMPDIR", "/nonexistent: No such file"),
+        ("ulimit -f 1500", "File too large"),
+    ] {
+        for mode in ["auto", "replay"] {
+            let shown = script(&format!(
+                "{fault}; head -c 3000000 /dev/zero | backoff -b 1ms --stdin {mode} -- sh -c 'wc -c; exit 6'; echo ${{PIPESTATUS[*]}}"
+            ));
+            assert_eq!(shown.stdout, "3000000\n0 6\n", "{mode} {shown:?}");
+            assert_eq!(shown.stderr.lines().count(), 1, "{mode} {shown:?}");
+            let begin = "backoff: sh: gave up after 1 attempt";
+            shown
+                .expect_stderr(begin)
+                .expect_stderr("(standard input cannot be given again: ")
+                .expect_stderr(why);
+        }
+    }
 }
 
 #[test]

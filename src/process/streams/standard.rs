@@ -30,6 +30,8 @@ const TURN: Duration = Duration::from_millis(5);
 pub(crate) struct Streams {
     options: StreamOptions,
     input: Input,
+    /// Why what was read of standard input, maybe before the first attempt, could not be kept.
+    input_error: Option<String>,
     destinations: [OutputDestination; 2],
     /// Standard output goes where standard error does. Asked once something was written there.
     is_one_place: OnceCell<bool>,
@@ -62,8 +64,6 @@ struct AttemptStreams {
     /// Its terminal (`--pty`), whose output is that of pump 0.
     pty: Option<Pty>,
     observer: OutputObserver,
-    /// Why what was read of standard input could not be kept.
-    input_error: Option<String>,
     /// Output has come since this was last asked.
     has_new_output: bool,
 }
@@ -93,6 +93,7 @@ impl Streams {
         Ok(Some(Streams {
             options: options.clone(),
             input,
+            input_error: None,
             destinations: [(1, 0), (2, 1)].map(|(fd, output)| OutputDestination::new(fd, options.keep[output])),
             is_one_place: OnceCell::new(),
             is_in_line: false,
@@ -119,7 +120,6 @@ impl Streams {
             pumps: [None, None],
             pty: None,
             observer: OutputObserver::new(&self.options),
-            input_error: None,
             has_new_output: false,
         };
         let mut child = ChildStdio {
@@ -165,6 +165,7 @@ impl Streams {
         self.on_input(input_ended);
         let mut seen = Seen {
             input_lost: self.input.is_lost(),
+            input_error: self.input_error.clone(),
             input_read_ahead: self.input.take_newly_read_ahead(),
             ..Seen::default()
         };
@@ -173,7 +174,6 @@ impl Streams {
             attempt.observer.finish(time_of_day());
             seen.matched = attempt.observer.take_matches();
             seen.wait_asked = attempt.observer.wait_asked();
-            seen.input_error = attempt.input_error;
             let (copy, tail) = attempt.observer.into_kept();
             (self.copy, self.tail) = (copy.unwrap_or_default(), tail);
         }
@@ -346,8 +346,8 @@ impl Streams {
         if !self.input.is_lost() {
             self.input.stall();
             self.fail(format!("standard input: {}", describe_error(&error)));
-        } else if let Some(attempt) = &mut self.attempt {
-            attempt.input_error.get_or_insert_with(|| error.to_string());
+        } else {
+            self.input_error.get_or_insert_with(|| error.to_string());
         }
     }
 
