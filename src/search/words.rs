@@ -9,8 +9,8 @@
 //! then.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{Ast, Literal, RepetitionKind, RepetitionRange};
 
 use super::pattern::Pattern;
 
@@ -73,28 +73,56 @@ impl Words {
     }
 }
 
-/// Words of which each match of this expression contains one, in letters of any case.
+/// Words of which each match of this expression contains one, in letters of any case. Its syntax tree tells them: what an
+/// expression is run by takes longer to make of it.
 fn needed(text: &str) -> Option<Vec<Vec<u8>>> {
-    // As it stands, in one case: that is read sooner.
-    let parsed = ParserBuilder::new()
-        .utf8(false)
-        .unicode(!text.is_ascii())
-        .build()
-        .parse(text);
-    words_in(&parsed.ok()?).filter(|words| worth(words).0 >= TOO_SHORT)
+    let tree = Parser::new().parse(text).ok()?;
+    words_in(&tree).filter(|words| worth(words).0 >= TOO_SHORT)
 }
 
-fn words_in(syntax: &Hir) -> Option<Vec<Vec<u8>>> {
-    match syntax.kind() {
-        HirKind::Literal(literal) => Some(vec![literal.0.to_vec()]),
-        HirKind::Capture(capture) => words_in(&capture.sub),
-        HirKind::Repetition(repetition) if repetition.min > 0 => words_in(&repetition.sub),
-        HirKind::Concat(parts) => parts.iter().filter_map(words_in).max_by_key(|words| worth(words)),
-        HirKind::Alternation(parts) => {
-            let each: Option<Vec<_>> = parts.iter().map(words_in).collect();
+fn words_in(tree: &Ast) -> Option<Vec<Vec<u8>>> {
+    match tree {
+        Ast::Literal(literal) => Some(vec![bytes(literal)]),
+        Ast::Group(group) => words_in(&group.ast),
+        Ast::Repetition(repetition) if at_least_once(&repetition.op.kind) => words_in(&repetition.ast),
+        Ast::Concat(concat) => in_a_row(&concat.asts),
+        Ast::Alternation(alternation) => {
+            let each: Option<Vec<_>> = alternation.asts.iter().map(words_in).collect();
             each.map(|words| words.concat())
         }
         _ => None,
+    }
+}
+
+/// The best of what a match contains one after the other. Letters in a row are one word.
+fn in_a_row(parts: &[Ast]) -> Option<Vec<Vec<u8>>> {
+    let rows = parts.chunk_by(|a, b| matches!((a, b), (Ast::Literal(_), Ast::Literal(_))));
+    let words = rows.filter_map(|row| match row {
+        [Ast::Literal(_), ..] => {
+            let letters = row.iter().filter_map(|part| match part {
+                Ast::Literal(literal) => Some(bytes(literal)),
+                _ => None,
+            });
+            Some(vec![letters.flatten().collect()])
+        }
+        _ => row.first().and_then(words_in),
+    });
+    words.max_by_key(|words| worth(words))
+}
+
+fn bytes(literal: &Literal) -> Vec<u8> {
+    match literal.byte() {
+        Some(byte) => vec![byte],
+        None => literal.c.to_string().into_bytes(),
+    }
+}
+
+fn at_least_once(kind: &RepetitionKind) -> bool {
+    match kind {
+        RepetitionKind::OneOrMore => true,
+        RepetitionKind::Range(RepetitionRange::Exactly(least) | RepetitionRange::AtLeast(least)) => *least > 0,
+        RepetitionKind::Range(RepetitionRange::Bounded(least, _)) => *least > 0,
+        RepetitionKind::ZeroOrOne | RepetitionKind::ZeroOrMore => false,
     }
 }
 
