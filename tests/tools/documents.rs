@@ -3,6 +3,7 @@
 //!
 //! A block that is a part of a file is completed first. Only what examples may leave out is not complained of.
 
+use std::collections::HashMap;
 use std::fs::{copy, create_dir_all, write};
 use std::path::Path;
 use std::process::Command;
@@ -114,49 +115,37 @@ fn workflow(block: &Block) -> String {
 
 fn blocks_of_yaml() {
     let dir = project();
-    let [mut workflows, mut gitlab, mut circle, mut kubernetes] = [const { Vec::new() }; 4];
+    let mut files: HashMap<&str, Vec<String>> = HashMap::new();
     for block in blocks_of("yaml") {
         let name = block.file_name();
-        let first = block.lines[0];
-        let (text, kind, path) = if first.starts_with("# .github/workflows/") || first.starts_with("- ") {
-            (
-                workflow(&block),
-                &mut workflows,
-                format!(".github/workflows/{name}.yml"),
-            )
-        } else {
-            let kind = match first {
-                "# .gitlab-ci.yml" => &mut gitlab,
-                "# .circleci/config.yml" => &mut circle,
-                _ if first.starts_with("apiVersion: ") => &mut kubernetes,
-                _ => panic!("{name}: its first line tells which file it is, as `# .gitlab-ci.yml`"),
-            };
-            (block.text(), kind, format!("{name}.yml"))
+        let kind = match block.lines[0] {
+            "# .gitlab-ci.yml" => "gitlab-ci",
+            "# .circleci/config.yml" => "circle-ci",
+            first if first.starts_with("# .github/workflows/") || first.starts_with("- ") => "github-workflows",
+            first if first.starts_with("apiVersion: ") => "kubernetes",
+            _ => panic!("{name}: its first line tells which file it is, as `# .gitlab-ci.yml`"),
         };
-        let file = within(&dir, &path);
+        let is_workflow = kind == "github-workflows";
+        let text = if is_workflow { workflow(&block) } else { block.text() };
+        let file = within(&dir, &format!(".github/workflows/{name}.yml"));
         write(&file, text).unwrap();
-        kind.push(file);
+        files.entry(kind).or_default().push(file);
     }
-    expect_schema("github-workflows", &workflows);
-    // What is short leaves out what is policy, such as pinned actions.
-    expect_good_workflows(dir.path(), "correctness", &workflows);
-    expect_schema("gitlab-ci", &gitlab);
-    expect_schema("circle-ci", &circle);
-    expect_silence(
-        clean("kubernetes-validate")
-            .args(["--strict", "--quiet"])
-            .args(kubernetes),
-    );
+    for schema in ["github-workflows", "gitlab-ci", "circle-ci"] {
+        expect_schema(schema, &files[schema]);
+    }
+    // Examples are short, and leave out what is policy, such as pinned actions.
+    expect_good_workflows(dir.path(), "correctness", &files["github-workflows"]);
+    let mut validator = clean("kubernetes-validate");
+    expect_silence(validator.args(["--strict", "--quiet"]).args(&files["kubernetes"]));
 }
 
 #[track_caller]
 fn expect_schema(name: &str, files: &[String]) {
     let schema = format!("vendor.{name}");
-    expect_silence(
-        clean("check-jsonschema")
-            .args(["--quiet", "--builtin-schema", &schema])
-            .args(files),
-    );
+    let mut validator = clean("check-jsonschema");
+    let shown = run(validator.args(["--builtin-schema", &schema]).args(files));
+    assert!(shown.status.success(), "{schema}: {}{}", shown.stdout, shown.stderr);
 }
 
 #[track_caller]
@@ -254,7 +243,8 @@ fn blocks_of_ruby() {
 fn blocks_of_groovy() {
     const HAS_ERROR: &str = "import sys, tree_sitter, tree_sitter_groovy
 parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_groovy.language()))
-sys.exit(parser.parse(open(sys.argv[1], 'rb').read()).root_node.has_error)";
+tree = parser.parse(open(sys.argv[1], 'rb').read())
+sys.exit(tree.root_node.has_error and sys.argv[1] + ': is not Groovy')";
     let dir = tempfile::tempdir().unwrap();
     for file in as_files(&dir, &blocks_of("groovy")) {
         expect_silence(clean("python-of-checkers").args(["-c", HAS_ERROR, &file]));
