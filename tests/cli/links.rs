@@ -42,45 +42,46 @@ fn anchors(text: &str) -> Vec<String> {
     anchors
 }
 
+/// Whether a document has what its link to another place in the repository names.
+fn is_there(name: &str, target: &str) -> Result<(), &'static str> {
+    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let root = Path::new(ROOT).canonicalize().unwrap();
+    let document_itself = root.join(name);
+    let path = match path {
+        "" => document_itself,
+        path => document_itself.parent().unwrap().join(path),
+    };
+    let path = path.canonicalize().map_err(|_| "there is no such file")?;
+    let path = path.strip_prefix(root).map_err(|_| "it is outside of the repository")?;
+    if target.contains('#')
+        && !anchors(document(path.to_str().unwrap()).text)
+            .iter()
+            .any(|one| one == anchor)
+    {
+        return Err("there is no such heading");
+    }
+    Ok(())
+}
+
 /// What is wrong with the links of this text, as that of a document.
 fn mistakes(name: &str, text: &str) -> Vec<String> {
     let text = without_code(text);
-    let mut wrong: Vec<String> = ADDRESS
-        .find_iter(&text)
-        .map(|address| address.as_str().trim_end_matches(['.', ',', ':', ';']))
+    let addresses = ADDRESS.find_iter(&text).map(|found| found.as_str());
+    let mut wrong: Vec<String> = addresses
+        .map(|address| address.trim_end_matches(['.', ',', ':', ';']))
         .filter(|address| !FORM.is_match(address))
-        .map(|address| format!("{name}: {address} has not the form of an address"))
+        .map(|address| format!("{name}: {address}: it has not the form of an address"))
         .collect();
-    if text.matches("](").count() != LINK.find_iter(&text).count() || REFERENCE.is_match(&text) {
-        wrong.push(format!("{name}: only [text](target) is looked at"));
+    let targets: Vec<&str> = LINK
+        .captures_iter(&text)
+        .map(|found| found.get(1).unwrap().as_str())
+        .collect();
+    if text.matches("](").count() != targets.len() || REFERENCE.is_match(&text) {
+        wrong.push(format!("{name}: only links of the form [text](target) are followed"));
     }
-    for target in LINK.captures_iter(&text).map(|found| found.get(1).unwrap().as_str()) {
-        if target.starts_with("http") {
-            continue;
-        }
-        let (path, anchor) = target
-            .split_once('#')
-            .map_or((target, None), |(path, anchor)| (path, Some(anchor)));
-        let directory = Path::new(ROOT).join(name);
-        let path = match path {
-            "" => directory,
-            path => directory.parent().unwrap().join(path),
-        };
-        let Ok(path) = path.canonicalize() else {
-            wrong.push(format!("{name}: {target} is not there"));
-            continue;
-        };
-        let Ok(path) = path.strip_prefix(Path::new(ROOT).canonicalize().unwrap()) else {
-            wrong.push(format!("{name}: {target} is outside of the repository"));
-            continue;
-        };
-        let has_it = |anchor: &str| {
-            anchors(document(path.to_str().unwrap()).text)
-                .iter()
-                .any(|one| one == anchor)
-        };
-        if !anchor.is_none_or(has_it) {
-            wrong.push(format!("{name}: {target} is no heading"));
+    for target in targets.iter().filter(|target| !target.starts_with("http")) {
+        if let Err(why) = is_there(name, target) {
+            wrong.push(format!("{name}: {target}: {why}"));
         }
     }
     wrong
