@@ -106,9 +106,9 @@ const TASKS: &[Task] = &[
         ..TASK
     },
     Task {
-        line: r#"backoff --every 5s -d 10m --fail-match "$id" -- list-jobs"#,
+        line: r#"backoff --every 5s -d 10m --fail-match "$ID" -- list-jobs"#,
         stand_ins: &[("list-jobs", "[ $BACKOFF_ATTEMPT = 3 ] || echo job-7; echo job-8")],
-        variables: &[("id", "job-7")],
+        variables: &[("ID", "job-7")],
         says: &[
             "attempt 1 failed: matched \"job-7\" (exit 0; --fail-match) after ",
             "; retrying in 5.0s\n",

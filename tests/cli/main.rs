@@ -30,6 +30,8 @@ mod hooks;
 mod idempotent;
 mod inherit;
 mod input;
+mod lines;
+mod links;
 mod log;
 #[cfg(all(target_os = "linux", feature = "redis"))]
 mod messages;

@@ -4,78 +4,25 @@
 //! streams together. `...` stands for anything within a line; a line that is only `...`, for any
 //! number of lines. The README shows the times of a real run; any others will do.
 
+use crate::common::documents::{Block, Document, blocks, document, documents};
 use crate::common::readme::{first_block, text_of, without_times};
 use crate::common::{Shown, clean, executable, path_with_backoff, run, shell, within};
 
-/// A document whose commands are run.
-struct Document {
-    name: &'static str,
-    text: &'static str,
-    /// How many console blocks it has: a reader that finds fewer tests nothing.
-    console_blocks: usize,
-}
+const README: &str = "README.md";
+const RECIPES: &str = "docs/recipes.md";
+const CONFIGURATION: &str = "docs/configuration.md";
 
-const README: Document = Document {
-    name: "README.md",
-    text: crate::common::readme::README,
-    console_blocks: 2,
-};
-
-const RECIPES: Document = Document {
-    name: "docs/recipes.md",
-    text: include_str!("../../docs/recipes.md"),
-    console_blocks: 33,
-};
-
-const CONFIGURATION: Document = Document {
-    name: "docs/configuration.md",
-    text: include_str!("../../docs/configuration.md"),
-    console_blocks: 2,
-};
+/// The documents whose commands are run, with the number of their console blocks: a reader that finds fewer tests nothing.
+const RUN: &[(&str, usize)] = &[(README, 2), (RECIPES, 33), (CONFIGURATION, 2)];
 
 /// Printed after each command; no document prints it.
 const MARK: &str = "\u{1}end of command\u{1}";
-
-/// A fenced block.
-#[derive(Debug)]
-struct Block {
-    document: &'static str,
-    /// Of its first line, for people.
-    line: usize,
-    language: &'static str,
-    lines: Vec<&'static str>,
-}
 
 /// A command with what it should print.
 #[derive(Debug, Default, PartialEq)]
 struct Step {
     command: String,
     expected: Vec<String>,
-}
-
-fn blocks(document: &Document) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    for (i, line) in document.text.lines().enumerate() {
-        match (line.strip_prefix("```"), &mut open) {
-            (Some(language), None) => {
-                open = Some(Block {
-                    document: document.name,
-                    line: i + 2,
-                    language,
-                    lines: Vec::new(),
-                });
-            }
-            (Some(rest), Some(_)) => {
-                assert_eq!(rest, "", "{}:{}: a block opens inside a block", document.name, i + 1);
-                blocks.extend(open.take());
-            }
-            (None, Some(block)) => block.lines.push(line),
-            (None, None) => {}
-        }
-    }
-    assert!(open.is_none(), "{}: a block is not closed: {open:?}", document.name);
-    blocks
 }
 
 fn console_blocks(document: &Document) -> Vec<Block> {
@@ -147,7 +94,7 @@ fn check(block: &Block) {
     let dir = tempfile::tempdir().unwrap();
     let mut shell = shell(&script);
     shell.current_dir(dir.path());
-    if block.document == README.name {
+    if block.document == README {
         executable(&within(&dir, "curl"), OVERLOADED);
         shell.env("PATH", format!("{}:{}", dir.path().display(), path_with_backoff()));
         shell.env("BACKOFF_BASE", "10ms");
@@ -164,7 +111,7 @@ fn check(block: &Block) {
     );
     for (step, printed) in steps.iter().zip(parts) {
         let (mut expected, mut printed) = (step.expected.clone(), printed.to_owned());
-        if block.document == README.name {
+        if block.document == README {
             expected.iter_mut().for_each(|line| *line = without_times(line));
             printed = without_times(&printed);
         }
@@ -179,32 +126,36 @@ fn check(block: &Block) {
     }
 }
 
-fn check_all(document: &Document) {
-    for block in console_blocks(document) {
+fn check_all(name: &str) {
+    for block in console_blocks(&document(name)) {
         check(&block);
     }
 }
 
 #[test]
 fn every_console_block_of_the_readme_does_what_it_shows() {
-    check_all(&README);
+    check_all(README);
 }
 
 #[test]
 fn every_console_block_of_the_recipes_does_what_it_shows() {
-    check_all(&RECIPES);
+    check_all(RECIPES);
 }
 
 #[test]
 fn every_console_block_of_the_configuration_does_what_it_shows() {
-    check_all(&CONFIGURATION);
+    check_all(CONFIGURATION);
 }
 
 #[test]
 fn the_console_blocks_are_found() {
-    for document in [&README, &RECIPES, &CONFIGURATION] {
-        let blocks = console_blocks(document);
-        assert_eq!(blocks.len(), document.console_blocks, "{}: {blocks:#?}", document.name);
+    for document in documents() {
+        let blocks = console_blocks(&document);
+        let expected = RUN
+            .iter()
+            .find(|(name, _)| *name == document.name)
+            .map_or(0, |(_, count)| *count);
+        assert_eq!(blocks.len(), expected, "{}: {blocks:#?}", document.name);
         for block in &blocks {
             assert!(!steps(&block.lines).is_empty(), "{block:?}");
             for step in steps(&block.lines) {
@@ -242,7 +193,7 @@ fn times_are_all_the_same_word() {
 fn the_configuration_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "config.toml");
-    let blocks = blocks(&CONFIGURATION);
+    let blocks = blocks(&document(CONFIGURATION));
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
     let script = format!("umask 022; cat >{file}; backoff --config {file} -p deploy -vv -- true");
     let output = assert_cmd::Command::from_std(shell(&script))
@@ -255,7 +206,7 @@ fn the_configuration_is_one() {
 
 #[test]
 fn the_makefile_works_and_its_sub_make_shares_the_jobs() {
-    let mut makefiles = blocks(&RECIPES);
+    let mut makefiles = blocks(&document(RECIPES));
     // The other one fetches over the network.
     makefiles.retain(|block| block.language == "makefile" && block.lines[0].contains("-b 100ms"));
     let [makefile] = &makefiles[..] else {

@@ -13,6 +13,7 @@ pub mod diff;
 #[macro_use]
 pub mod words;
 
+pub mod documents;
 pub mod ledger;
 pub mod options;
 pub mod process;

@@ -13,6 +13,7 @@
 mod common;
 
 mod completions;
+mod documents;
 mod faults;
 mod idempotent;
 mod picture;
@@ -26,6 +27,7 @@ fn main() {
     common::tools::main(&[
         ("with_tools", with_tools::TESTS),
         ("completions", completions::TESTS),
+        ("documents", documents::TESTS),
         ("real_tools", real_tools::TESTS),
         ("idempotent", idempotent::TESTS),
         ("picture", picture::TESTS),

@@ -1,0 +1,67 @@
+//! Lines of `backoff` in blocks that are not run: that it takes their options.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::common::documents::{Block, blocks, documents};
+
+/// As a shell has it, up to the command; and what the action is given.
+static LINE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?: |$)|$)").unwrap());
+/// As a list of words, in a container's files.
+static LIST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"\[[^]]*\bbackoff"?, ("?-[^]]*)\]"#).unwrap());
+
+fn options_of_line(line: &str) -> Option<Vec<String>> {
+    if line.trim_start().starts_with("install ") {
+        return None;
+    }
+    if let Some(list) = LIST.captures(line) {
+        let words = list[1].split(", ").map(|word| word.trim_matches('"').to_owned());
+        return Some(words.take_while(|word| word != "--").collect());
+    }
+    let options = &LINE.captures(line)?[1];
+    Some(shlex::split(options).unwrap_or_else(|| panic!("{options}: a quote is open")))
+}
+
+fn lines(block: &Block) -> Vec<String> {
+    block.text().replace("\\\n", "").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_options_in_blocks_that_are_not_run_are_taken() {
+    // A configuration names the command that reads it.
+    let is_run = |block: &Block| ["console", "toml"].contains(&block.language);
+    let mut count = 0;
+    for block in documents().iter().flat_map(blocks).filter(|block| !is_run(block)) {
+        for line in lines(&block) {
+            let Some(options) = options_of_line(&line) else {
+                continue;
+            };
+            count += 1;
+            let shown = run!("--plan {..} -- true", options);
+            let said = (shown.stderr.as_str(), shown.code());
+            assert_eq!(said, ("", Some(0)), "{}: {line}", block.file_name());
+        }
+    }
+    assert!(count > 60, "{count}");
+}
+
+#[test]
+fn options_are_found() {
+    for (line, options) in [
+        ("exec backoff -n 3 -r 'a b' -- sh -c 'exit 3' -- x", "-n 3 -r a b"),
+        ("X := backoff -n 4 --", "-n 4"),
+        ("set -- backoff -q --every 1s", "-q --every 1s"),
+        (r#"ENTRYPOINT ["/backoff", "-n", "2", "--", "/worker"]"#, "-n 2"),
+        ("command: [backoff, --for, psql, -n, \"6\", --]", "--for psql -n 6"),
+        ("    options: -n 4", "-n 4"),
+    ] {
+        assert_eq!(
+            options_of_line(line).map(|words| words.join(" ")).as_deref(),
+            Some(options),
+            "{line}"
+        );
+    }
+    assert_eq!(options_of_line("cp backoff /usr/local/bin/"), None);
+}

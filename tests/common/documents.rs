@@ -1,0 +1,102 @@
+//! The documents of the repository, and their fenced blocks.
+
+use std::path::{Path, PathBuf};
+
+pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+#[derive(Debug)]
+pub struct Document {
+    /// Its path in the repository.
+    pub name: String,
+    pub text: &'static str,
+}
+
+/// A fenced block.
+#[derive(Debug)]
+pub struct Block {
+    pub document: String,
+    /// Of its first line, for people.
+    pub line: usize,
+    pub language: &'static str,
+    pub lines: Vec<&'static str>,
+}
+
+impl Block {
+    pub fn text(&self) -> String {
+        self.lines.join("\n") + "\n"
+    }
+
+    /// A name for a file with its text, so that what a checker says has the place.
+    pub fn file_name(&self) -> String {
+        format!("{}:{}", self.document.replace('/', "_"), self.line)
+    }
+}
+
+/// Every one in the repository, but for what is built.
+pub fn documents() -> Vec<Document> {
+    let mut found = Vec::new();
+    let mut directories = vec![PathBuf::from(ROOT)];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                let is_ours = name == ".github" || name != "target" && !name.starts_with('.');
+                directories.extend(is_ours.then_some(path));
+            } else if name.ends_with(".md") {
+                found.push(read(&path));
+            }
+        }
+    }
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    found
+}
+
+/// The one of this path.
+pub fn document(name: &str) -> Document {
+    read(&Path::new(ROOT).join(name))
+}
+
+fn read(path: &Path) -> Document {
+    Document {
+        name: path.strip_prefix(ROOT).unwrap().to_str().unwrap().to_owned(),
+        text: std::fs::read_to_string(path).unwrap().leak(),
+    }
+}
+
+pub fn blocks(document: &Document) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (i, line) in document.text.lines().enumerate() {
+        let place = || format!("{}:{}", document.name, i + 1);
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(language), None) => {
+                open = Some(Block {
+                    document: document.name.clone(),
+                    line: i + 2,
+                    language,
+                    lines: Vec::new(),
+                });
+            }
+            (Some(rest), Some(_)) => {
+                assert_eq!(rest, "", "{}: a block opens inside a block", place());
+                blocks.extend(open.take());
+            }
+            (None, Some(block)) => block.lines.push(line),
+            (None, None) => {
+                let text = line.trim_start();
+                let is_fence = text.starts_with("```") || text.starts_with("~~~");
+                assert!(!is_fence, "{}: a fence is ``` at the beginning of a line", place());
+            }
+        }
+    }
+    assert!(open.is_none(), "{}: a block is not closed: {open:?}", document.name);
+    blocks
+}
+
+/// Those in all documents.
+pub fn blocks_of(language: &str) -> Vec<Block> {
+    let mut found: Vec<Block> = documents().iter().flat_map(blocks).collect();
+    found.retain(|block| block.language == language);
+    found
+}

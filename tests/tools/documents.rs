@@ -1,0 +1,254 @@
+//! Every block of every document is taken to the checker of its language, and with them the workflows and the action of
+//! this repository. `.ci/checkers` installs those that no distribution has.
+//!
+//! A block that is a part of a file is completed first. Only what examples may leave out is not complained of.
+
+use std::collections::HashMap;
+use std::fs::{copy, create_dir_all, write};
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::common::documents::{Block, ROOT, blocks, blocks_of, documents};
+use crate::common::tools::Test;
+use crate::common::{BIN, clean, path_with_backoff, run, within};
+
+/// The checker of the blocks of LANGUAGE is called `blocks_of_LANGUAGE`.
+pub const TESTS: &[Test] = &[
+    ("every_block_has_a_checker", &[], every_block_has_a_checker),
+    ("blocks_of_sh", &["shellcheck"], blocks_of_sh),
+    (
+        "blocks_of_yaml",
+        &["check-jsonschema", "jactionlint", "kubernetes-validate", "shellcheck"],
+        blocks_of_yaml,
+    ),
+    ("blocks_of_dockerfile", &["hadolint"], blocks_of_dockerfile),
+    ("blocks_of_crontab", &["crontab -n"], blocks_of_crontab),
+    ("blocks_of_ini", &["systemd-analyze"], blocks_of_ini),
+    ("blocks_of_makefile", &["make"], blocks_of_makefile),
+    ("blocks_of_toml", &[], blocks_of_toml),
+    ("blocks_of_ruby", &["ruby"], blocks_of_ruby),
+    ("blocks_of_groovy", &["python-of-checkers"], blocks_of_groovy),
+    (
+        "workflows_and_the_action",
+        &["check-jsonschema", "jactionlint", "shellcheck"],
+        workflows_and_the_action,
+    ),
+];
+
+/// Prose; and what `tests/cli/readme.rs` runs.
+const NOT_CHECKED_HERE: &[&str] = &["text", "console"];
+
+fn every_block_has_a_checker() {
+    for block in documents().iter().flat_map(blocks) {
+        let checker = format!("blocks_of_{}", block.language);
+        let is_known = NOT_CHECKED_HERE.contains(&block.language) || TESTS.iter().any(|(name, ..)| *name == checker);
+        assert!(is_known, "{}: no {checker}", block.file_name());
+    }
+}
+
+/// A checker that has nothing to say.
+#[track_caller]
+fn expect_silence(checker: &mut Command) {
+    let shown = run(checker);
+    let said = (shown.stdout.as_str(), shown.stderr.as_str(), shown.code());
+    assert_eq!(said, ("", "", Some(0)), "{}\n{}", shown.stdout, shown.stderr);
+}
+
+/// Each block in a file.
+fn as_files(dir: &TempDir, blocks: &[Block]) -> Vec<String> {
+    let files = blocks.iter().map(|block| {
+        let file = within(dir, &block.file_name());
+        write(&file, block.text()).unwrap();
+        file
+    });
+    files.collect()
+}
+
+fn blocks_of_sh() {
+    let dir = tempfile::tempdir().unwrap();
+    let is_pkgbuild = |block: &Block| block.lines[0] == "# PKGBUILD";
+    let (pkgbuilds, scripts): (Vec<_>, Vec<_>) = blocks_of("sh").into_iter().partition(is_pkgbuild);
+    // Variables of an attempt are not the calling shell's to expand; whoever types lines sees where `cd` has failed.
+    let options = ["--shell=sh", "--exclude=SC2016,SC2164", "--format=gcc"];
+    expect_silence(clean("shellcheck").args(options).args(as_files(&dir, &scripts)));
+    // makepkg sets variables, reads others, and ends where a command fails.
+    let options = ["--shell=bash", "--exclude=SC2034,SC2154,SC2164", "--format=gcc"];
+    for file in as_files(&dir, &pkgbuilds) {
+        expect_silence(clean("shellcheck").args(options).arg(file));
+    }
+}
+
+// --- YAML ---
+
+/// What stands above a list of steps.
+const BEFORE_STEPS: &str = "on: push
+jobs:
+  job:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v6
+";
+
+/// A repository that has this one's action, which the blocks then use.
+fn project() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for path in [".git", ".github/workflows"] {
+        create_dir_all(dir.path().join(path)).unwrap();
+    }
+    copy(Path::new(ROOT).join("action.yml"), dir.path().join("action.yml")).unwrap();
+    dir
+}
+
+/// A block that is a workflow, or a list of steps.
+fn workflow(block: &Block) -> String {
+    let mut text = block.text();
+    if text.starts_with("- ") {
+        let steps: Vec<String> = block.lines.iter().map(|line| format!("      {line}\n")).collect();
+        text = BEFORE_STEPS.to_owned() + &steps.concat();
+    }
+    let text = text.replace(concat!("OWNER/backoff@v", env!("CARGO_PKG_VERSION")), "./");
+    assert!(!text.contains("OWNER"), "{}: another version", block.file_name());
+    text
+}
+
+fn blocks_of_yaml() {
+    let dir = project();
+    let mut files: HashMap<&str, Vec<String>> = HashMap::new();
+    for block in blocks_of("yaml") {
+        let name = block.file_name();
+        let kind = match block.lines[0] {
+            "# .gitlab-ci.yml" => "gitlab-ci",
+            "# .circleci/config.yml" => "circle-ci",
+            first if first.starts_with("# .github/workflows/") || first.starts_with("- ") => "github-workflows",
+            first if first.starts_with("apiVersion: ") => "kubernetes",
+            _ => panic!("{name}: its first line tells which file it is, as `# .gitlab-ci.yml`"),
+        };
+        let is_workflow = kind == "github-workflows";
+        let text = if is_workflow { workflow(&block) } else { block.text() };
+        let file = within(&dir, &format!(".github/workflows/{name}.yml"));
+        write(&file, text).unwrap();
+        files.entry(kind).or_default().push(file);
+    }
+    for schema in ["github-workflows", "gitlab-ci", "circle-ci"] {
+        expect_schema(schema, &files[schema]);
+    }
+    // Examples are short, and leave out what is policy, such as pinned actions.
+    expect_good_workflows(dir.path(), "correctness", &files["github-workflows"]);
+    let mut validator = clean("kubernetes-validate");
+    expect_silence(validator.args(["--strict", "--quiet"]).args(&files["kubernetes"]));
+}
+
+#[track_caller]
+fn expect_schema(name: &str, files: &[String]) {
+    let schema = format!("vendor.{name}");
+    let mut validator = clean("check-jsonschema");
+    let shown = run(validator.args(["--builtin-schema", &schema]).args(files));
+    assert!(shown.status.success(), "{schema}: {}{}", shown.stdout, shown.stderr);
+}
+
+#[track_caller]
+fn expect_good_workflows(repository: &Path, profile: &str, files: &[String]) {
+    let mut linter = clean("jactionlint");
+    linter.args(["--no-hints", "--no-online", "--strict-exit", "--profile", profile]);
+    expect_silence(linter.current_dir(repository).args(files));
+}
+
+fn workflows_and_the_action() {
+    let action = format!("{ROOT}/action.yml");
+    expect_schema("github-actions", std::slice::from_ref(&action));
+    let mut files = vec![action];
+    if let Ok(entries) = std::fs::read_dir(format!("{ROOT}/.github/workflows")) {
+        let paths = entries.map(|entry| entry.unwrap().path().to_str().unwrap().to_owned());
+        files.extend(paths.filter(|path| path.ends_with(".yml") || path.ends_with(".yaml")));
+        expect_schema("github-workflows", &files[1..]);
+    }
+    // Exceptions, with reasons, are for `.github/jactionlint.yaml`.
+    expect_good_workflows(Path::new(ROOT), "default", &files);
+}
+
+// --- other languages ---
+
+fn blocks_of_dockerfile() {
+    let dir = tempfile::tempdir().unwrap();
+    for block in blocks_of("dockerfile") {
+        let has_base = block.lines.iter().any(|line| line.starts_with("FROM "));
+        let base = if has_base { "" } else { "FROM scratch\n" };
+        let file = within(&dir, &block.file_name());
+        write(&file, base.to_owned() + &block.text()).unwrap();
+        // Versions of packages are whoever builds the image's to choose.
+        expect_silence(clean("hadolint").args(["--no-color", "--ignore=DL3008", &file]));
+    }
+}
+
+fn blocks_of_crontab() {
+    let dir = tempfile::tempdir().unwrap();
+    for file in as_files(&dir, &blocks_of("crontab")) {
+        // It tells that it has looked.
+        let shown = run(clean("crontab").args(["-n", &file]));
+        assert!(shown.status.success(), "{file}: {shown:#?}");
+    }
+}
+
+/// Units of systemd.
+fn blocks_of_ini() {
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(*BIN, dir.path().join("backoff")).unwrap();
+    for block in blocks_of("ini") {
+        let file = within(&dir, &format!("{}.service", block.file_name().replace(':', "-")));
+        // What it starts has to be there.
+        let text = block.text().replace("/usr/local/bin/", &within(&dir, ""));
+        write(&file, text).unwrap();
+        expect_silence(clean("systemd-analyze").args(["verify", "--man=no", &file]));
+    }
+}
+
+fn blocks_of_makefile() {
+    for block in blocks_of("makefile") {
+        let dir = tempfile::tempdir().unwrap();
+        write(within(&dir, "Makefile"), block.text()).unwrap();
+        let mut make = clean("make");
+        make.args(["--dry-run", "--warn-undefined-variables"]).current_dir(&dir);
+        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
+            make.env_remove(name);
+        }
+        let shown = run(make.env("PATH", path_with_backoff()));
+        let said = (shown.stderr.as_str(), shown.code());
+        assert_eq!(said, ("", Some(0)), "{}: {}", block.file_name(), shown.stderr);
+    }
+}
+
+/// Configurations. All policies of the file are read for their list.
+fn blocks_of_toml() {
+    let dir = tempfile::tempdir().unwrap();
+    for file in as_files(&dir, &blocks_of("toml")) {
+        run!("--config {} --list-policies", file)
+            .expect_code(0)
+            .expect_silence();
+    }
+}
+
+fn blocks_of_ruby() {
+    let dir = tempfile::tempdir().unwrap();
+    for file in as_files(&dir, &blocks_of("ruby")) {
+        let shown = run(clean("ruby").args(["-wc", &file]));
+        assert_eq!(
+            (shown.stdout.as_str(), shown.stderr.as_str()),
+            ("Syntax OK\n", ""),
+            "{shown:#?}"
+        );
+    }
+}
+
+/// Its syntax: what Jenkins makes of it, only Jenkins knows.
+fn blocks_of_groovy() {
+    const HAS_ERROR: &str = "import sys, tree_sitter, tree_sitter_groovy
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_groovy.language()))
+tree = parser.parse(open(sys.argv[1], 'rb').read())
+sys.exit(tree.root_node.has_error and sys.argv[1] + ': is not Groovy')";
+    let dir = tempfile::tempdir().unwrap();
+    for file in as_files(&dir, &blocks_of("groovy")) {
+        expect_silence(clean("python-of-checkers").args(["-c", HAS_ERROR, &file]));
+    }
+}
