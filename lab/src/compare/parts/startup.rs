@@ -1,5 +1,7 @@
 //! What a tool adds to a command that succeeds, and what options add to that.
 
+use std::fs;
+
 use crate::compare::columns::Column;
 use crate::compare::dots::{Dot, Dots};
 use crate::compare::tools::{NO_WAIT, Tool};
@@ -18,6 +20,9 @@ const OPTIONS: [&[&str]; 4] = [
     &["--stdout", "success"],
 ];
 
+/// Of few rules, of many, and of the most.
+const PRESETS: [&str; 4] = ["curl", "apt", "go", "git"];
+
 /// So many runs in turns make a figure: the best of them, as other work only makes them longer.
 const GROUP: usize = 5;
 
@@ -26,7 +31,7 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
     Ok(Figures {
         columns: vec![column],
         scales: vec![scale],
-        tables: vec![with_options(bench)?],
+        tables: vec![with_options(bench)?, first_output(bench)?],
     })
 }
 
@@ -39,7 +44,7 @@ fn bare(bench: &Bench) -> Result<(Column, String)> {
         .filter_map(|tool| Some((tool, wrapped(tool)?)))
         .unzip();
     let rounds = bench.rounds(80, 2);
-    let (bare, over) = over_bare(&commands, rounds)?;
+    let (bare, over) = over_bare(&[COMMAND], &commands, rounds)?;
     let timeout = tools.iter().position(|tool| tool.title == "timeout").map(|i| &over[i]);
     let added = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
     let scale = format!(
@@ -78,7 +83,7 @@ fn with_options(bench: &Bench) -> Result<Table> {
         }
     }
     let rounds = bench.rounds(80, 2);
-    let (_, over) = over_bare(&commands, rounds)?;
+    let (_, over) = over_bare(&[COMMAND], &commands, rounds)?;
     let builds: Vec<&[Vec<f64>]> = over.chunks(1 + OPTIONS.len()).collect();
     let title = format!(
         "What each build adds to `{COMMAND}` with options, times what it adds without; {rounds} rounds, of {GROUP} runs the best"
@@ -95,9 +100,55 @@ fn with_options(bench: &Bench) -> Result<Table> {
     Ok(table)
 }
 
-/// In seconds: what the bare command takes, and what each of these takes more, by round.
-fn over_bare(commands: &[Vec<String>], rounds: usize) -> Result<(f64, Vec<Vec<f64>>)> {
-    let mut all = vec![vec![COMMAND.to_owned()]];
+/// Of each build: reading the rules of a preset and looking for them in a kilobyte.
+fn first_output(bench: &Bench) -> Result<Table> {
+    let line = "Get:1 http://deb.example.org/debian stable/main amd64 Packages [8,788 kB]\n";
+    let file = tempfile::NamedTempFile::new()?;
+    fs::write(file.path(), line.repeat(14))?;
+    let path = file
+        .path()
+        .to_str()
+        .ok_or("the temporary directory has no name in UTF-8")?;
+    let command = ["cat", path];
+    let backoffs: Vec<&Tool> = bench.backoffs().collect();
+    let mut commands = Vec::new();
+    for tool in &backoffs {
+        let presets = PRESETS.map(|preset| vec!["--for", preset]);
+        for options in [vec![]].into_iter().chain(presets) {
+            let words = [vec![tool.program()], options, vec!["--"], command.to_vec()].concat();
+            commands.push(words.into_iter().map(str::to_owned).collect());
+        }
+    }
+    let rounds = bench.rounds(40, 2);
+    let (_, over) = over_bare(&command, &commands, rounds)?;
+    let builds: Vec<&[Vec<f64>]> = over.chunks(1 + PRESETS.len()).collect();
+    let title = format!(
+        "Milliseconds that a preset adds to each build in front of `cat`, which prints 1 KiB; {rounds} rounds, of {GROUP} runs \
+         the best"
+    );
+    let titles = backoffs.iter().map(|tool| tool.title);
+    let columns: Vec<&str> = ["options"].into_iter().chain(titles).chain(["at most"]).collect();
+    let mut table = Table::new("first output", &title, &columns);
+    for (i, preset) in PRESETS.iter().enumerate() {
+        let more = |own: &&[Vec<f64>]| {
+            Spread::of(
+                own[1 + i]
+                    .iter()
+                    .zip(&own[0])
+                    .map(|(with, without)| 1e3 * (with - without)),
+            )
+        };
+        let cells = [format!("`--for {preset}`")]
+            .into_iter()
+            .chain(builds.iter().map(|own| more(own).to_string()));
+        table.row(cells.chain(["1".to_owned()]));
+    }
+    Ok(table)
+}
+
+/// In seconds: what a command takes, and what each of these takes more, by round.
+fn over_bare(bare: &[&str], commands: &[Vec<String>], rounds: usize) -> Result<(f64, Vec<Vec<f64>>)> {
+    let mut all: Vec<Vec<String>> = vec![bare.iter().map(|&word| word.to_owned()).collect()];
     all.extend_from_slice(commands);
     let times = in_turns(&all, GROUP, GROUP * rounds, |words| {
         child::time(&mut child::of_words(words))
