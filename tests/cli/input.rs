@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::common::process::{children_of, is_alive};
+use crate::common::process::{children_of, hears_signals, is_alive, is_named};
 use crate::common::{Live, Shown, backoff, clean, detached, eventually, path_with_backoff, run, shell, within};
 
 /// Runs a shell script in which `b` is backoff with short waits and few words.
@@ -287,11 +287,8 @@ fn a_writer_that_stalls_does_not_hold_a_signal() {
             live.expect_line("some");
         } else {
             // It has taken what there was.
-            let pid = live.pid();
             eventually("its signals are taken over", || {
-                let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-                let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t")).unwrap();
-                u64::from_str_radix(blocked, 16).unwrap() & (1 << 14) != 0
+                is_named(live.pid(), "backoff") && hears_signals(live.pid())
             });
         }
         let began = Instant::now();

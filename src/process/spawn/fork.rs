@@ -6,15 +6,15 @@ use nix::errno::Errno;
 use nix::libc;
 
 use super::in_child::{ChildSetup, become_command};
+use crate::policy::signal::Signal;
 use crate::process::signals::disposition::{Disposition, disposition, set_default};
-use crate::process::signals::mask::Mask;
 use crate::process::sys::current::exit_now;
 
 /// Gives every caught signal its default back, so that one that was blocked until now ends the command.
 fn forget_handlers() {
-    for signal in 1..32 {
-        if disposition(signal) == Disposition::Handled {
-            set_default(signal);
+    for signal in Signal::all() {
+        if disposition(signal.number()) == Disposition::Handled {
+            set_default(signal.number());
         }
     }
 }
@@ -22,13 +22,8 @@ fn forget_handlers() {
 /// Makes the child and waits until it has become the command or given up.
 pub(super) fn spawn(setup: &mut ChildSetup<'_>) -> Result<libc::pid_t, Errno> {
     let (mut read, mut write) = std::io::pipe().map_err(|_| Errno::last())?;
-    // Between fork and exec a signal must wait: backoff's handlers would take it for backoff.
-    let mask = Mask::all().set().map_err(|_| Errno::last())?;
-    // SAFETY: one thread; the child does async-signal-safe calls only.
+    // SAFETY: the child does async-signal-safe calls only.
     let pid = unsafe { libc::fork() };
-    if pid != 0 {
-        let _ = mask.set();
-    }
     if pid < 0 {
         return Err(Errno::last());
     }
