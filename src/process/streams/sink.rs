@@ -9,11 +9,13 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 
+use nix::errno::Errno;
 use nix::libc;
+use nix::poll::PollFlags;
 use rustix::fs::{FileType, fstat};
 use rustix::net::SendFlags;
 
-use crate::process::sys::fd::{has_lost_its_reader, inherited, open_anew, send, to_nix};
+use crate::process::sys::fd::{has_lost_its_reader, inherited, open_anew, ready, send, to_nix};
 use crate::process::sys::leaf::Leaf;
 
 /// The most that is sent from a file in one call, in bytes: signals are heard in between.
@@ -112,11 +114,12 @@ impl Sink {
         has_lost_its_reader(self.fd())
     }
 
-    /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of
-    /// our own this may wait, so poll first.
+    /// Writes some of the bytes; EAGAIN if there is no room.
     pub(crate) fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
         match &self.method {
             Method::Whole | Method::Own(_) => nix::unistd::write(self.fd(), bytes),
+            // Without room it would wait.
+            Method::Pieces if ready(self.fd(), PollFlags::POLLOUT)?.is_empty() => Err(Errno::EAGAIN),
             Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
             Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(to_nix),
         }

@@ -114,7 +114,8 @@ pub(crate) fn in_memory() -> io::Result<File> {
             return Ok(File::from(fd));
         }
     }
-    tempfile::tempfile()
+    // Little is kept so, and it is gone at once.
+    tempfile::tempfile().or_else(|_| tempfile::tempfile_in("/tmp"))
 }
 
 #[cfg(test)]

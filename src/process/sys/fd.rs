@@ -36,7 +36,9 @@ pub(crate) fn open_anew(number: RawFd, options: &mut OpenOptions) -> Option<Owne
         return None;
     }
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file = options.custom_flags(flags.bits()).open(format!("/proc/self/fd/{number}"));
+    let file = options
+        .custom_flags(flags.bits())
+        .open(format!("/proc/self/fd/{number}"));
     above_standard(file.ok()?.into()).ok()
 }
 

@@ -28,7 +28,8 @@ pub(super) enum Claim {
 /// What this process of the same session has of the terminal.
 pub(super) fn claim(process: &Process) -> Claim {
     if cfg!(portable) {
-        return Claim::Input;
+        // Nobody can say.
+        return Claim::Screen;
     }
     let Ok(descriptors) = fs::read_dir(format!("/proc/{}/fd", process.pid)) else {
         // Another user's, or gone.

@@ -14,7 +14,11 @@ pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
         .ok()
         .filter(|link| link == Path::new(&own))?;
     let entries = fs::read_dir("/proc").ok()?.flatten();
-    Some(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+    Some(
+        entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect(),
+    )
 }
 
 /// Reads `/proc/PID/stat`.
