@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 
 use crate::common::process::{children_of, hears_signals, is_alive, is_named};
 use crate::common::{
-    IS_PORTABLE, Live, Shown, backoff, clean, detached, eventually, path_with_backoff, run, shell, within,
+    IS_PORTABLE, Live, Shown, backoff, clean, detached, eventually, long_sleep, path_with_backoff, run, shell, within,
 };
 
 /// Runs a shell script in which `b` is backoff with short waits and few words.
@@ -421,9 +421,13 @@ fn nothing_is_left_in_the_temporary_directory() {
         }
         // Also after KILL.
         let mut live = Live::start(
-            detached(words!("{..} 'cat >/dev/null; echo $$; exec sleep 60'", args))
-                .stdin(Stdio::piped())
-                .env("TMPDIR", dir.path()),
+            detached(words!(
+                "{..} {}",
+                args,
+                format!("cat >/dev/null; echo $$; exec sleep {}", long_sleep())
+            ))
+            .stdin(Stdio::piped())
+            .env("TMPDIR", dir.path()),
         );
         let mut stdin = live.child.stdin.take().unwrap();
         stdin.write_all(&vec![0; 3_000_000]).unwrap();

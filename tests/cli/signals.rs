@@ -335,7 +335,7 @@ fn ignored_child_signals_do_not_lose_the_status() {
 #[test]
 fn a_killed_backoff_leaves_no_command_behind() {
     if *IS_PORTABLE {
-        // The kernel does that, where it is Linux.
+        // That the kernel does, where it is Linux.
         return;
     }
     let (live, pid) = probe_under_backoff("", "sleep");

@@ -51,6 +51,11 @@ pub static IS_PORTABLE: LazyLock<bool> = LazyLock::new(|| {
     String::from_utf8(version).unwrap().contains("portable")
 });
 
+/// How long a command sleeps that is to outlive the test, unless backoff is killed and nobody but it ends the command.
+pub fn long_sleep() -> u32 {
+    if *IS_PORTABLE { 2 } else { 60 }
+}
+
 /// Signals come through a pipe of its own there, and so does what exec says.
 pub fn more_descriptors() -> usize {
     if *IS_PORTABLE { 3 } else { 0 }
@@ -178,11 +183,10 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
     let mut shown = Shown::from(output.expect("it starts"));
     if *IS_PORTABLE {
         // Standard input is a pipe here.
-        shown.stderr = shown
-            .stderr
-            .split_inclusive('\n')
-            .filter(|line| !line.starts_with("backoff: standard input cannot be duplicated here"))
-            .collect();
+        let is_remark = |line: &&str| line.starts_with("backoff: standard input cannot be duplicated here");
+        for text in [&mut shown.stdout, &mut shown.stderr] {
+            *text = text.split_inclusive('\n').filter(|line| !is_remark(line)).collect();
+        }
     }
     shown
 }
