@@ -1,4 +1,5 @@
-//! Two things that only a build script can do: the name of the target, for `--version`, and how the program is linked.
+//! What only a build script can do: the name of the target, for `--version`; one word for what is not Linux; and how the
+//! program is linked.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -13,6 +14,11 @@ fn main() {
     let target = var("TARGET").unwrap_or_else(|_| "unknown".to_owned());
     println!("cargo:rustc-env=BACKOFF_TARGET={target}");
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rustc-check-cfg=cfg(portable)");
+    // What stands in place of Linux's own calls can be had on Linux too, to test it: `--cfg backoff_portable`.
+    if var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os != "linux") || var("CARGO_CFG_BACKOFF_PORTABLE").is_ok() {
+        println!("cargo:rustc-cfg=portable");
+    }
     let is_static =
         var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|features| features.split(',').any(|f| f == "crt-static"));
     if target.ends_with("-linux-gnu") && !is_static {

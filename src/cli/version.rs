@@ -20,7 +20,7 @@ pub(super) fn text() -> String {
     let features: Vec<&str> = [
         ("redis", cfg!(feature = "redis")),
         ("fuzzing", cfg!(feature = "fuzzing")),
-        ("portable", cfg!(backoff_portable)),
+        ("portable", cfg!(portable)),
     ]
     .into_iter()
     .filter_map(|(name, is_on)| is_on.then_some(name))

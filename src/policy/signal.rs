@@ -29,6 +29,11 @@ impl Signal {
         (1..=highest()).contains(&number).then_some(Signal(number as u8))
     }
 
+    /// Every signal of the platform.
+    pub fn all() -> impl Iterator<Item = Signal> {
+        (1..=highest()).filter_map(Signal::from_number)
+    }
+
     pub fn number(self) -> i32 {
         i32::from(self.0)
     }
@@ -46,6 +51,9 @@ impl Signal {
 
 /// The first and the last real-time signal, where the platform has any.
 fn real_time() -> Option<(i32, i32)> {
+    if cfg!(target_os = "freebsd") {
+        return Some((65, 126));
+    }
     #[cfg(target_os = "linux")]
     return Some((libc::SIGRTMIN(), libc::SIGRTMAX()));
     #[cfg(not(target_os = "linux"))]

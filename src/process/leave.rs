@@ -27,7 +27,7 @@ fn die_by(signal: Signal) {
     // The command has dumped its core; a second one, of backoff, would only mislead. A core_pattern that
     // pipes to a program ignores the limit.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
-    #[cfg(target_os = "linux")]
+    #[cfg(not(portable))]
     let _ = nix::sys::prctl::set_dumpable(false);
     set_default(signal.number());
     send(Target::Own, signal);

@@ -15,7 +15,9 @@ use tempfile::TempDir;
 use crate::common::ledger::{CoolOff, PAGE, counted as total, file_of, ledger};
 use crate::common::process::{is_alive, state};
 use crate::common::words::Words;
-use crate::common::{Live, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within};
+use crate::common::{
+    IS_PORTABLE, Live, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within,
+};
 
 /// A directory for stores.
 fn dir() -> TempDir {
@@ -352,6 +354,10 @@ fn a_store_that_hangs_takes_up_one_thread_and_no_more_descriptors() {
 
 #[test]
 fn what_the_c_library_keeps_for_its_threads_is_a_signal_like_others() {
+    if *IS_PORTABLE {
+        // The C library lets nobody catch them.
+        return;
+    }
     let dir = dir();
     sharing(&dir, "-- true");
     let locked = fs::File::open(file(&dir)).unwrap();

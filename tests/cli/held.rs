@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use crate::common::process::{state, until_it_is_stuck};
 use crate::common::words::Words;
-use crate::common::{Shown, backoff, detached, eventually, run, shell};
+use crate::common::{Shown, backoff, detached, eventually, long_sleep, run, shell};
 
 /// Each attempt prints its number on both streams; the third succeeds.
 const THIRD: &str = "echo out $BACKOFF_ATTEMPT; echo err $BACKOFF_ATTEMPT >&2; test $BACKOFF_ATTEMPT = 3";
@@ -181,7 +181,7 @@ fn nothing_is_left_in_the_temporary_directory() {
         assert!(is_empty());
     }
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGKILL] {
-        let script = format!("{much}; exec sleep 60");
+        let script = format!("{much}; exec sleep {}", long_sleep());
         let args = words!("--stdout final -- sh -c {}", script);
         let child = until_it_says("ready", detached(&args).env("TMPDIR", dir.path()));
         send(&child, signal);

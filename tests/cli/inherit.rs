@@ -4,7 +4,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use crate::common::process::{children_of, is_alive};
-use crate::common::{BIN, Live, Shown, backoff, clean, detached, eventually, executable, run, shell, within};
+use crate::common::{
+    BIN, IS_PORTABLE, Live, Shown, backoff, clean, detached, eventually, executable, more_descriptors, run, shell,
+    within,
+};
 
 /// Runs a script of bash with W empty and with W being backoff: both must show the same.
 #[track_caller]
@@ -267,10 +270,13 @@ fn session_and_parent() {
 
 #[test]
 fn standard_input_is_shared_and_never_read_ahead() {
-    let shown = run(&mut shell(
-        "(echo a; echo b) | { backoff -- head -c 2; cat; }; seq 3 | while read x; do backoff -- true; echo $x; done",
-    ));
-    assert_eq!(shown.stdout, "a\nb\n1\n2\n3\n");
+    // A system without `tee(2)` has to read ahead.
+    if !*IS_PORTABLE {
+        let shown = run(&mut shell(
+            "(echo a; echo b) | { backoff -- head -c 2; cat; }; seq 3 | while read x; do backoff -- true; echo $x; done",
+        ));
+        assert_eq!(shown.stdout, "a\nb\n1\n2\n3\n");
+    }
     let shown = run(shell(
         "seq 1 100 >f; { backoff -- sh -c 'read x; echo $x'; backoff -- sh -c 'read x; echo $x'; } <f; rm f",
     )
@@ -330,18 +336,20 @@ fn nothing_is_held_during_a_wait() {
     let proc = format!("/proc/{}", live.pid());
     eventually("no child", || children_of(live.pid()).is_empty());
     assert_eq!(std::fs::read_dir(format!("{proc}/task")).unwrap().count(), 1);
-    // What the caller gave it, and the one that signals come through; the command counted the
+    // What the caller gave it, and the one that signals come through, or both ends of a pipe; the command counted the
     // directory that it read.
-    assert_eq!(std::fs::read_dir(format!("{proc}/fd")).unwrap().count(), of_the_command);
+    let held = of_the_command + usize::from(*IS_PORTABLE);
+    assert_eq!(std::fs::read_dir(format!("{proc}/fd")).unwrap().count(), held);
     live.signal(nix::sys::signal::Signal::SIGTERM);
     live.finish();
 }
 
 #[test]
 fn few_descriptors_are_enough_and_none_leaks() {
-    let shown = run(&mut shell(
-        "(ulimit -n 5; backoff -q -n 200 -b 0 -m 0 -- false </dev/null; echo $?); ulimit -n 12; : | backoff -q -n 200 -b 0 -m 0 -r x --stdout final --retry-if 'exit 0' -- false; echo ${PIPESTATUS[1]}",
-    ));
+    let [few, some] = [5, 12].map(|count| count + more_descriptors());
+    let shown = run(&mut shell(&format!(
+        "(ulimit -n {few}; backoff -q -n 200 -b 0 -m 0 -- false </dev/null; echo $?); ulimit -n {some}; : | backoff -q -n 200 -b 0 -m 0 -r x --stdout final --retry-if 'exit 0' -- false; echo ${{PIPESTATUS[1]}}",
+    )));
     assert_eq!(shown.stdout, "1\n1\n");
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use nix::sys::termios::{LocalFlags, Termios, tcgetattr};
 use nix::unistd::tcgetpgrp;
 
-use crate::common::eventually;
 use crate::common::process::{descendants_named, stopped_below};
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal};
+use crate::common::{IS_PORTABLE, eventually};
 
 /// Ways to leave a terminal deaf.
 const LEFT: [&str; 4] = [
@@ -79,11 +79,14 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
         "backoff -n 1 -d 200ms --retry-if 'stty raw -echo </dev/tty; exec sleep 60' -- false",
         // It has ended by itself, but crashed.
         "backoff -n 1 -- sh -c 'stty raw -echo; exit 1'",
-        // The others only have the terminal to print on.
+        // The others only have the terminal to print on, where that can be seen.
         "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | { tee /dev/null; exit 1; }",
         // What is shown goes elsewhere, and our terminal is the command's standard input.
         "backoff -n 1 -t 200ms --pty -- sh -c 'stty raw -echo; exec sleep 60' >/dev/null",
     ] {
+        if *IS_PORTABLE && line.contains("| {") {
+            continue;
+        }
         let (mut terminal, before) = script(&format!("{line}; echo status-$?"));
         terminal.expect("status-1");
         assert_eq!(modes(&terminal), before, "{line}");
@@ -109,6 +112,10 @@ fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
 
 #[test]
 fn a_wait_beside_programs_that_only_print_hears_keys() {
+    if *IS_PORTABLE {
+        // What others do with the terminal cannot be seen there, so that it is left as it is.
+        return;
+    }
     for key in [CTRL_C, CTRL_BACKSLASH] {
         let mut terminal = Terminal::bash();
         terminal.command("ulimit -c 0; backoff -b 60s -m 60s -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | tee /dev/null | cat");

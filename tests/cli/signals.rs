@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::common::process::{children_of, hears_signals, is_alive, is_named, state};
 use crate::common::words::Words;
-use crate::common::{Live, clean, detached, eventually, probe, run, shell, within};
+use crate::common::{IS_PORTABLE, Live, clean, detached, eventually, probe, run, shell, within};
 
 const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
@@ -149,6 +149,22 @@ fn tstp_stops_both_and_cont_resumes_both() {
     }
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
+}
+
+#[test]
+fn a_stopped_job_ends_by_what_came_meanwhile() {
+    // As of a terminal that is hung up: HUP, and then CONT.
+    for signal in [Signal::SIGHUP, Signal::SIGTERM] {
+        let (live, pid) = probe_under_backoff("", "sleep");
+        live.signal(Signal::SIGTSTP);
+        eventually("both stop", || {
+            state(pid) == Some('T') && state(live.pid()) == Some('T')
+        });
+        live.signal(signal);
+        live.signal(Signal::SIGCONT);
+        eventually("the command ends", || !is_alive(pid));
+        assert_eq!(live.finish().signal(), Some(signal as i32));
+    }
 }
 
 #[test]
@@ -318,6 +334,10 @@ fn ignored_child_signals_do_not_lose_the_status() {
 
 #[test]
 fn a_killed_backoff_leaves_no_command_behind() {
+    if *IS_PORTABLE {
+        // That the kernel does, where it is Linux.
+        return;
+    }
     let (live, pid) = probe_under_backoff("", "sleep");
     live.signal(Signal::SIGKILL);
     eventually("the command ends", || !is_alive(pid));

@@ -45,6 +45,23 @@ pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("T
     Err(_) => env!("CARGO_BIN_EXE_backoff"),
 });
 
+/// Whether it has none of Linux's own calls (`--cfg backoff_portable`). What it cannot do then is among the known limits of
+/// docs/DESIGN.md.
+pub static IS_PORTABLE: LazyLock<bool> = LazyLock::new(|| {
+    let version = Command::new(*BIN).arg("--version").output().unwrap().stdout;
+    String::from_utf8(version).unwrap().contains("portable")
+});
+
+/// How long a command sleeps that is to outlive the test, unless backoff is killed and nobody but it ends the command.
+pub fn long_sleep() -> u32 {
+    if *IS_PORTABLE { 2 } else { 60 }
+}
+
+/// Signals come through a pipe of its own there, and so does what exec says.
+pub fn more_descriptors() -> usize {
+    if *IS_PORTABLE { 3 } else { 0 }
+}
+
 /// A child that tells what it gets (examples/probe.rs).
 pub fn probe() -> String {
     let mut path = PathBuf::from(*BIN);
@@ -164,7 +181,15 @@ pub fn run(command: &mut Command) -> Shown {
 pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
     let command = std::mem::replace(command, Command::new("true"));
     let output = assert_cmd::Command::from_std(command).timeout(limit).output();
-    output.expect("it starts").into()
+    let mut shown = Shown::from(output.expect("it starts"));
+    if *IS_PORTABLE {
+        // Standard input is a pipe here.
+        let is_remark = |line: &&str| line.starts_with("backoff: standard input cannot be duplicated here");
+        for text in [&mut shown.stdout, &mut shown.stderr] {
+            *text = text.split_inclusive('\n').filter(|line| !is_remark(line)).collect();
+        }
+    }
+    shown
 }
 
 /// `backoff` with these words, run to the end.

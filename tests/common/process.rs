@@ -62,11 +62,13 @@ pub fn sleeps_below(root: i32, name: &str) -> bool {
     !named.is_empty() && named.iter().all(|pid| state(*pid) == Some('S'))
 }
 
-/// Whether backoff blocks TERM, as it does once it hears signals.
+/// Whether backoff blocks TERM, or catches it where there is no `signalfd(2)`, as it does once it hears signals.
 pub fn hears_signals(pid: i32) -> bool {
     let status = read(pid, "status");
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t"));
-    u64::from_str_radix(mask.unwrap_or("0"), 16).unwrap() & (1 << 14) != 0
+    ["SigBlk:\t", "SigCgt:\t"].iter().any(|name| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(name));
+        u64::from_str_radix(mask.unwrap_or("0"), 16).unwrap() & (1 << 14) != 0
+    })
 }
 
 /// Waits until a process has written all that its pipe takes.

@@ -14,7 +14,7 @@ use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::process::{is_alive, parent_of};
+use super::process::{is_alive, parent_of, state};
 use super::screen::Screen;
 use super::words::Words;
 use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
@@ -228,11 +228,16 @@ pub fn is_raw(terminal: &Terminal) -> bool {
     !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
 }
 
-/// Closes the terminal of a running command, under a shell and as the leader of the session, which the kernel tells
-/// alone.
+/// Closes the terminal of a running command, and of a stopped one whose shell tells it so or dies first, and of one under
+/// the leader of the session, which the kernel tells alone.
 #[track_caller]
 pub fn closing_leaves_nothing_behind(options: &str) {
-    for leader in [false, true] {
+    for (leader, is_stopped, shell_dies) in [
+        (false, false, false),
+        (false, true, false),
+        (false, true, true),
+        (true, false, false),
+    ] {
         let probe = probe();
         let args = words!("{..} -- {} sleep", options, probe);
         let mut terminal = if leader {
@@ -244,7 +249,16 @@ pub fn closing_leaves_nothing_behind(options: &str) {
         };
         let pid = terminal.pid_of_probe();
         let backoff = parent_of(pid);
+        if is_stopped {
+            terminal.send(CTRL_Z);
+            terminal.expect("Stopped");
+            eventually("both stop", || state(pid) == Some('T') && state(backoff) == Some('T'));
+        }
         let Terminal { master, mut child, .. } = terminal;
+        if shell_dies {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
         drop(master);
         eventually("the command ends", || !is_alive(pid));
         eventually("backoff ends", || !is_alive(backoff));

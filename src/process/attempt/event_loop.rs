@@ -118,7 +118,8 @@ impl EventLoop {
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
         fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
         let left = until.is_set().then(now).and_then(|now| until.left(now));
-        if !poll(&mut fds, left.map(|left| left.min(LONGEST_POLL))) {
+        let left = left.map(|left| left.min(LONGEST_POLL));
+        if !self.signals.while_heard(|| poll(&mut fds, left)) {
             return (true, others.map(|other| other.is_some()));
         }
         let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(false));

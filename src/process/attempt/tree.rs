@@ -5,21 +5,18 @@
 //! died in the meantime are still known and no recycled number is taken for one of them. Without a
 //! usable `/proc` only the group, or only the process itself, is signalled.
 
-#[cfg(target_os = "linux")]
+#[cfg(not(portable))]
 use std::os::fd::{AsRawFd, OwnedFd};
 
-#[cfg(target_os = "linux")]
+#[cfg(not(portable))]
 use nix::libc;
-#[cfg(target_os = "linux")]
+#[cfg(not(portable))]
 use rustix::process::PidfdFlags;
 
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::Child;
-#[cfg(target_os = "linux")]
 use crate::process::sys::current::{Target, send};
-#[cfg(target_os = "linux")]
-use crate::process::sys::processes::read;
-use crate::process::sys::processes::{Process, processes};
+use crate::process::sys::processes::{Process, processes, read};
 
 /// The members found so far, besides the attempt's own process.
 #[derive(Debug, Default)]
@@ -92,25 +89,28 @@ impl ProcessTree {
 }
 
 /// Sends a signal to a process if its number still means the same one.
-#[cfg(target_os = "linux")]
 fn send_to(process: &Process, signal: Signal) {
-    // A descriptor names one process, whatever happens to the number.
-    let pid = rustix::process::Pid::from_raw(process.pid);
-    let pidfd = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
     let is_same = || read(process.pid).is_some_and(|now| now.started == process.started);
-    let sent = pidfd.is_some_and(|pidfd| is_same() && send_through(&pidfd, signal));
-    // A kernel before 5.3, a filter that does not know the calls, or no descriptor left to compare with.
-    if !sent && is_same() {
+    // Without pidfds: not Linux, a kernel before 5.3, a filter that does not know the calls, or no descriptor left to
+    // compare with.
+    if !send_through_descriptor(process, signal, is_same) && is_same() {
         send(Target::Process(process.pid), signal);
     }
 }
 
-#[cfg(target_os = "linux")]
-fn send_through(pidfd: &OwnedFd, signal: Signal) -> bool {
-    // SAFETY: a pidfd, a number, and no record. Not `rustix`, which cannot name all real-time signals.
-    let result = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal.number(), 0, 0) };
-    result == 0
+/// A descriptor names one process, whatever happens to the number. Whether it was sent.
+#[cfg(not(portable))]
+fn send_through_descriptor(process: &Process, signal: Signal, is_same: impl Fn() -> bool) -> bool {
+    let pid = rustix::process::Pid::from_raw(process.pid);
+    let pidfd = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
+    let send = |pidfd: OwnedFd| {
+        // SAFETY: a pidfd, a number, and no record. Not `rustix`, which cannot name all real-time signals.
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal.number(), 0, 0) == 0 }
+    };
+    pidfd.is_some_and(|pidfd| is_same() && send(pidfd))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn send_to(_process: &Process, _signal: Signal) {}
+#[cfg(portable)]
+fn send_through_descriptor(_process: &Process, _signal: Signal, _is_same: impl Fn() -> bool) -> bool {
+    false
+}

@@ -1,11 +1,10 @@
 //! Replacing a file as a whole.
 
 use std::fmt::Write as _;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt;
 
-use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, RawMode, fchmod, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::process::sys::fd::above_standard;
@@ -13,12 +12,12 @@ use crate::process::sys::leaf::Leaf;
 use crate::process::sys::random;
 
 /// Writes a file that is there with all its bytes or as it was before. `mode` is the one that it gets.
-pub(crate) fn file(place: &Leaf, mode: u32, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn file(place: &Leaf, mode: RawMode, bytes: &[u8]) -> io::Result<()> {
     let (mut file, name) = new_file(&place.directory)?;
     let mut fill = || {
         file.write_all(bytes)?;
         if mode != 0o600 {
-            file.set_permissions(Permissions::from_mode(mode))?;
+            fchmod(&file, Mode::from_raw_mode(mode))?;
         }
         renameat(&place.directory, &*name, &place.directory, &place.name)?;
         Ok(())

@@ -31,10 +31,24 @@ pub(crate) fn ignore(signal: i32) {
 }
 
 /// Calls `handler` from now on, which may do atomic operations and no more.
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 pub(crate) fn handle(signal: i32, handler: extern "C" fn(i32)) {
     // SAFETY: a function that may be called at any time.
     unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
+}
+
+/// Calls `handler` from now on, with all signals blocked; nothing where the signal cannot be caught.
+#[cfg(portable)]
+pub(crate) fn catch(signal: i32, handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut std::ffi::c_void)) {
+    // SAFETY: sigaction is plain data, for which zeroes are valid, and its set is filled. The function may be called at any
+    // time.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        libc::sigfillset(&raw mut action.sa_mask);
+        libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+    }
 }
 
 /// If the caller ignored SIGCHLD, the kernel would not keep the attempt's status. Sets the default
@@ -47,11 +61,11 @@ pub(super) fn stop_ignoring_children() -> bool {
     ignored
 }
 
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 pub(super) use imp::{restore, set};
 
 /// Past the C library, which denies that the signals it keeps for itself exist.
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 mod imp {
     use std::ptr;
 
@@ -93,7 +107,7 @@ mod imp {
     }
 }
 
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
+#[cfg(portable)]
 mod imp {
     use nix::libc;
 

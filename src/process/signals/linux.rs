@@ -47,6 +47,11 @@ impl Signals {
         self.fd.as_fd()
     }
 
+    /// Signals need not be let in: they are read.
+    pub(crate) fn while_heard<T>(&self, wait: impl FnOnce() -> T) -> T {
+        wait()
+    }
+
     /// The mask that the command is to start with.
     pub(crate) fn caller_mask(&self) -> &Mask {
         &self.caller_mask

@@ -1,6 +1,6 @@
 //! The signals that this thread blocks. Everything here is async-signal-safe.
 
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 mod imp {
     use std::ffi::c_ulong;
     use std::io;
@@ -87,14 +87,16 @@ mod imp {
     }
 }
 
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
+#[cfg(portable)]
 mod imp {
     use std::io;
 
-    use nix::sys::signal::{SigSet, SigmaskHow, Signal as Known};
+    use nix::libc;
+    use nix::sys::signal::{SigSet, SigmaskHow};
 
     use crate::policy::signal::Signal;
 
+    /// The C library's set: without the signals that it keeps for itself.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Mask(SigSet);
 
@@ -108,7 +110,17 @@ mod imp {
         }
 
         pub(crate) fn only(signal: Signal) -> Mask {
-            Mask(Known::try_from(signal.number()).into_iter().collect())
+            let mut set = *SigSet::empty().as_ref();
+            // SAFETY: a set that is initialized, and stays so. Not `nix`, which cannot name all real-time signals.
+            unsafe {
+                libc::sigaddset(&raw mut set, signal.number());
+                Mask(SigSet::from_sigset_t_unchecked(set))
+            }
+        }
+
+        pub(crate) fn contains(&self, signal: Signal) -> bool {
+            // SAFETY: a set that is initialized.
+            unsafe { libc::sigismember(self.0.as_ref(), signal.number()) == 1 }
         }
 
         /// Blocks these and no others; gives what was blocked before.
@@ -122,6 +134,16 @@ mod imp {
 
         pub(crate) fn unblock(&self) -> io::Result<Mask> {
             Ok(Mask(self.0.thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?))
+        }
+
+        /// The blocked signals that the kernel holds for this process.
+        pub(crate) fn pending() -> Mask {
+            let mut pending = *SigSet::empty().as_ref();
+            // SAFETY: a set that is initialized, and stays so.
+            unsafe {
+                libc::sigpending(&raw mut pending);
+                Mask(SigSet::from_sigset_t_unchecked(pending))
+            }
         }
     }
 }

@@ -1,66 +1,79 @@
-//! Signals from `signal-hook`'s pipe, where there is no `signalfd(2)`.
+//! Signals from handlers, where there is no `signalfd(2)`.
+//!
+//! They are blocked here too, and let in only where nothing else is done: while `poll(2)` waits, and when they are
+//! received. So the kernel keeps them meanwhile, and a CONT takes back a stop that has not been looked at. A handler does
+//! no more than write down what has come, into a pipe that `poll` waits for.
 
+use std::ffi::c_void;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use nix::libc;
-use signal_hook::iterator::backend::SignalDelivery;
-use signal_hook::iterator::exfiltrator::origin::WithOrigin;
-use signal_hook::low_level::siginfo::Cause;
+use nix::errno::Errno;
+use nix::libc::siginfo_t;
+use nix::unistd::{read, write};
 
-use super::disposition::{is_ignored, stop_ignoring_children};
+use super::disposition::{Disposition, catch, disposition, is_ignored, set_default, stop_ignoring_children};
 use super::mask::Mask;
 use super::received::{Queue, Received, is_of_own_write};
 use crate::policy::signal::Signal;
+use crate::process::sys::current::{Target, send};
+use crate::process::sys::fd::{pipe, set_nonblocking};
 
-/// The signals of this process, caught, from [`Signals::take_over`] on.
+/// Where handlers write.
+static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
+/// The pipe was full.
+static IS_OVERFULL: AtomicBool = AtomicBool::new(false);
+
+/// The signal and its sender, as numbers.
+const RECORD: usize = 2 * size_of::<i32>();
+/// Records read at once.
+const BATCH: usize = 64;
+
+/// The signals of this process, all that can be caught, from [`Signals::take_over`] on.
+#[derive(Debug)]
 pub(crate) struct Signals {
-    delivery: SignalDelivery<UnixStream, WithOrigin>,
+    records: OwnedFd,
     caller_mask: Mask,
     children_ignored: bool,
     queue: Queue,
 }
 
-impl std::fmt::Debug for Signals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Signals")
-            .field("queue", &self.queue)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Signals {
-    /// Catches every signal that may be caught and starts receiving them.
+    /// Blocks every signal and starts receiving them.
     pub(crate) fn take_over() -> io::Result<Signals> {
+        let caller_mask = Mask::all().set()?;
+        let (records, write) = pipe()?;
+        set_nonblocking(&records)?;
+        set_nonblocking(&write)?;
+        RECORDS
+            .set(write)
+            .map_err(|_| io::Error::other("they are received already"))?;
         let children_ignored = stop_ignoring_children();
-        // A fault of this process is no message to it, and what was ignored stays ignored.
-        let faults = [
-            libc::SIGILL,
-            libc::SIGFPE,
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGTRAP,
-            libc::SIGABRT,
-            libc::SIGSYS,
-        ];
-        let caught = (1..32).filter(|signal| {
-            ![libc::SIGKILL, libc::SIGSTOP].contains(signal) && !faults.contains(signal) && !is_ignored(*signal)
-        });
-        let (read, write) = UnixStream::pair()?;
-        let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), caught)?;
-        let caller_mask = Mask::none().set()?;
+        // What was ignored stays so. What cannot be caught is left as it is.
+        for signal in Signal::all().filter(|signal| !is_ignored(signal.number())) {
+            catch(signal.number(), record);
+        }
         Ok(Signals {
-            delivery,
+            records,
             caller_mask,
             children_ignored,
             queue: Queue::new(),
         })
     }
 
-    /// Readable while a signal is waiting.
+    /// Readable while a signal that was let in is waiting.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.delivery.get_read().as_fd()
+        self.records.as_fd()
+    }
+
+    /// Lets signals in during this.
+    pub(crate) fn while_heard<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let mask = Mask::none().set();
+        let result = wait();
+        let _ = mask.and_then(|mask| mask.set());
+        result
     }
 
     /// The mask that the command is to start with.
@@ -73,21 +86,23 @@ impl Signals {
         self.children_ignored
     }
 
-    /// Takes in what is waiting, without blocking.
+    /// Takes in what is waiting, without blocking; some of it if it is much.
     pub(crate) fn receive(&mut self) {
-        for origin in self.delivery.pending() {
-            let Some(signal) = Signal::from_number(origin.signal) else {
-                continue;
-            };
-            if origin
-                .process
-                .is_some_and(|process| is_of_own_write(signal, process.pid))
-            {
-                continue;
-            }
-            let from_kernel = matches!(origin.cause, Cause::Kernel);
-            self.queue.push_back(Received::new(signal, from_kernel));
+        self.while_heard(|| {});
+        self.take_in();
+    }
+
+    /// Takes in what was let in.
+    fn take_in(&mut self) {
+        if IS_OVERFULL.swap(false, Ordering::Relaxed) {
+            // What is missing may be that the command has ended: it is looked at.
+            self.queue.push_back(Received::new(Signal::CHLD, true));
         }
+        let mut records = [0; BATCH * RECORD];
+        // A write of a record is all or nothing.
+        let count = read(&self.records, &mut records).unwrap_or(0);
+        self.queue
+            .extend(records[..count].chunks_exact(RECORD).filter_map(of_record));
     }
 
     /// The next signal that was taken in.
@@ -97,29 +112,53 @@ impl Signals {
 
     /// Lets a signal have its default effect on this process: it stops, or dies.
     pub(crate) fn raise(&mut self, signal: Signal) {
-        let _ = signal_hook::low_level::emulate_default_handler(signal.number());
+        send(Target::Own, signal);
+        self.deliver_pending(signal);
     }
 
-    /// Lets a signal that has come and was not taken have its default effect on this process; nothing if there
-    /// is none, or if a CONT has come after it.
+    /// Lets a signal that the kernel holds for this process have its default effect; nothing if there is none.
+    #[allow(
+        clippy::unused_self,
+        reason = "without signals taken over there would be none to deliver"
+    )]
     pub(crate) fn deliver_pending(&mut self, signal: Signal) {
-        self.receive();
-        let Some(at) = self.queue.iter().rposition(|received| received.signal == signal) else {
-            return;
-        };
-        let is_revoked = self
-            .queue
-            .iter()
-            .skip(at)
-            .any(|received| received.signal == Signal::CONT);
-        self.queue.remove(at);
-        if !is_revoked {
-            self.raise(signal);
+        let is_caught = disposition(signal.number()) == Disposition::Handled;
+        if is_caught {
+            set_default(signal.number());
+        }
+        let mask = Mask::only(signal);
+        let _ = mask.unblock();
+        let _ = mask.block();
+        if is_caught {
+            catch(signal.number(), record);
         }
     }
 
     /// Whether a signal has come and was not taken.
-    pub(crate) fn is_waiting(&self, signal: Signal) -> bool {
-        self.queue.iter().any(|received| received.signal == signal)
+    pub(crate) fn is_waiting(&mut self, signal: Signal) -> bool {
+        self.take_in();
+        self.queue.iter().any(|received| received.signal == signal) || Mask::pending().contains(signal)
     }
+}
+
+/// The handler of all signals.
+extern "C" fn record(signal: i32, info: *mut siginfo_t, _: *mut c_void) {
+    let errno = Errno::last_raw();
+    // SAFETY: the kernel gives a handler of this kind a record of what has come.
+    let sender = unsafe { (*info).si_pid() };
+    let mut record = [0; RECORD];
+    record[..RECORD / 2].copy_from_slice(&signal.to_ne_bytes());
+    record[RECORD / 2..].copy_from_slice(&sender.to_ne_bytes());
+    if RECORDS.get().is_none_or(|records| write(records, &record).is_err()) {
+        IS_OVERFULL.store(true, Ordering::Relaxed);
+    }
+    Errno::set_raw(errno);
+}
+
+fn of_record(record: &[u8]) -> Option<Received> {
+    let field = |at: usize| record[at..at + size_of::<i32>()].try_into().map(i32::from_ne_bytes);
+    let signal = Signal::from_number(field(0).ok()?)?;
+    let sender = field(size_of::<i32>()).ok()?;
+    // What no process has sent, the kernel has.
+    (!is_of_own_write(signal, sender)).then(|| Received::new(signal, sender == 0))
 }

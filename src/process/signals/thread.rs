@@ -7,10 +7,10 @@
 use std::io;
 use std::thread::Builder;
 
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 pub(crate) use imp::begin;
 
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 mod imp {
     use std::sync::mpsc::sync_channel;
 
@@ -45,8 +45,8 @@ mod imp {
     }
 }
 
-/// Starts the thread. Its signals are caught as those of this one are.
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
+/// Starts the thread, which blocks all signals, as this one does.
+#[cfg(portable)]
 pub(crate) fn begin(thread: Builder, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread.spawn(work).map(drop)
 }

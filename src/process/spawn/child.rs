@@ -47,6 +47,7 @@ fn look(pid: libc::pid_t, options: i32) -> Option<Report> {
 }
 
 /// What `waitid(2)` says.
+#[allow(clippy::cast_lossless, reason = "its numbers are as wide as these, but on FreeBSD")]
 fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<Report>> {
     let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
     uninterrupted(|| {

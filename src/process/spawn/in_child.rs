@@ -32,6 +32,7 @@ pub(super) struct ChildSetup<'a> {
     pub(super) stdio: [Option<BorrowedFd<'a>>; 3],
     /// In a session of its own it is to have job control for as long as this can be read from.
     pub(super) job_control: Option<BorrowedFd<'a>>,
+    #[cfg(not(portable))]
     pub(super) parent: u32,
     /// What exec said, 0 if nothing.
     pub(super) errno: i32,
@@ -54,7 +55,7 @@ pub(super) fn become_command(setup: &mut ChildSetup<'_>, before_unblocking: impl
         Place::Group => setpgid(Pid::from_raw(0), Pid::from_raw(0)),
         Place::Terminal | Place::Session => setsid().map(drop),
     };
-    #[cfg(target_os = "linux")]
+    #[cfg(not(portable))]
     follow_parent(setup.parent);
     if let Err(errno) = set_stdio(setup.stdio) {
         return errno as i32;
@@ -78,7 +79,7 @@ pub(super) fn become_command(setup: &mut ChildSetup<'_>, before_unblocking: impl
 
 /// If backoff is killed, TERM. It may be gone already; but 0 only says that it is outside of a
 /// process namespace that this child is the first of.
-#[cfg(target_os = "linux")]
+#[cfg(not(portable))]
 fn follow_parent(parent: u32) {
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGTERM);
     let now = std::os::unix::process::parent_id();

@@ -67,7 +67,7 @@ fn wait_for_the_end(until: BorrowedFd<'_>) {
 }
 
 fn close_all_above_standard_input() {
-    #[cfg(target_os = "linux")]
+    #[cfg(not(portable))]
     {
         // SAFETY: two numbers of descriptors, which nobody in this process uses any more, and no flags.
         let result = unsafe { libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0) };
@@ -82,12 +82,12 @@ fn close_all_above_standard_input() {
 
 /// A copy of this process, past the C library, whose state another thread may be changing.
 fn fork() -> libc::pid_t {
-    #[cfg(target_os = "linux")]
+    #[cfg(not(portable))]
     // SAFETY: the copy has its own memory, and does async-signal-safe calls only.
     unsafe {
         libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(portable)]
     // SAFETY: the copy does async-signal-safe calls only.
     unsafe {
         libc::fork()

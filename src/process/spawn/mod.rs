@@ -14,9 +14,9 @@ mod job_control;
 pub(crate) mod place;
 pub(crate) mod program;
 
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
+#[cfg(portable)]
 #[path = "fork.rs"]
 mod imp;
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 #[path = "vfork.rs"]
 mod imp;

@@ -174,6 +174,7 @@ impl Program {
             place,
             stdio: stdio.borrow(),
             job_control: stdio.job_control.as_ref().map(AsFd::as_fd),
+            #[cfg(not(portable))]
             parent: std::process::id(),
             errno: 0,
         };

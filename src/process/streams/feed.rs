@@ -232,12 +232,12 @@ pub(super) fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
 }
 
 /// Duplicates the head of a pipe into another, without blocking.
-#[cfg(all(target_os = "linux", not(backoff_portable)))]
+#[cfg(not(portable))]
 fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd, bytes: usize) -> Result<usize, Errno> {
     rustix::pipe::tee(from, to, bytes, rustix::pipe::SpliceFlags::NONBLOCK).map_err(to_nix)
 }
 
-#[cfg(any(not(target_os = "linux"), backoff_portable))]
+#[cfg(portable)]
 fn duplicate(_from: BorrowedFd<'_>, _to: &OwnedFd, _bytes: usize) -> Result<usize, Errno> {
     Err(Errno::ENOSYS)
 }

@@ -4,16 +4,18 @@
 //! set on it. A pipe or terminal is opened once more instead, which gives a description of our own;
 //! where that is not allowed, only as much is written at once as `poll(2)` promises room for.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
+use nix::errno::Errno;
 use nix::libc;
+use nix::poll::PollFlags;
+use rustix::fs::{FileType, fstat};
 use rustix::net::SendFlags;
 
-use crate::process::sys::fd::{above_standard, has_lost_its_reader, inherited, send, to_nix};
+use crate::process::sys::fd::{has_lost_its_reader, inherited, open_anew, ready, send, to_nix};
 use crate::process::sys::leaf::Leaf;
 
 /// The most that is sent from a file in one call, in bytes: signals are heard in between.
@@ -56,14 +58,11 @@ enum Method {
 impl Sink {
     /// For a descriptor that backoff was given.
     pub(crate) fn new(fd: RawFd) -> Sink {
-        let path = format!("/proc/self/fd/{fd}");
-        let method = match fs::metadata(&path) {
-            Ok(is) if is.file_type().is_socket() => Method::Socket,
-            Ok(is) if is.file_type().is_fifo() || is.file_type().is_char_device() => {
-                let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-                let own = OpenOptions::new().write(true).custom_flags(flags).open(&path).ok();
-                own.and_then(|file| above_standard(file.into()).ok())
-                    .map_or(Method::Pieces, Method::Own)
+        let kind = fstat(inherited(fd)).map(|facts| FileType::from_raw_mode(facts.st_mode));
+        let method = match kind {
+            Ok(FileType::Socket) => Method::Socket,
+            Ok(FileType::Fifo | FileType::CharacterDevice) => {
+                open_anew(fd, File::options().write(true)).map_or(Method::Pieces, Method::Own)
             }
             Ok(_) => Method::Whole,
             Err(_) => Method::Pieces,
@@ -115,11 +114,12 @@ impl Sink {
         has_lost_its_reader(self.fd())
     }
 
-    /// Writes some of the bytes; EAGAIN if there is no room. Without room and without a description of
-    /// our own this may wait, so poll first.
+    /// Writes some of the bytes; EAGAIN if there is no room.
     pub(crate) fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
         match &self.method {
             Method::Whole | Method::Own(_) => nix::unistd::write(self.fd(), bytes),
+            // Without room it would wait.
+            Method::Pieces if ready(self.fd(), PollFlags::POLLOUT)?.is_empty() => Err(Errno::EAGAIN),
             Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
             Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(to_nix),
         }

@@ -115,14 +115,15 @@ impl Spool {
 
 /// A file that takes no room on any disk, where the system has such.
 pub(crate) fn in_memory() -> io::Result<File> {
-    #[cfg(target_os = "linux")]
+    #[cfg(not(portable))]
     {
         use nix::sys::memfd::{MFdFlags, memfd_create};
         if let Ok(fd) = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC) {
             return Ok(File::from(fd));
         }
     }
-    tempfile::tempfile()
+    // Little is kept so, and it is gone at once.
+    tempfile::tempfile().or_else(|_| tempfile::tempfile_in("/tmp"))
 }
 
 #[cfg(test)]

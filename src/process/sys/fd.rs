@@ -1,8 +1,10 @@
 //! Descriptors of backoff's own: close-on-exec, and above 2, since a standard descriptor that the
 //! caller closed must stay closed.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -25,6 +27,19 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     Ok(())
+}
+
+/// A description of our own, non-blocking, of a pipe or terminal that was given; None where the system has no such thing, or
+/// it is not allowed.
+pub(crate) fn open_anew(number: RawFd, options: &mut OpenOptions) -> Option<OwnedFd> {
+    if cfg!(portable) {
+        return None;
+    }
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = options
+        .custom_flags(flags.bits())
+        .open(format!("/proc/self/fd/{number}"));
+    above_standard(file.ok()?.into()).ok()
 }
 
 /// `/dev/null`, for reading and writing.
@@ -83,12 +98,12 @@ pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
 /// Sets how much a pipe holds, in bytes, and gives what it holds now; None if that is refused, as where the user has
 /// too many pipes, or is not to be had.
 pub(crate) fn set_pipe_size(pipe: impl AsFd, bytes: usize) -> Option<usize> {
-    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    #[cfg(not(portable))]
     {
         let size = nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?);
         usize::try_from(nix::fcntl::fcntl(pipe, size).ok()?).ok()
     }
-    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    #[cfg(portable)]
     {
         let _ = (pipe, bytes);
         None
@@ -98,13 +113,13 @@ pub(crate) fn set_pipe_size(pipe: impl AsFd, bytes: usize) -> Option<usize> {
 /// Makes a pipe hold at least so many bytes; whether it does. Where that is refused, or is not to be had, it stays as it
 /// is.
 pub(crate) fn widen_pipe(pipe: impl AsFd, bytes: usize) -> bool {
-    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    #[cfg(not(portable))]
     {
         let size = nix::fcntl::fcntl(pipe.as_fd(), nix::fcntl::FcntlArg::F_GETPIPE_SZ);
         let size = size.ok().and_then(|size| usize::try_from(size).ok());
         size.is_some_and(|size| size >= bytes || set_pipe_size(pipe, bytes).is_some())
     }
-    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    #[cfg(portable)]
     {
         let _ = (pipe, bytes);
         false
@@ -114,14 +129,14 @@ pub(crate) fn widen_pipe(pipe: impl AsFd, bytes: usize) -> bool {
 /// Writes so much of a file, from `offset` on, without a copy of our own; how much. None where the system cannot do that, at
 /// the end of the file, and after an error: a read and a write tell which.
 pub(crate) fn send(to: impl AsFd, file: impl AsFd, mut offset: u64, most: usize) -> Option<u64> {
-    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    #[cfg(not(portable))]
     match rustix::fs::sendfile(to, file, Some(&mut offset), most) {
         Ok(0) => None,
         Ok(count) => Some(count as u64),
         Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Some(0),
         Err(_) => None,
     }
-    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    #[cfg(portable)]
     {
         let _ = (to, file, &mut offset, most);
         None
@@ -131,7 +146,7 @@ pub(crate) fn send(to: impl AsFd, file: impl AsFd, mut offset: u64, most: usize)
 /// Moves at most so much of what is in a pipe into a file, to `offset`, without a copy of our own and without blocking; how
 /// much. None where the system cannot do that, at the end of the pipe, and after an error: a read and a write tell which.
 pub(crate) fn move_into(file: impl AsFd, mut offset: u64, pipe: impl AsFd, most: usize) -> Option<u64> {
-    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    #[cfg(not(portable))]
     match rustix::pipe::splice(
         pipe,
         None,
@@ -145,7 +160,7 @@ pub(crate) fn move_into(file: impl AsFd, mut offset: u64, pipe: impl AsFd, most:
         Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Some(0),
         Err(_) => None,
     }
-    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    #[cfg(portable)]
     {
         let _ = (file, &mut offset, pipe, most);
         None

@@ -18,9 +18,9 @@ use super::fd::above_standard;
 const MOST_LINKS: u32 = 40;
 
 /// A directory need not be readable to have files in it.
-#[cfg(target_os = "linux")]
+#[cfg(not(portable))]
 const SEARCH: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
+#[cfg(portable)]
 const SEARCH: OFlags = OFlags::RDONLY;
 
 #[derive(Debug)]
@@ -169,12 +169,12 @@ fn belongs_to(user: u32) -> io::Error {
     ))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(not(portable))]
 fn is_magic(directory: &File) -> bool {
     rustix::fs::fstatfs(directory).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(portable)]
 fn is_magic(_: &File) -> bool {
     false
 }

@@ -1,11 +1,31 @@
-//! The processes of this machine, as `/proc` shows them.
-
-use std::fs;
-use std::path::Path;
+//! The processes of this machine.
 
 use nix::libc;
 
-/// A process as `/proc` shows it.
+#[cfg(target_os = "linux")]
+#[path = "processes/procfs.rs"]
+mod imp;
+#[cfg(target_os = "macos")]
+#[path = "processes/macos.rs"]
+mod imp;
+#[cfg(target_os = "freebsd")]
+#[path = "processes/freebsd.rs"]
+mod imp;
+#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
+mod imp {
+    use super::{Process, libc};
+
+    pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
+        None
+    }
+
+    pub(crate) fn read(_pid: libc::pid_t) -> Option<Process> {
+        None
+    }
+}
+
+pub(crate) use imp::read;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: libc::pid_t,
@@ -13,49 +33,18 @@ pub(crate) struct Process {
     pub(crate) group: libc::pid_t,
     /// The device that is its controlling terminal, as `stat(2)` numbers it; 0 if it has none.
     pub(crate) terminal: u64,
-    /// In clock ticks since boot: with the number it names a process for good.
+    /// With the number it names a process for good. In what unit differs.
     pub(crate) started: u64,
     pub(crate) is_zombie: bool,
     pub(crate) is_stopped: bool,
 }
 
-/// All processes; None where `/proc` does not show this process's own world.
+/// All processes that this one may look at; None where the system does not show this process's own world.
 pub(crate) fn processes() -> Option<Vec<Process>> {
-    // In a process namespace without a /proc of its own, the numbers there would be somebody else's.
-    let own = std::process::id().to_string();
-    fs::read_link("/proc/self")
-        .ok()
-        .filter(|link| link == Path::new(&own))?;
-    // The directory is closed before its entries are read, as descriptors may be few.
-    let numbers: Vec<libc::pid_t> = fs::read_dir("/proc")
-        .ok()?
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect();
-    let all: Vec<Process> = numbers.into_iter().filter_map(read).collect();
+    let all: Vec<Process> = imp::numbers()?.into_iter().filter_map(read).collect();
     // Where not even this process can be read, "nobody" would be no answer.
-    all.iter().any(|process| process.pid.to_string() == own).then_some(all)
-}
-
-/// Reads `/proc/PID/stat`.
-pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
-    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
-}
-
-/// proc_pid_stat(5): the name in parentheses may hold anything, so fields are counted from the last one.
-fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
-    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-    let text = std::str::from_utf8(&stat[after_name..]).ok()?;
-    let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-    Some(Process {
-        pid,
-        is_zombie: matches!(*fields.first()?, "Z" | "X"),
-        is_stopped: *fields.first()? == "T",
-        parent: fields.get(1)?.parse().ok()?,
-        group: fields.get(2)?.parse().ok()?,
-        terminal: u64::from(fields.get(4)?.parse::<i32>().ok()?.cast_unsigned()),
-        started: fields.get(19)?.parse().ok()?,
-    })
+    let own = std::process::id() as libc::pid_t;
+    all.iter().any(|process| process.pid == own).then_some(all)
 }
 
 #[cfg(test)]
@@ -63,28 +52,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_hold_anything() {
-        let stat = b"42 (a) S 1 (b)) Z 7 8 9 34818 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 123456 0 0";
-        let process = parse(42, stat).unwrap();
-        assert_eq!(
-            process,
-            Process {
-                pid: 42,
-                parent: 7,
-                group: 8,
-                // /dev/pts/2
-                terminal: (136 << 8) | 2,
-                started: 123_456,
-                is_zombie: true,
-                is_stopped: false
-            }
-        );
-    }
-
-    #[test]
-    fn what_is_no_stat_is_no_process() {
-        for stat in [&b""[..], b"1 (x", b"1 (x) S", b"1 (x) S a b c", b"1 (\xff) \xff"] {
-            assert_eq!(parse(1, stat), None);
-        }
+    fn this_process_and_its_child_are_seen() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let (own, pid) = (std::process::id() as libc::pid_t, child.id() as libc::pid_t);
+        let seen = processes().unwrap().into_iter().find(|process| process.pid == pid);
+        let alone = read(pid);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let seen = seen.unwrap();
+        assert_eq!((seen.parent, seen.is_zombie, seen.is_stopped), (own, false, false));
+        assert_eq!(alone.map(|process| process.started), Some(seen.started));
+        assert_eq!(read(pid), None);
     }
 }

@@ -13,9 +13,9 @@ pub(crate) const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 /// nothing to tell; the callers poll again. False if the system cannot poll (a limit of descriptors that was
 /// lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
-    #[cfg(all(target_os = "linux", not(backoff_portable)))]
+    #[cfg(not(portable))]
     let result = nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None);
-    #[cfg(any(not(target_os = "linux"), backoff_portable))]
+    #[cfg(portable)]
     let result = {
         let millis = |left: Duration| i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
         let timeout = left.map_or(nix::poll::PollTimeout::NONE, |left| {
@@ -42,9 +42,9 @@ pub(crate) struct ExactTimers {
 impl ExactTimers {
     /// From now on.
     pub(crate) fn begin() -> ExactTimers {
-        #[cfg(target_os = "linux")]
+        #[cfg(not(portable))]
         let slack = nix::sys::prctl::get_timerslack().unwrap_or(0);
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(portable)]
         let slack = 0;
         set_timer_slack(1);
         // More than an int holds cannot be told; 0 is this process's default.
@@ -61,8 +61,8 @@ impl Drop for ExactTimers {
 }
 
 fn set_timer_slack(nanoseconds: libc::c_ulong) {
-    #[cfg(target_os = "linux")]
+    #[cfg(not(portable))]
     let _ = nix::sys::prctl::set_timerslack(nanoseconds);
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(portable)]
     let _ = nanoseconds;
 }

@@ -14,7 +14,7 @@ use nix::unistd::{read, tcgetpgrp, write};
 use super::foreground::{is_controlling, is_ours};
 use super::modes::{self, Raw};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{above_standard, inherited};
+use crate::process::sys::fd::{above_standard, inherited, open_anew};
 use crate::process::sys::stdio;
 
 /// Bytes read at once.
@@ -171,15 +171,13 @@ impl Keyboard {
 /// The terminal on standard input in a description of our own, so that O_NONBLOCK can be set: what `poll` has
 /// promised somebody else may read first, and who waits in `read(2)` is deaf to signals.
 fn source() -> Option<OwnedFd> {
-    let path = if is_controlling() {
-        "/dev/tty"
-    } else {
-        "/proc/self/fd/0"
-    };
+    if !is_controlling() {
+        return open_anew(stdio::IN, OpenOptions::new().read(true));
+    }
     let terminal = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
-        .open(path)
+        .open("/dev/tty")
         .ok()?;
     above_standard(terminal.into()).ok()
 }

@@ -1,6 +1,6 @@
 //! Standard input of several attempts, with real pipes and real commands. What stands for backoff's
 //! standard input is a descriptor of the test.
-#![cfg(all(target_os = "linux", not(backoff_portable)))]
+#![cfg(not(portable))]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at clocks and have writers of their own"
