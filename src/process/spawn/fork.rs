@@ -19,6 +19,11 @@ fn forget_handlers() {
     }
 }
 
+/// Whether the errno of exec is known for certain.
+pub(super) fn tells_errno() -> bool {
+    true
+}
+
 /// Makes the child and waits until it has become the command or given up.
 pub(super) fn spawn(setup: &mut ChildSetup<'_>) -> Result<libc::pid_t, Errno> {
     let (mut read, mut write) = std::io::pipe().map_err(|_| Errno::last())?;
