@@ -123,6 +123,11 @@ pub const TESTS: &[Test] = &[
         &["strace"],
         start_up_makes_few_system_calls,
     ),
+    (
+        "a_missing_command_is_final_in_an_emulator",
+        &["valgrind"],
+        a_missing_command_is_final_in_an_emulator,
+    ),
 ];
 
 // --- HTTP ---
@@ -740,4 +745,19 @@ fn start_up_makes_few_system_calls() {
             "{line}"
         );
     }
+}
+
+/// It makes a copy of the process where the kernel would share its memory, as qemu-user does.
+fn a_missing_command_is_final_in_an_emulator() {
+    let emulated = |words: &[&str]| {
+        run(clean("valgrind")
+            .args(["-q", *BIN, "-n", "2", "-b", "1ms", "--"])
+            .args(words))
+    };
+    let bare = run!("-- no-such-command-here").expect_code(127);
+    assert_eq!(emulated(&["no-such-command-here"]).expect_code(127).stderr, bare.stderr);
+    // What ran and ended so is a failure like any other.
+    emulated(&["sh", "-c", "exit 127"])
+        .expect_code(127)
+        .expect_stderr("gave up after 2 attempts");
 }

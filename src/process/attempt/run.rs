@@ -54,7 +54,7 @@ pub(crate) fn run(
         .program
         .start(launch.environment, &event_loop.signals, launch.place, &launch.stdio);
     drop(launch.stdio);
-    let over = match child {
+    let mut over = match child {
         Ok(child) => {
             if let Some(pty) = event_loop.pty() {
                 pty.started(child.pid());
@@ -82,10 +82,13 @@ pub(crate) fn run(
     };
     event_loop.is_ending |= over.interrupted.is_some();
     // Looked up only now, as a start is not to wait for it.
-    let lacks = match over.end {
-        End::Exited(code) => launch.program.lacks(code, launch.environment),
-        _ => None,
-    };
+    let mut lacks = None;
+    if let End::Exited(code) = over.end {
+        match launch.program.was_refused(code) {
+            Some(failure) => over.end = End::NotStarted(failure),
+            None => lacks = launch.program.lacks(code, launch.environment),
+        }
+    }
     outcome(event_loop, over, lacks)
 }
 

@@ -21,6 +21,11 @@ fn forget_handlers() {
     }
 }
 
+/// Whether the errno of exec is known for certain.
+pub(super) fn tells_errno() -> bool {
+    true
+}
+
 /// Makes the child and waits until it has become the command or given up.
 pub(super) fn spawn(setup: &mut ChildSetup<'_>) -> Result<libc::pid_t, Errno> {
     // Above the standard descriptors, which the child sets up: one that the caller closed must stay closed.

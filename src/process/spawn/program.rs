@@ -68,6 +68,14 @@ impl Program {
         Program { files, argv }
     }
 
+    /// Why exec has refused the command, where only the child's status tells that it has.
+    pub(crate) fn was_refused(&self, code: u8) -> Option<StartFailure> {
+        if code != 127 || imp::tells_errno() {
+            return None;
+        }
+        self.cannot_be_executed().map(|errno| self.explain(errno))
+    }
+
     /// What this command cannot be started without, after it has ended so: a program behind it (`sh -c NAME`, `env NAME`),
     /// the interpreter of a script, or a script. None if there is any doubt.
     pub(crate) fn lacks(&self, code: u8, environment: &Environment) -> Option<Missing> {

@@ -1,7 +1,7 @@
 //! A child that shares the parent's memory until exec, the parent waiting (Linux).
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
@@ -18,6 +18,9 @@ static STACK: Mutex<[u128; 4096]> = Mutex::new([0; 4096]);
 
 /// Signals that reached the child between unblocking and exec, by bit.
 static RECORDED: AtomicU64 = AtomicU64::new(0);
+
+/// Set by a child. An emulator (qemu-user, valgrind) makes a copy of the parent instead, whose errno nobody sees.
+static SHARES_MEMORY: AtomicBool = AtomicBool::new(false);
 
 /// What would stop the child while the parent waits for it, or dump their common memory.
 const RECORD: [Signal; 4] = [Signal::TSTP, Signal::TTIN, Signal::TTOU, Signal::QUIT];
@@ -47,7 +50,13 @@ pub(super) fn spawn(setup: &mut ChildSetup<'_>) -> Result<libc::pid_t, Errno> {
     Ok(pid)
 }
 
+/// Whether the errno of exec is known for certain.
+pub(super) fn tells_errno() -> bool {
+    SHARES_MEMORY.load(Ordering::Relaxed)
+}
+
 extern "C" fn child(setup: *mut c_void) -> i32 {
+    SHARES_MEMORY.store(true, Ordering::Relaxed);
     // SAFETY: `spawn` passed a valid ChildSetup that nobody else uses meanwhile.
     let setup = unsafe { &mut *setup.cast::<ChildSetup<'_>>() };
     setup.errno = become_command(setup, record_what_would_stop);
