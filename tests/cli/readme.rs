@@ -5,7 +5,7 @@
 //! number of lines. The README shows the times of a real run; any others will do.
 
 use crate::common::readme::{first_block, text_of, without_times};
-use crate::common::{Shown, clean, executable, path_with_backoff, run, shell, within};
+use crate::common::{clean, executable, path_with_backoff, run, shell, within};
 
 /// A document whose commands are run.
 struct Document {
@@ -244,12 +244,8 @@ fn the_configuration_is_one() {
     let file = within(&dir, "config.toml");
     let blocks = blocks(&CONFIGURATION);
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
-    let script = format!("umask 022; cat >{file}; backoff --config {file} -p deploy -vv -- true");
-    let output = assert_cmd::Command::from_std(shell(&script))
-        .write_stdin(block.lines.join("\n"))
-        .output()
-        .unwrap();
-    let shown = Shown::from(output).expect_code(0);
+    let script = format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
+    let shown = run(shell(&script).env("TEXT", block.lines.join("\n"))).expect_code(0);
     shown.expect_stderr("rule 4 of policy deploy = match (?i)permission denied, verdict permanent");
 }
 

@@ -3,9 +3,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::common::process::{children_of, is_alive, sleeps_below};
 use crate::common::pty::Terminal;
@@ -278,6 +282,16 @@ fn wget_and_every_status_of_an_error() {
     }
 }
 
+/// It ends its workers when it is told to end. None of them shows its environment.
+struct Nginx(Child);
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
+        let _ = self.0.wait();
+    }
+}
+
 fn curl_against_nginx() {
     let dir = tempfile::tempdir().unwrap();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -296,10 +310,8 @@ fn curl_against_nginx() {
     std::fs::write(dir.path().join("conf"), config).unwrap();
     std::fs::write(dir.path().join("ready"), "it is ready\n").unwrap();
     std::fs::remove_file(dir.path().join("ready")).unwrap();
-    let mut server = shell("PATH=$PATH:/usr/sbin exec nginx -p . -c $CONF")
-        .env("CONF", within(&dir, "conf"))
-        .spawn()
-        .unwrap();
+    let mut server = shell("PATH=$PATH:/usr/sbin exec nginx -p . -c $CONF");
+    let _server = Nginx(server.env("CONF", within(&dir, "conf")).spawn().unwrap());
     eventually("nginx listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let url = format!("http://127.0.0.1:{port}/ready");
     // 503 for ever: the last status passes.
@@ -314,12 +326,6 @@ fn curl_against_nginx() {
     std::fs::write(&partial, "it is ready\n").unwrap();
     std::fs::rename(&partial, dir.path().join("ready")).unwrap();
     assert_eq!(live.finish().expect_code(0).stdout, "it is ready\n");
-    nix::sys::signal::kill(
-        nix::unistd::Pid::from_raw(server.id() as i32),
-        nix::sys::signal::Signal::SIGTERM,
-    )
-    .unwrap();
-    server.wait().unwrap();
 }
 
 fn a_server_that_starts_later() {
