@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use crate::common::process::{children_of, is_alive, sleeps_below};
 use crate::common::pty::Terminal;
-use crate::common::tools::Test;
+use crate::common::tools::{ASKED, Test};
 use crate::common::words::Words;
 use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, within};
 
@@ -76,12 +76,12 @@ pub const TESTS: &[Test] = &[
     ),
     (
         "four_gigabytes_of_output_are_kept_in_little_memory",
-        &["5GiB"],
+        &[ASKED],
         four_gigabytes_of_output_are_kept_in_little_memory,
     ),
     (
         "a_gigabyte_of_input_is_intact_on_the_third_attempt",
-        &["5GiB"],
+        &[ASKED],
         a_gigabyte_of_input_is_intact_on_the_third_attempt,
     ),
     (
