@@ -1,14 +1,13 @@
 //! `--before-retry`: what is done before the next attempt, and what it passes on.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
 use crate::common::process::is_alive;
 use crate::common::pty::Terminal;
-use crate::common::{BIN, Live, backoff, eventually, run, shell, within};
+use crate::common::{BIN, Live, backoff, eventually, executable, run, shell, within};
 
 #[test]
 fn it_runs_after_the_wait_and_before_each_attempt_but_the_first() {
@@ -191,12 +190,10 @@ fn its_output_goes_to_standard_error_and_it_reads_nothing() {
 fn what_others_pushed_first_is_worth_a_retry_only_with_it() {
     let dir = tempfile::tempdir().unwrap();
     let git = within(&dir, "git");
-    fs::write(
+    executable(
         &git,
         "#!/bin/sh\necho ' ! [rejected]        main -> main (fetch first)' >&2\nexit 1\n",
-    )
-    .unwrap();
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o700)).unwrap();
+    );
     let shown = run!("-n 2 -b 1ms --for git -- {} push", git).expect_code(1);
     shown
         .expect_stderr("gave up after 1 attempt in ")

@@ -90,10 +90,16 @@ fn a_minimum_is_always_allowed() {
 #[test]
 fn attempts_leave_the_window() {
     let dir = dir();
-    let options = "--budget-min 2 --budget-window 500ms -n 50 -- false";
-    sharing(&dir, options).expect_stderr("gave up after 2 attempts");
+    let within = |window: &str, most: &str| {
+        let options = "--budget-min 2 --budget-ratio 0 --budget-window";
+        sharing(&dir, words!("{..} {} -n {} -- false", options, window, most)).stderr
+    };
+    assert!(within("20s", "50").contains("gave up after 2 attempts in "));
+    assert!(within("20s", "50").contains("gave up after 1 attempt in "));
+    // Each look is an attempt, too, which has to leave the window before the next one.
     eventually("a retry is allowed again", || {
-        sharing(&dir, options).stderr.contains("gave up after 2 attempts")
+        std::thread::sleep(Duration::from_secs(1));
+        within("500ms", "2").contains("gave up after 2 attempts in ")
     });
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use crate::common::{BIN, Live, Shown, eventually, executable, run, within};
+use crate::common::{BIN, Live, Shown, eventually, executable, leftovers, run, within};
 
 /// Prints its number on both streams, in the locale of a job of cron or another; succeeds where $OK_AT says.
 const JOB: &str = "#!/bin/sh
@@ -37,6 +37,7 @@ fn line(dir: &TempDir, line: &str) -> Command {
         .current_dir(dir.path())
         .stdin(std::process::Stdio::null())
         .env_clear()
+        .envs([leftovers::mark()])
         .env("PATH", format!("{}:/usr/bin:/bin", within(dir, "bin")))
         .env("HOME", dir.path())
         .env("SHELL", "/bin/sh")

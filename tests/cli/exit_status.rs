@@ -179,7 +179,8 @@ fn what_cannot_start_is_retried_if_listed() {
 #[test]
 fn a_busy_program_file_is_126() {
     let dir = tempfile::tempdir().unwrap();
-    let copy = within(&dir, "busy");
+    // Where one program is all of them, its name says which.
+    let copy = within(&dir, "true");
     // Other processes copy it and hold it open, as in `executable`.
     run(clean("cp").args(["/bin/true", &copy])).expect_code(0);
     run(&mut shell(&format!("exec 3>>'{copy}'; backoff -- '{copy}'")))
@@ -308,16 +309,14 @@ fn other_failures_are_tried_again() {
 fn no_process_to_be_had_is_our_own_failure() {
     let dir = tempfile::tempdir().unwrap();
     let copy = within(&dir, "backoff");
-    run(clean("cp").args([*BIN, &copy])).expect_code(0);
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(dir.path(), open).unwrap();
-    // The limit of processes does not bind root.
+    run(clean("install").args(["-m", "755", *BIN, &copy])).expect_code(0);
+    // The limit of processes does not bind root. Whom it binds may not be let into the directory.
     let user = if nix::unistd::geteuid().is_root() {
         "setpriv --reuid=54321 --regid=54321 --clear-groups"
     } else {
         "env"
     };
-    let script = format!("cd /; {user} bash -c 'ulimit -u 1; exec {copy} -b 1ms -- true'");
+    let script = format!("cd /; exec 9<{copy}; {user} bash -c 'ulimit -u 1; exec /proc/self/fd/9 -b 1ms -- true'");
     let shown = run(&mut shell(&script)).expect_code(125);
     assert_eq!(
         shown.stderr,

@@ -69,10 +69,10 @@ fn binary_input_is_the_same_each_time() {
 #[test]
 fn much_input_takes_little_memory() {
     let shown = script(
-        "export LC_ALL=C; head -c 314572800 /dev/zero | (ulimit -v 65536; \
+        "export LC_ALL=C; head -c 104857600 /dev/zero | (ulimit -v 65536; \
          b -- sh -c 'wc -c; test $BACKOFF_ATTEMPT = 3'); echo ${PIPESTATUS[*]}",
     );
-    assert_eq!(shown.stdout, "314572800\n314572800\n314572800\n0 0\n", "{shown:?}");
+    assert_eq!(shown.stdout, "104857600\n104857600\n104857600\n0 0\n", "{shown:?}");
 }
 
 #[test]

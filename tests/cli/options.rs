@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::options::{OPTIONS, Opt, Takes};
 use crate::common::words::Words;
-use crate::common::{backoff, ran, run, shell, within};
+use crate::common::{backoff, executable, ran, run, shell, within};
 
 /// Refused before anything was started, in one line that says all of this.
 #[track_caller]
@@ -750,10 +750,9 @@ fn a_failure_tells_where_auto_finds_nothing() {
     let script = "echo no >&2; exit 3";
     run!("-n 2 -b 1ms --for auto -- env A=b timeout 9 sh -c {}", script).expect_stderr("knows no preset for \"sh\"");
     let dir = tempfile::tempdir().unwrap();
-    let curl = dir.path().join("curl");
-    std::fs::write(&curl, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&curl, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    let script = format!("{} -fsS URL", curl.display());
+    let curl = within(&dir, "curl");
+    executable(&curl, &format!("#!/bin/sh\n{script}\n"));
+    let script = format!("{curl} -fsS URL");
     run!("--for auto -- env A=b timeout 9 sh -c {}", script)
         .expect_code(3)
         .expect_stderr("permanent: no retry rule matches");

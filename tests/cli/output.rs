@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use crate::common::process::{is_alive, until_it_is_stuck};
 use crate::common::pty::Terminal;
 use crate::common::words::Words;
-use crate::common::{BIN, PATIENCE, Shown, backoff, eventually, run, shell, within};
+use crate::common::{BIN, Shown, backoff, eventually, run, shell, within};
 
 /// One attempt of a shell script, quietly.
 fn once(rules: impl Words, script: &str) -> Shown {
@@ -214,14 +214,13 @@ fn a_match_at_the_border_of_a_read_is_seen() {
 
 #[test]
 fn a_long_line_takes_little_memory() {
-    for (size, rules) in [(12 << 20, "--retry-after -r '^needle$'"), (200 << 20, "")] {
+    for (size, rules) in [(12 << 20, "--retry-after -r '^needle$'"), (80 << 20, "")] {
         // Half of a needle lies on each side of a border.
         let script = format!(
-            "ulimit -v 65536; exec backoff -n 1 --fail-match 'needle in a haystack$' {} -- \
+            "ulimit -v 65536 -t 30; exec backoff -n 1 --fail-match 'needle in a haystack$' {} -- \
              sh -c 'head -c {size} /dev/zero; printf \"a needle in a haystack\"'",
             rules
         );
-        let began = Instant::now();
         let mut child = shell(&script)
             .env("LC_ALL", "C")
             .stdout(Stdio::piped())
@@ -233,7 +232,6 @@ fn a_long_line_takes_little_memory() {
         Shown::from(child.wait_with_output().unwrap())
             .expect_code(1)
             .expect_stderr("matched \"needle in a haystack\" (exit 0; --fail-match)");
-        assert!(began.elapsed() < PATIENCE);
     }
 }
 

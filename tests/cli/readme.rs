@@ -6,7 +6,7 @@
 
 use crate::common::documents::{Block, Document, blocks, document, documents};
 use crate::common::readme::{first_block, text_of, without_times};
-use crate::common::{IS_PORTABLE, Shown, clean, executable, path_with_backoff, run, shell, within};
+use crate::common::{IS_PORTABLE, clean, executable, path_with_backoff, run, shell, within};
 
 const README: &str = "README.md";
 const RECIPES: &str = "docs/recipes.md";
@@ -197,12 +197,8 @@ fn the_configuration_is_one() {
     let file = within(&dir, "config.toml");
     let blocks = blocks(&document(CONFIGURATION));
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
-    let script = format!("umask 022; cat >{file}; backoff --config {file} -p deploy -vv -- true");
-    let output = assert_cmd::Command::from_std(shell(&script))
-        .write_stdin(block.lines.join("\n"))
-        .output()
-        .unwrap();
-    let shown = Shown::from(output).expect_code(0);
+    let script = format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
+    let shown = run(shell(&script).env("TEXT", block.lines.join("\n"))).expect_code(0);
     shown.expect_stderr("rule 4 of policy deploy = match (?i)permission denied, verdict permanent");
 }
 

@@ -133,8 +133,10 @@ fn the_loader_that_a_binary_lacks_is_named() {
             continue;
         }
         let path = within(&dir, &format!("program{class}"));
-        std::fs::write(&path, program(class, machine, "/no/loader.so.1\0")).unwrap();
-        run(crate::common::clean("chmod").args(["755", &path])).expect_code(0);
+        // Another process writes what is executed, as in `executable`.
+        let bytes = within(&dir, "bytes");
+        std::fs::write(&bytes, program(class, machine, "/no/loader.so.1\0")).unwrap();
+        run(crate::common::clean("install").args(["-m", "755", &bytes, &path])).expect_code(0);
         let shown = run!("-- {}", path);
         // A kernel may be without programs of 32 bits.
         if class == 2 || shown.code() == Some(127) {

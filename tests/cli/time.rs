@@ -164,8 +164,8 @@ fn each_attempt_has_its_own_bound_and_the_last_one_repeats() {
     assert_eq!(ends("-t 50ms,30s,50ms,0"), ("tete".to_owned(), Some(3)));
     assert_eq!(ends("--timeout 50ms,30s"), ("teee".to_owned(), Some(3)));
     // The deadline bounds all.
-    let shown = run!("-t 50ms,30s -d 400ms -b 1ms -- sleep 30").expect_code(124);
+    let shown = run!("-t 50ms,30s -d 3s -b 1ms -- sleep 30").expect_code(124);
     shown
         .expect_stderr("gave up after 2 attempts in ")
-        .expect_stderr(": ended by the deadline (--deadline 400ms)\n");
+        .expect_stderr(": ended by the deadline (--deadline 3s)\n");
 }

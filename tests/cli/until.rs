@@ -331,9 +331,7 @@ fn a_policy_may_name_a_fixed_wait_and_a_rule_another() {
     let dir = tempfile::tempdir().unwrap();
     let path = within(&dir, "config.toml");
     let text = "[policy.poll]\nevery = '30ms'\ndeadline = 600\n[[policy.poll.rule]]\nexit = [7, 143]\nevery = '70ms'\n";
-    let script = "umask 022; cat >\"$1\"";
-    let mut write = assert_cmd::Command::from_std(clean("sh"));
-    write.args(["-c", script, "sh", &path]).write_stdin(text).unwrap();
+    run(clean("sh").args(["-c", "umask 022; printf %s \"$1\" >\"$0\"", &path, text])).expect_code(0);
     let script = "case $BACKOFF_ATTEMPT in 1) exit 1;; 2) exit 7;; 3) kill $$;; esac";
     let ran = |words: &str| {
         let mut command = backoff(words!("--config {} -p poll {..} -- sh -c {}", path, words, script));

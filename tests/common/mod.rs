@@ -15,6 +15,7 @@ pub mod words;
 
 pub mod documents;
 pub mod ledger;
+pub mod leftovers;
 pub mod options;
 pub mod process;
 pub mod pty;
@@ -29,7 +30,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, mpsc};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -87,6 +88,8 @@ pub fn probe() -> String {
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.env("BACKOFF_NO_CONFIG", "1");
+    let (name, value) = leftovers::mark();
+    command.env(name, value);
     // No test counts in the budgets of whoever runs the tests, nor in another test's.
     command.env("XDG_STATE_HOME", "/dev/null");
     for (name, _) in std::env::vars_os() {
@@ -170,7 +173,7 @@ impl From<Output> for Shown {
     }
 }
 
-/// Runs to the end, and kills what has none.
+/// Runs to the end of its output, and kills what has none.
 #[track_caller]
 pub fn run(command: &mut Command) -> Shown {
     run_within(PATIENCE, command)
@@ -179,17 +182,35 @@ pub fn run(command: &mut Command) -> Shown {
 /// As [`run`], for what takes long.
 #[track_caller]
 pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
-    let command = std::mem::replace(command, Command::new("true"));
-    let output = assert_cmd::Command::from_std(command).timeout(limit).output();
-    let mut shown = Shown::from(output.expect("it starts"));
-    if *IS_PORTABLE {
-        // Standard input is a pipe here.
-        let is_remark = |line: &&str| line.starts_with("backoff: standard input cannot be duplicated here");
-        for text in [&mut shown.stdout, &mut shown.stderr] {
-            *text = text.split_inclusive('\n').filter(|line| !is_remark(line)).collect();
+    let command = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    drop(child.stdin.take());
+    let mark = leftovers::mark();
+    let (ended, end) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(move || {
+            let is_late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
+            if is_late {
+                leftovers::kill_all(&mark);
+            }
+            is_late
+        });
+        let output = child.wait_with_output();
+        drop(ended);
+        let mut shown = Shown::from(output.expect("readable output"));
+        assert!(!watch.join().unwrap(), "not within {limit:?}: {shown:#?}");
+        if *IS_PORTABLE {
+            // Standard input is a pipe here.
+            let is_remark = |line: &&str| line.starts_with("backoff: standard input cannot be duplicated here");
+            for text in [&mut shown.stdout, &mut shown.stderr] {
+                *text = text.split_inclusive('\n').filter(|line| !is_remark(line)).collect();
+            }
         }
-    }
-    shown
+        shown
+    })
 }
 
 /// `backoff` with these words, run to the end.

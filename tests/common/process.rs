@@ -38,6 +38,22 @@ pub fn children_of(pid: i32) -> Vec<i32> {
     children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
+/// The processes that were started with this variable in their environment.
+pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
+    let variable = format!("{name}={value}");
+    let all = std::fs::read_dir("/proc").into_iter().flatten();
+    let pids = all
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment
+            .split(|byte| *byte == 0)
+            .any(|line| line == variable.as_bytes())
+    })
+    .collect()
+}
+
 fn descendants_of(pid: i32) -> Vec<i32> {
     let below = |child| [vec![child], descendants_of(child)].concat();
     children_of(pid).into_iter().flat_map(below).collect()

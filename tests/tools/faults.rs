@@ -17,6 +17,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
+use crate::common::process::with_variable;
 use crate::common::tools::Test;
 use crate::common::{BIN, PATIENCE, Shown, backoff, clean, eventually, run, within};
 
@@ -821,20 +822,9 @@ fn start_failing(round: usize, attempts: &str, dir: &TempDir) -> Child {
     command.spawn().unwrap()
 }
 
-/// The processes that a run has left, by a variable in their environment.
+/// The processes that a run has left.
 fn left_by(dir: &TempDir) -> Vec<i32> {
-    let mark = format!("FAULTS_MARK={}\0", dir.path().to_str().unwrap());
-    let mut left = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        if let Some(pid) = pid
-            && environ.windows(mark.len()).any(|part| part == mark.as_bytes())
-        {
-            left.push(pid);
-        }
-    }
-    left
+    with_variable("FAULTS_MARK", dir.path().to_str().unwrap())
 }
 
 /// Lines of JSON, all of them whole.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::common::tools::{Test, is_there};
 use crate::common::words::Words;
-use crate::common::{Shown, backoff, clean, run, within};
+use crate::common::{Shown, backoff, clean, leftovers, run, within};
 
 pub const TESTS: &[Test] = &[
     ("curl", &["curl"], curl),
@@ -54,7 +54,7 @@ fn tried(home: &TempDir, preset: &str, args: impl Words) -> Shown {
 }
 
 fn alone<'a>(command: &'a mut std::process::Command, home: &TempDir) -> &'a mut std::process::Command {
-    command.env_clear();
+    command.env_clear().envs([leftovers::mark()]);
     // Where version managers of languages keep what their wrappers run.
     for name in ["PATH", "PYENV_ROOT", "PYENV_VERSION", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] {
         if let Some(value) = std::env::var_os(name) {

@@ -213,14 +213,12 @@ fn runs_that_are_killed() {
     assert_eq!(died as usize + gave_up, RUNS, "{ends:?}");
     assert!(died > killed / 2, "{died} of {killed} died");
 
-    // An attempt is counted before it is made, and who is killed in between leaves one that was not.
+    // A first attempt is counted while it runs, and all others before they are made: who is killed in between leaves one
+    // that was not counted, or not made.
     let (attempts, _) = counts_in(store.path());
     let calls = service.calls();
     assert!(calls >= gave_up as u64 * ATTEMPTS, "{calls} calls");
-    assert!(
-        calls <= attempts && attempts <= calls + died,
-        "{attempts} attempts, {calls} calls"
-    );
+    assert!(attempts.abs_diff(calls) <= died, "{attempts} attempts, {calls} calls");
     assert_eq!(names_in(&store), ["storm.budget"]);
     run!("{..} -- true", budget).expect_code(0).expect_silence();
     assert_eq!(counts_in(store.path()).0, attempts + 1);

@@ -1,0 +1,67 @@
+//! A test that fails leaves no process behind. What it starts has its mark in the environment, and so has all that is
+//! started by that, in whatever session, and whoever its parent is by then.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::process::with_variable;
+
+thread_local! {
+    static MARK: String = {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        format!("{}-{}", std::process::id(), THREADS.fetch_add(1, Ordering::Relaxed))
+    };
+}
+
+/// The variable that all commands of this thread get. If it panics, they are killed.
+pub fn mark() -> (&'static str, String) {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let tell = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            tell(panic);
+            kill_all(&mark());
+        }));
+    });
+    ("STARTED_BY_TEST", MARK.with(String::clone))
+}
+
+/// Kills all that has a mark.
+pub fn kill_all(mark: &(&str, String)) {
+    let began = Instant::now();
+    let mut looks_in_vain = 0;
+    // Who executes a program just then shows no environment.
+    while looks_in_vain < 3 && began.elapsed() < Duration::from_secs(5) {
+        let left = with_variable(mark.0, &mark.1);
+        looks_in_vain = if left.is_empty() { looks_in_vain + 1 } else { 0 };
+        for pid in left {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn what_a_failing_test_started_is_gone() {
+    use super::process::is_alive;
+    use super::pty::Terminal;
+
+    let fails = || {
+        let mut job = live!("-- sh -c {}", "(setsid sh -c 'sleep 60; :' & echo $!); exec sleep 60");
+        assert!(is_alive(job.line().parse().unwrap()));
+        let mut terminal = Terminal::bash();
+        terminal.command("backoff --pty -- sh -c 'sleep 60 & echo ready; cat'");
+        terminal.expect("ready");
+        let (name, value) = mark();
+        // setsid and what it runs are one.
+        assert!(with_variable(name, &value).len() >= 9);
+        std::panic::panic_any(value);
+    };
+    let mark = std::thread::spawn(fails).join().unwrap_err();
+    let value = mark.downcast::<String>().expect("it fails at its end");
+    assert_eq!(with_variable("STARTED_BY_TEST", &value), [0; 0]);
+}
