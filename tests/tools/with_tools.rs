@@ -15,7 +15,9 @@ use crate::common::process::{children_of, is_alive, sleeps_below};
 use crate::common::pty::Terminal;
 use crate::common::tools::{ASKED, Test};
 use crate::common::words::Words;
-use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, within};
+use crate::common::{
+    BIN, IS_PORTABLE, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, within,
+};
 
 /// What a slow disk may take to keep gigabytes.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
@@ -739,9 +741,9 @@ fn start_up_makes_few_system_calls() {
     let shown = run(&mut shell(&format!("strace -o {log} -- {} -- true </dev/null", *BIN)));
     assert!(shown.status.success(), "{shown:?}");
     let text = std::fs::read_to_string(&log).unwrap();
-    // From the first call of our own, which blocks all signals, to the end.
+    // From the first call of our own, which blocks all signals, to the end. Elsewhere each signal has to be caught.
     let own: Vec<&str> = text.lines().skip_while(|line| !line.contains("signalfd4")).collect();
-    assert!(!own.is_empty() && own.len() <= 20, "{own:#?}");
+    assert!(*IS_PORTABLE || (!own.is_empty() && own.len() <= 20), "{own:#?}");
     // In inherit mode nothing is read from or written to a standard stream, and no thread is made.
     for line in text.lines() {
         assert!(

@@ -47,9 +47,10 @@ impl Signals {
         self.fd.as_fd()
     }
 
-    /// Signals need not be let in: they are read.
-    pub(crate) fn while_heard<T>(&self, wait: impl FnOnce() -> T) -> T {
-        wait()
+    /// Signals need not be let in while this polls: they are read.
+    #[allow(clippy::unused_self, reason = "elsewhere they have to be")]
+    pub(crate) fn while_heard(&self, poll: impl FnOnce() -> bool) -> bool {
+        poll()
     }
 
     /// The mask that the command is to start with.

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::libc::siginfo_t;
@@ -23,8 +23,8 @@ use crate::process::sys::fd::{pipe, set_nonblocking};
 
 /// Where handlers write.
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
-/// The pipe was full.
-static IS_OVERFULL: AtomicBool = AtomicBool::new(false);
+/// Signals that could not be written there, by bit: the pipe was full.
+static UNWRITTEN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// The signal and its sender, as numbers.
 const RECORD: usize = 2 * size_of::<i32>();
@@ -68,12 +68,12 @@ impl Signals {
         self.records.as_fd()
     }
 
-    /// Lets signals in during this.
-    pub(crate) fn while_heard<T>(&self, wait: impl FnOnce() -> T) -> T {
+    /// Lets signals in while this polls. False if it says so, or not all that has come can be seen by polling.
+    pub(crate) fn while_heard(&self, poll: impl FnOnce() -> bool) -> bool {
         let mask = Mask::none().set();
-        let result = wait();
+        let result = poll();
         let _ = mask.and_then(|mask| mask.set());
-        result
+        result && UNWRITTEN.iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
     /// The mask that the command is to start with.
@@ -88,21 +88,37 @@ impl Signals {
 
     /// Takes in what is waiting, without blocking; some of it if it is much.
     pub(crate) fn receive(&mut self) {
-        self.while_heard(|| {});
+        self.while_heard(|| true);
         self.take_in();
     }
 
     /// Takes in what was let in.
     fn take_in(&mut self) {
-        if IS_OVERFULL.swap(false, Ordering::Relaxed) {
-            // What is missing may be that the command has ended: it is looked at.
-            self.queue.push_back(Received::new(Signal::CHLD, true));
-        }
         let mut records = [0; BATCH * RECORD];
         // A write of a record is all or nothing.
-        let count = read(&self.records, &mut records).unwrap_or(0);
+        let count = match read(&self.records, &mut records) {
+            Ok(count) => count,
+            Err(Errno::EAGAIN | Errno::EINTR) => 0,
+            Err(_) => {
+                // What cannot be received may be that the command has ended: it is looked at.
+                self.queue.push_back(Received::new(Signal::CHLD, true));
+                0
+            }
+        };
         self.queue
             .extend(records[..count].chunks_exact(RECORD).filter_map(of_record));
+        let unwritten = UNWRITTEN.each_ref().map(|word| word.swap(0, Ordering::Relaxed));
+        if unwritten != [0, 0] {
+            let is_there = |signal: &Signal| {
+                let (word, bit) = place(signal.number());
+                unwritten[word] & bit != 0
+            };
+            self.queue.extend(
+                Signal::all()
+                    .filter(is_there)
+                    .map(|signal| Received::new(signal, false)),
+            );
+        }
     }
 
     /// The next signal that was taken in.
@@ -150,9 +166,15 @@ extern "C" fn record(signal: i32, info: *mut siginfo_t, _: *mut c_void) {
     record[..RECORD / 2].copy_from_slice(&signal.to_ne_bytes());
     record[RECORD / 2..].copy_from_slice(&sender.to_ne_bytes());
     if RECORDS.get().is_none_or(|records| write(records, &record).is_err()) {
-        IS_OVERFULL.store(true, Ordering::Relaxed);
+        let (word, bit) = place(signal);
+        UNWRITTEN[word].fetch_or(bit, Ordering::Relaxed);
     }
     Errno::set_raw(errno);
+}
+
+/// No system has 128 signals.
+fn place(signal: i32) -> (usize, u64) {
+    ((signal as usize / 64) % 2, 1 << (signal % 64))
 }
 
 fn of_record(record: &[u8]) -> Option<Received> {

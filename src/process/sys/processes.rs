@@ -1,6 +1,6 @@
 //! The processes of this machine.
 
-use nix::libc;
+mod process;
 
 #[cfg(target_os = "linux")]
 #[path = "processes/procfs.rs"]
@@ -13,7 +13,9 @@ mod imp;
 mod imp;
 #[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
 mod imp {
-    use super::{Process, libc};
+    use nix::libc;
+
+    use super::process::Process;
 
     pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
         None
@@ -25,25 +27,13 @@ mod imp {
 }
 
 pub(crate) use imp::read;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Process {
-    pub(crate) pid: libc::pid_t,
-    pub(crate) parent: libc::pid_t,
-    pub(crate) group: libc::pid_t,
-    /// The device that is its controlling terminal, as `stat(2)` numbers it; 0 if it has none.
-    pub(crate) terminal: u64,
-    /// With the number it names a process for good. In what unit differs.
-    pub(crate) started: u64,
-    pub(crate) is_zombie: bool,
-    pub(crate) is_stopped: bool,
-}
+pub(crate) use process::Process;
 
 /// All processes that this one may look at; None where the system does not show this process's own world.
 pub(crate) fn processes() -> Option<Vec<Process>> {
     let all: Vec<Process> = imp::numbers()?.into_iter().filter_map(read).collect();
     // Where not even this process can be read, "nobody" would be no answer.
-    let own = std::process::id() as libc::pid_t;
+    let own = std::process::id().cast_signed();
     all.iter().any(|process| process.pid == own).then_some(all)
 }
 
@@ -54,7 +44,7 @@ mod tests {
     #[test]
     fn this_process_and_its_child_are_seen() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let (own, pid) = (std::process::id() as libc::pid_t, child.id() as libc::pid_t);
+        let (own, pid) = (std::process::id().cast_signed(), child.id().cast_signed());
         let seen = processes().unwrap().into_iter().find(|process| process.pid == pid);
         let alone = read(pid);
         child.kill().unwrap();

@@ -2,7 +2,7 @@
 
 use nix::libc::{self, kinfo_proc};
 
-use super::Process;
+use super::process::Process;
 
 pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
     let records = records(libc::KERN_PROC_PROC, 0)?;

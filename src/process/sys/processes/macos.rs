@@ -2,7 +2,7 @@
 
 use nix::libc;
 
-use super::Process;
+use super::process::Process;
 
 pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
     // SAFETY: without a buffer the call only counts.

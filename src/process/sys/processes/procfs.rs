@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nix::libc;
 
-use super::Process;
+use super::process::Process;
 
 pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
     // In a process namespace without a /proc of its own, the numbers there would be somebody else's.
