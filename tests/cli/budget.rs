@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use crate::common::ledger::{CoolOff, PAGE, counted as total, file_of, ledger};
-use crate::common::process::{is_alive, state};
+use crate::common::process::{has_taken_signals, is_alive, state};
 use crate::common::words::Words;
 use crate::common::{
     IS_PORTABLE, Live, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within,
@@ -387,6 +387,7 @@ fn what_the_c_library_keeps_for_its_threads_is_a_signal_like_others() {
     for signal in 32..=64 {
         send(waiting.pid(), signal);
     }
+    eventually("they are taken", || has_taken_signals(waiting.pid()));
     drop(locked);
     let command: i32 = waiting.line().parse().unwrap();
     assert!(is_alive(command));

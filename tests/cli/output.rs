@@ -806,12 +806,12 @@ fn a_daemon_that_keeps_the_pipe_is_not_waited_for() {
 
 #[test]
 fn a_pipelines_last_words_are_heard() {
-    let script = "exec > >(sleep 0.1; echo last; sleep 0.1; echo words); exit 3";
+    let script = "exec > >(sleep 0.02; echo last; sleep 0.02; echo words); exit 3";
     for rules in ["-r x", "--stdout final", "--retry-if 'exit 1'"] {
         let shown = run!("{..} -q -n 1 -- bash -c {}", rules, script).expect_code(3);
         assert_eq!(shown.stdout, "last\nwords\n", "{rules:?}");
     }
-    let script = "exec > >(sleep 0.1; printf 'bad end'); exit 0";
+    let script = "exec > >(sleep 0.02; printf 'bad end'); exit 0";
     run!("-q -n 1 --fail-match 'bad end$' -- bash -c {}", script).expect_code(1);
 }
 

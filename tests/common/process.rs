@@ -78,13 +78,25 @@ pub fn sleeps_below(root: i32, name: &str) -> bool {
     !named.is_empty() && named.iter().all(|pid| state(*pid) == Some('S'))
 }
 
+/// A set of signals in `/proc/PID/status`.
+fn signals(pid: i32, field: &str) -> u64 {
+    let status = read(pid, "status");
+    let set = status
+        .lines()
+        .find_map(|line| line.strip_prefix(field)?.strip_prefix(":\t"));
+    u64::from_str_radix(set.unwrap_or("0"), 16).unwrap()
+}
+
 /// Whether backoff blocks TERM, or catches it where there is no `signalfd(2)`, as it does once it hears signals.
 pub fn hears_signals(pid: i32) -> bool {
-    let status = read(pid, "status");
-    ["SigBlk:\t", "SigCgt:\t"].iter().any(|name| {
-        let mask = status.lines().find_map(|line| line.strip_prefix(name));
-        u64::from_str_radix(mask.unwrap_or("0"), 16).unwrap() & (1 << 14) != 0
-    })
+    ["SigBlk", "SigCgt"]
+        .iter()
+        .any(|field| signals(pid, field) & (1 << 14) != 0)
+}
+
+/// Whether a process has taken all signals that were sent to it.
+pub fn has_taken_signals(pid: i32) -> bool {
+    signals(pid, "ShdPnd") == 0
 }
 
 /// Waits until a process has written all that its pipe takes.
