@@ -16,7 +16,7 @@ use crate::process::sys::fd::{ready, send, set_pipe_size, to_nix, widen_pipe};
 pub(super) const CHUNK: usize = 64 * 1024;
 /// The widest window for a reader that has kept up with those of a whole pipe. The source is made twice as long, so that its
 /// writer can go on while a window is read.
-pub(super) const WIDEST: usize = 512 * 1024;
+const WIDEST: usize = 512 * 1024;
 /// The pipe through which kept bytes are fed: longer, as nothing in it needs accounting.
 const REPLAY_PIPE: u64 = 256 * 1024;
 /// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.

@@ -21,13 +21,8 @@ impl Kept {
         }
     }
 
-    /// How much more can be kept.
-    pub(super) fn room(&self) -> usize {
-        usize::try_from(self.limit.saturating_sub(self.spool.len())).unwrap_or(usize::MAX)
-    }
-
     pub(super) fn has_room_for(&self, count: usize) -> bool {
-        count <= self.room()
+        self.spool.len() + count as u64 <= self.limit
     }
 
     /// Keeps this too, unless something is lost already.

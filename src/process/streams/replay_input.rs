@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::unistd::read;
 
-use super::feed::{CHUNK, Fed, Feed, WIDEST, Wait};
+use super::feed::{CHUNK, Fed, Feed, Wait};
 use super::kept::Kept;
 use super::pump::Bulk;
 use crate::process::sys::fd::{pipe, ready, set_nonblocking};
@@ -93,11 +93,6 @@ impl ReplayInput {
 
     /// Reads on, towards the end.
     fn fill(&mut self) -> io::Result<()> {
-        let most = self.kept.room().min(WIDEST);
-        if let Some(count) = self.kept.spool.append_from(self.source, most) {
-            self.bulk.on_read(count, self.source);
-            return Ok(());
-        }
         let Some(count) = self.read_ahead()? else {
             return Ok(());
         };

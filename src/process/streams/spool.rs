@@ -3,10 +3,10 @@
 
 use std::fs::File;
 use std::io::{self, Seek};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use crate::process::sys::fd::{above_standard, move_into};
+use crate::process::sys::fd::above_standard;
 use crate::run::text::describe_error;
 
 /// What one spool keeps in memory.
@@ -44,14 +44,6 @@ impl Spool {
             let place = std::env::temp_dir();
             io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(&error)))
         })
-    }
-
-    /// Appends at most so much of what is in a pipe, without blocking; how much. None where that cannot be done: what can be
-    /// read from the pipe can still be appended, or gives the error.
-    pub(crate) fn append_from(&mut self, pipe: impl AsFd, most: usize) -> Option<usize> {
-        let count = move_into(self.file.as_ref()?, self.length, pipe, most)?;
-        self.length += count;
-        usize::try_from(count).ok()
     }
 
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {

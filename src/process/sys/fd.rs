@@ -143,30 +143,6 @@ pub(crate) fn send(to: impl AsFd, file: impl AsFd, mut offset: u64, most: usize)
     }
 }
 
-/// Moves at most so much of what is in a pipe into a file, to `offset`, without a copy of our own and without blocking; how
-/// much. None where the system cannot do that, at the end of the pipe, and after an error: a read and a write tell which.
-pub(crate) fn move_into(file: impl AsFd, mut offset: u64, pipe: impl AsFd, most: usize) -> Option<u64> {
-    #[cfg(not(portable))]
-    match rustix::pipe::splice(
-        pipe,
-        None,
-        file,
-        Some(&mut offset),
-        most,
-        rustix::pipe::SpliceFlags::NONBLOCK,
-    ) {
-        Ok(0) => None,
-        Ok(count) => Some(count as u64),
-        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Some(0),
-        Err(_) => None,
-    }
-    #[cfg(portable)]
-    {
-        let _ = (file, &mut offset, pipe, most);
-        None
-    }
-}
-
 /// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
