@@ -21,7 +21,13 @@ fn main() {
     }
     let is_static =
         var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|features| features.split(',').any(|f| f == "crt-static"));
-    if target.ends_with("-linux-gnu") && !is_static {
+    // Who says how the program is to be linked, as distributions do, is not overruled.
+    let is_prescribed = var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| {
+        ["relocation-model", "sanitizer"]
+            .iter()
+            .any(|option| flags.contains(option))
+    });
+    if target.ends_with("-linux-gnu") && !is_static && !is_prescribed {
         link_for_a_fast_start();
     }
 }

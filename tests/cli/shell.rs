@@ -91,7 +91,7 @@ fn cron_like() {
     // An empty environment, no terminal, no standard input, SIGPIPE ignored by the parent.
     for stdin in ["</dev/null", "0<&-"] {
         let script = format!(
-            "trap '' PIPE; exec env -i PATH=\"$PATH\" HOME=/ SHELL=/bin/sh setsid -w backoff -b 1ms -n 3 -- \
+            "trap '' PIPE; exec env -i STARTED_BY_TEST=\"$STARTED_BY_TEST\" PATH=\"$PATH\" HOME=/ SHELL=/bin/sh setsid -w backoff -b 1ms -n 3 -- \
              sh -c 'grep SigIgn /proc/self/status >&2; echo out; test $BACKOFF_ATTEMPT = 2' {stdin}"
         );
         let shown = run(&mut shell(&script)).expect_code(0);

@@ -94,9 +94,10 @@ pub fn blocks(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// Those in all documents.
+/// Those in all documents: there are some.
 pub fn blocks_of(language: &str) -> Vec<Block> {
     let mut found: Vec<Block> = documents().iter().flat_map(blocks).collect();
     found.retain(|block| block.language == language);
+    assert!(!found.is_empty(), "no block of {language}");
     found
 }

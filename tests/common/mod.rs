@@ -188,6 +188,7 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
         .stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     drop(child.stdin.take());
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
     let mark = leftovers::mark();
     let (ended, end) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
@@ -195,6 +196,8 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
             let is_late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
             if is_late {
                 leftovers::kill_all(&mark);
+                // It may have lost the mark.
+                let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
             }
             is_late
         });

@@ -1,9 +1,9 @@
 //! The process tree of an attempt that a bound has ended.
 //!
 //! Its members are the attempt's process group, where it has one of its own, and its descendants,
-//! found in `/proc`. They are remembered by number and start time, so that those whose parent has
-//! died in the meantime are still known and no recycled number is taken for one of them. Without a
-//! usable `/proc` only the group, or only the process itself, is signalled.
+//! found in the system's list of processes. They are remembered by number and start time, so that those whose parent has
+//! died in the meantime are still known and no recycled number is taken for one of them. Without
+//! such a list only the group, or only the process itself, is signalled.
 
 #[cfg(not(portable))]
 use std::os::fd::{AsRawFd, OwnedFd};

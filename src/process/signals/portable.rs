@@ -172,7 +172,7 @@ extern "C" fn record(signal: i32, info: *mut siginfo_t, _: *mut c_void) {
     Errno::set_raw(errno);
 }
 
-/// No system has 128 signals.
+/// No signal that is known here has a number above 127.
 fn place(signal: i32) -> (usize, u64) {
     ((signal as usize / 64) % 2, 1 << (signal % 64))
 }
@@ -181,6 +181,8 @@ fn of_record(record: &[u8]) -> Option<Received> {
     let field = |at: usize| record[at..at + size_of::<i32>()].try_into().map(i32::from_ne_bytes);
     let signal = Signal::from_number(field(0).ok()?)?;
     let sender = field(size_of::<i32>()).ok()?;
+    // Some systems name no sender of what a write has made.
+    let writer = if sender == 0 { std::process::id() as i32 } else { sender };
     // What no process has sent, the kernel has.
-    (!is_of_own_write(signal, sender)).then(|| Received::new(signal, sender == 0))
+    (!is_of_own_write(signal, writer)).then(|| Received::new(signal, sender == 0))
 }

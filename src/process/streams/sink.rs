@@ -118,8 +118,10 @@ impl Sink {
     pub(crate) fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
         match &self.method {
             Method::Whole | Method::Own(_) => nix::unistd::write(self.fd(), bytes),
-            // Without room it would wait.
-            Method::Pieces if ready(self.fd(), PollFlags::POLLOUT)?.is_empty() => Err(Errno::EAGAIN),
+            // Without room it would wait. Where that cannot be asked it has to be tried.
+            Method::Pieces if ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty()) => {
+                Err(Errno::EAGAIN)
+            }
             Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
             Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(to_nix),
         }

@@ -114,8 +114,8 @@ pub(crate) fn in_memory() -> io::Result<File> {
             return Ok(File::from(fd));
         }
     }
-    // Little is kept so, and it is gone at once.
-    tempfile::tempfile().or_else(|_| tempfile::tempfile_in("/tmp"))
+    // In memory it would need no directory, so that another will do.
+    tempfile::tempfile().or_else(|error| tempfile::tempfile_in("/tmp").map_err(|_| error))
 }
 
 #[cfg(test)]
