@@ -4,13 +4,11 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use nix::errno::Errno;
 use nix::libc::{self, signalfd_siginfo};
-use nix::unistd::read;
 
 use super::disposition::{is_ignored, stop_ignoring_children};
 use super::mask::Mask;
-use super::received::{Queue, Received, is_of_own_write};
+use super::received::{Queue, Received, is_of_own_write, take_in};
 use crate::policy::signal::Signal;
 use crate::process::sys::current::{Target, send};
 use crate::process::sys::fd::above_standard;
@@ -65,18 +63,7 @@ impl Signals {
 
     /// Takes in what is waiting, without blocking; some of it if it is much.
     pub(crate) fn receive(&mut self) {
-        let mut records = [0; BATCH * RECORD];
-        let count = match read(&self.fd, &mut records) {
-            Ok(count) => count,
-            Err(Errno::EAGAIN | Errno::EINTR) => 0,
-            Err(_) => {
-                // What cannot be received may be that the command has ended: it is looked at.
-                self.queue.push_back(Received::new(Signal::CHLD, true));
-                0
-            }
-        };
-        self.queue
-            .extend(records[..count].chunks_exact(RECORD).filter_map(of_record));
+        take_in::<RECORD, BATCH>(&mut self.queue, &self.fd, of_record);
     }
 
     /// The next signal that was taken in.
@@ -126,7 +113,7 @@ fn signalfd(mask: &Mask) -> io::Result<OwnedFd> {
     }
 }
 
-fn of_record(record: &[u8]) -> Option<Received> {
+fn of_record(record: &[u8; RECORD]) -> Option<Received> {
     let field = |at: usize| record[at..at + 4].try_into().map(i32::from_ne_bytes);
     let signal = Signal::from_number(field(offset_of!(signalfd_siginfo, ssi_signo)).ok()?)?;
     let sender = field(offset_of!(signalfd_siginfo, ssi_pid)).ok()?;

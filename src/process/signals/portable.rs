@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::libc::siginfo_t;
-use nix::unistd::{read, write};
+use nix::unistd::write;
 
 use super::disposition::{Disposition, catch, disposition, is_ignored, set_default, stop_ignoring_children};
 use super::mask::Mask;
-use super::received::{Queue, Received, is_of_own_write};
+use super::received::{Queue, Received, is_of_own_write, take_in};
 use crate::policy::signal::Signal;
 use crate::process::sys::current::{Target, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
@@ -94,19 +94,8 @@ impl Signals {
 
     /// Takes in what was let in.
     fn take_in(&mut self) {
-        let mut records = [0; BATCH * RECORD];
         // A write of a record is all or nothing.
-        let count = match read(&self.records, &mut records) {
-            Ok(count) => count,
-            Err(Errno::EAGAIN | Errno::EINTR) => 0,
-            Err(_) => {
-                // What cannot be received may be that the command has ended: it is looked at.
-                self.queue.push_back(Received::new(Signal::CHLD, true));
-                0
-            }
-        };
-        self.queue
-            .extend(records[..count].chunks_exact(RECORD).filter_map(of_record));
+        take_in::<RECORD, BATCH>(&mut self.queue, &self.records, of_record);
         let unwritten = UNWRITTEN.each_ref().map(|word| word.swap(0, Ordering::Relaxed));
         if unwritten != [0, 0] {
             let is_there = |signal: &Signal| {
@@ -177,7 +166,7 @@ fn place(signal: i32) -> (usize, u64) {
     ((signal as usize / 64) % 2, 1 << (signal % 64))
 }
 
-fn of_record(record: &[u8]) -> Option<Received> {
+fn of_record(record: &[u8; RECORD]) -> Option<Received> {
     let field = |at: usize| record[at..at + size_of::<i32>()].try_into().map(i32::from_ne_bytes);
     let signal = Signal::from_number(field(0).ok()?)?;
     let sender = field(size_of::<i32>()).ok()?;

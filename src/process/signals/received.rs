@@ -1,6 +1,10 @@
 //! A signal that has come, classified once.
 
 use std::collections::VecDeque;
+use std::os::fd::AsFd;
+
+use nix::errno::Errno;
+use nix::unistd::read;
 
 use crate::policy::signal::Signal;
 
@@ -29,6 +33,21 @@ pub(crate) enum SignalClass {
 }
 
 pub(super) type Queue = VecDeque<Received>;
+
+/// Takes in the records that can be read without blocking, at most a batch of them.
+pub(super) fn take_in<const SIZE: usize, const BATCH: usize>(
+    queue: &mut Queue,
+    from: impl AsFd,
+    of_record: impl Fn(&[u8; SIZE]) -> Option<Received>,
+) {
+    let mut records = [[0; SIZE]; BATCH];
+    match read(from, records.as_flattened_mut()) {
+        Ok(count) => queue.extend(records[..count / SIZE].iter().filter_map(of_record)),
+        Err(Errno::EAGAIN | Errno::EINTR) => {}
+        // What cannot be received may be that the command has ended: it is looked at.
+        Err(_) => queue.push_back(Received::new(Signal::CHLD, true)),
+    }
+}
 
 impl Received {
     /// `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
