@@ -25,6 +25,12 @@ pub fn command(program: &str) -> Command {
     command
 }
 
+/// What a command prints that goes well: as many bytes.
+pub fn kilobyte() -> String {
+    let line = "Get:1 http://deb.example.org/debian stable/main amd64 Packages [8,788 kB]\n";
+    line.chars().cycle().take(1024).collect()
+}
+
 /// The same of a program and its arguments.
 pub fn of_words(words: &[String]) -> Command {
     let (program, arguments) = words

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::committed::Row;
 use super::taken::{Place, counts};
-use crate::Result;
+use crate::{Result, child};
 
 /// The words after `backoff`. `apt` is a stand-in that succeeds, KILOBYTE a file of as many bytes.
 const RUNS: [&str; 7] = [
@@ -53,7 +53,5 @@ pub fn count(backoff: &str) -> Result<Vec<Row>> {
 
 fn prepare(dir: &Path) -> Result<()> {
     symlink("/bin/true", dir.join("apt"))?;
-    let line = "Get:1 http://deb.example.org/debian stable/main amd64 Packages [8,788 kB]\n";
-    let kilobyte: String = line.chars().cycle().take(1024).collect();
-    Ok(fs::write(dir.join("KILOBYTE"), kilobyte)?)
+    Ok(fs::write(dir.join("KILOBYTE"), child::kilobyte())?)
 }

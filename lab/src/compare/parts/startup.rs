@@ -21,7 +21,12 @@ const OPTIONS: [&[&str]; 4] = [
 ];
 
 /// Of few rules, of many, and of the most.
-const PRESETS: [&str; 4] = ["curl", "apt", "go", "git"];
+const PRESETS: [&[&str]; 4] = [
+    &["--for", "curl"],
+    &["--for", "apt"],
+    &["--for", "go"],
+    &["--for", "git"],
+];
 
 /// So many runs in turns make a figure: the best of them, as other work only makes them longer.
 const GROUP: usize = 5;
@@ -74,74 +79,57 @@ fn bare(bench: &Bench) -> Result<(Column, String)> {
 
 /// Of each build, next to the same build without an option.
 fn with_options(bench: &Bench) -> Result<Table> {
-    let backoffs: Vec<&Tool> = bench.backoffs().collect();
-    let mut commands = Vec::new();
-    for tool in &backoffs {
-        for options in [&[][..]].into_iter().chain(OPTIONS) {
-            let words = [&[tool.program()][..], options, &["--", COMMAND]].concat();
-            commands.push(words.into_iter().map(str::to_owned).collect());
-        }
-    }
     let rounds = bench.rounds(80, 2);
-    let (_, over) = over_bare(&[COMMAND], &commands, rounds)?;
-    let builds: Vec<&[Vec<f64>]> = over.chunks(1 + OPTIONS.len()).collect();
     let title = format!(
         "What each build adds to `{COMMAND}` with options, times what it adds without; {rounds} rounds, of {GROUP} runs the best"
     );
-    let titles = backoffs.iter().map(|tool| tool.title);
-    let columns: Vec<&str> = ["options"].into_iter().chain(titles).chain(["at most"]).collect();
-    let mut table = Table::new("options", &title, &columns);
-    for (i, options) in OPTIONS.iter().enumerate() {
-        let ratio = |own: &&[Vec<f64>]| Spread::of_ratio(&own[1 + i], &own[0]).to_string();
-        let name = format!("`{}`", options.join(" "));
-        let cells = [name].into_iter().chain(builds.iter().map(ratio));
-        table.row(cells.chain(["1.2".to_owned()]));
-    }
-    Ok(table)
+    let table = ("options", &*title, "1.2");
+    by_options(bench, table, &OPTIONS, &[COMMAND], rounds, Spread::of_ratio)
 }
 
 /// Of each build: reading the rules of a preset and looking for them in a kilobyte.
 fn first_output(bench: &Bench) -> Result<Table> {
-    let line = "Get:1 http://deb.example.org/debian stable/main amd64 Packages [8,788 kB]\n";
     let file = tempfile::NamedTempFile::new()?;
-    fs::write(file.path(), line.repeat(14))?;
-    let path = file
-        .path()
-        .to_str()
-        .ok_or("the temporary directory has no name in UTF-8")?;
-    let command = ["cat", path];
-    let backoffs: Vec<&Tool> = bench.backoffs().collect();
-    let mut commands = Vec::new();
-    for tool in &backoffs {
-        let presets = PRESETS.map(|preset| vec!["--for", preset]);
-        for options in [vec![]].into_iter().chain(presets) {
-            let words = [vec![tool.program()], options, vec!["--"], command.to_vec()].concat();
-            commands.push(words.into_iter().map(str::to_owned).collect());
-        }
-    }
+    fs::write(file.path(), child::kilobyte())?;
+    let path = file.path().to_str();
+    let path = path.ok_or("the temporary directory has no name in UTF-8")?;
     let rounds = bench.rounds(40, 2);
-    let (_, over) = over_bare(&command, &commands, rounds)?;
-    let builds: Vec<&[Vec<f64>]> = over.chunks(1 + PRESETS.len()).collect();
     let title = format!(
         "Milliseconds that a preset adds to each build in front of `cat`, which prints 1 KiB; {rounds} rounds, of {GROUP} runs \
          the best"
     );
+    let table = ("first output", &*title, "1");
+    let more =
+        |own: &[f64], without: &[f64]| Spread::of(own.iter().zip(without).map(|(own, without)| 1e3 * (own - without)));
+    by_options(bench, table, &PRESETS, &["cat", path], rounds, more)
+}
+
+/// What each build adds to a command with options, set against what it adds without: a table of this name, title and bound.
+fn by_options(
+    bench: &Bench,
+    (name, title, at_most): (&'static str, &str, &str),
+    all_options: &[&[&str]],
+    command: &[&str],
+    rounds: usize,
+    figure: impl Fn(&[f64], &[f64]) -> Spread,
+) -> Result<Table> {
+    let backoffs: Vec<&Tool> = bench.backoffs().collect();
+    let mut commands = Vec::new();
+    for tool in &backoffs {
+        for options in [&[][..]].iter().chain(all_options) {
+            let words = [&[tool.program()][..], options, &["--"], command].concat();
+            commands.push(words.into_iter().map(str::to_owned).collect());
+        }
+    }
+    let (_, over) = over_bare(command, &commands, rounds)?;
+    let builds: Vec<&[Vec<f64>]> = over.chunks(1 + all_options.len()).collect();
     let titles = backoffs.iter().map(|tool| tool.title);
     let columns: Vec<&str> = ["options"].into_iter().chain(titles).chain(["at most"]).collect();
-    let mut table = Table::new("first output", &title, &columns);
-    for (i, preset) in PRESETS.iter().enumerate() {
-        let more = |own: &&[Vec<f64>]| {
-            Spread::of(
-                own[1 + i]
-                    .iter()
-                    .zip(&own[0])
-                    .map(|(with, without)| 1e3 * (with - without)),
-            )
-        };
-        let cells = [format!("`--for {preset}`")]
-            .into_iter()
-            .chain(builds.iter().map(|own| more(own).to_string()));
-        table.row(cells.chain(["1".to_owned()]));
+    let mut table = Table::new(name, title, &columns);
+    for (i, options) in all_options.iter().enumerate() {
+        let words = format!("`{}`", options.join(" "));
+        let figures = builds.iter().map(|own| figure(&own[1 + i], &own[0]).to_string());
+        table.row([words].into_iter().chain(figures).chain([at_most.to_owned()]));
     }
     Ok(table)
 }
