@@ -66,6 +66,8 @@ const INFALLIBLE: &[&str] = &[
     "brk",
     // Linux closes whatever it answers; strace leaves it open.
     "close",
+    // A wake-up always arrives; strace would lose it.
+    "futex",
 ];
 
 const ERRORS: &[&str] = &[
