@@ -65,7 +65,10 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Action::ListPresets if typed.command.is_empty() => print(config::listing::presets()),
         Action::ListPresets => listed(config::listing::presets_named(&typed.command)),
         Action::ListPolicies => listed(config::listing::policies(&config)),
-        Action::Generate(document) => print([cli::generate::document(document, &config::presets::names())]),
+        Action::Generate(document) => print([cli::generate::document(
+            document,
+            &config::presets::names().collect::<Vec<_>>(),
+        )]),
     }
 }
 

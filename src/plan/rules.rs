@@ -126,7 +126,7 @@ fn add_presets(
         rules.reserve(preset.rows.len());
         patterns.0.reserve(preset.rows.len());
         for row in &preset.rows {
-            let pattern = row.text.map(|text| patterns.add(Pattern::known(text)));
+            let pattern = row.text.map(|text| patterns.add(Pattern::known(text, row.words)));
             rules.push(Rule {
                 stops: match row.verdict {
                     RowVerdict::Stop => true,

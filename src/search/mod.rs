@@ -10,4 +10,4 @@ pub mod scanner;
 mod size;
 mod threads;
 mod walk;
-mod words;
+pub(crate) mod words;

@@ -58,6 +58,9 @@ const SHORTEST_PIECE: [usize; 2] = [4 << 10, 512];
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: Cow<'static, str>,
+    /// Words of which each match contains one, in letters of any case, with a `|` between them. Only those that come with
+    /// the program have some.
+    pub(super) words: Option<&'static str>,
     /// One that is known to be right is read when there is something to search.
     syntax: OnceLock<Box<Syntax>>,
     /// How many expressions share the memory.
@@ -140,31 +143,24 @@ impl Pattern {
             .build()
             .parse(text)
             .map_err(|error| syntax_error(&error))?;
-        let pattern = Self::of(text.to_owned().into());
+        let pattern = Self::of(text.to_owned().into(), None);
         let _ = pattern.syntax.set(Box::new(Syntax::new(hir)));
         Ok(pattern)
     }
 
     /// An expression that comes with the program, for letters of any case: it is read only when there is something to
     /// search. A test finds one that cannot be read; it matches nothing.
-    pub fn known(text: &'static str) -> Self {
-        Self::of(text.into())
+    pub(crate) fn known(text: &'static str, words: Option<&'static str>) -> Self {
+        Self::of(text.into(), words)
     }
 
-    fn of(text: Cow<'static, str>) -> Self {
+    fn of(text: Cow<'static, str>, words: Option<&'static str>) -> Self {
         Self {
             text,
+            words,
             syntax: OnceLock::new(),
             sharers: 1,
             engines: OnceLock::new(),
-        }
-    }
-
-    /// The text of one that comes with the program.
-    pub(super) fn as_known(&self) -> Option<&'static str> {
-        match self.text {
-            Cow::Borrowed(text) => Some(text),
-            Cow::Owned(_) => None,
         }
     }
 

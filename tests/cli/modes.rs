@@ -129,7 +129,7 @@ fn a_wait_beside_programs_that_only_print_hears_keys() {
 #[test]
 fn a_run_that_begins_without_echo_hears_keys_too() {
     let mut terminal = Terminal::bash();
-    terminal.command("stty -echo; backoff -b 60s -m 60s -t 200ms -- sh -c 'stty raw; exec sleep 60'");
+    terminal.command("stty -echo; backoff -b 60s -m 60s -t 1s -- sh -c 'stty raw; exec sleep 60'");
     terminal.expect("retrying in");
     assert!(terminal.expect("\n").ends_with('\r'));
     terminal.send(CTRL_C);
@@ -137,7 +137,7 @@ fn a_run_that_begins_without_echo_hears_keys_too() {
     // Whoever switched it off in the same pipeline, for a password, may have switched it on again.
     for (echo, left) in [("", false), ("echo", true)] {
         let attempt = format!("sh -c 'stty raw {echo}; exec sleep 60'");
-        let (mut terminal, mut before) = script(&format!("stty -echo; backoff -n 1 -t 200ms -- {attempt}; echo over"));
+        let (mut terminal, mut before) = script(&format!("stty -echo; backoff -n 1 -t 1s -- {attempt}; echo over"));
         terminal.expect("over");
         before.local_flags.set(LocalFlags::ECHO, left);
         let flags = |modes: &Termios| (modes.local_flags, modes.input_flags, modes.output_flags);

@@ -1,10 +1,9 @@
 //! What is known of tools' failures: which exit codes and texts are transient, which are permanent.
 //!
-//! One data file per tool, `NAME.preset`: header lines (`program:` a file name that `--for auto` picks
-//! it for, `about:` one line, `include:` another preset whose rows follow), `#` comments, and one row
-//! per fact, its four fields separated by tabs: verdict (`retry`, `refused`, `stop`), codes (the
-//! CODES grammar, `-` for any), text (a regex, looked for in each line whatever its case, `-` for none),
-//! source. A row with codes and text needs both. A stop row wins over every other row. `refused` is a
+//! One data file per tool, `NAME.preset`: header lines (`about:` one line, `include:` another preset whose rows
+//! follow), `#` comments, and one row per fact, its five fields separated by tabs: verdict (`retry`, `refused`, `stop`),
+//! codes (the CODES grammar, `-` for any), text (a regex, looked for in each line whatever its case, `-` for none), words
+//! (each match of the text contains one of them; `-` for none; a test writes them), source. A row with codes and text needs both. A stop row wins over every other row. `refused` is a
 //! `retry` of which more is known: the failure came before any work (no connection, no lock, turned away
 //! with 429 or 503), so that even with `--idempotent no` it is retried. Where a tool makes several
 //! requests in one run, that holds only if what it did before is harmless, as downloads are; of curl, wget
@@ -18,73 +17,139 @@ use super::values::{self, Parsed};
 use crate::cli::suggest::closest;
 use crate::policy::sets::CodeSet;
 
-/// Name and text of each preset, sorted by name.
-const FILES: &[(&str, &str)] = &[
-    ("ansible-playbook", include_str!("ansible-playbook.preset")),
-    ("apk", include_str!("apk.preset")),
-    ("apt", include_str!("apt.preset")),
-    ("aws", include_str!("aws.preset")),
-    ("az", include_str!("az.preset")),
-    ("borg", include_str!("borg.preset")),
-    ("brew", include_str!("brew.preset")),
-    ("bun", include_str!("bun.preset")),
-    ("bundle", include_str!("bundle.preset")),
-    ("cargo", include_str!("cargo.preset")),
-    ("composer", include_str!("composer.preset")),
-    ("conda", include_str!("conda.preset")),
-    ("curl", include_str!("curl.preset")),
-    ("dnf", include_str!("dnf.preset")),
-    ("docker", include_str!("docker.preset")),
-    ("dotnet", include_str!("dotnet.preset")),
-    ("ffmpeg", include_str!("ffmpeg.preset")),
-    ("flatpak", include_str!("flatpak.preset")),
-    ("flock", include_str!("flock.preset")),
-    ("ftp", include_str!("ftp.preset")),
-    ("gcloud", include_str!("gcloud.preset")),
-    ("gem", include_str!("gem.preset")),
-    ("gh", include_str!("gh.preset")),
-    ("git", include_str!("git.preset")),
-    ("git-lfs", include_str!("git-lfs.preset")),
-    ("go", include_str!("go.preset")),
-    ("gradle", include_str!("gradle.preset")),
-    ("helm", include_str!("helm.preset")),
-    ("hg", include_str!("hg.preset")),
-    ("kubectl", include_str!("kubectl.preset")),
-    ("lftp", include_str!("lftp.preset")),
-    ("mongosh", include_str!("mongosh.preset")),
-    ("mvn", include_str!("mvn.preset")),
-    ("mysql", include_str!("mysql.preset")),
-    ("network", include_str!("network.preset")),
-    ("nix", include_str!("nix.preset")),
-    ("npm", include_str!("npm.preset")),
-    ("packer", include_str!("packer.preset")),
-    ("pacman", include_str!("pacman.preset")),
-    ("pg_dump", include_str!("pg_dump.preset")),
-    ("pg_isready", include_str!("pg_isready.preset")),
-    ("pip", include_str!("pip.preset")),
-    ("pnpm", include_str!("pnpm.preset")),
-    ("poetry", include_str!("poetry.preset")),
-    ("psql", include_str!("psql.preset")),
-    ("pulumi", include_str!("pulumi.preset")),
-    ("rclone", include_str!("rclone.preset")),
-    ("redis-cli", include_str!("redis-cli.preset")),
-    ("restic", include_str!("restic.preset")),
-    ("rsync", include_str!("rsync.preset")),
-    ("rustup", include_str!("rustup.preset")),
-    ("scp", include_str!("scp.preset")),
-    ("sftp", include_str!("sftp.preset")),
-    ("skopeo", include_str!("skopeo.preset")),
-    ("snap", include_str!("snap.preset")),
-    ("sqlite3", include_str!("sqlite3.preset")),
-    ("ssh", include_str!("ssh.preset")),
-    ("svn", include_str!("svn.preset")),
-    ("sysexits", include_str!("sysexits.preset")),
-    ("terraform", include_str!("terraform.preset")),
-    ("twine", include_str!("twine.preset")),
-    ("uv", include_str!("uv.preset")),
-    ("wget", include_str!("wget.preset")),
-    ("yarn", include_str!("yarn.preset")),
-    ("zypper", include_str!("zypper.preset")),
+/// A preset's file.
+#[derive(Clone, Copy)]
+struct File {
+    name: &'static str,
+    /// The file names of the programs that `--for auto` picks it for. They are not in the file: to look for one would touch
+    /// all of them.
+    programs: &'static [&'static str],
+    text: &'static str,
+}
+
+macro_rules! file {
+    ($name:literal, $programs:expr) => {
+        File {
+            name: $name,
+            programs: &$programs,
+            text: include_str!(concat!($name, ".preset")),
+        }
+    };
+}
+
+/// All of them, sorted by name.
+const FILES: &[File] = &[
+    file!("ansible-playbook", ["ansible-playbook", "ansible"]),
+    file!("apk", ["apk"]),
+    file!("apt", ["apt", "apt-get", "dpkg"]),
+    file!("aws", ["aws"]),
+    file!("az", ["az"]),
+    file!("borg", ["borg"]),
+    file!("brew", ["brew"]),
+    file!("bun", ["bun", "bunx"]),
+    file!("bundle", ["bundle", "bundler"]),
+    file!("cargo", ["cargo"]),
+    file!("composer", ["composer", "composer.phar"]),
+    file!("conda", ["conda"]),
+    file!("curl", ["curl"]),
+    file!("dnf", ["dnf", "dnf5", "yum", "microdnf"]),
+    file!("docker", ["docker", "podman", "nerdctl"]),
+    file!("dotnet", ["dotnet", "nuget"]),
+    file!("ffmpeg", ["ffmpeg", "ffprobe", "ffplay"]),
+    file!("flatpak", ["flatpak"]),
+    file!("flock", ["flock"]),
+    file!("ftp", ["ftp", "tnftp"]),
+    file!("gcloud", ["gcloud", "gsutil", "bq"]),
+    file!("gem", ["gem"]),
+    file!("gh", ["gh"]),
+    file!("git", ["git"]),
+    file!("git-lfs", ["git-lfs"]),
+    file!("go", ["go"]),
+    file!("gradle", ["gradle", "gradlew"]),
+    file!("helm", ["helm"]),
+    file!("hg", ["hg", "chg"]),
+    file!("kubectl", ["kubectl", "oc"]),
+    file!("lftp", ["lftp", "lftpget"]),
+    file!(
+        "mongosh",
+        [
+            "mongosh",
+            "mongo",
+            "mongodump",
+            "mongorestore",
+            "mongoexport",
+            "mongoimport"
+        ]
+    ),
+    file!("mvn", ["mvn", "mvnw", "mvnd"]),
+    file!(
+        "mysql",
+        [
+            "mysql",
+            "mariadb",
+            "mysqldump",
+            "mariadb-dump",
+            "mysqladmin",
+            "mariadb-admin",
+            "mysqlimport",
+            "mariadb-import"
+        ]
+    ),
+    file!("network", []),
+    file!(
+        "nix",
+        [
+            "nix",
+            "nix-build",
+            "nix-shell",
+            "nix-env",
+            "nix-channel",
+            "nix-store",
+            "nix-prefetch-url",
+            "nixos-rebuild"
+        ]
+    ),
+    file!("npm", ["npm", "npx"]),
+    file!("packer", ["packer"]),
+    file!("pacman", ["pacman", "yay", "paru"]),
+    file!(
+        "pg_dump",
+        [
+            "pg_dump",
+            "pg_dumpall",
+            "pg_restore",
+            "pg_basebackup",
+            "vacuumdb",
+            "reindexdb",
+            "createdb",
+            "dropdb"
+        ]
+    ),
+    file!("pg_isready", ["pg_isready"]),
+    file!("pip", ["pip", "pip3", "pipx"]),
+    file!("pnpm", ["pnpm", "pnpx"]),
+    file!("poetry", ["poetry"]),
+    file!("psql", ["psql"]),
+    file!("pulumi", ["pulumi"]),
+    file!("rclone", ["rclone"]),
+    file!("redis-cli", ["redis-cli", "valkey-cli", "keydb-cli"]),
+    file!("restic", ["restic"]),
+    file!("rsync", ["rsync"]),
+    file!("rustup", ["rustup", "rustup-init"]),
+    file!("scp", ["scp"]),
+    file!("sftp", ["sftp"]),
+    file!("skopeo", ["skopeo", "buildah"]),
+    file!("snap", ["snap"]),
+    file!("sqlite3", ["sqlite3"]),
+    file!("ssh", ["ssh"]),
+    file!("svn", ["svn", "svnsync", "svnrdump"]),
+    file!("sysexits", ["sendmail", "procmail", "msmtp", "maildrop"]),
+    file!("terraform", ["terraform", "tofu", "terragrunt"]),
+    file!("twine", ["twine"]),
+    file!("uv", ["uv", "uvx"]),
+    file!("wget", ["wget", "wget2"]),
+    file!("yarn", ["yarn", "yarnpkg"]),
+    file!("zypper", ["zypper"]),
 ];
 
 /// How deep presets may include one another.
@@ -98,7 +163,7 @@ pub(crate) struct Preset {
     /// One line on what it goes by.
     pub(crate) about: &'static str,
     /// The file names of the programs it is for.
-    pub(crate) programs: Vec<&'static str>,
+    pub(crate) programs: &'static [&'static str],
     /// Its facts, then those of the presets it includes.
     pub(crate) rows: Vec<Row>,
 }
@@ -112,6 +177,8 @@ pub(crate) struct Row {
     pub(crate) codes: Option<CodeSet>,
     /// The regex some line must match, whatever the case; None: any output.
     pub(crate) text: Option<&'static str>,
+    /// Of which each match of the text contains one, in letters of any case, with a `|` between them.
+    pub(crate) words: Option<&'static str>,
     /// Where this is known from.
     pub(crate) source: &'static str,
 }
@@ -195,14 +262,14 @@ impl PresetName {
     pub(crate) fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
-            PresetName::Named(index) => FILES.get(index).map(|file| parsed(*file)),
+            PresetName::Named(index) => FILES.get(index).map(parsed),
         }
     }
 }
 
 /// The preset that `--for` takes by this name, or what is wrong with it.
 pub(crate) fn named(name: &str) -> Result<Preset, String> {
-    let found = index(name).map(|index| parsed(FILES[index]));
+    let found = index(name).map(|index| parsed(&FILES[index]));
     found.ok_or_else(|| {
         let hint = closest(name, names_and_programs());
         format!("{name:?} names no preset; --list-presets alone shows them{hint}")
@@ -210,47 +277,42 @@ pub(crate) fn named(name: &str) -> Result<Preset, String> {
 }
 
 fn names_and_programs() -> impl Iterator<Item = &'static str> {
-    let names = FILES.iter().map(|(name, _)| *name);
-    names.chain(FILES.iter().flat_map(|(_, text)| values_of(text, "program")))
+    let programs = FILES.iter().flat_map(|file| file.programs).copied();
+    names().chain(programs)
 }
 
 /// Where the preset of this name stands, or else the one for the program of this name.
 fn index(name: &str) -> Option<usize> {
-    let named = FILES.iter().position(|(known, _)| *known == name);
+    let named = FILES.iter().position(|file| file.name == name);
     named.or_else(|| index_for_program(name))
 }
 
 fn index_for_program(file_name: &str) -> Option<usize> {
-    let is_for = |(_, text): &(&str, &'static str)| programs(text).any(|program| program == file_name);
-    // Most have the name of their program, and need no look into the others.
-    let named = FILES.iter().position(|(name, _)| *name == file_name);
-    named
-        .filter(|index| is_for(&FILES[*index]))
-        .or_else(|| FILES.iter().position(is_for))
+    FILES.iter().position(|file| file.programs.contains(&file_name))
 }
 
 /// The preset for the program with this file name.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
-    index_for_program(file_name).map(|index| parsed(FILES[index]))
+    index_for_program(file_name).map(|index| parsed(&FILES[index]))
 }
 
 /// What `--for` takes, besides auto.
-pub(crate) fn names() -> Vec<&'static str> {
-    FILES.iter().map(|(name, _)| *name).collect()
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|file| file.name)
 }
 
 /// Every preset, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> {
-    FILES.iter().copied().map(parsed)
+    FILES.iter().map(parsed)
 }
 
-fn parsed((name, text): (&'static str, &'static str)) -> Preset {
+fn parsed(file: &File) -> Preset {
     let mut rows = Vec::new();
-    add_rows(text, DEEPEST, &mut rows);
+    add_rows(file.text, DEEPEST, &mut rows);
     Preset {
-        name,
-        about: values_of(text, "about").next().unwrap_or_default(),
-        programs: programs(text).collect(),
+        name: file.name,
+        about: values_of(file.text, "about").next().unwrap_or_default(),
+        programs: file.programs,
         rows,
     }
 }
@@ -261,8 +323,8 @@ fn add_rows(text: &'static str, deepest: usize, rows: &mut Vec<Row>) {
         return;
     }
     for included in values_of(text, "include") {
-        if let Some((_, text)) = FILES.iter().find(|(known, _)| *known == included) {
-            add_rows(text, deepest - 1, rows);
+        if let Some(file) = FILES.iter().find(|file| file.name == included) {
+            add_rows(file.text, deepest - 1, rows);
         }
     }
 }
@@ -270,16 +332,6 @@ fn add_rows(text: &'static str, deepest: usize, rows: &mut Vec<Row>) {
 /// Whether there is one for the program with this file name.
 pub(crate) fn is_known(file_name: &str) -> bool {
     index_for_program(file_name).is_some()
-}
-
-/// The programs that a preset is for: the first lines.
-fn programs(text: &'static str) -> impl Iterator<Item = &'static str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let (program, others) = rest.strip_prefix("program: ")?.split_once('\n')?;
-        rest = others;
-        Some(program)
-    })
 }
 
 /// The values of the header lines with this key, which come before all rows.
@@ -304,12 +356,14 @@ fn row(line: &'static str) -> Option<Row> {
         codes => Some(values::codes(codes).ok()?),
     };
     let text = Some(fields.next()?).filter(|text| *text != "-");
+    let words = Some(fields.next()?).filter(|words| *words != "-");
     let source = fields.next()?;
     let says_something = (codes.is_some() || text.is_some()) && !source.is_empty();
     (fields.next().is_none() && says_something).then_some(Row {
         verdict,
         codes,
         text,
+        words,
         source,
     })
 }

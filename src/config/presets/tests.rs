@@ -10,9 +10,10 @@ use crate::config::presets::{self, Preset, Row, RowVerdict};
 use crate::search::pattern::Pattern;
 use crate::search::patterns::{LARGEST_SET, MOST_PATTERNS, Patterns};
 use crate::search::scanner::Scanner;
+use crate::search::words::needed::needed;
 
 fn find(name: &str) -> Option<Preset> {
-    presets::index(name).map(|index| presets::parsed(presets::FILES[index]))
+    presets::index(name).map(|index| presets::parsed(&presets::FILES[index]))
 }
 
 fn dir() -> PathBuf {
@@ -48,6 +49,15 @@ fn rows_in(text: &str) -> usize {
     text.lines().filter(|line| is_row(line)).count()
 }
 
+fn known(row: &Row) -> Option<Pattern> {
+    row.text.map(|text| Pattern::known(text, row.words))
+}
+
+fn all_known() -> Vec<Pattern> {
+    let rows: Vec<Row> = presets::all().flat_map(|preset| preset.rows).collect();
+    rows.iter().filter_map(known).collect()
+}
+
 /// Compiled once: there are many, and debug builds are slow at it.
 fn regex(text: &'static str) -> Regex {
     static COMPILED: Mutex<BTreeMap<&str, Regex>> = Mutex::new(BTreeMap::new());
@@ -73,9 +83,7 @@ fn no_line_is_skipped() {
     let files = files();
     for (name, text) in &files {
         for line in text.lines() {
-            let header = ["program: ", "about: ", "include: "]
-                .iter()
-                .any(|key| line.starts_with(key));
+            let header = ["about: ", "include: "].iter().any(|key| line.starts_with(key));
             assert!(header || is_row(line) || line.starts_with("# "), "{name}: {line:?}");
             assert_eq!(line, line.trim_end(), "{name}: space at the end");
         }
@@ -91,8 +99,30 @@ fn no_line_is_skipped() {
             rows_in(text) + included,
             "{name}: a row cannot be read"
         );
-        assert_eq!(preset.programs, values_of(text, "program"), "{name}");
         assert_eq!(preset.about, values_of(text, "about")[0]);
+    }
+}
+
+/// `BLESS=1 cargo test --lib words_are` writes them.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "it is asked of the test")]
+fn words_are_those_of_their_expressions() {
+    for (name, text) in files() {
+        let row = |line: &str| {
+            let mut fields: Vec<&str> = line.split('\t').collect();
+            let words = needed(fields[2]).filter(|_| fields[2] != "-");
+            fields[3] = words.as_deref().unwrap_or("-");
+            fields.join("\t")
+        };
+        let lines = text
+            .lines()
+            .map(|line| if is_row(line) { row(line) } else { line.to_owned() });
+        let right: String = lines.map(|line| line + "\n").collect();
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(dir().join(format!("{name}.preset")), right).unwrap();
+        } else {
+            assert_eq!(text, right, "{name}: BLESS=1 cargo test --lib words_are");
+        }
     }
 }
 
@@ -121,8 +151,7 @@ fn the_own_rows_come_first() {
 /// They are compiled when there is output, and not counted before.
 #[test]
 fn all_of_them_together_are_well_within_the_limits() {
-    let texts = presets::all().flat_map(|preset| preset.rows).filter_map(|row| row.text);
-    let patterns: Vec<_> = texts.map(Pattern::known).collect();
+    let patterns = all_known();
     assert!(patterns.len() < MOST_PATTERNS / 4 * 3, "{}", patterns.len());
     let patterns = Patterns::new(patterns);
     let sizes = patterns.as_slice().iter().map(|pattern| pattern.build().unwrap());
@@ -140,7 +169,8 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
         .collect();
     for preset in presets::all() {
         let texts: Vec<&str> = preset.rows.iter().filter_map(|row| row.text).collect();
-        let patterns = Arc::new(Patterns::new(texts.iter().copied().map(Pattern::known).collect()));
+        let patterns = preset.rows.iter().filter_map(known).collect();
+        let patterns = Arc::new(Patterns::new(patterns));
         for output in samples.iter().chain(INNOCENT) {
             let mut found = vec![false; texts.len()];
             let mut scanner = Scanner::new(Arc::clone(&patterns));
@@ -159,8 +189,7 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
 /// Otherwise every run would have to build what it takes to look for them.
 #[test]
 fn nearly_all_expressions_have_a_word_to_look_for_first() {
-    let texts = presets::all().flat_map(|preset| preset.rows).filter_map(|row| row.text);
-    let patterns = Patterns::new(texts.map(Pattern::known).collect());
+    let patterns = Patterns::new(all_known());
     let always = patterns
         .candidates(b"")
         .into_iter()
@@ -214,7 +243,7 @@ fn every_row_says_what_it_goes_by_and_compiles() {
 fn a_program_has_one_preset() {
     let mut seen = BTreeSet::new();
     for preset in presets::all() {
-        for program in &preset.programs {
+        for program in preset.programs {
             assert!(seen.insert(*program), "{program} is in two presets");
             assert_eq!(presets::for_program(program).map(|found| found.name), Some(preset.name));
             assert_eq!(find(program).map(|found| found.name), Some(preset.name));
