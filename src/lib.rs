@@ -86,7 +86,8 @@ fn style(before: &CommandLine) -> Style {
     }
 }
 
-/// What flags, variables and the configuration file ask for.
+/// What flags, variables and the configuration file ask for. What it takes on the stack is free again for the run.
+#[inline(never)]
 fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
     let variables = environment::backoff_variables();
     let said = Settings::of_command_line(typed)?.or_variables(&variables)?;

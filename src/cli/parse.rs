@@ -86,6 +86,7 @@ pub fn parser() -> Command {
 
 fn parser_of(options: impl IntoIterator<Item = Arg>) -> Command {
     Command::new("backoff")
+        .no_binary_name(true)
         .version(env!("CARGO_PKG_VERSION"))
         .args_override_self(true)
         .disable_help_flag(true)
@@ -113,11 +114,12 @@ pub fn parse(args: &[OsString]) -> Parsed {
     // A command line names few of the options, and to declare all of them takes longer than all else
     // that backoff does before it starts the command.
     let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(args)).collect();
-    if let Ok(matches) = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(args) {
+    let words = args.get(1..).unwrap_or_default();
+    if let Ok(matches) = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(words) {
         return understood(typed(matches, named), args);
     }
     // What is wrong, and which option was meant, only all of them together can tell.
-    match parser().try_get_matches_from(args) {
+    match parser().try_get_matches_from(words) {
         Ok(matches) => understood(typed(matches, OPTIONS), args),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp => help(args),
@@ -186,9 +188,9 @@ fn help(args: &[OsString]) -> Parsed {
     let may_ask = |at: &usize| args[*at].as_bytes().starts_with(b"-");
     let at = (1..args.len())
         .filter(may_ask)
-        .find(|at| asks(&args[..=*at]))
+        .find(|at| asks(&args[1..=*at]))
         .unwrap_or(0);
-    let before = parser().try_get_matches_from(&args[..at]);
+    let before = parser().try_get_matches_from(args.get(1..at).unwrap_or_default());
     let before = before.map(|matches| typed(matches, OPTIONS)).unwrap_or_default();
     if !args[at].as_bytes().starts_with(b"--") {
         return Parsed::Help(Topic::Summary, before);
@@ -321,9 +323,9 @@ mod tests {
         #[test]
         fn options_that_are_not_named_need_not_be_declared(words in proptest::collection::vec(word(), 0..8)) {
             let args: Vec<OsString> = std::iter::once("backoff").chain(words.iter().map(String::as_str)).map(Into::into).collect();
-            let all = parser().try_get_matches_from(&args).map(|matches| typed(matches, OPTIONS));
+            let all = parser().try_get_matches_from(&args[1..]).map(|matches| typed(matches, OPTIONS));
             let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(&args)).collect();
-            let few = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(&args).map(|matches| typed(matches, named));
+            let few = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(&args[1..]).map(|matches| typed(matches, named));
             // What is wrong is for all of them to say.
             prop_assert_eq!(format!("{:?}", few.ok()), format!("{:?}", all.ok()));
         }

@@ -8,6 +8,7 @@ use super::idempotence::Idempotence;
 use super::layers::Layers;
 use super::waits;
 use crate::cli::defaults;
+use crate::config::layer::PolicyRule;
 use crate::config::presets::{PresetName, RowVerdict};
 use crate::config::settings::{Settings, is_on};
 use crate::config::sourced::{Sourced, UsageError, value};
@@ -174,13 +175,16 @@ fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
 
 /// What holds for the failures of each rule of the policy.
 pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<FailureClass>, UsageError> {
-    let class = |rule| {
-        Ok(FailureClass {
-            delays: waits::of_class(&layers.of_rule(rule)?)?,
-            attempts: value(&rule.settings.attempts).flatten(),
-        })
-    };
-    layers.rules().iter().map(class).collect()
+    layers.rules().iter().map(|rule| class(layers, rule)).collect()
+}
+
+/// Few policies have rules, and it takes much of the stack.
+#[inline(never)]
+fn class(layers: &Layers<'_>, rule: &PolicyRule) -> Result<FailureClass, UsageError> {
+    Ok(FailureClass {
+        delays: waits::of_class(&layers.of_rule(rule)?)?,
+        attempts: value(&rule.settings.attempts).flatten(),
+    })
 }
 
 /// Builds what the patterns that were asked for take to be looked for, where some may be too large, or all together. That is

@@ -776,10 +776,10 @@ fn a_rule_may_allow_fewer_attempts() {
     let shown = home.ran("-p ci -n 2 -b 1ms -- sh -c 'echo 429; exit 1'");
     shown.expect_code(1).expect_stderr("gave up after 2 attempts");
     // --reset-after starts all counts again.
-    let script = "test $(wc -l <runs) -ge 4 || sleep 0.3; echo >>runs; exit 7";
+    let script = "test $(wc -l <runs) -ge 2 || sleep 1.2; echo >>runs; exit 7";
     home.write("runs", "");
-    let shown = home.ran(words!("-p ci --reset-after 200ms -- sh -c {}", script));
-    shown.expect_stderr("gave up after 5 attempts");
+    let shown = home.ran(words!("-p ci --reset-after 1s -- sh -c {}", script));
+    shown.expect_stderr("gave up after 3 attempts");
 }
 
 #[test]

@@ -757,8 +757,8 @@ fn a_long_attempt_starts_the_growth_and_the_count_again() {
     let dir = tempfile::tempdir().unwrap();
     let calls = within(&dir, "calls");
     // The second call runs for long.
-    let script = "echo $BACKOFF_ATTEMPT; echo >>\"$0\"; test $(wc -l <\"$0\") != 2 || sleep 0.6; exit 7";
-    let options = "-n 3 -b 10ms -j none --reset-after 500ms";
+    let script = "echo $BACKOFF_ATTEMPT; echo >>\"$0\"; test $(wc -l <\"$0\") != 2 || sleep 1.2; exit 7";
+    let options = "-n 3 -b 10ms -j none --reset-after 1s";
     let shown = run!("{..} -- sh -c {} {}", options, script, calls)
         .expect_code(7)
         .expect_stderr("gave up after 4 attempts in ");
