@@ -37,9 +37,12 @@ pub(crate) fn handle(signal: i32, handler: extern "C" fn(i32)) {
     unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
 }
 
-/// Calls `handler` from now on, with all signals blocked; nothing where the signal cannot be caught.
+/// Calls `handler` from now on, with all signals blocked.
 #[cfg(portable)]
-pub(crate) fn catch(signal: i32, handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut std::ffi::c_void)) {
+pub(crate) fn catch(
+    signal: i32,
+    handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut std::ffi::c_void),
+) -> nix::Result<()> {
     // SAFETY: sigaction is plain data, for which zeroes are valid, and its set is filled. The function may be called at any
     // time.
     unsafe {
@@ -47,7 +50,7 @@ pub(crate) fn catch(signal: i32, handler: extern "C" fn(i32, *mut libc::siginfo_
         action.sa_sigaction = handler as *const () as libc::sighandler_t;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
         libc::sigfillset(&raw mut action.sa_mask);
-        libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        nix::errno::Errno::result(libc::sigaction(signal, &raw const action, std::ptr::null_mut())).map(drop)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::errno::Errno;
-use nix::libc::siginfo_t;
+use nix::libc::{self, siginfo_t};
 use nix::unistd::write;
 
 use super::disposition::{Disposition, catch, disposition, is_ignored, set_default, stop_ignoring_children};
@@ -51,9 +51,11 @@ impl Signals {
             .set(write)
             .map_err(|_| io::Error::other("they are received already"))?;
         let children_ignored = stop_ignoring_children();
+        // Without it no end of an attempt would be noticed.
+        catch(libc::SIGCHLD, record)?;
         // What was ignored stays so. What cannot be caught is left as it is.
         for signal in Signal::all().filter(|signal| !is_ignored(signal.number())) {
-            catch(signal.number(), record);
+            let _ = catch(signal.number(), record);
         }
         Ok(Signals {
             records,
@@ -70,10 +72,12 @@ impl Signals {
 
     /// Lets signals in while this polls. False if it says so, or not all that has come can be seen by polling.
     pub(crate) fn while_heard(&self, poll: impl FnOnce() -> bool) -> bool {
+        let is_all_written = || UNWRITTEN.iter().all(|word| word.load(Ordering::Relaxed) == 0);
         let mask = Mask::none().set();
-        let result = poll();
+        // What was waiting has come now. Of what could not be written, nothing would wake the poll.
+        let result = is_all_written() && poll();
         let _ = mask.and_then(|mask| mask.set());
-        result && UNWRITTEN.iter().all(|word| word.load(Ordering::Relaxed) == 0)
+        result && is_all_written()
     }
 
     /// The mask that the command is to start with.
@@ -135,7 +139,7 @@ impl Signals {
         let _ = mask.unblock();
         let _ = mask.block();
         if is_caught {
-            catch(signal.number(), record);
+            let _ = catch(signal.number(), record);
         }
     }
 
