@@ -16,9 +16,8 @@ fn expect_one_attempt(options: &str, command: &str, code: i32) {
 
 #[test]
 fn while_output_is_waited_for() {
-    // A pause of 0.3 s would end it. A shell that starts `sleep` again and again makes one where the machine is busy.
-    let still_talking =
-        r#"perl -e "\$| = 1; for (1..900) { print qq(x\n); select undef, undef, undef, .01 }" & sleep .9; exit 1"#;
+    // A pause of 0.3 s would end it. Where the machine is busy, not all of four talkers pause at once.
+    let still_talking = r#"perl -e "fork; fork; \$| = 1; for (1..900) { print qq(x\n); select undef, undef, undef, .01 }" & sleep 3; exit 1"#;
     expect_one_attempt("-v -n 2 -b 10ms -i 60s", still_talking, 1);
 }
 
