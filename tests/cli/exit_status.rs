@@ -201,7 +201,7 @@ fn a_chosen_status_on_exhaustion_only() {
     run!("-q -n 2 -b 1ms --exhausted-exit tempfail -- sh -c 'kill $$'").expect_code(75);
     run!("-q -t 20ms -n 1 --exhausted-exit 75 -- sleep 9").expect_code(75);
     run!("-q -d 20ms --exhausted-exit 75 -- sleep 9").expect_code(75);
-    run!("-q -b 1s -d 200ms --exhausted-exit 75 -- false").expect_code(75);
+    run!("-q -b 9s -m 9s -j none -d 5s --exhausted-exit 75 -- false").expect_code(75);
     run!("-q --stop-at-delay 0 --exhausted-exit 75 -- false").expect_code(75);
     run!("-q --stop-exit 1 --exhausted-exit 75 -- false").expect_code(1);
     run!("-q --exhausted-exit 75 -- no-such-command-here").expect_code(127);

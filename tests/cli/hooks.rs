@@ -251,13 +251,13 @@ fn they_have_no_terminal() {
 fn the_deadline_bounds_them() {
     let long = "exec sleep 60";
     let began = Instant::now();
-    let shown = run!("-d 300ms -b 1ms --on-retry {} -- false", long).expect_code(1);
+    let shown = run!("-d 1s -b 1ms --on-retry {} -- false", long).expect_code(1);
     assert!(began.elapsed() < Duration::from_secs(5), "at once: {shown:?}");
     let shown = shown.expect_stderr("backoff: warning: --on-retry failed: ended by the deadline\n");
     shown.expect_stderr("gave up after 1 attempt in ");
 
     let began = Instant::now();
-    let shown = run!("-d 300ms -n 1 --on-give-up {} -- false", long).expect_code(1);
+    let shown = run!("-d 1s -n 1 --on-give-up {} -- false", long).expect_code(1);
     assert!(began.elapsed() >= Duration::from_secs(5), "it has some time: {shown:?}");
     shown.expect_stderr("backoff: warning: --on-give-up failed: ended by the deadline\n");
 }

@@ -32,7 +32,7 @@ fn that_kill_was_needed_is_said() {
         let shown = run!("-n 1 -t 100ms -k 10s {..} -- sleep 30", obeys);
         assert!(!shown.stderr.contains("needed"), "{shown:?}");
     }
-    run!("-n 2 -b 1ms -k 100ms -d 300ms --on-retry {} -- false", deaf)
+    run!("-n 2 -b 1ms -k 100ms -d 1s --on-retry {} -- false", deaf)
         .expect_stderr("--on-retry failed: ended by the deadline and needed KILL\n");
 }
 

@@ -94,7 +94,7 @@ fn a_log_and_a_report_in_a_named_pipe() {
         ("--log-file", "going on without it\n"),
         ("--report", "nobody reads it\n"),
     ] {
-        let mut command = backoff(words!("-d 300ms -n 2 -b 1ms {} {} -- sh -c 'exit 3'", option, path));
+        let mut command = backoff(words!("-d 1s -n 2 -b 1ms {} {} -- sh -c 'exit 3'", option, path));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         assert_eq!(end(&mut child).code(), Some(3), "{option}");
         let mut said = String::new();
@@ -183,7 +183,7 @@ fn after_room(options: impl Words) -> String {
     let hook = format!("touch {called}; until test -e {drained}; do sleep 0.02; done; exit 9");
     let (mut reader, full) = full_pipe();
     let mut filling = vec![0; capacity(&reader)];
-    let mut command: Command = backoff(words!("-d 300ms -n 1 --on-give-up {} {..} -- false", hook, options));
+    let mut command: Command = backoff(words!("-d 1s -n 1 --on-give-up {} {..} -- false", hook, options));
     let mut child = command.stderr(full).spawn().unwrap();
     drop(command);
     eventually("the hook", || std::fs::exists(&called).unwrap());

@@ -91,9 +91,9 @@ fn no_failure_came() {
     run!("--until failure -n 3 -- true")
         .expect_code(1)
         .expect_stderr(": no failure came (no attempt is left: --attempts 3)\n");
-    run!("--until failure --every 100ms -d 500ms -- true")
+    run!("--until failure --every 2s -d 3s -- true")
         .expect_code(1)
-        .expect_stderr(": no failure came (the next attempt would begin after the deadline: --deadline 500ms)\n");
+        .expect_stderr(": no failure came (the next attempt would begin after the deadline: --deadline 3s)\n");
     // An attempt that the deadline ends has not failed.
     run!("--until failure -d 300ms -- sleep 30")
         .expect_code(1)
