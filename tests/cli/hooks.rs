@@ -39,7 +39,7 @@ fn they_see_what_happened() {
 
 #[test]
 fn what_an_attempt_died_of_is_no_option_of_a_run_inside() {
-    let inner = "backoff -n 1 --signal TERM -t 100ms -- sh -c 'trap \"echo got TERM; exit\" TERM; sleep 5 & wait'";
+    let inner = "backoff -n 1 --signal TERM -t 500ms -- sh -c 'trap \"echo got TERM; exit\" TERM; sleep 5 & wait'";
     let by_default = inner.replace("--signal TERM ", "");
     for hook in [inner, &by_default] {
         let script = "backoff -q -n 1 --on-give-up \"$HOOK\" -- sh -c 'kill -USR1 $$'";

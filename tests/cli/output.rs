@@ -192,7 +192,7 @@ fn a_match_split_over_writes_is_seen() {
     once("--fail-match 'ab|ba'", "printf a; printf b >&2").expect_code(0);
     // The last line of what had to be ended counts, too: a prompt.
     let prompt = "printf password:; exec sleep 60";
-    thrice("-t 100ms --stop-match 'password:$'", prompt)
+    thrice("-t 500ms --stop-match 'password:$'", prompt)
         .expect_code(124)
         .expect_stderr("gave up after 1 attempt");
     // What one attempt left unfinished is no part of the next one's.
