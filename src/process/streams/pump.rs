@@ -12,6 +12,8 @@ use crate::process::sys::fd::{to_nix, widen_pipe};
 
 /// Taken from the pipe at once.
 const CHUNK: usize = 64 * 1024;
+/// At first: no more memory is taken for an output that stays silent, or nearly so.
+const FIRST: usize = 1024;
 /// A command that writes faster than it is read gets a wider pipe after it was full so many times, so that the two do
 /// not wait for each other all the time: it makes the most of two processors, up to four times as fast. Not before,
 /// as what all pipes of a user may hold is limited.
@@ -127,10 +129,15 @@ impl OutputPump {
     /// Reads into the buffer.
     fn take(&mut self, destination: &mut OutputDestination) -> Option<usize> {
         let source = self.source.as_ref()?;
-        self.buffer.clear();
-        self.buffer.reserve(CHUNK);
-        // Into memory that nothing was written to: of a silent command no page of it is touched.
-        let count = match rustix::io::read(source, spare_capacity(&mut self.buffer)).map_err(to_nix) {
+        let read = if self.buffer.capacity() == 0 {
+            let mut first = [0; FIRST];
+            rustix::io::read(source, &mut first).inspect(|count| self.buffer.extend_from_slice(&first[..*count]))
+        } else {
+            self.buffer.clear();
+            self.buffer.reserve(CHUNK);
+            rustix::io::read(source, spare_capacity(&mut self.buffer))
+        };
+        let count = match read.map_err(to_nix) {
             Ok(count) => count,
             Err(Errno::EAGAIN | Errno::EINTR) => return None,
             Err(Errno::EIO) if self.is_terminal => 0,
