@@ -1,5 +1,6 @@
 //! One output of an attempt on its way from the command's pipe to its destination.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -12,8 +13,9 @@ use crate::process::sys::fd::{to_nix, widen_pipe};
 
 /// Taken from the pipe at once.
 const CHUNK: usize = 64 * 1024;
-/// At first: no more memory is taken for an output that stays silent, or nearly so.
-const FIRST: usize = 1024;
+/// At first, from the stack: an output that stays silent takes no memory. It is what a pipe takes at once of several
+/// writers (PIPE_BUF), so that a first line that is not torn by then is not torn here.
+const FIRST: usize = 4096;
 /// A command that writes faster than it is read gets a wider pipe after it was full so many times, so that the two do
 /// not wait for each other all the time: it makes the most of two processors, up to four times as fast. Not before,
 /// as what all pipes of a user may hold is limited.
@@ -130,8 +132,11 @@ impl OutputPump {
     fn take(&mut self, destination: &mut OutputDestination) -> Option<usize> {
         let source = self.source.as_ref()?;
         let read = if self.buffer.capacity() == 0 {
-            let mut first = [0; FIRST];
-            rustix::io::read(source, &mut first).inspect(|count| self.buffer.extend_from_slice(&first[..*count]))
+            let mut first = [MaybeUninit::uninit(); FIRST];
+            rustix::io::read(source, &mut first).map(|(first, _)| {
+                self.buffer.extend_from_slice(first);
+                first.len()
+            })
         } else {
             self.buffer.clear();
             self.buffer.reserve(CHUNK);
