@@ -10,4 +10,7 @@ pub mod scanner;
 mod size;
 mod threads;
 mod walk;
-pub(crate) mod words;
+mod words;
+
+#[cfg(test)]
+pub(crate) use words::needed::needed;

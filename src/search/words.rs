@@ -14,7 +14,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use super::pattern::Pattern;
 
 #[cfg(test)]
-pub(crate) mod needed;
+pub(super) mod needed;
 
 #[derive(Debug, Clone)]
 pub(super) struct Words {

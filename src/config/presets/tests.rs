@@ -7,10 +7,10 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::samples::{INNOCENT, PERMANENT, REFUSED, Sample, TRANSIENT};
 use crate::config::presets::{self, Preset, Row, RowVerdict};
+use crate::search::needed;
 use crate::search::pattern::Pattern;
 use crate::search::patterns::{LARGEST_SET, MOST_PATTERNS, Patterns};
 use crate::search::scanner::Scanner;
-use crate::search::words::needed::needed;
 
 fn find(name: &str) -> Option<Preset> {
     presets::index(name).map(|index| presets::parsed(&presets::FILES[index]))
@@ -110,7 +110,7 @@ fn words_are_those_of_their_expressions() {
     for (name, text) in files() {
         let row = |line: &str| {
             let mut fields: Vec<&str> = line.split('\t').collect();
-            let words = needed(fields[2]).filter(|_| fields[2] != "-");
+            let words = needed(fields[2]);
             fields[3] = words.as_deref().unwrap_or("-");
             fields.join("\t")
         };

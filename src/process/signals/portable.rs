@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::errno::Errno;
-use nix::libc::{self, siginfo_t};
+use nix::libc::siginfo_t;
 use nix::unistd::write;
 
 use super::disposition::{Disposition, catch, disposition, is_ignored, set_default, stop_ignoring_children};
@@ -51,11 +51,13 @@ impl Signals {
             .set(write)
             .map_err(|_| io::Error::other("they are received already"))?;
         let children_ignored = stop_ignoring_children();
-        // Without it no end of an attempt would be noticed.
-        catch(libc::SIGCHLD, record)?;
-        // What was ignored stays so. What cannot be caught is left as it is.
+        // What was ignored stays so. What cannot be caught is left as it is, but for CHLD: no end of an attempt would be
+        // noticed.
         for signal in Signal::all().filter(|signal| !is_ignored(signal.number())) {
-            let _ = catch(signal.number(), record);
+            let caught = catch(signal.number(), record);
+            if signal == Signal::CHLD {
+                caught?;
+            }
         }
         Ok(Signals {
             records,
