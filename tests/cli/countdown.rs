@@ -45,18 +45,15 @@ fn expect_nothing_stale(lines: &[String]) {
 
 #[test]
 fn it_counts_and_is_gone_before_the_next_attempt() {
-    let shown = shown("", "");
-    let rest = shown.split("; retrying in 1.5s\r\n").nth(1).unwrap();
-    let frames: Vec<&str> = rest.split(FRAME).collect();
+    // Nearly a second is left for the first frame to be late.
+    let shown = on_terminal(80, "", "-n 2 --delays 2.9s -j none", FAILS).rest();
+    let rest = shown.split("; retrying in 2.9s\r\n").nth(1).unwrap();
+    let frames: Vec<&str> = rest.split(FRAME).skip(1).collect();
     assert_eq!(frames.len(), 3, "redrawn once a second: {shown:?}");
-    assert!(
-        frames[1].contains("backoff: sh: attempt 2 of 2 in 2s (exit 7)\x1b[K"),
-        "{frames:?}"
-    );
-    assert!(
-        frames[2].contains("backoff: sh: attempt 2 of 2 in 1s (exit 7)\x1b[K"),
-        "{frames:?}"
-    );
+    for (frame, left) in frames.iter().zip([3, 2, 1]) {
+        let wanted = format!("backoff: sh: attempt 2 of 2 in {left}s (exit 7)\x1b[K");
+        assert!(frame.contains(&wanted), "{frames:?}");
+    }
     let lines = on_terminal(100, "", WAITS, FAILS).last_rows();
     assert_eq!(lines.len(), 4, "{lines:#?}");
     assert_eq!([&*lines[0], &*lines[2]], ["attempt 1", "attempt 2"]);

@@ -803,13 +803,20 @@ fn a_daemon_that_keeps_the_pipe_is_not_waited_for() {
 
 #[test]
 fn a_pipelines_last_words_are_heard() {
+    // They are waited for while it is not silent for long, and on a busy machine any of these pauses may become long.
+    let in_one_of_five = |run: &dyn Fn() -> bool| (0..5).any(|_| run());
     let script = "exec > >(sleep 0.02; echo last; sleep 0.02; echo words); exit 3";
     for rules in ["-r x", "--stdout final", "--retry-if 'exit 1'"] {
-        let shown = run!("{..} -q -n 1 -- bash -c {}", rules, script).expect_code(3);
-        assert_eq!(shown.stdout, "last\nwords\n", "{rules:?}");
+        let are_heard = || {
+            let shown = run!("{..} -q -n 1 -- bash -c {}", rules, script).expect_code(3);
+            assert!("last\nwords\n".starts_with(&shown.stdout), "{rules:?} {shown:?}");
+            shown.stdout == "last\nwords\n"
+        };
+        assert!(in_one_of_five(&are_heard), "{rules:?}");
     }
     let script = "exec > >(sleep 0.02; printf 'bad end'); exit 0";
-    run!("-q -n 1 --fail-match 'bad end$' -- bash -c {}", script).expect_code(1);
+    let is_heard = || run!("-q -n 1 --fail-match 'bad end$' -- bash -c {}", script).code() == Some(1);
+    assert!(in_one_of_five(&is_heard));
 }
 
 #[test]
