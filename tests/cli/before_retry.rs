@@ -136,7 +136,7 @@ fn without_a_place_for_the_file_it_runs_all_the_same() {
 #[test]
 fn the_deadline_bounds_it() {
     let began = Instant::now();
-    let args = "-d 1s -k 100ms -b 1ms --exhausted-exit 75 --before-retry 'exec sleep 60'";
+    let args = "-d 2s -k 100ms -b 1ms --exhausted-exit 75 --before-retry 'exec sleep 60'";
     let shown = run!("{..} -- sh -c 'echo try; exit 3'", args).expect_code(75);
     assert!(began.elapsed() < Duration::from_secs(8), "{shown:?}");
     assert_eq!(shown.stdout, "try\n");

@@ -805,7 +805,7 @@ fn the_first_rule_that_applies_decides() {
     assert_eq!(wait("", "kill -HUP $$"), "34ms");
     assert_eq!(wait("", "kill -TERM $$"), "1ms");
     assert_eq!(wait("-t 100ms", "sleep 9"), "35ms");
-    assert_eq!(wait("-t 500ms", "echo both; sleep 9"), "33ms");
+    assert_eq!(wait("-t 1s", "echo both; sleep 9"), "33ms");
     // Text in either stream, as the other rules have it.
     assert_eq!(wait("--match-on stderr", "echo both; exit 4"), "1ms");
     assert_eq!(wait("--match-on stderr", "echo both >&2; exit 4"), "33ms");

@@ -296,10 +296,10 @@ fn a_slow_reader_gets_all_of_it() {
 fn a_timed_out_attempt_prints_what_it_had_said() {
     let began = Instant::now();
     for (rules, stubborn) in [
-        ("-t 500ms", ""),
-        ("-d 500ms", ""),
-        ("-i 500ms", ""),
-        ("-t 500ms -k 50ms", "trap \"\" TERM;"),
+        ("-t 1s", ""),
+        ("-d 1s", ""),
+        ("-i 1s", ""),
+        ("-t 1s -k 50ms", "trap \"\" TERM;"),
     ] {
         let script = format!("{stubborn} echo part; sleep 60 & wait; wait");
         let rules = words!("{..} --stdout final --stderr failure", rules);

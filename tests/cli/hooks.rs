@@ -39,7 +39,7 @@ fn they_see_what_happened() {
 
 #[test]
 fn what_an_attempt_died_of_is_no_option_of_a_run_inside() {
-    let inner = "backoff -n 1 --signal TERM -t 500ms -- sh -c 'trap \"echo got TERM; exit\" TERM; sleep 5 & wait'";
+    let inner = "backoff -n 1 --signal TERM -t 1s -- sh -c 'trap \"echo got TERM; exit\" TERM; sleep 5 & wait'";
     let by_default = inner.replace("--signal TERM ", "");
     for hook in [inner, &by_default] {
         let script = "backoff -q -n 1 --on-give-up \"$HOOK\" -- sh -c 'kill -USR1 $$'";
@@ -106,7 +106,7 @@ fn giving_up_has_many_reasons() {
     for args in [
         "-n 1 -- false",
         "--stop-exit 1 -- false",
-        "-d 1s -b 1h -m 1h -- false",
+        "-d 9s -b 1h -m 1h -- false",
         "-- no-such-command",
     ] {
         let shown = run!("-q --on-give-up 'echo $BACKOFF_EXIT' {..}", args);

@@ -167,7 +167,7 @@ fn entries_without_an_equals_sign_survive() {
 fn the_variables_of_an_attempt() {
     let script = "echo \"$BACKOFF_ATTEMPT/$BACKOFF_ATTEMPT_LIMIT [$BACKOFF_PREVIOUS_EXIT] $BACKOFF_DEPTH $BACKOFF_RUN_ID $BACKOFF_ELAPSED\"; \
                   case $BACKOFF_ATTEMPT in 1) exit 7;; 2) kill -KILL $$;; 3) sleep 9;; esac";
-    let shown = run!("-b 1ms -t 300ms -- sh -c {}", script).expect_code(0);
+    let shown = run!("-b 1ms -t 1s -- sh -c {}", script).expect_code(0);
     let lines: Vec<Vec<&str>> = shown.stdout.lines().map(|line| line.split(' ').collect()).collect();
     let column = |i: usize| lines.iter().map(|line| line[i]).collect::<Vec<_>>();
     assert_eq!(column(0), ["1/5", "2/5", "3/5", "4/5"]);

@@ -128,7 +128,7 @@ fn json_names_each_reason_to_give_up() {
     for (args, reason) in [
         ("-n 1 -- false", "attempts"),
         ("--stop-exit 1 -- false", "permanent"),
-        ("-d 1s -b 1h -m 1h -- false", "deadline"),
+        ("-d 9s -b 1h -m 1h -- false", "deadline"),
         ("--stop-at-delay 1ms -- false", "delay"),
         (
             "--retry-after --max-retry-after 1s -- sh -c 'echo Retry-After: 9; exit 1'",

@@ -271,7 +271,7 @@ fn a_signal_ends_both() {
 
 #[test]
 fn an_outer_time_out_ends_the_inner_tree() {
-    let mut live = live!("-q -n 1 -t 400ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'", *BIN);
+    let mut live = live!("-q -n 1 -t 1500ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'", *BIN);
     let sleep: i32 = live.line().parse().unwrap();
     live.finish().expect_code(124);
     assert!(!is_alive(sleep));

@@ -419,7 +419,7 @@ fn every_option_has_a_working_variable() {
         (
             "retry-after",
             "1",
-            "-d 1s -- sh -c 'echo Retry-After: 60; exit 1'",
+            "-d 9s -- sh -c 'echo Retry-After: 60; exit 1'",
             "after the deadline",
         ),
         (

@@ -192,7 +192,7 @@ fn a_match_split_over_writes_is_seen() {
     once("--fail-match 'ab|ba'", "printf a; printf b >&2").expect_code(0);
     // The last line of what had to be ended counts, too: a prompt.
     let prompt = "printf password:; exec sleep 60";
-    thrice("-t 500ms --stop-match 'password:$'", prompt)
+    thrice("-t 1s --stop-match 'password:$'", prompt)
         .expect_code(124)
         .expect_stderr("gave up after 1 attempt");
     // What one attempt left unfinished is no part of the next one's.
@@ -691,9 +691,9 @@ fn a_wait_too_long_is_not_waited_for() {
 #[test]
 fn silence_ends_an_attempt() {
     let began = Instant::now();
-    let shown = run!("-n 1 -i 500ms -- sh -c 'echo out; exec sleep 60'").expect_code(124);
+    let shown = run!("-n 1 -i 1s -- sh -c 'echo out; exec sleep 60'").expect_code(124);
     assert_eq!(shown.stdout, "out\n");
-    shown.expect_stderr(": no output for 500ms (--idle-timeout) (");
+    shown.expect_stderr(": no output for 1s (--idle-timeout) (");
     let passed_on = |redirect: &str, keep: &str| {
         // Longer in all than the limit, with pauses that are much shorter.
         let script = format!("for i in 1 2 3 4; do sleep 0.8; echo $i {redirect}; done; exec sleep 60");
@@ -839,7 +839,7 @@ fn signals_pass_while_output_is_observed() {
 
 #[test]
 fn a_bound_holds_though_nobody_reads_the_output() {
-    for bound in ["-d 200ms", "-t 200ms -n 1"] {
+    for bound in ["-d 1s", "-t 1s -n 1"] {
         let mut stuck = live!("{..} -r x -- yes", bound);
         stuck.expect_line("y");
         let status = stuck.ends_unread();

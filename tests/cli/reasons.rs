@@ -23,16 +23,16 @@ fn a_time_out_names_its_bound() {
 #[test]
 fn that_kill_was_needed_is_said() {
     let deaf = "trap '' TERM; echo on; sleep 30; sleep 30";
-    let shown = run!("-n 2 -b 1ms -t 100ms -k 100ms -- sh -c {}", deaf).expect_code(124);
+    let shown = run!("-n 2 -b 1ms -t 1s -k 100ms -- sh -c {}", deaf).expect_code(124);
     shown
-        .expect_stderr(" failed: timed out (--timeout 100ms) and needed KILL after ")
-        .expect_stderr(": timed out (--timeout 100ms) and needed KILL (no attempt");
-    run!("-n 1 -d 100ms -k 100ms -- sh -c {}", deaf).expect_stderr(": ended by the deadline and needed KILL (");
+        .expect_stderr(" failed: timed out (--timeout 1s) and needed KILL after ")
+        .expect_stderr(": timed out (--timeout 1s) and needed KILL (no attempt");
+    run!("-n 1 -d 1s -k 100ms -- sh -c {}", deaf).expect_stderr(": ended by the deadline and needed KILL (");
     for obeys in ["-s TERM", "-s KILL"] {
         let shown = run!("-n 1 -t 100ms -k 10s {..} -- sleep 30", obeys);
         assert!(!shown.stderr.contains("needed"), "{shown:?}");
     }
-    run!("-n 2 -b 1ms -k 100ms -d 1s --on-retry {} -- false", deaf)
+    run!("-n 2 -b 1ms -k 100ms -d 2s --on-retry {} -- false", deaf)
         .expect_stderr("--on-retry failed: ended by the deadline and needed KILL\n");
 }
 

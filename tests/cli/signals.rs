@@ -565,7 +565,7 @@ fn a_command_in_its_group_gets_the_signal_of_a_bound_once() {
     for leaves in ["", "setpgrp(0, getppid())"] {
         let script = "$| = 1; $SIG{TERM} = sub { $got++ }; eval shift; sleep 1 until $got; \
                       select undef, undef, undef, 0.3; print \"$got\\n\"";
-        let command = words!("-n 1 -q -t 300ms -k 5s -- perl -e {} {}", script, leaves);
+        let command = words!("-n 1 -q -t 1s -k 5s -- perl -e {} {}", script, leaves);
         let shown = run(&mut detached(command)).expect_code(124);
         assert_eq!(shown.stdout, "1\n", "{leaves}");
     }

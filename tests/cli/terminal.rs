@@ -276,7 +276,7 @@ fn term_to_backoff_alone_reaches_the_command() {
 #[test]
 fn a_time_out_ends_the_tree_in_a_shared_group() {
     let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 1 -t 300ms -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?");
+    terminal.command("backoff -n 1 -t 2s -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?");
     let shell = terminal.pid();
     eventually("both run", || descendants_named(shell, "sleep") == 2);
     terminal.expect("status-124");

@@ -51,7 +51,7 @@ fn expect_ends(cases: &[(i32, &str)]) {
         .iter()
         .map(|(_, args)| {
             let (reader, full) = full_pipe();
-            let mut command = backoff(words!("-d 300ms {..}", args));
+            let mut command = backoff(words!("-d 1s {..}", args));
             let command = command.stdout(full.try_clone().unwrap()).stderr(full);
             (reader, command.spawn().unwrap())
         })
@@ -94,7 +94,7 @@ fn a_log_and_a_report_in_a_named_pipe() {
         ("--log-file", "going on without it\n"),
         ("--report", "nobody reads it\n"),
     ] {
-        let mut command = backoff(words!("-d 1s -n 2 -b 1ms {} {} -- sh -c 'exit 3'", option, path));
+        let mut command = backoff(words!("-d 2s -n 2 -b 1ms {} {} -- sh -c 'exit 3'", option, path));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         assert_eq!(end(&mut child).code(), Some(3), "{option}");
         let mut said = String::new();
@@ -143,7 +143,7 @@ fn kept_output_that_is_cut_off_is_told() {
     let (_reader, full) = full_pipe();
     let dir = tempfile::tempdir().unwrap();
     let report = within(&dir, "report");
-    let mut command = backoff(words!("-d 300ms --stdout final --report {} -- echo hello", report));
+    let mut command = backoff(words!("-d 1s --stdout final --report {} -- echo hello", report));
     let mut child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
     assert_eq!(end(&mut child).code(), Some(124));
     let mut said = String::new();
@@ -158,10 +158,7 @@ fn kept_output_that_is_cut_off_is_told() {
         lines[1].starts_with("backoff: echo: gave up after 1 attempt in "),
         "{said}"
     );
-    assert!(
-        lines[1].ends_with(": ended by the deadline (--deadline 300ms)"),
-        "{said}"
-    );
+    assert!(lines[1].ends_with(": ended by the deadline (--deadline 1s)"), "{said}");
     let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
     assert_eq!(report["result"], "gave_up");
     assert_eq!(report["gave_up"], "deadline");

@@ -119,7 +119,7 @@ fn post_of_curl() {
     }
     // backoff's own bound tells no more.
     let shown = tried(words!(
-        "-t 300ms --for auto -- sh -c {}",
+        "-t 1s --for auto -- sh -c {}",
         format!("curl -qsSf -d x {url}/silent")
     ));
     is_final(shown, 124);

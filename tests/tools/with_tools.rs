@@ -540,7 +540,7 @@ fn process_1_exits_with_128_and_the_signal() {
 
 fn process_1_times_out_a_tree() {
     let script = "sleep 60 & setsid sleep 60 & trap '' TERM; wait; while :; do sleep 0.01; done";
-    let live = as_process_1(words!("-q -n 2 -b 1ms -t 200ms -k 200ms -- bash -c {}", script));
+    let live = as_process_1(words!("-q -n 2 -b 1ms -t 1s -k 200ms -- bash -c {}", script));
     live.finish().expect_code(124);
 }
 
@@ -578,7 +578,7 @@ fn in_a_new_process_namespace_it_runs() {
 fn a_group_gets_its_time_without_proc() {
     let script = "sh -c 'trap \"sleep 0.3; echo cleaned; exit\" TERM; sleep 50 & wait' & sleep 50";
     let mut command = clean("unshare");
-    let line = "--pid --fork --map-root-user {} -q -n 1 -t 300ms -k 2s -- sh -c {}";
+    let line = "--pid --fork --map-root-user {} -q -n 1 -t 1s -k 2s -- sh -c {}";
     let shown = run(command.args(words!(line, *BIN, script))).expect_code(124);
     assert_eq!(shown.stdout, "cleaned\n");
 }
@@ -589,7 +589,7 @@ fn members_end_where_pidfds_do_not_work() {
         let inject = format!("inject={call}:error=ENOSYS");
         command.args(words!("-qq -o /dev/null -e {} {} -q", inject, *BIN));
         let script = "setsid sleep 50 >/dev/null 2>&1 & echo $!; sleep 50";
-        let shown = run(command.args(words!("-n 1 -t 300ms -k 300ms -- sh -c {}", script))).expect_code(124);
+        let shown = run(command.args(words!("-n 1 -t 1s -k 300ms -- sh -c {}", script))).expect_code(124);
         let member: i32 = shown.stdout.trim().parse().unwrap();
         eventually("it ends", || !is_alive(member));
     }
@@ -601,7 +601,7 @@ fn without_proc_the_group_still_ends() {
     let own = std::process::id();
     let script = format!("(trap \"\" TERM; echo $$; exec sleep 60.{own}) & wait");
     let mut command = clean("unshare");
-    let line = r#"--pid --fork --map-root-user sh -c '"$0" "$@"; exit $?' {} -q -n 1 -t 200ms -- bash -c {}"#;
+    let line = r#"--pid --fork --map-root-user sh -c '"$0" "$@"; exit $?' {} -q -n 1 -t 1s -- bash -c {}"#;
     run(command.args(words!(line, *BIN, script))).expect_code(124);
     eventually("sleep ends", || {
         !run(&mut shell(&format!("pgrep -f 'sleep 60[.]{own}'")))
