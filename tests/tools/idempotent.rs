@@ -131,7 +131,7 @@ fn post_with_key() {
     for (path, code) in MAYBE_DONE {
         let key = "idempotency-KEY: 17";
         let shown = tried(words!(
-            "--for curl -- curl -qsSf -m 0.5 -d x -H {} {}",
+            "--for curl -- curl -qsSf -m 2 -d x -H {} {}",
             key,
             format!("{url}/{path}")
         ));
@@ -155,7 +155,7 @@ fn idempotent() {
     for (path, code) in MAYBE_DONE {
         for (options, method) in [("", "GET"), ("-X DELETE", "DELETE"), ("-X PUT -d x", "PUT")] {
             let shown = tried(words!(
-                "--for curl -- curl -qsSf -m 0.5 {..} {}",
+                "--for curl -- curl -qsSf -m 2 {..} {}",
                 options,
                 format!("{url}/{path}")
             ));

@@ -159,6 +159,8 @@ pub(super) const REFUSED: &[Sample] = &[
     ("curl", 35, "curl: (35) OpenSSL SSL_connect: Connection reset by peer in connection to example.org:443 "),
     ("curl", 28, "curl: (28) Failed to connect to 127.0.0.1 port 49263 after 500 ms: Timeout was reached"),
     ("curl", 28, "curl: (28) Connection timed out after 500 milliseconds"),
+    ("curl", 28, "curl: (28) Connection timeout after 300 ms"),
+    ("curl", 28, "curl: (28) Connection time-out"),
     ("curl", 28, "curl: (28) SSL connection timeout"),
     ("aws", 255, "\nAn error occurred (ThrottlingException) when calling the DescribeStacks operation: Rate exceeded"),
     ("wget", 4, "wget: unable to resolve host address ‘nosuch.invalid’"),
