@@ -74,8 +74,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
 
 /// How help is to look. It is shown whatever else is wrong, so that only what can be read counts.
 fn style(before: &CommandLine) -> Style {
-    let said = Settings::of_command_line(before).unwrap_or_default();
-    let said = said.or_variables(&environment::backoff_variables()).unwrap_or_default();
+    let mut said = Settings::of_command_line(before).unwrap_or_default();
+    let _ = said.fill_in_variables(&environment::backoff_variables());
     Style {
         width: columns(stdio::OUT).map_or(80, usize::from),
         colour: match value(&said.color).unwrap_or(defaults::COLOR) {
@@ -90,7 +90,8 @@ fn style(before: &CommandLine) -> Style {
 #[inline(never)]
 fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
     let variables = environment::backoff_variables();
-    let said = Settings::of_command_line(typed)?.or_variables(&variables)?;
+    let mut said = Settings::of_command_line(typed)?;
+    said.fill_in_variables(&variables)?;
     let config = Config::load(&said)?;
     let request = plan::resolve::resolve(&said, &typed.command, &variables, &config)?;
     Ok((config, request))

@@ -74,7 +74,7 @@ struct Document<'a> {
 }
 
 /// `[defaults]` and the policies, in the order in which they stand.
-pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Layer, Vec<Policy>), UsageError> {
+pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Option<Box<Layer>>, Vec<Policy>), UsageError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -113,7 +113,12 @@ pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Layer, Vec<Policy>)
     }
     // Only now what the values mean: a mistake of form may be why one cannot be read.
     let policies: Result<Vec<Policy>, UsageError> = policies.into_iter().map(Table::policy).collect();
-    Ok((Layer::read(defaults)?, policies?))
+    let defaults = if defaults.is_empty() {
+        None
+    } else {
+        Some(Box::new(Layer::read(defaults)?))
+    };
+    Ok((defaults, policies?))
 }
 
 /// A policy as it is written.

@@ -48,7 +48,7 @@ impl Entry {
 }
 
 /// `[defaults]`, or what a policy sets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Layer {
     /// As they were written, in order.
     pub(crate) entries: Vec<Entry>,

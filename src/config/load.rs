@@ -16,8 +16,8 @@ use crate::run::text::printable;
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) file: ConfigFile,
-    /// `[defaults]`
-    pub(crate) defaults: Layer,
+    /// `[defaults]`, if it says anything.
+    pub(crate) defaults: Option<Box<Layer>>,
     /// The user's own, in the order of the file.
     pub(crate) policies: Vec<Rc<Policy>>,
 }
@@ -60,7 +60,7 @@ impl Config {
     fn without(file: ConfigFile) -> Config {
         Config {
             file,
-            defaults: Layer::default(),
+            defaults: None,
             policies: Vec::new(),
         }
     }

@@ -60,14 +60,11 @@ macro_rules! settings {
             }
 
             /// Fills in what only the weaker one says.
-            #[inline(never)]
-            pub(crate) fn or(self, weaker: &Settings) -> Settings {
-                Settings {
-                    $($one: self.$one.or_else(|| weaker.$one.clone()),)*
-                    $($list: if self.$list.is_empty() { weaker.$list.clone() } else { self.$list },)*
-                    $($path: self.$path.or_else(|| weaker.$path.clone()),)*
-                    $($switch: self.$switch.or_else(|| weaker.$switch.clone()),)*
-                }
+            pub(crate) fn fill_in(&mut self, weaker: &Settings) {
+                $(if self.$one.is_none() { self.$one.clone_from(&weaker.$one); })*
+                $(if self.$list.is_empty() { self.$list.clone_from(&weaker.$list); })*
+                $(if self.$path.is_none() { self.$path.clone_from(&weaker.$path); })*
+                $(if self.$switch.is_none() { self.$switch.clone_from(&weaker.$switch); })*
             }
 
             /// What was said of an option; several statements only of one that may be repeated.
@@ -199,11 +196,10 @@ impl Settings {
 
     /// Adds what the `BACKOFF_*` variables say of options that this does not speak of. What a stronger source
     /// overrides is not even read.
-    pub(crate) fn or_variables(self, variables: &[(OsString, OsString)]) -> Result<Settings, UsageError> {
+    pub(crate) fn fill_in_variables(&mut self, variables: &[(OsString, OsString)]) -> Result<(), UsageError> {
         if variables.is_empty() {
-            return Ok(self);
+            return Ok(());
         }
-        let mut weaker = Settings::default();
         for opt in OPTIONS {
             let Some(text) = found(variables, |name| opt.has_variable(name.as_bytes())) else {
                 continue;
@@ -211,10 +207,10 @@ impl Settings {
             // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
             let is_of_outer = opt.long == "signal" && variable(variables, "BACKOFF_EXIT").is_some();
             if !is_of_outer && !opt.is_action() && self.statements(opt).is_empty() {
-                weaker.set(opt, text, Source::Variable)?;
+                self.set(opt, text, Source::Variable)?;
             }
         }
-        Ok(self.or(&weaker))
+        Ok(())
     }
 }
 
@@ -273,14 +269,14 @@ mod tests {
     #[test]
     fn the_stronger_source_wins_option_by_option() {
         let opt = |long| crate::cli::table::option(long);
-        let mut strong = Settings::default();
-        strong.set(opt("base"), "2s".as_ref(), Source::Flag).unwrap();
-        strong.set(opt("retry-match"), "a".as_ref(), Source::Flag).unwrap();
+        let mut both = Settings::default();
+        both.set(opt("base"), "2s".as_ref(), Source::Flag).unwrap();
+        both.set(opt("retry-match"), "a".as_ref(), Source::Flag).unwrap();
         let mut weak = Settings::default();
         for (long, text) in [("base", "1s"), ("max-delay", "9s"), ("retry-match", "b"), ("pty", "1")] {
             weak.set(opt(long), text.as_ref(), Source::Variable).unwrap();
         }
-        let both = strong.or(&weak);
+        both.fill_in(&weak);
         let said = |long| both.said(opt(long)).unwrap();
         assert_eq!(said("base"), ("2s".into(), "--base".into()));
         assert_eq!(said("max-delay"), ("9s".into(), "BACKOFF_MAX_DELAY".into()));
@@ -294,13 +290,13 @@ mod tests {
             ("BACKOFF_BASE".into(), "nonsense".into()),
             ("BACKOFF_FACTOR".into(), "".into()),
         ];
-        let mut flags = Settings::default();
+        let mut both = Settings::default();
         let base = crate::cli::table::option("base");
-        flags.set(base, "2s".as_ref(), Source::Flag).unwrap();
-        let both = flags.or_variables(&variables).unwrap();
+        both.set(base, "2s".as_ref(), Source::Flag).unwrap();
+        both.fill_in_variables(&variables).unwrap();
         assert_eq!(both.base.map(|base| base.value), Some(Duration::from_secs(2)));
         assert!(both.factor.is_none());
-        let error = Settings::default().or_variables(&variables).unwrap_err();
+        let error = Settings::default().fill_in_variables(&variables).unwrap_err();
         assert!(error.0.starts_with("BACKOFF_BASE: \"nonsense\" "), "{error}");
     }
 }

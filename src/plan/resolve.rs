@@ -47,10 +47,10 @@ pub(crate) fn resolve(
     config: &Config,
 ) -> Result<Request, UsageError> {
     check(config)?;
-    let defaults = &config.defaults.settings;
+    let defaults = defaults(config);
     let layers = Layers {
         explicit: said,
-        policy: chosen(&[said, defaults], config)?,
+        policy: chosen([Some(said), defaults], config)?,
         defaults,
     };
     let settings = layers.merged()?;
@@ -94,26 +94,31 @@ fn action(settings: &Settings, command: &[OsString]) -> Result<Action, UsageErro
     })
 }
 
+/// `[defaults]`
+fn defaults(config: &Config) -> Option<&Settings> {
+    config.defaults.as_ref().map(|layer| &layer.settings)
+}
+
 /// `--policy`, as the first of these says.
-fn chosen(layers: &[&Settings], config: &Config) -> Result<Option<Rc<Policy>>, UsageError> {
-    let name = layers.iter().find_map(|layer| layer.policy.as_ref());
+fn chosen(layers: [Option<&Settings>; 2], config: &Config) -> Result<Option<Rc<Policy>>, UsageError> {
+    let name = layers.into_iter().flatten().find_map(|layer| layer.policy.as_ref());
     name.map(|name| config.policy(name)).transpose()
 }
 
 /// Judges all that a configuration file says, also what is not used now: a mistake must not wait for the night in
 /// which its policy is chosen. Only that a regular expression is too large is not found here; that takes long.
 fn check(config: &Config) -> Result<(), UsageError> {
-    let (nothing, defaults) = (Settings::default(), &config.defaults.settings);
+    let defaults = defaults(config);
     let judge = |policy: Option<Rc<Policy>>| {
         let layers = Layers {
-            explicit: &nothing,
+            explicit: &Settings::default(),
             policy,
             defaults,
         };
         plan(&layers.merged()?, &layers, &[], &[], Outer::default()).map(drop)
     };
-    if !config.defaults.entries.is_empty() {
-        judge(chosen(&[defaults], config)?)?;
+    if defaults.is_some() {
+        judge(chosen([None, defaults], config)?)?;
     }
     config.policies.iter().try_for_each(|own| judge(Some(Rc::clone(own))))
 }

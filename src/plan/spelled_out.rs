@@ -10,11 +10,11 @@ use crate::config::values::Spread;
 use crate::policy::session::Until;
 
 /// Says it by those others, as from the same source.
-pub(super) fn spelled_out(mut settings: Settings) -> Result<Settings, UsageError> {
-    every(&mut settings)?;
-    until(&mut settings)?;
-    give_way(&mut settings);
-    Ok(settings)
+pub(super) fn spell_out(settings: &mut Settings) -> Result<(), UsageError> {
+    every(settings)?;
+    until(settings)?;
+    give_way(settings);
+    Ok(())
 }
 
 /// Of values that cannot hold together, those of the stronger source stay. From the same one, a check says what is wrong.

@@ -12,7 +12,8 @@ pub(crate) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> 
     let Parsed::Run(typed) = parse(args) else {
         panic!("{args:?}")
     };
-    let said = Settings::of_command_line(&typed)?.or_variables(variables)?;
+    let mut said = Settings::of_command_line(&typed)?;
+    said.fill_in_variables(variables)?;
     let config = Config::load(&said)?;
     let request = resolve(&said, &typed.command, variables, &config)?;
     Ok((config, request))
