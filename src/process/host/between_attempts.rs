@@ -13,7 +13,7 @@ use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
-use crate::process::sys::timer::{ExactTimers, poll};
+use crate::process::sys::timer::{ExactTimers, first_part, poll};
 use crate::process::terminal::countdown::{Countdown, LineFor};
 use crate::run::host::RunError;
 use crate::run::output::Progress;
@@ -118,7 +118,8 @@ impl BetweenAttempts {
                 (Some(line), Some(left)) => self.countdown.show(now, left, line),
                 _ => Deadline::NEVER,
             };
-            self.event_loop.wait(end.or_earlier(anew));
+            let nearly = end.left(now).map_or(end, |left| Deadline::after(now, first_part(left)));
+            self.event_loop.wait(nearly.or_earlier(anew));
             self.handle_signals()?;
         }
     }
@@ -132,7 +133,7 @@ impl BetweenAttempts {
             }
             self.event_loop.wait(deadline);
             self.handle_signals()?;
-            if let Some(why) = self.event_loop.streams.as_mut().and_then(Streams::take_fault) {
+            if let Some(why) = self.event_loop.streams.as_deref_mut().and_then(Streams::take_fault) {
                 return Err(RunError::Fault(why));
             }
         }

@@ -32,6 +32,23 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     }
 }
 
+/// A wait that is no longer than this is one `poll`.
+const SHORT: Duration = Duration::from_millis(1);
+/// How long before its end a longer one is looked at again: at least and at most.
+const EARLY: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(200)];
+
+/// How long to sleep first, so that a wait ends on time: Linux lets `poll(2)` be late by a thousandth of what it is asked
+/// for, at most 100 ms, and a processor that has slept for long wakes a tenth of a millisecond late. What is left then is
+/// a short wait.
+pub(crate) fn first_part(left: Duration) -> Duration {
+    let [least, most] = EARLY;
+    if left > SHORT {
+        left - (left / 500).clamp(least, most)
+    } else {
+        left
+    }
+}
+
 /// Linux lets timers fire some 50 us late to save power; during a wait that is too much. The command would
 /// inherit the setting, so dropping this sets again what it was.
 pub(crate) struct ExactTimers {
@@ -65,4 +82,25 @@ fn set_timer_slack(nanoseconds: libc::c_ulong) {
     let _ = nix::sys::prctl::set_timerslack(nanoseconds);
     #[cfg(portable)]
     let _ = nanoseconds;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_late_is_over_before_the_end() {
+        let late = |slept: Duration| (slept / 1000).min(Duration::from_millis(100)) + Duration::from_micros(90);
+        let waits = (0..45).map(|power| Duration::from_micros(1 << power));
+        for mut left in waits.flat_map(|wait| [wait, wait + SHORT, wait * 3 / 2]) {
+            let mut parts = 0;
+            while left > SHORT {
+                let slept = first_part(left);
+                left = left.checked_sub(slept + late(slept)).unwrap();
+                parts += 1;
+            }
+            assert_eq!(first_part(left), left);
+            assert!(parts <= 4, "{parts}");
+        }
+    }
 }
