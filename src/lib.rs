@@ -47,9 +47,10 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Parsed::Print(text) => return print([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
-    let (config, request) = match request(&typed) {
-        // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
-        Ok(request) => (ManuallyDrop::new(request.0), ManuallyDrop::new(request.1)),
+    // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
+    let request = ManuallyDrop::new(request(&typed));
+    let (config, request) = match &*request {
+        Ok((config, request)) => (config, request),
         Err(usage) => return complain(&usage.0),
     };
     let plan = &request.plan;
@@ -64,7 +65,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         )]),
         Action::ListPresets if typed.command.is_empty() => print(config::listing::presets()),
         Action::ListPresets => listed(config::listing::presets_named(&typed.command)),
-        Action::ListPolicies => listed(config::listing::policies(&config)),
+        Action::ListPolicies => listed(config::listing::policies(config)),
         Action::Generate(document) => print([cli::generate::document(
             document,
             &config::presets::names().collect::<Vec<_>>(),
@@ -74,7 +75,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
 
 /// How help is to look. It is shown whatever else is wrong, so that only what can be read counts.
 fn style(before: &CommandLine) -> Style {
-    let mut said = Settings::of_command_line(before).unwrap_or_default();
+    let mut said = Settings::default();
+    let _ = said.add_typed(before);
     let _ = said.fill_in_variables(&environment::backoff_variables());
     Style {
         width: columns(stdio::OUT).map_or(80, usize::from),
@@ -90,7 +92,8 @@ fn style(before: &CommandLine) -> Style {
 #[inline(never)]
 fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
     let variables = environment::backoff_variables();
-    let mut said = Settings::of_command_line(typed)?;
+    let mut said = Settings::default();
+    said.add_typed(typed)?;
     said.fill_in_variables(&variables)?;
     let config = Config::load(&said)?;
     let request = plan::resolve::resolve(&said, &typed.command, &variables, &config)?;
@@ -103,13 +106,14 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = Identity { run_id, root_id };
     let mut rng = random::generator(plan.seed);
     let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour, stdio::is_read_by_runner);
-    let mut host = match System::take_over(plan, store) {
-        Ok(host) => ManuallyDrop::new(host),
-        Err(RunError::Fault(line)) => return complain(&line),
-        Err(RunError::Interrupted(signal)) => return Exit::Signal(signal),
+    let mut host = ManuallyDrop::new(System::take_over(plan, store));
+    let host = match &mut *host {
+        Ok(host) => host,
+        Err(RunError::Fault(line)) => return complain(line),
+        Err(RunError::Interrupted(signal)) => return Exit::Signal(*signal),
     };
     let result = match host.open_log() {
-        Ok(()) => run::engine::run(plan, &identity, &mut *host, &mut rng, &mut reporter),
+        Ok(()) => run::engine::run(plan, &identity, host, &mut rng, &mut reporter),
         Err(error) => Err(error),
     };
     let ending = match &result {

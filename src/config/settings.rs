@@ -175,16 +175,15 @@ settings! {
 }
 
 impl Settings {
-    /// What was typed.
-    pub(crate) fn of_command_line(typed: &CommandLine) -> Result<Settings, UsageError> {
-        let mut settings = Settings::default();
+    /// Adds what was typed.
+    pub(crate) fn add_typed(&mut self, typed: &CommandLine) -> Result<(), UsageError> {
         for (opt, text) in &typed.values {
-            settings.set(opt, text, Source::Flag)?;
+            self.set(opt, text, Source::Flag)?;
         }
         for (opt, count) in &typed.switches {
-            settings.set_switch(opt, *count);
+            self.set_switch(opt, *count);
         }
-        Ok(settings)
+        Ok(())
     }
 
     /// What an option is set to, as it may be shown, and by whom.

@@ -18,29 +18,26 @@ pub(super) struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    pub(super) fn merged(&self) -> Result<Settings, UsageError> {
-        self.filled_in(self.explicit.clone())
-    }
-
-    /// What holds for the failures of a rule.
-    pub(super) fn of_rule(&self, rule: &PolicyRule) -> Result<Settings, UsageError> {
-        let mut settings = self.explicit.clone();
-        settings.fill_in(&rule.settings);
-        self.filled_in(settings)
-    }
-
-    pub(super) fn rules(&self) -> &[PolicyRule] {
-        self.policy.as_ref().map_or(&[], |policy| &policy.rules)
-    }
-
-    fn filled_in(&self, mut settings: Settings) -> Result<Settings, UsageError> {
+    /// Fills in what only the weaker ones say.
+    pub(super) fn fill_in(&self, settings: &mut Settings) -> Result<(), UsageError> {
         if let Some(policy) = &self.policy {
             settings.fill_in(&policy.layer.settings);
         }
         if let Some(defaults) = self.defaults {
             settings.fill_in(defaults);
         }
-        spell_out(&mut settings)?;
+        spell_out(settings)
+    }
+
+    /// What holds for the failures of a rule.
+    pub(super) fn of_rule(&self, rule: &PolicyRule) -> Result<Settings, UsageError> {
+        let mut settings = self.explicit.clone();
+        settings.fill_in(&rule.settings);
+        self.fill_in(&mut settings)?;
         Ok(settings)
+    }
+
+    pub(super) fn rules(&self) -> &[PolicyRule] {
+        self.policy.as_ref().map_or(&[], |policy| &policy.rules)
     }
 }

@@ -53,7 +53,8 @@ pub(crate) fn resolve(
         policy: chosen([Some(said), defaults], config)?,
         defaults,
     };
-    let settings = layers.merged()?;
+    let mut settings = said.clone();
+    layers.fill_in(&mut settings)?;
     let action = action(&settings, command)?;
     // Only presets go by it.
     let words = settings.presets.as_ref().map_or_else(Vec::new, |_| in_the_end(command));
@@ -115,7 +116,9 @@ fn check(config: &Config) -> Result<(), UsageError> {
             policy,
             defaults,
         };
-        plan(&layers.merged()?, &layers, &[], &[], Outer::default()).map(drop)
+        let mut settings = Settings::default();
+        layers.fill_in(&mut settings)?;
+        plan(&settings, &layers, &[], &[], Outer::default()).map(drop)
     };
     if defaults.is_some() {
         judge(chosen([None, defaults], config)?)?;

@@ -12,7 +12,8 @@ pub(crate) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> 
     let Parsed::Run(typed) = parse(args) else {
         panic!("{args:?}")
     };
-    let mut said = Settings::of_command_line(&typed)?;
+    let mut said = Settings::default();
+    said.add_typed(&typed)?;
     said.fill_in_variables(variables)?;
     let config = Config::load(&said)?;
     let request = resolve(&said, &typed.command, variables, &config)?;

@@ -93,7 +93,7 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
 
 /// The last line of an output may have no end.
 fn finish_search(attempt: &mut Running<'_>, event_loop: &mut EventLoop, give_up: Deadline) {
-    while !event_loop.streams.as_mut().is_none_or(Streams::finish_search) {
+    while !event_loop.streams.as_deref_mut().is_none_or(Streams::finish_search) {
         event_loop.wait(Deadline::after(now(), Duration::ZERO));
         let asked = handle_signals(Phase::Draining, attempt, event_loop);
         let is_late = attempt.is_cut() && give_up.is_due(now());

@@ -30,7 +30,7 @@ const MOST_LAST_MOVES: u32 = 32;
 pub(crate) struct EventLoop {
     pub(crate) signals: Signals,
     /// The streams that backoff has a hand in; None if all are the caller's own.
-    pub(crate) streams: Option<Streams>,
+    pub(crate) streams: Option<Box<Streams>>,
     pub(crate) job: Job,
     /// What the terminal was set to before the attempt.
     pub(crate) modes_before: modes::Before,
@@ -47,7 +47,7 @@ pub(crate) struct EventLoop {
 
 impl EventLoop {
     /// `deadline` is the run's.
-    pub(crate) fn new(signals: Signals, streams: Option<Streams>, deadline: Deadline) -> EventLoop {
+    pub(crate) fn new(signals: Signals, streams: Option<Box<Streams>>, deadline: Deadline) -> EventLoop {
         let mut readers_have_until = deadline;
         readers_have_until.put_off(READERS_GRACE);
         EventLoop {
@@ -71,8 +71,8 @@ impl EventLoop {
     /// Sleeps until something comes or the time is up, takes in signals and moves the command's streams.
     /// Whether a stream was ready.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
-        let wake_after = self.streams.as_ref().and_then(Streams::wake_after);
-        let interests = self.streams.as_ref().map_or([None; 3], Streams::interests);
+        let wake_after = self.streams.as_deref().and_then(Streams::wake_after);
+        let interests = self.streams.as_deref().map_or([None; 3], Streams::interests);
         let until = match wake_after {
             Some(after) => until.or_earlier(Deadline::after(now(), after)),
             None => until,
@@ -132,12 +132,12 @@ impl EventLoop {
 
     /// Asks the streams that backoff has a hand in; false if there are none.
     pub(crate) fn streams(&self, question: fn(&Streams) -> bool) -> bool {
-        self.streams.as_ref().is_some_and(question)
+        self.streams.as_deref().is_some_and(question)
     }
 
     /// The attempt's own terminal, if it has one (`--pty`).
     pub(crate) fn pty(&mut self) -> Option<&mut Pty> {
-        self.streams.as_mut().and_then(Streams::pty)
+        self.streams.as_deref_mut().and_then(Streams::pty)
     }
 
     /// As process 1: reaps every process that has ended, but for this one.

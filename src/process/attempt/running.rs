@@ -99,7 +99,7 @@ impl<'a> Running<'a> {
             // Which bound is all the same: the run has failed.
             look = self.end(Bound::Timeout, now());
         }
-        let has_new_output = event_loop.streams.as_mut().is_some_and(Streams::take_new_output);
+        let has_new_output = event_loop.streams.as_deref_mut().is_some_and(Streams::take_new_output);
         // What waits for its reader, or to be searched, is not silence.
         if has_new_output || event_loop.streams(Streams::has_work) {
             self.deadlines.on_output(now());

@@ -54,7 +54,7 @@ impl HeldOutput {
 impl System {
     /// What a shell command prints goes here first, where standard error is held back.
     pub(super) fn held_output(&self) -> Result<Option<HeldOutput>, RunError> {
-        let streams = self.between.event_loop.streams.as_ref();
+        let streams = self.between.event_loop.streams.as_deref();
         streams
             .is_some_and(Streams::holds_lines)
             .then(HeldOutput::new)
@@ -70,7 +70,7 @@ impl System {
     }
 
     pub(super) fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
-        let begin = self.between.event_loop.streams.as_mut().map(Streams::begin_line);
+        let begin = self.between.event_loop.streams.as_deref_mut().map(Streams::begin_line);
         let is_in_line = begin.unwrap_or(Ok(false)).map_err(RunError::Fault)?;
         if self.hold(lines.as_bytes())? {
             return Ok(());

@@ -222,7 +222,7 @@ impl System {
 
     /// What a hook reads.
     fn hook_input(&self) -> Result<OwnedFd, RunError> {
-        let tail = self.between.event_loop.streams.as_ref().and_then(Streams::tail);
+        let tail = self.between.event_loop.streams.as_deref().and_then(Streams::tail);
         let Some(tail) = tail else {
             return fd::null().map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")));
         };
@@ -315,7 +315,7 @@ impl Host for System {
     }
 
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
-        let streams = self.between.event_loop.streams.as_ref();
+        let streams = self.between.event_loop.streams.as_deref();
         let copy = streams.map(|streams| streams.copy().to_file()).transpose();
         let copy = copy.map_err(|error| RunError::Fault(standard::cannot_keep(&error)))?;
         self.run_shell(shell, spec, copy, None)

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
 
-use nix::errno::Errno;
-use nix::unistd::read;
+use rustix::io::{Errno, read};
 
 use crate::policy::signal::Signal;
 
@@ -43,7 +42,7 @@ pub(super) fn take_in<const SIZE: usize, const BATCH: usize>(
     let mut records = [[0; SIZE]; BATCH];
     match read(from, records.as_flattened_mut()) {
         Ok(count) => queue.extend(records[..count / SIZE].iter().filter_map(of_record)),
-        Err(Errno::EAGAIN | Errno::EINTR) => {}
+        Err(Errno::AGAIN | Errno::INTR) => {}
         // What cannot be received may be that the command has ended: it is looked at.
         Err(_) => queue.push_back(Received::new(Signal::CHLD, true)),
     }

@@ -84,13 +84,13 @@ pub(crate) fn cannot_keep(error: &io::Error) -> String {
 /// Before, during and after an attempt.
 impl Streams {
     /// Looks at the caller's streams; None if all of them can stay as they are.
-    pub(crate) fn new(options: &StreamOptions) -> io::Result<Option<Streams>> {
+    pub(crate) fn new(options: &StreamOptions) -> io::Result<Option<Box<Streams>>> {
         let input = Input::new(options.input, options.input_limit)?;
         let is_plain = (0..2).all(|i| !options.is_observed(i) && options.keep[i] == OutputMode::Stream);
         if is_plain && input.is_inherited() {
             return Ok(None);
         }
-        Ok(Some(Streams {
+        Ok(Some(Box::new(Streams {
             options: options.clone(),
             input,
             input_error: None,
@@ -105,7 +105,7 @@ impl Streams {
             },
             tail: None,
             fault: None,
-        }))
+        })))
     }
 
     /// Whether standard input has to be read to its end before the first attempt.

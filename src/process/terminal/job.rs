@@ -1,9 +1,8 @@
 //! Job control: is there a controlling terminal, whose signals are these, and stopping as a job does.
 
-use nix::errno::Errno;
-use nix::fcntl::{OFlag, open};
-use nix::sys::stat::Mode;
 use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
 
 use super::company::is_left_behind;
 use super::foreground::{is_controlling, terminal};
@@ -58,11 +57,11 @@ impl Job {
 }
 
 fn has_controlling_terminal() -> bool {
-    let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     match open("/dev/tty", flags, Mode::empty()) {
         Ok(_closed_on_drop) => true,
         // The terminal is there and was hung up, or there is none.
-        Err(Errno::ENXIO | Errno::EIO) => false,
+        Err(Errno::NXIO | Errno::IO) => false,
         // No such device node (a bare container): ask the standard descriptors.
         Err(_) => (0..=2).any(|fd| tcgetpgrp(inherited(fd)).is_ok()),
     }
