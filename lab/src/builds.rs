@@ -1,9 +1,11 @@
 //! The builds of backoff that are measured: those that BACKOFF and STATIC_BACKOFF name, or builds of their own.
 
 use std::env;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use serde_json::Value;
 
 use crate::Result;
@@ -34,6 +36,27 @@ pub fn static_one() -> Result<Option<String>> {
     }
     let mut packaging = Command::new(root().join("packaging/static"));
     built(&mut packaging, &["--release"], "backoff").map(Some)
+}
+
+/// A copy of a program under this name, as `cargo install` and package managers make it.
+pub fn installed(program: &str, name: &str) -> Result<String> {
+    let dir = root().join("target/measured");
+    fs::create_dir_all(&dir)?;
+    let path = dir.join(name);
+    // Nothing may be left of another one, which may be running.
+    let _ = fs::remove_file(&path);
+    fs::copy(program, &path)?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| format!("{path:?} is not UTF-8").into())
+}
+
+/// Has the system forget the pages of a program, so that its next run reads them from the disk, as the first one after a
+/// restart does. Those of a file that was just written may be larger, and starts from them faster.
+pub fn forget_pages(program: &str) -> Result<()> {
+    let file = File::open(program)?;
+    file.sync_all()?;
+    Ok(posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?)
 }
 
 /// The child that tells when it was started (`examples/probe.rs`).

@@ -38,7 +38,8 @@ pub struct Tool {
 
 /// Those that are here and work, and the titles of those that are not.
 pub fn find() -> Result<(Vec<Tool>, Vec<&'static str>)> {
-    let static_one = builds::static_one()?.unwrap_or_default();
+    let static_one = builds::static_one()?.map(|path| as_after_a_restart(&path, "static"));
+    let static_one = static_one.transpose()?.unwrap_or_default();
     let recur = named("RECUR", "recur");
     let (recur_title, recur_kind) = match located(&recur).map(|path| is_script(&path)) {
         Some(true) => ("recur (Python)", Kind::RecurPython),
@@ -47,7 +48,11 @@ pub fn find() -> Result<(Vec<Tool>, Vec<&'static str>)> {
     };
     let candidates = [
         ("backoff, static", Kind::StaticBackoff, static_one),
-        ("backoff", Kind::Backoff, builds::plain()?),
+        (
+            "backoff",
+            Kind::Backoff,
+            as_after_a_restart(&builds::plain()?, "plain")?,
+        ),
         ("timeout", Kind::Timeout, named("TIMEOUT", "timeout")),
         ("loop in bash", Kind::Loop, "bash".to_owned()),
         ("retry (Debian)", Kind::Debian, named("DEBIAN_RETRY", "/usr/bin/retry")),
@@ -64,6 +69,13 @@ pub fn find() -> Result<(Vec<Tool>, Vec<&'static str>)> {
         }
     }
     Ok((found, missing))
+}
+
+/// As all other tools are: read from the disk.
+fn as_after_a_restart(program: &str, name: &str) -> Result<String> {
+    let path = builds::installed(program, name)?;
+    builds::forget_pages(&path)?;
+    Ok(path)
 }
 
 fn named(variable: &str, usual: &str) -> String {
@@ -108,6 +120,16 @@ impl Tool {
         };
         let words = [&self.program as &str].into_iter().chain(options.iter().copied());
         Some(words.chain(command.iter().copied()).map(str::to_owned).collect())
+    }
+
+    /// This tool, copied once more.
+    pub fn just_installed(&self) -> Result<Tool> {
+        let name = if self.is_static() { "static-new" } else { "plain-new" };
+        let program = builds::installed(&self.program, name)?;
+        Ok(Tool {
+            program,
+            ..self.clone()
+        })
     }
 
     pub fn is_backoff(&self) -> bool {

@@ -29,6 +29,7 @@ pub fn run(options: &Options) -> Result<()> {
     // With a terminal there are more calls. The first process of a job cannot leave it.
     let _ = setsid();
     let backoff = builds::static_one()?.ok_or("there is no compiler for the static build")?;
+    let backoff = builds::installed(&backoff, "counted")?;
     let taken = situations::count(&backoff)?;
     println!("{}", table(&taken).markdown());
     let file = builds::root().join("lab/counts.csv");

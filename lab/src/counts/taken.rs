@@ -9,7 +9,7 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use super::Counts;
-use crate::Result;
+use crate::{Result, builds};
 
 /// What is run, and where: a folder that is first on PATH.
 pub struct Place<'a> {
@@ -50,11 +50,14 @@ fn instructions(place: &Place<'_>, words: &[&str]) -> Result<u64> {
 }
 
 /// Of backoff without its children, as the kernel counts them in /proc until nobody waits for it any more. Addresses are
-/// random, and so is whether two things share a page: the least of some runs is the same each time.
+/// random, and so is whether two things share a page: the least of some runs is the same each time. How much a fault maps
+/// hangs on how the program got into memory: here it was read from the disk.
 fn faults(place: &Place<'_>, words: &[&str]) -> Result<u64> {
     const RUNS: usize = 20;
     /// Of /proc/PID/stat, counted from what follows the name.
     const MINOR_FAULTS: usize = 7;
+    builds::forget_pages(place.backoff)?;
+    place.command(&[], words).status()?;
     let mut least = u64::MAX;
     for _ in 0..RUNS {
         let mut child = place.command(&[], words).spawn()?;

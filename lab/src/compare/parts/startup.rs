@@ -32,20 +32,22 @@ const PRESETS: [&[&str]; 4] = [
 const GROUP: usize = 5;
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
-    let (column, scale) = bare(bench)?;
+    let (columns, scale) = bare(bench)?;
     Ok(Figures {
-        columns: vec![column],
+        columns,
         scales: vec![scale],
         tables: vec![with_options(bench)?, first_output(bench)?],
     })
 }
 
-/// In front of the bare command, next to other tools.
-fn bare(bench: &Bench) -> Result<(Column, String)> {
+/// In front of the bare command, next to other tools; and each build as it is once it was copied into its place.
+fn bare(bench: &Bench) -> Result<(Vec<Column>, String)> {
+    let new: Vec<Tool> = bench.backoffs().map(Tool::just_installed).collect::<Result<_>>()?;
     let wrapped = |tool: &Tool| tool.wrap(1, NO_WAIT, &[COMMAND]);
     let (tools, commands): (Vec<_>, Vec<_>) = bench
         .tools
         .iter()
+        .chain(&new)
         .filter_map(|tool| Some((tool, wrapped(tool)?)))
         .unzip();
     let rounds = bench.rounds(80, 2);
@@ -58,14 +60,18 @@ fn bare(bench: &Bench) -> Result<(Column, String)> {
         digits(1e3 * bare),
         added.unwrap_or_default()
     );
-    let mut column = Column::new("start-up", "0.40; *backoff* 1.0");
+    let at_most = "0.40; *backoff* 1.0";
+    let mut columns = vec![Column::new("start-up", at_most), Column::new("just installed", at_most)];
     let mut dots = Vec::new();
-    for (tool, own) in tools.iter().zip(&over) {
+    for (i, (tool, own)) in tools.iter().zip(&over).enumerate() {
         if let Some(timeout) = timeout {
             let figure = Spread::of_ratio(own, timeout);
-            column.set(tool.title, figure.to_string());
-            let name = tool.title;
-            dots.push(Dot { name, figure });
+            let is_new = i >= tools.len() - new.len();
+            columns[usize::from(is_new)].set(tool.title, figure.to_string());
+            if !is_new {
+                let name = tool.title;
+                dots.push(Dot { name, figure });
+            }
         }
     }
     Dots {
@@ -74,7 +80,7 @@ fn bare(bench: &Bench) -> Result<(Column, String)> {
         dots: &dots,
     }
     .write(&bench.options.dir().join("performance/start-up.svg"))?;
-    Ok((column, scale))
+    Ok((columns, scale))
 }
 
 /// Of each build, next to the same build without an option.
