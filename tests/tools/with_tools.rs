@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -128,6 +128,11 @@ pub const TESTS: &[Test] = &[
         "start_up_makes_few_system_calls",
         &["strace"],
         start_up_makes_few_system_calls,
+    ),
+    (
+        "the_last_part_of_a_wait_is_waited_for_by_itself",
+        &["strace"],
+        the_last_part_of_a_wait_is_waited_for_by_itself,
     ),
     (
         "a_missing_command_is_final_in_an_emulator",
@@ -593,6 +598,27 @@ fn members_end_where_pidfds_do_not_work() {
         let member: i32 = shown.stdout.trim().parse().unwrap();
         eventually("it ends", || !is_alive(member));
     }
+}
+
+fn the_last_part_of_a_wait_is_waited_for_by_itself() {
+    // There whole milliseconds are waited for.
+    if *IS_PORTABLE {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let trace = within(&dir, "trace");
+    let mut command = clean("strace");
+    command.args(words!("-qq -e trace=ppoll -o {} {} -q", trace, *BIN));
+    let began = Instant::now();
+    run(command.args(words!("-n 2 -b 1s -j none -- false"))).expect_code(1);
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let asked_for = regex::Regex::new(r"tv_sec=(\d+), tv_nsec=(\d+)").unwrap();
+    // On a busy machine the first part may last until the end of the wait.
+    let first = asked_for.captures(&trace).unwrap();
+    assert_eq!(&first[1], "0", "{trace}");
+    let nanoseconds: u32 = first[2].parse().unwrap();
+    assert!(nanoseconds <= 998_000_000, "{trace}");
 }
 
 fn without_proc_the_group_still_ends() {

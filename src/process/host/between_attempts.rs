@@ -108,17 +108,22 @@ impl BetweenAttempts {
         self.event_loop.wait_is_over = false;
     }
 
-    fn sleep_until(&mut self, end: Deadline, shown: Option<LineFor<'_>>) -> Result<(), RunError> {
+    fn sleep_until(&mut self, end: Deadline, mut shown: Option<LineFor<'_>>) -> Result<(), RunError> {
+        let mut nearly = Deadline::NEVER;
         loop {
             let now = now();
             if end.is_due(now) || self.event_loop.wait_is_over {
                 return Ok(());
             }
+            // To show one more would take longer than what is left.
+            if nearly.is_due(now) {
+                shown = None;
+            }
             let anew = match (shown, end.left(now)) {
                 (Some(line), Some(left)) => self.countdown.show(now, left, line),
                 _ => Deadline::NEVER,
             };
-            let nearly = end.left(now).map_or(end, |left| Deadline::after(now, first_part(left)));
+            nearly = end.left(now).map_or(end, |left| Deadline::after(now, first_part(left)));
             self.event_loop.wait(nearly.or_earlier(anew));
             self.handle_signals()?;
         }
