@@ -126,6 +126,8 @@ impl Tool {
     pub fn just_installed(&self) -> Result<Tool> {
         let name = if self.is_static() { "static-new" } else { "plain-new" };
         let program = builds::installed(&self.program, name)?;
+        // To be copied it was read in one go, which leaves larger pages, too.
+        builds::forget_pages(&self.program)?;
         Ok(Tool {
             program,
             ..self.clone()
