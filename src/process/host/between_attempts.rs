@@ -119,11 +119,12 @@ impl BetweenAttempts {
             if nearly.is_due(now) {
                 shown = None;
             }
-            let anew = match (shown, end.left(now)) {
+            let left = end.left(now);
+            let anew = match (shown, left) {
                 (Some(line), Some(left)) => self.countdown.show(now, left, line),
                 _ => Deadline::NEVER,
             };
-            nearly = end.left(now).map_or(end, |left| Deadline::after(now, first_part(left)));
+            nearly = Deadline::maybe_after(now, left.map(first_part));
             self.event_loop.wait(nearly.or_earlier(anew));
             self.handle_signals()?;
         }

@@ -44,15 +44,17 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
 fn bare(bench: &Bench) -> Result<(Vec<Column>, String)> {
     let new: Vec<Tool> = bench.backoffs().map(Tool::just_installed).collect::<Result<_>>()?;
     let wrapped = |tool: &Tool| tool.wrap(1, NO_WAIT, &[COMMAND]);
-    let (tools, commands): (Vec<_>, Vec<_>) = bench
-        .tools
-        .iter()
-        .chain(&new)
-        .filter_map(|tool| Some((tool, wrapped(tool)?)))
+    let all = bench.tools.iter().map(|tool| (tool, false));
+    let all = all.chain(new.iter().map(|tool| (tool, true)));
+    let (tools, commands): (Vec<_>, Vec<_>) = all
+        .filter_map(|(tool, is_new)| Some(((tool, is_new), wrapped(tool)?)))
         .unzip();
     let rounds = bench.rounds(80, 2);
     let (bare, over) = over_bare(&[COMMAND], &commands, rounds)?;
-    let timeout = tools.iter().position(|tool| tool.title == "timeout").map(|i| &over[i]);
+    let timeout = tools
+        .iter()
+        .position(|(tool, _)| tool.title == "timeout")
+        .map(|i| &over[i]);
     let added = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
     let scale = format!(
         "Start-up is what a tool adds to `{COMMAND}`, times what `timeout` adds (`{COMMAND}` takes {} ms{}; {rounds} rounds, of \
@@ -63,10 +65,9 @@ fn bare(bench: &Bench) -> Result<(Vec<Column>, String)> {
     let at_most = "0.40; *backoff* 1.0";
     let mut columns = vec![Column::new("start-up", at_most), Column::new("just installed", at_most)];
     let mut dots = Vec::new();
-    for (i, (tool, own)) in tools.iter().zip(&over).enumerate() {
+    for (&(tool, is_new), own) in tools.iter().zip(&over) {
         if let Some(timeout) = timeout {
             let figure = Spread::of_ratio(own, timeout);
-            let is_new = i >= tools.len() - new.len();
             columns[usize::from(is_new)].set(tool.title, figure.to_string());
             if !is_new {
                 let name = tool.title;
