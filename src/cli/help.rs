@@ -50,7 +50,7 @@ const COMMAND_LINES: [&str; 3] = [
 pub(super) const NOTES: [&str; 4] = [
     "Every option --some-option can also be set by the variable BACKOFF_SOME_OPTION or as some-option in the configuration \
      file; the option wins over the variable, the variable over the file. What is done in place of running COMMAND (--plan, \
-     --list-..., --generate) is asked for by the option alone.",
+     --plot, --list-..., --generate) is asked for by the option alone.",
     "DURATION is 500ms, 2s, 1.5s, 1m30s, or a bare number of seconds.",
     "Exit status: COMMAND's own (dies by the same signal); 1 it exited 0 but was judged failed; 124 timed out; 125 backoff \
      itself failed; 126 COMMAND cannot be executed; 127 COMMAND not found.",
@@ -73,12 +73,12 @@ const USED_MOST: [(&str, &str); 12] = [
     ("deadline", "Bound on the whole run"),
     ("timeout", "Bound on one attempt"),
     ("every", "A fixed wait instead of growing ones"),
-    ("base", "The first wait, roughly"),
+    ("base", "The first wait's scale"),
     ("max-delay", "The longest wait"),
     ("retry-exit", "Retry only these exit codes"),
     ("retry-match", "Retry only if a line of output matches"),
     ("for", "Rules known for a tool; auto: for COMMAND"),
-    ("quiet", "Say nothing but backoff's own errors"),
+    ("quiet", "Say nothing but own errors and warnings"),
     ("verbose", "Say more; twice: all settings and rules"),
     ("plan", "Print the waits and run nothing"),
 ];

@@ -107,13 +107,12 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
         "Attempts in all, the first included",
         "With the default waits that is about 10 s of waiting in all, 4 to 24 s in nine runs of ten.")
-        .or(|| format!("{}; unlimited with --deadline or --until never", defaults::ATTEMPTS)),
+        .or(|| format!("{}; unlimited with --deadline or --until never, and where a --policy says so", defaults::ATTEMPTS)),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
         "Without --attempts these are unlimited then. A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
-         deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. Whoever reads what backoff \
-         writes has one more second; then the run ends, read or not, and if output of the command is unread, it has timed \
-         out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
+         deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. After the deadline, whoever reads what \
+         backoff writes has one more second; output of the command that is unread then is a time-out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
     opt(TIME, Some('t'), "timeout", Value("DURATION,..."),
         "Bound on one attempt; of a list the last entry repeats",
         "Of 30s,1m,2m the first attempt has 30s, the second 1m, all others 2m. When it passes, the attempt's process tree \
@@ -133,18 +132,18 @@ pub const OPTIONS: &[Opt] = &[
 
     opt(WAIT, None, "every", Value("DURATION"),
         "A fixed wait: constant growth, no jitter",
-        "The same as -b DURATION -g constant -j none, but a --max-delay from a weaker source, as the default, does \
-         not shorten it."),
+        "The same as -b DURATION -g constant -j none."),
     opt(WAIT, Some('b'), "base", Value("DURATION"),
         "The first wait's scale",
-        "With slotted jitter, the slot time. Lowered to a --max-delay from a stronger source.")
+        "With decorrelated jitter, as by default, the first wait is one to three times as long; with slotted jitter this is \
+         the slot time. Lowered to a --max-delay from a stronger source.")
         .or(|| format!("{}; 0 with --until failure", duration(defaults::BASE))),
     opt(WAIT, Some('f'), "factor", Value("NUMBER"),
         "Growth per retry, at least 1", "")
         .or(|| format!("{}; {} with decorrelated jitter", defaults::FACTOR, defaults::FACTOR_OF_DECORRELATED)),
     opt(WAIT, Some('m'), "max-delay", Value("DURATION"),
-        "The cap: no wait is ever longer, jitter included",
-        "Where it is not given, slotted jitter has no cap, an entry of --delays may be longer, and --base and --stop-at-delay \
+        "The cap: no wait is longer, jitter included",
+        "But for what --retry-after or --cool-off asks for. Where it is not given, slotted jitter has no cap, an entry of --delays may be longer, and --base and --stop-at-delay \
          raise it.")
         .or(|| duration(defaults::MAX_DELAY)),
     opt(WAIT, Some('g'), "growth", Word("GROWTH", GROWTH_NAMES),
@@ -193,10 +192,10 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "until", Word("WHAT", UNTIL_NAMES),
         "What to go on until: a success, a failure, or neither",
         "failure: a success is followed by another attempt; a failure of any kind, a signal or a time-out too, ends the run \
-         with status 0, and that none came before attempts or deadline ran out is status 1. No wait grows, and there is \
+         with status 0; if attempts or deadline run out first, the status is 1. No wait grows, and there is \
          none unless --base or --every names it. never: whatever its end, an attempt is followed by another, until a \
-         signal, --attempts or --deadline ends the run, with the status of the last attempt. A command that cannot be \
-         started ends any run. failure is taken from the command line alone.")
+         signal or a limit (--attempts, --deadline, --stop-at-delay, a budget) ends the run, with the status of the last \
+         attempt. A command that cannot be started ends any run, unless -e lists 126 or 127. failure is taken from the command line alone.")
         .or(|| word(&UNTILS, defaults::UNTIL)),
     opt(JUDGE, None, "success-exit", Values("CODES"),
         "Exit codes that are not a failure",
@@ -217,7 +216,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "stop-exit", Values("CODES"),
         "Exit codes of permanent failures; wins over every retry rule", ""),
     opt(JUDGE, Some('r'), "retry-match", Values("REGEX"),
-        "A failure whose output has a matching line is transient", ""),
+        "A failure whose output has a matching line is transient; all others are then permanent", ""),
     opt(JUDGE, None, "stop-match", Values("REGEX"),
         "A failure whose output has a matching line is permanent", ""),
     opt(JUDGE, None, "retry-signal", Value("SIGNALS"),
@@ -246,11 +245,11 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| word(&STREAM_CHOICES, defaults::MATCH_ON)),
     opt(JUDGE, None, "retry-after", Nothing,
         "Where the output names a wait (Retry-After: 30, try again in 5s), wait at least that long",
-        "Many may have been told the same. So a random part is added, up to a tenth of the wait that is named, or as much as \
-         the run would have waited itself, but no more than a quarter of it, nor than --max-delay. None is added where both \
+        "Many may have been told the same. So a random part is added: up to a tenth of the wait that is named or, if that is more, \
+         the run's own next wait; but no more than a quarter of the named one, nor than --max-delay. None is added where both \
          --retry-after and --jitter none are typed."),
     opt(JUDGE, None, "max-retry-after", Value("DURATION"),
-        "The longest wait to be granted so; past it, give up", "")
+        "The longest wait that the output may ask for; past it, give up", "")
         .or(|| duration(defaults::MAX_RETRY_AFTER)),
 
     opt(STREAMS, None, "stdin", Word("MODE", INPUT_NAMES),
@@ -285,8 +284,8 @@ pub const OPTIONS: &[Opt] = &[
          is not obtained). A retry rule of yours that matches, and --retry-if, count as your word that it may be retried. All \
          else is final, time-outs and silence included, with the command's own status. If the option is not given and --for \
          judges curl or wget, POST and PATCH without an Idempotency-Key header are no. Where one run makes several requests \
-         (redirects, the tool's own retries, more than one URL), a refusal tells nothing of the first, and no preset allows \
-         a retry.")
+         (redirects, the tool's own retries, more than one URL), that the last was refused does not say that the others did nothing, and no preset \
+         allows a retry.")
         .or(|| word(&YES_NO, defaults::IDEMPOTENT)),
     opt(PROTECT, None, "budget", Value("NAME"),
         "Retries of all runs that share NAME may be at most a fraction of their attempts",
@@ -305,9 +304,9 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| duration(defaults::BUDGET_WINDOW)),
     opt(PROTECT, None, "cool-off", Optional("skip"),
         "Wait before the first attempt if the last run of this budget gave up on a transient failure",
-        "What is left of the wait that would have come next in that run, and grows by a step with each further run that gives \
-         up; but no more than --max-delay or, if that is longer, --max-retry-after; and up to a quarter more, at random. \
-         A success clears it. With =skip a run that comes too early ends at once, without a word and without running COMMAND. \
+        "The wait is the one that would have come next in that run, less the time since. With each further run with --cool-off \
+         or --on-give-up that gives up it grows by a step. It is at most --max-delay or, if that is longer, \
+         --max-retry-after; and up to a quarter more, at random. A success or a permanent failure clears it. With =skip a run that comes too early ends at once, without a word and without running COMMAND. \
          For jobs that are started again and again (cron); needs --budget."),
     opt(PROTECT, None, "skipped-exit", Value("CODE"),
         "Status of a run that --cool-off=skip ends",
@@ -319,9 +318,9 @@ pub const OPTIONS: &[Opt] = &[
          BACKOFF_STORE: a command line can be read by every user of the machine."),
     opt(PROTECT, None, "store-timeout", Value("DURATION"),
         "How long the store may hold up the run",
-        "Where it holds nobody up, as during the wait for a retry, an answer is waited for up to twenty times as long; \
-         so is that of a directory, once. Then, with a warning, a budget of the same name in ~/.local/state/backoff takes the place of a Redis server that \
-         gives no answer; without one, the run goes on without the budget.")
+        "Where it holds nobody up, as during the wait for a retry, it has up to twenty times as long; so has a directory, \
+         once. If no answer comes, there is a warning, and in place of a Redis server a budget of the same name in \
+         ~/.local/state/backoff is used; if there is none, the run goes on without the budget.")
         .or(|| duration(defaults::STORE_TIMEOUT)),
     opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),
         "What to do under an outer backoff: retry, run once, or retry and say so",
@@ -330,7 +329,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| word(&NESTED, defaults::NESTED)),
 
     opt(SAY, Some('q'), "quiet", Nothing,
-        "Say nothing but backoff's own errors", ""),
+        "Say nothing but backoff's own errors and warnings", ""),
     opt(SAY, Some('v'), "verbose", Count,
         "Also say starts and successes; twice: also arguments and streams",
         "Also which BACKOFF_* variables have no meaning (one that looks like a slip is warned of in any case). Twice: also every setting \
@@ -377,10 +376,10 @@ pub const OPTIONS: &[Opt] = &[
         "SIZE is 64KiB if it is not given, and 1MiB at most. What is longer is cut so that it begins with a line, unless that line is \
          longer than half of SIZE. As a variable or in a file, also on and off."),
     opt(SAY, None, "exhausted-exit", Value("CODE"),
-        "Status when attempts, deadline, delay or budget ran out on a transient failure",
+        "Status when attempts, deadline, delay or budget ran out on a transient failure, or --max-retry-after was too short",
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later. 0 is taken from the command line alone."),
     opt(SAY, None, "flaky-exit", Value("CODE"),
-        "Status when the command succeeded, but not at the first attempt", "")
+        "Status when the command succeeded after a failure", "")
         .or(|| defaults::FLAKY_EXIT.to_string()),
     opt(SAY, None, "c-locale", Nothing,
         "Set LC_ALL=C.UTF-8 for the command, so that its messages are English", ""),

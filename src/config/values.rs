@@ -21,6 +21,16 @@ pub fn duration(text: &str) -> Parsed<Duration> {
 
 /// An error says only why not.
 fn read_duration(text: &str) -> Parsed<Duration> {
+    let duration = read_any_duration(text)?;
+    // 0 has a meaning of its own: no bound.
+    let is_zero = !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    if duration.is_zero() && !is_zero {
+        return Err("it is less than 1ns".into());
+    }
+    Ok(duration)
+}
+
+fn read_any_duration(text: &str) -> Parsed<Duration> {
     use humantime::DurationError;
     if text.is_empty() {
         return Err("it is empty".into());

@@ -148,6 +148,8 @@ pub enum Why {
     CannotStart,
     /// It died of SIGPIPE, or its output has nowhere to go: whoever read it is gone.
     ReaderGone,
+    /// Some of its output was not read and is lost.
+    Unread,
 }
 
 impl Why {
@@ -185,13 +187,16 @@ impl Classifier {
         })
     }
 
+    /// Whether the way it ended is a success by itself, whatever was printed.
+    pub(crate) fn has_good_code(&self, end: &End) -> bool {
+        matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains(end.shell_status())
+    }
+
     fn failure<'a>(&self, outcome: &'a Outcome) -> Option<Failure<'a>> {
         let Outcome { end, seen, .. } = outcome;
         let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
         let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
-        let has_ended = matches!(end, End::Exited(_) | End::Signaled(_));
-        let has_good_code = has_ended && self.success_exit.contains(end.shell_status());
-        let against = match has_good_code {
+        let against = match self.has_good_code(end) {
             true if fail_match.is_some() => Some(Against::FailMatch),
             true if is_proven => return None,
             true => Some(Against::NoSuccessMatch),
@@ -214,6 +219,10 @@ impl Classifier {
         }
         if self.stop_on_timeout {
             return failure.permanent(Why::Rule("--stop-on-timeout".to_owned()));
+        }
+        // The output of another attempt would follow the gap in this one's.
+        if failure.seen.unread {
+            return failure.permanent(Why::Unread);
         }
         self.by_class(failure)
             .unwrap_or_else(|| failure.transient(Why::ByDefault))

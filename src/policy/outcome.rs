@@ -98,6 +98,8 @@ pub struct Seen {
     pub input_read_ahead: bool,
     /// Nobody reads the output any more.
     pub reader_gone: bool,
+    /// Output was lost, as a time-out had cut it off and its reader did not read on.
+    pub unread: bool,
 }
 
 impl Seen {

@@ -145,10 +145,11 @@ impl<'p> Session<'p> {
     }
 
     /// What the run goes on until, as far as this attempt is concerned. One that could not start, one whose output
-    /// nobody reads any more, and one of which a predicate could not say what it was, say nothing of what the command
+    /// nobody reads, and one of which a predicate could not say what it was, say nothing of what the command
     /// does: they end any run as they end one until success.
     fn until(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
-        let says_nothing = |reason: &Reason| matches!(reason.why, Why::ReaderGone | Why::PredicateFailed { .. });
+        let says_nothing =
+            |reason: &Reason| matches!(reason.why, Why::ReaderGone | Why::Unread | Why::PredicateFailed { .. });
         let is_unknown = verdict.reason().is_some_and(says_nothing);
         if outcome.could_not_start() || outcome.seen.reader_gone || is_unknown {
             Until::Success

@@ -325,7 +325,7 @@ impl Run<'_> {
 
     /// TERM, INT, HUP or QUIT came while the attempt ran: it was the last.
     fn interrupted(&mut self, signal: Signal, outcome: &Outcome) -> Result<Exit, RunError> {
-        let succeeded = outcome.end == End::Exited(0);
+        let succeeded = self.plan.classifier.has_good_code(&outcome.end);
         let is_read = self.release(succeeded)?;
         if is_read && succeeded {
             self.host.hush();

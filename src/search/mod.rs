@@ -8,6 +8,7 @@ pub mod pattern;
 pub mod patterns;
 pub mod scanner;
 mod size;
+mod steps;
 mod threads;
 mod walk;
 mod words;

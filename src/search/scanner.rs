@@ -20,8 +20,8 @@ use memchr::{memchr, memrchr};
 use regex_automata::hybrid::dfa::Cache;
 
 use super::fuel::{self, Fuel};
-use super::pattern::{Progress, Text};
 use super::patterns::Patterns;
+use super::steps::{Progress, Text};
 use super::walk::Search;
 
 /// The most of an unfinished line that is kept, in bytes: a longer one is looked at in windows.

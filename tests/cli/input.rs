@@ -202,6 +202,10 @@ fn a_file_is_rewound_to_where_the_attempt_began() {
     prints(&format!("{{ backoff -- true; cat; }} <'{file}'"), "head\none\ntwo\n");
     let text = format!("while read -r x; do b -- sh -c 'exit 1'; echo $x; done <'{file}'");
     prints(&text, "head\none\ntwo\n");
+    // Not where that would make it write over what it has written.
+    let text = format!("b -- sh -c 'echo $BACKOFF_ATTEMPT; exit 1' 0<>'{file}' 1>&0; cat '{file}'");
+    prints(&text, "1\n2\n3\nne\ntwo\n");
+    std::fs::write(&file, "head\none\ntwo\n").unwrap();
     // As it is inherited, it is the same file to the command.
     let text = format!("backoff -- readlink /proc/self/fd/0 <'{file}'");
     let path = std::fs::canonicalize(&file).unwrap();

@@ -1,16 +1,22 @@
 //! The command's output: passed on as it comes, looked at by rules, and what follows from what they see.
 
+use std::fs::File;
 use std::io::{Read, Write};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::common::process::{is_alive, until_it_is_stuck};
 use crate::common::pty::Terminal;
 use crate::common::words::Words;
-use crate::common::{BIN, Shown, backoff, eventually, run, shell, within};
+use crate::common::{BIN, Live, Shown, backoff, eventually, run, shell, within};
 
 /// One attempt of a shell script, quietly.
 fn once(rules: impl Words, script: &str) -> Shown {
@@ -835,6 +841,86 @@ fn signals_pass_while_output_is_observed() {
     until_it_is_stuck(stuck.pid());
     stuck.signal(Signal::SIGTERM);
     assert!(stuck.ends_unread().is_some(), "TERM, and nobody reads");
+}
+
+/// What a reader gets that begins late: the lines of `seq 20000`, more than two pipes hold, and what follows.
+fn read_late(live: Live) -> Shown {
+    until_it_is_stuck(live.pid());
+    live.signal(Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(500));
+    live.finish()
+}
+
+#[test]
+fn a_slow_reader_gets_all_though_a_signal_came() {
+    let all: String = (1..=20_000).map(|number| format!("{number}\n")).collect();
+    let trap = "trap 'exit 0' TERM; seq 20000; echo written >&2; while :; do sleep 0.01; done";
+    for words in [words!("-r x -- seq 20000"), words!("-r x -- bash -c {}", trap)] {
+        // On a busy machine the reader may come too late.
+        let gets_all = |_| {
+            let shown = read_late(live!("{..}", words));
+            match shown.code() {
+                // Never with a gap.
+                Some(0) => assert!(shown.stdout == all, "{} bytes", shown.stdout.len()),
+                _ => assert_eq!(shown.signal(), Some(Signal::SIGTERM as i32), "{words:?}"),
+            }
+            shown.code() == Some(0)
+        };
+        assert!((0..5).any(gets_all), "{words:?}");
+    }
+}
+
+#[test]
+fn output_that_a_time_out_cut_off_is_read_before_the_next_attempt() {
+    let script = "test $BACKOFF_ATTEMPT = 2 || { seq 20000; sleep 60; }; echo ok";
+    let all: String = (1..=20_000).map(|number| format!("{number}\n")).collect::<String>() + "ok\n";
+    let gets_all = |_| {
+        let live = live!("-q -n 2 -b 0 -t 1s -r x -- sh -c {}", script);
+        until_it_is_stuck(live.pid());
+        std::thread::sleep(Duration::from_millis(1500));
+        let shown = live.finish();
+        match shown.code() {
+            Some(0) => assert!(shown.stdout == all, "{} bytes", shown.stdout.len()),
+            code => assert_eq!(code, Some(124)),
+        }
+        shown.code() == Some(0)
+    };
+    assert!((0..5).any(gets_all));
+    // One that does not read on gets no second attempt's output after the gap.
+    let mut stuck = live!("-n 2 -b 0 -t 1s -r x -- sh -c {}", script);
+    assert_eq!(stuck.ends_unread().and_then(|status| status.code()), Some(124));
+    let shown = stuck.finish();
+    assert!(
+        all.starts_with(&shown.stdout) && !shown.stdout.contains("ok"),
+        "{shown:?}"
+    );
+    assert!(shown.stderr.contains("gave up after 1 attempt"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("cut off, as nobody read on"), "{}", shown.stderr);
+}
+
+/// The other side of a terminal: to open it by its number would make another terminal.
+#[test]
+fn what_is_another_device_when_it_is_opened_is_written_as_it_is() {
+    for rules in ["", "-r x", "--stdout final"] {
+        let ours = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let mut options = File::options();
+        options.read(true).custom_flags(OFlag::O_NOCTTY.bits());
+        let mut theirs = options.open(ptsname_r(&ours).unwrap()).unwrap();
+        let mut command = backoff(words!("-q {..} -- echo hi", rules));
+        command.stdout(ours.as_fd().try_clone_to_owned().unwrap());
+        assert!(command.status().unwrap().success(), "{rules}");
+        let mut fds = [PollFd::new(theirs.as_fd(), PollFlags::POLLIN)];
+        assert_eq!(
+            poll(&mut fds, PollTimeout::from(5000_u16)),
+            Ok(1),
+            "{rules}: nothing has arrived"
+        );
+        let mut got = [0; 3];
+        theirs.read_exact(&mut got).unwrap();
+        assert_eq!(&got, b"hi\n", "{rules}");
+    }
 }
 
 #[test]

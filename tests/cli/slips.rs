@@ -157,6 +157,10 @@ fn what_is_wrong_with_a_duration_is_told_in_plain_words() {
             "-j additive --spread 25%",
             "is not a duration (\"%\" is not understood); try 500ms, 2s",
         ),
+        (
+            "-t 0.0000000001",
+            "is not a duration (it is less than 1ns); try 500ms, 2s",
+        ),
         ("-b x", "is not a duration (a number is missing); try 500ms, 2s"),
         ("-b 1x", "is not a duration (there is no unit \"x\"); try 500ms, 2s"),
         ("-b '1m 5'", "is not a duration (a unit is missing); try 500ms, 2s"),

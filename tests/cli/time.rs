@@ -8,8 +8,8 @@ use crate::common::process::is_alive;
 use crate::common::{detached, eventually, more_descriptors, run, shell};
 
 /// A script that starts `sleep` in several ways, prints their process numbers on a line, and stays.
-const TREE: &str = "sleep 60 & a=$!; (sleep 60 & echo $! >&3; wait) 3>&1 | cat >/tmp/pid.$$ & sleep 0.1; \
-                    setsid sleep 60 & b=$!; echo $a $b $(cat /tmp/pid.$$) $$; rm /tmp/pid.$$; wait";
+const TREE: &str = "sleep 60 & a=$!; (sleep 60 & echo $! >&3; wait) 3>&1 | cat >/tmp/pid.$$ & \
+                    setsid sleep 60 & b=$!; until test -s /tmp/pid.$$; do sleep 0.01; done; echo $a $b $(cat /tmp/pid.$$) $$; rm /tmp/pid.$$; wait";
 
 fn numbers(line: &str) -> Vec<i32> {
     line.split_whitespace().map(|word| word.parse().unwrap()).collect()
@@ -17,7 +17,7 @@ fn numbers(line: &str) -> Vec<i32> {
 
 #[test]
 fn a_time_out_ends_the_whole_tree() {
-    let mut live = live!("-q -n 1 -t 2s -- bash -c {}", TREE);
+    let mut live = live!("-q -n 1 -t 5s -- bash -c {}", TREE);
     let tree = numbers(&live.line());
     assert_eq!(tree.len(), 4);
     live.finish().expect_code(124);

@@ -168,18 +168,19 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
         .map(|(.., text)| *text)
         .collect();
     for preset in presets::all() {
-        let texts: Vec<&str> = preset.rows.iter().filter_map(|row| row.text).collect();
+        // Each has its memory from one search to the next.
+        let regexes: Vec<Regex> = preset.rows.iter().filter_map(|row| row.text).map(regex).collect();
         let patterns = preset.rows.iter().filter_map(known).collect();
         let patterns = Arc::new(Patterns::new(patterns));
         for output in samples.iter().chain(INNOCENT) {
-            let mut found = vec![false; texts.len()];
+            let mut found = vec![false; regexes.len()];
             let mut scanner = Scanner::new(Arc::clone(&patterns));
             scanner.push(output.as_bytes(), &mut |index, _| found[index] = true);
             scanner.finish(&mut |index, _| found[index] = true);
             let lines = || output.split('\n').map(|line| line.trim_end_matches('\r').as_bytes());
-            let expected: Vec<bool> = texts
+            let expected: Vec<bool> = regexes
                 .iter()
-                .map(|text| lines().any(|line| regex(text).is_match(line)))
+                .map(|regex| lines().any(|line| regex.is_match(line)))
                 .collect();
             assert_eq!(found, expected, "{}: {output:?}", preset.name);
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::event_loop::EventLoop;
+use super::event_loop::{EventLoop, READERS_GRACE};
 use super::on_signal::{Phase, SignalAction, on_signal};
 use super::running::Running;
 use crate::policy::signal::Signal;
@@ -51,20 +51,22 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
 /// What the command had written is still in the pipes. Where somebody else holds them
 /// open, the last words of a pipeline may follow: goes on while output keeps coming, but not for ever,
 /// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, and searched, however
-/// long that takes, until the run's deadline has passed. Whether all of it was read by then.
+/// long that takes, until the run's deadline has passed. After a bound or a signal the reader has to be one that reads.
+/// Whether all of it was read.
 pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     let begun = now();
     event_loop.give_readers_time(begun);
     let mut give_up = Deadline::after(begun, LONGEST_DRAIN);
     let mut silent = Deadline::after(begun, DRAIN_GRACE);
+    let mut stuck = Deadline::after(begun, READERS_GRACE);
     while event_loop.streams(Streams::is_open) {
         let is_cut = attempt.is_cut();
         let is_searching = event_loop.streams(Streams::is_searching);
-        let waits_for_reader = event_loop.streams(Streams::has_pending_output) && !is_cut;
-        let until = if waits_for_reader {
-            Deadline::NEVER
-        } else {
-            silent.or_earlier(give_up)
+        let waits_for_reader = event_loop.streams(Streams::has_pending_output);
+        let until = match (waits_for_reader, is_cut) {
+            (true, true) => stuck,
+            (true, false) => Deadline::NEVER,
+            (false, _) => silent.or_earlier(give_up),
         };
         let begun = now();
         let moved = event_loop.wait(until.or_earlier(event_loop.readers_have_until));
@@ -72,7 +74,8 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
         if event_loop.readers_have_until.is_due(now) {
             return !event_loop.streams(Streams::has_pending_output);
         }
-        if handle_signals(Phase::Draining, attempt, event_loop) {
+        // A second one, or one after a bound, ends this at once.
+        if handle_signals(Phase::Draining, attempt, event_loop) && is_cut {
             break;
         }
         // Nothing was taken meanwhile.
@@ -82,13 +85,21 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
         if moved || is_searching || waits_for_reader {
             silent = Deadline::after(now, DRAIN_GRACE);
         }
+        if moved || !is_cut {
+            stuck = Deadline::after(now, READERS_GRACE);
+        }
         let is_over = silent.is_due(now) || give_up.is_due(now);
-        if is_over && (is_cut || !event_loop.streams(Streams::has_work)) {
+        let has_pending = event_loop.streams(Streams::has_pending_output);
+        if has_pending && is_cut && stuck.is_due(now) {
+            break;
+        }
+        if is_over && !has_pending && (is_cut || !event_loop.streams(Streams::is_searching)) {
             break;
         }
     }
+    let is_read = !event_loop.streams(Streams::has_pending_output);
     finish_search(attempt, event_loop, give_up);
-    true
+    is_read
 }
 
 /// The last line of an output may have no end.

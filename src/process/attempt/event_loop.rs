@@ -20,7 +20,7 @@ use crate::process::terminal::pty::Pty;
 pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
 /// How long readers have once the deadline has passed, or the program that ran then has ended.
-const READERS_GRACE: Duration = Duration::from_secs(1);
+pub(super) const READERS_GRACE: Duration = Duration::from_secs(1);
 /// How long the reader of the last output before a stop has.
 const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
 /// Reads and writes that take all that pipes and terminals hold; others than the command may go on writing.

@@ -37,6 +37,8 @@ struct CommandEnd {
     end: End,
     ran: Duration,
     cut: Cut,
+    /// Output that a time-out has cut off was not read.
+    unread: bool,
     interrupted: Option<Signal>,
 }
 
@@ -74,6 +76,7 @@ pub(crate) fn run(
             end: End::NotStarted(failure),
             ran: Duration::ZERO,
             cut: Cut::default(),
+            unread: false,
             interrupted: None,
         },
         Err(SpawnError::Fork(errno)) => {
@@ -105,10 +108,15 @@ fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Ins
     if ended_by.is_some() {
         aftermath::wait_for_tree(&mut attempt, event_loop);
     }
-    if !aftermath::drain(&mut attempt, event_loop) {
+    let is_read = aftermath::drain(&mut attempt, event_loop);
+    if !is_read {
         // It has said what nobody has read; bare, it would be at it still.
-        end = End::TimedOut(ended_by.unwrap_or(Bound::Deadline));
+        end = match (ended_by, attempt.interrupted) {
+            (None, Some(signal)) => End::Signaled(signal),
+            (bound, _) => End::TimedOut(bound.unwrap_or(Bound::Deadline)),
+        };
     }
+    let unread = !is_read && end != End::TimedOut(Bound::Deadline);
     let cut = attempt.deadlines.cut();
     Child::reap(attempt.child);
     event_loop.reap_orphans(None);
@@ -116,6 +124,7 @@ fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Ins
         end,
         ran,
         cut,
+        unread,
         interrupted: attempt.interrupted,
     })
 }
@@ -152,10 +161,11 @@ fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {
 
 fn outcome(event_loop: &mut EventLoop, over: CommandEnd, lacks: Option<Missing>) -> Result<Attempt, RunError> {
     let is_hung_up = event_loop.streams(Streams::is_hung_up);
-    let seen = match &mut event_loop.streams {
+    let mut seen = match &mut event_loop.streams {
         Some(streams) => streams.end().map_err(RunError::Fault)?,
         None => Seen::default(),
     };
+    seen.unread = over.unread;
     let end = match over.end {
         // Its terminal was hung up since nobody reads what it shows: on a pipe, PIPE.
         End::Signaled(Signal::HUP) if is_hung_up => End::Signaled(Signal::PIPE),

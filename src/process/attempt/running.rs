@@ -62,8 +62,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Whether a bound or a signal has ended it: neither the reader of its output nor the search has more time then than the
-    /// command had.
+    /// Whether a bound or a signal has ended it: the search has no more time then than the command had, and the reader of
+    /// its output has to read on.
     pub(super) fn is_cut(&self) -> bool {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }

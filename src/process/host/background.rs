@@ -18,8 +18,8 @@ use crate::process::sys::stdio;
 const STACK: usize = 1 << 20;
 
 /// A pipe, after which every standard descriptor is taken. Where the caller closed one, a connection of the thread's
-/// would get its number, and what backoff says on standard error would go to the server. What takes their place is
-/// close-on-exec: the command has them closed.
+/// would get its number, and what backoff says on standard error would go to the server. What takes their place can be
+/// neither read nor written, as what is closed, and is close-on-exec: the command has them closed.
 fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
     loop {
         let (done, mark) = io::pipe()?;
@@ -28,7 +28,7 @@ fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
         }
         drop((done, mark));
         // The lowest number that is free.
-        let _ = File::options().read(true).write(true).open("/dev/null")?.into_raw_fd();
+        let _ = File::open("/")?.into_raw_fd();
     }
 }
 

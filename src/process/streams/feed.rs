@@ -143,8 +143,8 @@ impl Feed {
         }
     }
 
-    /// Feeds kept bytes.
-    pub(super) fn replay(&mut self, spool: &Spool, buffer: &mut [u8]) -> io::Result<Fed> {
+    /// Feeds kept bytes, by way of the buffer if they are in memory.
+    pub(super) fn replay(&mut self, spool: &Spool, buffer: &mut Vec<u8>) -> io::Result<Fed> {
         let left = usize::try_from(self.replay_end - self.replayed).unwrap_or(usize::MAX);
         if let Some(count) = spool
             .file()
@@ -153,8 +153,8 @@ impl Feed {
             self.replayed += count;
             return Ok(Fed::On);
         }
-        let left = left.min(CHUNK);
-        let count = spool.read_at(&mut buffer[..left], self.replayed)?;
+        buffer.resize(left.min(CHUNK), 0);
+        let count = spool.read_at(buffer, self.replayed)?;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::sys::stat::{SFlag, fstat};
+use nix::sys::stat::{FileStat, SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 use rustix::fs::OFlags;
 
@@ -197,6 +197,7 @@ impl Kind {
         };
         Ok(match SFlag::from_bits_truncate(status.st_mode & SFlag::S_IFMT.bits()) {
             SFlag::S_IFIFO => Kind::Pipe(PipeInput::new(source, limit)),
+            SFlag::S_IFREG | SFlag::S_IFBLK if is_output_too(source, &status) => Kind::Inherited,
             SFlag::S_IFREG | SFlag::S_IFBLK => {
                 lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, |start| Kind::File { start, was_read: false })
             }
@@ -207,7 +208,18 @@ impl Kind {
 
 /// Whether it was opened for reading.
 fn is_readable(source: BorrowedFd<'_>) -> bool {
-    rustix::fs::fcntl_getfl(source).is_ok_and(|flags| flags & OFlags::ACCMODE != OFlags::WRONLY)
+    is_opened_not_only(source, OFlags::WRONLY)
+}
+
+fn is_opened_not_only(source: BorrowedFd<'_>, access: OFlags) -> bool {
+    rustix::fs::fcntl_getfl(source).is_ok_and(|flags| flags & OFlags::ACCMODE != access)
+}
+
+/// Whether what is written goes to the same file by the same way: rewound, it would be overwritten.
+fn is_output_too(source: BorrowedFd<'_>, facts: &FileStat) -> bool {
+    let is_this =
+        |number| fstat(inherited(number)).is_ok_and(|to| (to.st_dev, to.st_ino) == (facts.st_dev, facts.st_ino));
+    is_opened_not_only(source, OFlags::RDONLY) && (is_this(stdio::OUT) || is_this(stdio::ERR))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::unistd::read;
 
-use super::feed::{CHUNK, Fed, Feed, Wait, unread};
+use super::feed::{Fed, Feed, Wait, unread};
 use super::kept::Kept;
 use crate::process::sys::fd::{pipe, ready, set_nonblocking};
 
@@ -79,7 +79,6 @@ impl PipeInput {
             return Ok(());
         };
         if feed.replayed < feed.replay_end {
-            self.buffer.resize(CHUNK, 0);
             let fed = feed.replay(&self.kept.spool, &mut self.buffer);
             // If that was all, the command hears so without delay. After an error it must not believe so.
             let is_all = || feed.replayed == feed.replay_end && is_at_end(self.source);

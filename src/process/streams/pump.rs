@@ -41,7 +41,7 @@ pub(super) struct OutputPump {
 pub(super) struct Bulk(u32);
 
 impl Bulk {
-    /// So much came in one read from this pipe, of at most a chunk.
+    /// So much came in one read from this pipe, of a chunk or more.
     pub(super) fn on_read(&mut self, count: usize, pipe: impl AsFd) {
         // Writes that do not fill whole pages leave gaps in a full pipe, of less than half of it.
         if count > CHUNK / 2 {

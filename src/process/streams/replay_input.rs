@@ -6,12 +6,15 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::unistd::read;
+use rustix::buffer::spare_capacity;
 
 use super::feed::{CHUNK, Fed, Feed, Wait};
 use super::kept::Kept;
 use super::pump::Bulk;
-use crate::process::sys::fd::{pipe, ready, set_nonblocking};
+use crate::process::sys::fd::{pipe, ready, set_nonblocking, to_nix};
+
+/// What is read at once before the first attempt, as far as a pipe holds so much: with fewer turns it starts sooner.
+const READ_FIRST: usize = 256 * 1024;
 
 #[derive(Debug)]
 pub(super) struct ReplayInput {
@@ -60,7 +63,6 @@ impl ReplayInput {
         let (reader, writer) = pipe()?;
         // A pipe's two ends have flags of their own: the command's stays as it is.
         set_nonblocking(&writer)?;
-        self.buffer.resize(CHUNK, 0);
         self.feed = Some(Feed::new(writer, self.kept.spool.len()));
         // A command that cannot be started takes nothing that was not read yet.
         if self.reading == Reading::Ended {
@@ -93,34 +95,36 @@ impl ReplayInput {
 
     /// Reads on, towards the end.
     fn fill(&mut self) -> io::Result<()> {
-        let Some(count) = self.read_ahead()? else {
+        let Some(count) = self.read_ahead(READ_FIRST)? else {
             return Ok(());
         };
         if count == 0 {
             self.reading = Reading::Ended;
+            self.buffer = Vec::new();
         } else if !self.kept.has_room_for(count) {
-            self.stop_filling(count);
-        } else if let Err(error) = self.kept.spool.append(&self.buffer[..count]) {
-            self.stop_filling(count);
+            self.stop_filling();
+        } else if let Err(error) = self.kept.spool.append(&self.buffer) {
+            self.stop_filling();
             return Err(error);
         }
         Ok(())
     }
 
     /// What is kept is still needed once; the rest is passed on as it comes.
-    fn stop_filling(&mut self, count: usize) {
+    fn stop_filling(&mut self) {
         self.reading = Reading::AsTaken;
         self.kept.is_lost = true;
-        self.ahead = self.buffer[..count].to_vec();
+        self.ahead = std::mem::take(&mut self.buffer);
     }
 
-    /// Reads into the buffer if that does not block.
-    fn read_ahead(&mut self) -> io::Result<Option<usize>> {
-        self.buffer.resize(CHUNK, 0);
+    /// Reads at most so much into the buffer if that does not block.
+    fn read_ahead(&mut self, at_most: usize) -> io::Result<Option<usize>> {
         if ready(self.source, PollFlags::POLLIN)?.is_empty() {
             return Ok(None);
         }
-        match read(self.source, &mut self.buffer) {
+        self.buffer.clear();
+        self.buffer.reserve(at_most);
+        match rustix::io::read(self.source, spare_capacity(&mut self.buffer)).map_err(to_nix) {
             Ok(count) => {
                 self.bulk.on_read(count, self.source);
                 Ok(Some(count))
@@ -146,15 +150,15 @@ impl ReplayInput {
             return Ok(Fed::Over);
         }
         feed.wait = Wait::Data;
-        match self.read_ahead()? {
+        match self.read_ahead(CHUNK)? {
             Some(0) => {
                 self.reading = Reading::Ended;
                 return Ok(Fed::Over);
             }
-            Some(count) => {
-                self.ahead.extend_from_slice(&self.buffer[..count]);
+            Some(_) => {
+                self.ahead.extend_from_slice(&self.buffer);
                 feed.wait = Wait::Room;
-                self.kept.keep(&self.buffer[..count])?;
+                self.kept.keep(&self.buffer)?;
             }
             None => {}
         }

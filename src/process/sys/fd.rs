@@ -32,7 +32,7 @@ pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
 /// A description of our own, non-blocking, of a pipe or terminal that was given; None where the system has no such thing, or
 /// it is not allowed.
 pub(crate) fn open_anew(number: RawFd, options: &mut OpenOptions) -> Option<OwnedFd> {
-    if cfg!(portable) {
+    if cfg!(portable) || !is_the_same_when_opened(number) {
         return None;
     }
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
@@ -40,6 +40,23 @@ pub(crate) fn open_anew(number: RawFd, options: &mut OpenOptions) -> Option<Owne
         .custom_flags(flags.bits())
         .open(format!("/proc/self/fd/{number}"));
     above_standard(file.ok()?.into()).ok()
+}
+
+/// Whether opening it again gives the same pipe or device: `/dev/tty` is whose it is that opens it, `/dev/ptmx` a new
+/// terminal each time, and what else a device does then nobody knows.
+fn is_the_same_when_opened(number: RawFd) -> bool {
+    use rustix::fs::{FileType, fstat, major};
+    // See devices.txt of Linux: memory (null, zero, full), and those with a meaning of their own (tty, console, ptmx).
+    const MEMORY: u32 = 1;
+    const ALIASES: u32 = 5;
+    let fd = inherited(number);
+    let Ok(facts) = fstat(fd) else { return false };
+    match (FileType::from_raw_mode(facts.st_mode), major(facts.st_rdev)) {
+        (FileType::Fifo, _) | (FileType::CharacterDevice, MEMORY) => true,
+        (FileType::CharacterDevice, ALIASES) => false,
+        (FileType::CharacterDevice, _) => rustix::termios::isatty(fd),
+        _ => false,
+    }
 }
 
 /// `/dev/null`, for reading and writing.

@@ -17,11 +17,23 @@ pub(crate) fn generator(seed: Option<u64>) -> Xoshiro256PlusPlus {
 /// process number have to do: two runs must still not wait in step.
 pub(crate) fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    if SysRng.try_fill_bytes(&mut bytes).is_err() {
+    if !fill(&mut bytes) && SysRng.try_fill_bytes(&mut bytes).is_err() {
         let seed = (since_epoch().as_nanos() as u64).rotate_left(32) ^ u64::from(std::process::id());
         let Ok(()) = Xoshiro256PlusPlus::seed_from_u64(seed).try_fill_bytes(&mut bytes);
     }
     bytes
+}
+
+/// Asks the kernel at once: [`SysRng`] first looks, in each run, for a libc that has the call.
+#[cfg(not(portable))]
+fn fill(bytes: &mut [u8]) -> bool {
+    use rustix::rand::{GetRandomFlags, getrandom};
+    getrandom(&mut *bytes, GetRandomFlags::empty()).is_ok_and(|count| count == bytes.len())
+}
+
+#[cfg(portable)]
+fn fill(_bytes: &mut [u8]) -> bool {
+    false
 }
 
 /// A random UUID (RFC 9562, version 4).

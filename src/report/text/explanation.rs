@@ -16,6 +16,7 @@ impl Text<'_> {
             (GiveUp::Permanent, Verdict::Permanent(reason)) => match &reason.why {
                 Why::Rule(rule) => format!(" (permanent: {rule})"),
                 Why::ReaderGone => " (its reader is gone)".into(),
+                Why::Unread => " (its output is cut off, as nobody read on)".into(),
                 why => match (why.failed_program(), &outcome.lacks) {
                     (Some(failed), _) => format!(" (permanent: {failed})"),
                     (None, Some(Missing { name, failure })) => {

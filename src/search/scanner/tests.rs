@@ -135,7 +135,7 @@ fn long(length: usize, at: usize, text: &[u8]) -> Vec<u8> {
 
 #[test]
 fn matches_are_seen_across_windows() {
-    let size = 3 * LONGEST_LINE + 100;
+    let size = 2 * LONGEST_LINE + 100;
     for at in (LONGEST_LINE - 20..LONGEST_LINE + 4)
         .chain([0, 2 * LONGEST_LINE - OVERLAP - 20, size - 6])
         .chain((LONGEST_LINE - OVERLAP - 24..LONGEST_LINE - OVERLAP).step_by(3))
@@ -158,7 +158,7 @@ fn matches_are_seen_across_windows() {
 #[test]
 fn the_border_of_a_window_does_not_cut_a_match_short() {
     for at in LONGEST_LINE - CONTEXT - 6..LONGEST_LINE + 2 {
-        let line = long(2 * LONGEST_LINE, at, b"abcde");
+        let line = long(LONGEST_LINE + 2 * OVERLAP, at, b"abcde");
         for pattern in ["abcde|ab?", "ab?c?d?e?", "abcde|xabcd|xxa"] {
             let expected = if pattern.ends_with('a') { "xxa" } else { "abcde" };
             assert_eq!(
@@ -172,7 +172,7 @@ fn the_border_of_a_window_does_not_cut_a_match_short() {
 
 #[test]
 fn a_window_does_not_look_like_a_line() {
-    let mut line = long(4 * LONGEST_LINE, LONGEST_LINE, b"x");
+    let mut line = long(2 * LONGEST_LINE + 100, LONGEST_LINE, b"x");
     for anchored in ["^x", r"\Ax", "x$", r"x\z", r"\bx", r"x\b", "(?m)^x", "(?mR)x$"] {
         line[0] = b'y';
         *line.last_mut().unwrap() = b'y';
