@@ -431,13 +431,26 @@ fn what_is_written_before_a_stop_is_shown_before() {
     terminal.expect("over");
 }
 
+/// How many processes a session has.
+fn of_session(leader: i32) -> usize {
+    let shown = run(clean("ps").args(["-o", "state=", "-s", &leader.to_string()]));
+    // Process 1 may take its time to reap.
+    shown.stdout.lines().filter(|state| *state != "Z").count()
+}
+
+#[test]
+fn what_gives_the_command_job_control_goes_with_it_when_it_is_stopped() {
+    let mut terminal = Terminal::bash();
+    terminal.command("backoff --pty -- sh -c 'kill -STOP $(pgrep -g $$ backoff) && echo of $$.'");
+    terminal.expect("of ");
+    let leader = terminal.expect(".\r\n");
+    let leader = leader.parse().unwrap();
+    terminal.expect("prompt> ");
+    eventually("none is left", || of_session(leader) == 0);
+}
+
 #[test]
 fn what_gives_the_command_job_control_goes_with_it() {
-    let of_session = |leader: i32| {
-        let shown = run(clean("ps").args(["-o", "state=", "-s", &leader.to_string()]));
-        // Process 1 may take its time to reap.
-        shown.stdout.lines().filter(|state| *state != "Z").count()
-    };
     for signal in [None, Some(Signal::SIGTERM), Some(Signal::SIGKILL)] {
         let mut terminal = Terminal::bash();
         let script = "echo ready $$; echo children $(cat /proc/$$/task/*/children | wc -w)";

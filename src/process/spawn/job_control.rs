@@ -11,8 +11,9 @@ use nix::libc;
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, close, dup2_stdin, getpid, read, setpgid, write};
 
+use crate::policy::signal::Signal;
 use crate::process::signals::disposition;
-use crate::process::sys::current::exit_now;
+use crate::process::sys::current::{Target, exit_now, send};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 
@@ -53,6 +54,8 @@ fn stand_in(leader: Pid, until: BorrowedFd<'_>, done: PipeWriter) -> ! {
     }
     wait_for_the_end(until);
     if member > 0 {
+        // It may be stopped, as the rest of its group, and would not see the end.
+        send(Target::Process(member), Signal::KILL);
         let _ = waitpid(Pid::from_raw(member), None);
     }
     exit_now(0)
