@@ -28,8 +28,12 @@ const PRESETS: [&[&str]; 4] = [
     &["--for", "git"],
 ];
 
-/// So many runs in turns make a figure: the best of them, as other work only makes them longer.
-const GROUP: usize = 5;
+const YARDSTICK: &str = "timeout";
+
+/// As most users have one of UTF-8, which `timeout` and shells load at each start.
+const LOCALE: &str = "C.UTF-8";
+/// Nothing is to be loaded for it.
+const NO_LOCALE: &str = "C";
 
 pub fn measure(bench: &Bench) -> Result<Figures> {
     let (columns, scale) = bare(bench)?;
@@ -40,56 +44,64 @@ pub fn measure(bench: &Bench) -> Result<Figures> {
     })
 }
 
-/// In front of the bare command, next to other tools; and each build as it is once it was copied into its place.
+/// In front of the bare command, next to other tools; each build as it is once it was copied into its place; and without a
+/// locale.
 fn bare(bench: &Bench) -> Result<(Vec<Column>, String)> {
     let new: Vec<Tool> = bench.backoffs().map(Tool::just_installed).collect::<Result<_>>()?;
-    let wrapped = |tool: &Tool| tool.wrap(1, NO_WAIT, &[COMMAND]);
-    let all = bench.tools.iter().map(|tool| (tool, false));
-    let all = all.chain(new.iter().map(|tool| (tool, true)));
-    let (tools, commands): (Vec<_>, Vec<_>) = all
-        .filter_map(|(tool, is_new)| Some(((tool, is_new), wrapped(tool)?)))
-        .unzip();
-    let rounds = bench.rounds(80, 2);
-    let (bare, over) = over_bare(&[COMMAND], &commands, rounds)?;
-    let timeout = tools
-        .iter()
-        .position(|(tool, _)| tool.title == "timeout")
-        .map(|i| &over[i]);
-    let added = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
-    let scale = format!(
-        "Start-up is what a tool adds to `{COMMAND}`, times what `timeout` adds (`{COMMAND}` takes {} ms{}; {rounds} rounds, of \
-         {GROUP} runs the best).",
-        digits(1e3 * bare),
-        added.unwrap_or_default()
-    );
-    let at_most = "0.40; *backoff* 1.0";
-    let mut columns = vec![Column::new("start-up", at_most), Column::new("just installed", at_most)];
-    let mut dots = Vec::new();
-    for (&(tool, is_new), own) in tools.iter().zip(&over) {
-        if let Some(timeout) = timeout {
-            let figure = Spread::of_ratio(own, timeout);
-            columns[usize::from(is_new)].set(tool.title, figure.to_string());
-            if !is_new {
-                let name = tool.title;
-                dots.push(Dot { name, figure });
-            }
+    let rounds = bench.rounds(400, 2);
+    let all: Vec<&Tool> = bench.tools.iter().collect();
+    let timeout = all.iter().copied().filter(|tool| tool.title == YARDSTICK);
+    let installed: Vec<&Tool> = timeout.chain(&new).collect();
+    let (start_up, scale) = next_to_timeout(&all, LOCALE, rounds)?;
+    let (installed, _) = next_to_timeout(&installed, LOCALE, rounds)?;
+    let (without_locale, _) = next_to_timeout(&all, NO_LOCALE, rounds)?;
+    let figures = [
+        ("start-up", &start_up),
+        ("just installed", &installed),
+        ("in the locale C", &without_locale),
+    ];
+    let columns = figures.map(|(name, figures)| {
+        let mut column = Column::new(name, "0.40; *backoff* 1.0");
+        for (title, figure) in figures {
+            column.set(title, figure.to_string());
         }
-    }
+        column
+    });
+    let dots: Vec<Dot<'_>> = start_up.iter().map(|&(name, figure)| Dot { name, figure }).collect();
     Dots {
         title: "Start-up: what a tool adds to a command",
         axis: "times what timeout adds: median, and eight of ten rounds",
         dots: &dots,
     }
     .write(&bench.options.dir().join("performance/start-up.svg"))?;
-    Ok((columns, scale))
+    Ok((columns.into(), scale))
+}
+
+/// What each of these tools adds, times what `timeout` adds; and what that is. Nothing where there is no `timeout`.
+fn next_to_timeout(tools: &[&Tool], locale: &str, rounds: usize) -> Result<(Vec<(&'static str, Spread)>, String)> {
+    let (tools, commands): (Vec<&Tool>, Vec<_>) = tools
+        .iter()
+        .filter_map(|&tool| Some((tool, tool.wrap(1, NO_WAIT, &[COMMAND])?)))
+        .unzip();
+    let (bare, over) = over_bare(locale, &[COMMAND], &commands, rounds)?;
+    let timeout = tools.iter().position(|tool| tool.title == YARDSTICK).map(|i| &over[i]);
+    let added = timeout.map(|own| format!(", `timeout` adds {} ms", digits(1e3 * median(own.iter().copied()))));
+    let scale = format!(
+        "Start-up is what a tool adds to `{COMMAND}`, times what `timeout` adds, in the locale {locale} (`{COMMAND}` takes {} \
+         ms{}; {rounds} rounds).",
+        digits(1e3 * bare),
+        added.unwrap_or_default()
+    );
+    let figures = tools.iter().zip(&over);
+    let figures = figures.filter_map(|(tool, own)| Some((tool.title, Spread::of_ratio(own, timeout?))));
+    Ok((figures.collect(), scale))
 }
 
 /// Of each build, next to the same build without an option.
 fn with_options(bench: &Bench) -> Result<Table> {
-    let rounds = bench.rounds(80, 2);
-    let title = format!(
-        "What each build adds to `{COMMAND}` with options, times what it adds without; {rounds} rounds, of {GROUP} runs the best"
-    );
+    let rounds = bench.rounds(400, 2);
+    let title =
+        format!("What each build adds to `{COMMAND}` with options, times what it adds without; {rounds} rounds");
     let table = ("options", &*title, "1.2");
     by_options(bench, table, &OPTIONS, &[COMMAND], rounds, Spread::of_ratio)
 }
@@ -100,11 +112,9 @@ fn first_output(bench: &Bench) -> Result<Table> {
     fs::write(file.path(), child::kilobyte())?;
     let path = file.path().to_str();
     let path = path.ok_or("the temporary directory has no name in UTF-8")?;
-    let rounds = bench.rounds(40, 2);
-    let title = format!(
-        "Milliseconds that a preset adds to each build in front of `cat`, which prints 1 KiB; {rounds} rounds, of {GROUP} runs \
-         the best"
-    );
+    let rounds = bench.rounds(200, 2);
+    let title =
+        format!("Milliseconds that a preset adds to each build in front of `cat`, which prints 1 KiB; {rounds} rounds");
     let table = ("first output", &*title, "1");
     let more =
         |own: &[f64], without: &[f64]| Spread::of(own.iter().zip(without).map(|(own, without)| 1e3 * (own - without)));
@@ -128,7 +138,7 @@ fn by_options(
             commands.push(words.into_iter().map(str::to_owned).collect());
         }
     }
-    let (_, over) = over_bare(command, &commands, rounds)?;
+    let (_, over) = over_bare(LOCALE, command, &commands, rounds)?;
     let builds: Vec<&[Vec<f64>]> = over.chunks(1 + all_options.len()).collect();
     let titles = backoffs.iter().map(|tool| tool.title);
     let columns: Vec<&str> = ["options"].into_iter().chain(titles).chain(["at most"]).collect();
@@ -141,17 +151,16 @@ fn by_options(
     Ok(table)
 }
 
-/// In seconds: what a command takes, and what each of these takes more, by round.
-fn over_bare(bare: &[&str], commands: &[Vec<String>], rounds: usize) -> Result<(f64, Vec<Vec<f64>>)> {
+/// In seconds: what a command takes in this locale, and what each of these takes more, by round.
+fn over_bare(locale: &str, bare: &[&str], commands: &[Vec<String>], rounds: usize) -> Result<(f64, Vec<Vec<f64>>)> {
     let mut all: Vec<Vec<String>> = vec![bare.iter().map(|&word| word.to_owned()).collect()];
     all.extend_from_slice(commands);
-    let times = in_turns(&all, GROUP, GROUP * rounds, |words| {
-        child::time(&mut child::of_words(words))
+    let times = in_turns(&all, 5, rounds, |words| {
+        child::time(child::of_words(words).env("LC_ALL", locale))
     })?;
-    let least = |group: &[f64]| group.iter().copied().fold(f64::INFINITY, f64::min);
-    let best = |own: &Vec<f64>| -> Vec<f64> { own.chunks(GROUP).map(least).collect() };
-    let mut figures = times.iter().map(best);
-    let bare = figures.next().ok_or("nothing was measured")?;
-    let over = figures.map(|own| own.iter().zip(&bare).map(|(own, bare)| own - bare).collect());
+    let (bare, others) = times.split_first().ok_or("nothing was measured")?;
+    let over = others
+        .iter()
+        .map(|own| own.iter().zip(bare).map(|(own, bare)| own - bare).collect());
     Ok((median(bare.iter().copied()), over.collect()))
 }
