@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::pty::ptsname_r;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::common::process::{is_alive, until_it_is_stuck};
-use crate::common::pty::Terminal;
+use crate::common::pty::{Terminal, new_master};
 use crate::common::words::Words;
 use crate::common::{BIN, Live, Shown, backoff, eventually, run, shell, within};
 
@@ -905,9 +905,7 @@ fn output_that_a_time_out_cut_off_is_read_before_the_next_attempt() {
 #[test]
 fn what_is_another_device_when_it_is_opened_is_written_as_it_is() {
     for rules in ["", "-r x", "--stdout final"] {
-        let ours = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
-        grantpt(&ours).unwrap();
-        unlockpt(&ours).unwrap();
+        let ours = new_master();
         let mut options = File::options();
         options.read(true).custom_flags(OFlag::O_NOCTTY.bits());
         let mut theirs = options.open(ptsname_r(&ours).unwrap()).unwrap();

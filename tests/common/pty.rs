@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -33,6 +33,15 @@ pub struct Terminal {
     pub screen: Option<Screen>,
 }
 
+/// The other side of a new terminal.
+pub fn new_master() -> PtyMaster {
+    // Close-on-exec from the start: a terminal is closed only when nobody holds its master.
+    let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    master
+}
+
 impl Terminal {
     /// Runs a program as the leader of a session on a new terminal.
     pub fn start(program: &str, args: impl Words) -> Terminal {
@@ -41,10 +50,7 @@ impl Terminal {
 
     /// The same on a terminal of so many rows and columns.
     pub fn sized(size: Option<(u16, u16)>, program: &str, args: impl Words) -> Terminal {
-        // Close-on-exec from the start: a terminal is closed only when nobody holds its master.
-        let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
+        let master = new_master();
         if let Some((rows, columns)) = size {
             set_size(&master, rows, columns);
         }

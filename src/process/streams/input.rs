@@ -2,13 +2,13 @@
 //! attempt reads the same bytes.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::sys::stat::{FileStat, SFlag, fstat};
+use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 use rustix::fs::OFlags;
 
@@ -16,7 +16,7 @@ use super::feed::{Feed, Wait};
 use super::kept::Kept;
 use super::pipe_input::PipeInput;
 use super::replay_input::{Reading, ReplayInput};
-use crate::process::sys::fd::{inherited, null};
+use crate::process::sys::fd::{inherited, is_same_file, null};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
 
@@ -197,7 +197,7 @@ impl Kind {
         };
         Ok(match SFlag::from_bits_truncate(status.st_mode & SFlag::S_IFMT.bits()) {
             SFlag::S_IFIFO => Kind::Pipe(PipeInput::new(source, limit)),
-            SFlag::S_IFREG | SFlag::S_IFBLK if is_output_too(source, &status) => Kind::Inherited,
+            SFlag::S_IFREG | SFlag::S_IFBLK if is_output_too(source) => Kind::Inherited,
             SFlag::S_IFREG | SFlag::S_IFBLK => {
                 lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, |start| Kind::File { start, was_read: false })
             }
@@ -216,9 +216,8 @@ fn is_opened_not_only(source: BorrowedFd<'_>, access: OFlags) -> bool {
 }
 
 /// Whether what is written goes to the same file by the same way: rewound, it would be overwritten.
-fn is_output_too(source: BorrowedFd<'_>, facts: &FileStat) -> bool {
-    let is_this =
-        |number| fstat(inherited(number)).is_ok_and(|to| (to.st_dev, to.st_ino) == (facts.st_dev, facts.st_ino));
+fn is_output_too(source: BorrowedFd<'_>) -> bool {
+    let is_this = |number| is_same_file(source.as_raw_fd(), number);
     is_opened_not_only(source, OFlags::RDONLY) && (is_this(stdio::OUT) || is_this(stdio::ERR))
 }
 
