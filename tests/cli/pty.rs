@@ -211,6 +211,22 @@ fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
 }
 
 #[test]
+fn keys_that_are_read_together_arrive_once_each() {
+    for _ in 0..5 {
+        let mut terminal = Terminal::bash();
+        terminal.command(&format!("backoff -n 1 --pty -- {} signals 7", probe()));
+        let pid = terminal.pid_of_probe();
+        wait_until_raw(&mut terminal);
+        terminal.send(&format!("{CTRL_C}{CTRL_BACKSLASH}"));
+        let mut shown = terminal.expect("3\r\n");
+        kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
+        shown += &terminal.expect("15\r\n");
+        let signals = shown.replace("^C", "").replace("^\\", "");
+        assert_eq!(signals, "2\r\n");
+    }
+}
+
+#[test]
 fn one_control_c_ends_a_script_wholly() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!(

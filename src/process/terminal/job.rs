@@ -17,8 +17,8 @@ use crate::process::sys::fd::inherited;
 pub(crate) struct Job {
     /// Whether there is a controlling terminal, once it was asked.
     has_terminal: Option<bool>,
-    /// A key has made this signal on the command's own terminal, and so on ours: the command has it.
-    key: Option<Signal>,
+    /// Signals that keys have made on the command's own terminal, and backoff has sent to its own group.
+    keys: Vec<Signal>,
     /// A key has asked the command to stop.
     stop_key: bool,
 }
@@ -35,14 +35,15 @@ impl Job {
         if signal.stops_a_job() {
             self.stop_key = true;
         } else {
-            self.key = Some(signal);
+            self.keys.push(signal);
             signal_as_a_key_does(signal);
         }
     }
 
-    /// Whether this signal, which has come, was made by a key on the command's own terminal. Told once.
+    /// Returns true if a key on the command's own terminal made this signal, which has come. Keys that were pressed before
+    /// it came are one signal.
     pub(crate) fn take_key(&mut self, signal: Signal) -> bool {
-        self.key.take_if(|key| *key == signal).is_some()
+        self.keys.extract_if(.., |key| *key == signal).count() > 0
     }
 
     /// Whether a key has asked the command to stop. Told once.
