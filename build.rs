@@ -12,7 +12,8 @@ use std::process::Command;
 
 fn main() {
     let target = var("TARGET").unwrap_or_else(|_| "unknown".to_owned());
-    println!("cargo:rustc-env=BACKOFF_TARGET={target}");
+    // `cargo run` exports it: a name that starts with BACKOFF_ would be taken for an option.
+    println!("cargo:rustc-env=BUILD_TARGET={target}");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-check-cfg=cfg(portable)");
     // What stands in place of Linux's own calls can be had on Linux too, to test it: `--cfg backoff_portable`.

@@ -192,7 +192,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "until", Word("WHAT", UNTIL_NAMES),
         "What to go on until: a success, a failure, or neither",
         "failure: a success is followed by another attempt; a failure of any kind, a signal or a time-out too, ends the run \
-         with status 0; if attempts or deadline run out first, the status is 1. No wait grows, and there is \
+         with status 0, and --retry-if is not asked; if attempts or deadline run out first, the status is 1. No wait grows, and there is \
          none unless --base or --every names it. never: whatever its end, an attempt is followed by another, until a \
          signal or a limit (--attempts, --deadline, --stop-at-delay, a budget) ends the run, with the status of the last \
          attempt. A command that cannot be started ends any run, unless -e lists 126 or 127. failure is taken from the command line alone.")

@@ -32,6 +32,6 @@ pub(super) fn text() -> String {
     format!(
         "backoff {}\ntarget: {}\nlibc: {LIBC}, {LINKED}\nfeatures: {features}\n",
         env!("CARGO_PKG_VERSION"),
-        env!("BACKOFF_TARGET")
+        env!("BUILD_TARGET")
     )
 }

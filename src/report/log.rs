@@ -107,10 +107,11 @@ impl<'a> JsonLog<'a> {
     }
 }
 
+/// Returns true if the line is printed with `--quiet`: backoff's own errors, and why the command cannot be started.
 fn is_an_error(event: &Event<'_>) -> bool {
     match event {
         Event::Warning(_) | Event::Failed(_) => true,
-        Event::GaveUp { outcome, .. } => matches!(outcome.end, End::NotStarted(_)),
+        Event::Ended { outcome, .. } | Event::GaveUp { outcome, .. } => matches!(outcome.end, End::NotStarted(_)),
         _ => false,
     }
 }

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use super::event::Event;
-use super::host::RunError;
+use super::host::{EnvLines, RunError};
 use super::state::{Judged, Run};
 use super::text::printable;
 use super::variables;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
-use crate::policy::outcome::{Bound, End, Outcome};
+use crate::policy::outcome::{Bound, End};
 use crate::policy::session::{GiveUp, Stop};
 
 /// What `--on-give-up` has at the least: the deadline that it is to tell of may have passed.
@@ -43,32 +43,37 @@ impl Run<'_> {
             return Ok(None);
         }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        let (hook, written) = self.host.prepare(shell, spec)?;
+        let (hook, lines) = self.host.prepare(shell, spec)?;
         if let Some(signal) = hook.interrupted {
             return Err(RunError::Interrupted(signal));
         }
-        let Outcome { end, .. } = &hook.outcome;
-        let warning = match written {
-            Ok(file) if *end == End::Exited(0) => self.passed_on.take(&file),
-            Ok(_) => None,
-            Err(why) => Some(printable(&why)),
+        let has_succeeded = hook.outcome.end == End::Exited(0);
+        let warning = match lines {
+            // Without its variables the next attempt would fail for sure.
+            EnvLines::Unreadable(why) if has_succeeded => {
+                return self.stop_unprepared(printable(&why), attempt).map(Some);
+            }
+            EnvLines::Read(lines) if has_succeeded => self.passed_on.take(&lines),
+            EnvLines::NoFile(why) => Some(printable(&why)),
+            EnvLines::Read(_) | EnvLines::Unreadable(_) => None,
         };
         if let Some(why) = warning {
             self.tell(&Event::Warning(format!("--before-retry: {why}")))?;
         }
-        match end {
+        match hook.outcome.end {
             End::Exited(0) => Ok(None),
             // The loop sees that no time is left.
             End::TimedOut(Bound::Deadline) => {
                 self.tell(&Event::Warning(format!("--before-retry failed: {}", hook.outcome)))?;
                 Ok(None)
             }
-            _ => self.stop_unprepared(&hook.outcome, attempt).map(Some),
+            _ => self.stop_unprepared(hook.outcome.to_string(), attempt).map(Some),
         }
     }
 
-    fn stop_unprepared(&mut self, hook: &Outcome, Judged { outcome, verdict }: &Judged) -> Result<Exit, RunError> {
-        let why = Why::BeforeRetryFailed(hook.to_string());
+    /// Ends the run as after a permanent failure of this attempt, since the next one cannot be prepared.
+    fn stop_unprepared(&mut self, why: String, Judged { outcome, verdict }: &Judged) -> Result<Exit, RunError> {
+        let why = Why::BeforeRetryFailed(why);
         let reason = match verdict.reason() {
             Some(reason) => Reason { why, ..reason.clone() },
             None => Reason::new(why),

@@ -28,6 +28,16 @@ pub(crate) struct Attempt {
     pub(crate) interrupted: Option<Signal>,
 }
 
+/// The content of the file that BACKOFF_ENV names; errors are messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EnvLines {
+    Read(Vec<u8>),
+    /// The file could not be created, so BACKOFF_ENV was empty.
+    NoFile(String),
+    /// The file was created and cannot be read now.
+    Unreadable(String),
+}
+
 /// Why a run ends without a decision of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunError {
@@ -73,9 +83,8 @@ pub(crate) trait Host {
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
     /// Runs a shell command that is told of something: it gets no terminal, and no input but the end of the output.
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// Runs the shell command that prepares the next attempt. With what it has written to the file that BACKOFF_ENV
-    /// names, or why that cannot be had.
-    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError>;
+    /// Runs the shell command that prepares the next attempt, and reads the file that BACKOFF_ENV names for it.
+    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError>;
     /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
     /// The run has succeeded, and all was printed: nothing more is said where only a failed run says something.

@@ -4,6 +4,7 @@ use super::host::RunError;
 use super::state::Run;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::outcome::{Bound, End, Outcome};
+use crate::policy::session::Until;
 
 impl Run<'_> {
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> Result<Verdict, RunError> {
@@ -19,6 +20,10 @@ impl Run<'_> {
         let (Verdict::Ask(reason), Some(shell)) = (&verdict, &self.plan.retry_if) else {
             return Ok(verdict);
         };
+        if self.plan.limits.until == Until::Failure {
+            // Any failure is the one that the run waits for, transient or not.
+            return Ok(verdict);
+        }
         let answer = self.ask(shell, outcome, Some(reason))?;
         let decided = |why| Reason { why, ..reason.clone() };
         let rule = Why::Rule("--retry-if".to_owned());

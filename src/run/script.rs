@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::host::{Attempt, AttemptSpec, BudgetAnswer, Host, Keeper, RunError};
+use super::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, Keeper, RunError};
 use super::plan::SharedBudget;
 use crate::policy::budget::{Answer, Counts, Question};
 use crate::policy::outcome::{End, Outcome};
@@ -90,8 +90,8 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError> {
-        Ok((self.hook(shell, &spec)?, Ok(Vec::new())))
+    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError> {
+        Ok((self.hook(shell, &spec)?, EnvLines::Read(Vec::new())))
     }
 
     fn hush(&mut self) {}

@@ -109,13 +109,48 @@ fn the_file_is_private_and_gone_afterwards() {
     for hook in ["exit 1", "kill -KILL $$", ":"] {
         with(hook);
     }
-    let warns =
-        |hook: &str| with(hook).expect_stderr("warning: --before-retry: the file of BACKOFF_ENV cannot be read: ");
-    warns("rm $BACKOFF_ENV");
-    warns("rm $BACKOFF_ENV; mkfifo $BACKOFF_ENV");
-    warns("ln -sf /etc/passwd $BACKOFF_ENV");
+    // The next attempt would be without what the hook meant to hand to it.
+    for (hook, why) in [
+        ("rm $BACKOFF_ENV", "No such file or directory"),
+        ("rm $BACKOFF_ENV; mkfifo $BACKOFF_ENV", "it is not a file any more"),
+        ("ln -sf /etc/passwd $BACKOFF_ENV", "Too many levels of symbolic links"),
+    ] {
+        let shown = with(hook);
+        assert_eq!(
+            (shown.stdout.as_str(), shown.stderr.lines().count()),
+            ("\n", 2),
+            "{shown:?}"
+        );
+        shown
+            .expect_stderr(": exit 1 (permanent: --before-retry failed: the file of BACKOFF_ENV cannot be read: ")
+            .expect_stderr(&format!(": {why})\n"));
+    }
     let shown = with("echo A=moved >$TMPDIR/new; mv $TMPDIR/new $BACKOFF_ENV");
     assert_eq!(shown.stdout, "\nmoved\n");
+}
+
+#[test]
+#[ignore = "needs root, to give the file to another user"]
+fn a_file_of_another_user_is_not_read() {
+    let hook = "echo A=theirs >$BACKOFF_ENV; chown 1 $BACKOFF_ENV";
+    let shown = run!("-n 2 -b 1ms --before-retry {} -- sh -c 'echo [$A]; exit 1'", hook).expect_code(1);
+    assert_eq!(shown.stdout, "[]\n");
+    shown.expect_stderr(": it belongs to another user)\n");
+}
+
+/// The directory of a fresh tool may be known only once it has been prepared.
+#[test]
+fn a_path_that_it_writes_finds_the_command() {
+    let dir = tempfile::tempdir().unwrap();
+    executable(&within(&dir, "late-tool"), "#!/bin/sh\necho found it\n");
+    let hook = format!("echo \"PATH={}:$PATH\" >$BACKOFF_ENV", dir.path().display());
+    let shown = run!("-q -n 3 -b 1ms -e 127 --before-retry {} -- late-tool", hook).expect_code(0);
+    assert_eq!(shown.stdout, "found it\n");
+    // And no longer the one that stood in the PATH before.
+    let hook = "echo PATH=/nonexistent >$BACKOFF_ENV";
+    run!("-n 3 -b 1ms --before-retry {} -- false", hook)
+        .expect_code(127)
+        .expect_stderr(": command not found (permanent");
 }
 
 #[test]

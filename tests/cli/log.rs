@@ -97,6 +97,9 @@ fn json_of_a_success() {
         ]
     );
     run!("--log-format json -q -n 2 -b 1ms -- false").expect_silence();
+    let log = logged("-q -- no-such-command");
+    assert_eq!(events(&log), ["attempt_failed", "gave_up"]);
+    assert_eq!(log[0]["reason"], "command not found");
 }
 
 #[test]

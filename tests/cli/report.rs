@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -59,6 +60,28 @@ fn a_success_after_a_retry() {
     let total = report["duration_s"].as_f64().unwrap();
     let parts = |attempt: &Value| attempt["duration_s"].as_f64().unwrap() + attempt["delay_s"].as_f64().unwrap_or(0.0);
     assert!(total > 0.0 && total >= parts(first) + parts(second) - 0.001, "{report}");
+}
+
+#[test]
+fn each_attempt_says_when_it_started() {
+    let before = SystemTime::now() - Duration::from_millis(1);
+    let report = reported("-n 3 -b 40ms -j none -- sh -c 'sleep 0.02; exit 1'");
+    let after = SystemTime::now();
+    let started = |value: &Value| humantime::parse_rfc3339(value["started"].as_str().unwrap()).unwrap();
+    let length = |value: &Value, key: &str| Duration::from_secs_f64(value[key].as_f64().unwrap_or(0.0));
+    let mut earliest = started(&report);
+    assert!(earliest >= before, "{report}");
+    let attempts = report["attempts"].as_array().unwrap();
+    for attempt in attempts {
+        // Times are cut to milliseconds.
+        let started = started(attempt) + Duration::from_millis(1);
+        assert!(
+            started >= earliest && started <= after + Duration::from_millis(1),
+            "{report}"
+        );
+        earliest = started - Duration::from_millis(1) + length(attempt, "duration_s") + length(attempt, "delay_s");
+    }
+    assert_eq!(attempts.len(), 3);
 }
 
 #[test]

@@ -300,6 +300,16 @@ fn a_misspelt_variable_is_one_warning() {
     run(backoff("-- true").env("BACKOFF_MAX_DELAY", "2")).expect_silence();
 }
 
+/// `cargo run` and `cargo test` export what the build script sets.
+#[test]
+fn the_build_sets_no_variable_that_is_taken_for_an_option() {
+    let version = ran("--version").stdout;
+    let target = version.lines().find_map(|line| line.strip_prefix("target: ")).unwrap();
+    let mut exported = std::env::vars().filter(|(_, value)| value == target);
+    let is_ours = |name: &str| name.starts_with("BACKOFF_");
+    assert_eq!(exported.find(|(name, _)| is_ours(name)), None);
+}
+
 #[test]
 fn what_backoff_exports_is_not_misspelt() {
     let inner = "backoff -- true";

@@ -37,9 +37,6 @@ fn a_predicate_that_cannot_say_is_no_failure_of_the_command() {
             .expect_code(1)
             .expect_stderr("gave up after 1 attempt in ")
             .expect_stderr(" (permanent: --success-if failed: exit 127)\n");
-        run!("--until {} -n 5 -b 1ms --retry-if 'exit 5' -- false", until)
-            .expect_code(1)
-            .expect_stderr(" (permanent: --retry-if failed: exit 5)\n");
         let shown = run!(
             "--until {} -d 300ms --exhausted-exit 75 --success-if 'sleep 9' -- true",
             until
@@ -49,10 +46,23 @@ fn a_predicate_that_cannot_say_is_no_failure_of_the_command() {
         let shown = run!("--until {} -n 5 -b 1ms -- sh -c 'kill -PIPE $$'", until);
         assert_eq!((shown.signal(), shown.stderr.as_str()), (Some(13), ""));
     }
+    run!("--until never -n 5 -b 1ms --retry-if 'exit 5' -- false")
+        .expect_code(1)
+        .expect_stderr(" (permanent: --retry-if failed: exit 5)\n");
     let shown = run!("-q -n 1 --log-format json -vv --success-if nosuchcommand -- true");
     assert!(!shown.stderr.contains("panicked"), "{shown:?}");
     let shown = run!("-n 1 --log-format json --success-if nosuchcommand -- true").expect_code(1);
     shown.expect_stderr("\"reason\":\"exit 0; --success-if failed: exit 127\"");
+}
+
+#[test]
+fn retry_if_has_no_say_in_which_failure_ends_it() {
+    for answer in 0..3 {
+        let predicate = format!("echo asked >&2; exit {answer}");
+        run!("-q --until failure -n 5 -b 1ms --retry-if {} -- false", predicate)
+            .expect_code(0)
+            .expect_silence();
+    }
 }
 
 #[test]

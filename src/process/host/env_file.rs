@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 
+use nix::unistd::geteuid;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::retry_on_intr;
 use tempfile::{Builder, TempPath};
@@ -35,7 +37,7 @@ impl EnvFile {
         self.0.as_os_str()
     }
 
-    /// What it holds, but not much more than is of use, and removes it. If it cannot be removed, that is an error, too.
+    /// Returns the content, up to just over what is used of it, and removes the file. An error is a message.
     pub(super) fn take(self) -> Result<Vec<u8>, String> {
         let path = self.0.to_path_buf();
         let wrong = |what: &str, error: &io::Error| {
@@ -52,13 +54,18 @@ impl EnvFile {
         }
     }
 
-    /// By its name, as a program may have put another file in its place; but that may be no link, nor a pipe.
+    /// Reads the file by its name, as a program may have replaced it (`sed -i`). A link, a pipe and a file of another
+    /// user are refused.
     fn read(&self) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = retry_on_intr(|| openat(CWD, self.path().as_bytes(), flags, Mode::empty()))?;
         let file = File::from(above_standard(file)?);
-        if !file.metadata()?.is_file() {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
             return Err(io::Error::other("it is not a file any more"));
+        }
+        if metadata.uid() != geteuid().as_raw() {
+            return Err(io::Error::other("it belongs to another user"));
         }
         let mut bytes = Vec::new();
         file.take(MOST as u64 + 1).read_to_end(&mut bytes)?;

@@ -12,6 +12,7 @@ mod writer;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,7 @@ use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
 use crate::process::sys::leaf::Leaf;
 use crate::process::sys::{environment, fd, stdio};
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, Host, Keeper, LINES_ARE_LOST, RunError};
+use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, Keeper, LINES_ARE_LOST, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
@@ -295,6 +296,8 @@ impl Host for System {
             None => ChildStdio::default(),
         };
         let place = self.place();
+        let path = spec.variables.iter().find(|(name, _)| name == "PATH");
+        self.program.look_in(path.map(|(_, path)| path.as_bytes()));
         let launch = Launch {
             program: &self.program,
             environment: self.environment.get_or_insert_with(|| environment_for(spec)),
@@ -326,18 +329,20 @@ impl Host for System {
         self.run_shell(shell, spec, Some(input), Some(Place::Session))
     }
 
-    fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> Result<(Attempt, Result<Vec<u8>, String>), RunError> {
+    fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError> {
         let input = self.hook_input()?;
         let file = EnvFile::new();
         let path = file.as_ref().map_or(OsStr::new(""), EnvFile::path);
         spec.variables.push(variables::variable("BACKOFF_ENV", path));
         let attempt = self.run_shell(shell, &spec, Some(input), None)?;
-        let written = file.and_then(EnvFile::take);
-        if written.as_ref().is_ok_and(|written| !written.is_empty()) {
-            // That of the next attempt is to be without other names.
-            self.environment = None;
-        }
-        Ok((attempt, written))
+        // The variables of the next attempt may have other names.
+        self.environment = None;
+        let lines = match file.map(EnvFile::take) {
+            Ok(Ok(lines)) => EnvLines::Read(lines),
+            Ok(Err(why)) => EnvLines::Unreadable(why),
+            Err(why) => EnvLines::NoFile(why),
+        };
+        Ok((attempt, lines))
     }
 
     fn ask_budget(

@@ -63,9 +63,19 @@ impl Program {
     pub(crate) fn new(command: &[OsString]) -> Program {
         let c = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
         let argv: Vec<CString> = command.iter().map(|word| c(word.as_bytes())).collect();
-        let name = argv.first().map_or(&b""[..], |name| name.to_bytes());
-        let files = files(name, environment::variable("PATH").unwrap_or(DEFAULT_PATH));
-        Program { files, argv }
+        let mut program = Program {
+            files: Vec::new(),
+            argv,
+        };
+        program.look_in(None);
+        program
+    }
+
+    /// Looks for the command in this PATH from now on; None is backoff's own.
+    pub(crate) fn look_in(&mut self, path: Option<&[u8]>) {
+        let name = self.argv.first().map_or(&b""[..], |name| name.to_bytes());
+        let path = path.or_else(|| environment::variable("PATH"));
+        self.files = files(name, path.unwrap_or(DEFAULT_PATH));
     }
 
     /// Why exec has refused the command, where only the child's status tells that it has.
