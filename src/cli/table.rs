@@ -280,7 +280,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(PROTECT, None, "idempotent", Word("yes|no", YES_NO_NAMES),
         "Whether COMMAND is idempotent: whether it may be carried out twice",
         "no: a failure is retried only where it is known that nothing was done. A preset of --for knows that of some \
-         failures (a name that is not found, a connection that is refused, TLS that is not agreed on, 429 and 503, a lock that \
+         failures (a name that is not found, a connection that is refused, TLS that is not agreed on, 429, a lock that \
          is not obtained). A retry rule of yours that matches, and --retry-if, count as your word that it may be retried. All \
          else is final, time-outs and silence included, with the command's own status. If the option is not given and --for \
          judges curl or wget, POST and PATCH without an Idempotency-Key header are no. Where one run makes several requests \

@@ -174,8 +174,8 @@ fn failed(dir: &TempDir, code: u8, text: &str, args: impl Words) -> Shown {
 fn what_a_preset_knows_to_be_undone_is_retried() {
     let dir = failing(&["curl", "psql", "script"]);
     let (busy, broken) = (
+        "curl: (22) The requested URL returned error: 429",
         "curl: (22) The requested URL returned error: 503",
-        "curl: (22) The requested URL returned error: 500",
     );
     let not_connected = "curl: (28) Failed to connect to h port 80 after 500 ms: Timeout was reached";
     for (code, text) in [(5, ""), (6, ""), (7, ""), (35, ""), (22, busy), (28, not_connected)] {
