@@ -356,7 +356,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| word(&WHEN, defaults::COLOR)),
     opt(SAY, None, "progress", Word("WHEN", WHEN_NAMES),
         "The countdown to the next attempt, on a terminal",
-        "In the last row, which does not scroll meanwhile; only for waits of a second and more. always: also where TERM is dumb.")
+        "Only for waits of a second and more. always: also where TERM is dumb.")
         .or(|| word(&WHEN, defaults::PROGRESS)),
     opt(SAY, None, "on-retry", Value("SHELL"),
         "Run this shell command before each wait",

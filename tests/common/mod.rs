@@ -22,7 +22,6 @@ pub mod pty;
 pub mod readme;
 #[cfg(feature = "redis")]
 pub mod redis;
-pub mod screen;
 pub mod storm;
 pub mod tools;
 

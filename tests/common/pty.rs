@@ -15,7 +15,6 @@ use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::process::{is_alive, parent_of, state};
-use super::screen::Screen;
 use super::words::Words;
 use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
 
@@ -29,8 +28,6 @@ pub struct Terminal {
     pub child: Child,
     /// What was shown and not yet looked for.
     pub shown: String,
-    /// What is to be seen of it, where the terminal has a size.
-    pub screen: Option<Screen>,
 }
 
 /// The other side of a new terminal.
@@ -76,30 +73,12 @@ impl Terminal {
             master: File::from(std::os::fd::OwnedFd::from(master)),
             child,
             shown: String::new(),
-            screen: size.map(|(rows, columns)| Screen::new(rows.into(), columns.into())),
         }
     }
 
-    /// Makes the window narrower or wider, once all is shown that there is.
-    pub fn resize(&mut self, rows: u16, columns: u16) {
-        while self.is_readable(10) && self.read_some() {}
-        self.screen.as_mut().unwrap().resize(columns.into());
+    /// Makes the window narrower or wider.
+    pub fn resize(&self, rows: u16, columns: u16) {
         set_size(&self.master, rows, columns);
-    }
-
-    /// All lines that are to be seen, or were.
-    pub fn lines(&self) -> Vec<String> {
-        self.screen.as_ref().unwrap().lines()
-    }
-
-    /// Waits until the lines are as they should be.
-    #[track_caller]
-    pub fn until(&mut self, holds: impl Fn(&[String]) -> bool) {
-        let began = Instant::now();
-        while !holds(&self.lines()) {
-            assert!(began.elapsed() < PATIENCE, "{:#?}", self.lines());
-            assert!(self.read_some(), "the terminal closed: {:#?}", self.lines());
-        }
     }
 
     /// An interactive shell with job control.
@@ -168,28 +147,11 @@ impl Terminal {
         match self.master.read(&mut bytes) {
             Ok(count) if count > 0 => {
                 let text = String::from_utf8_lossy(&bytes[..count]);
-                if let Some(screen) = &mut self.screen {
-                    screen.feed(&text);
-                }
                 self.shown.push_str(&text);
                 true
             }
             _ => false,
         }
-    }
-
-    /// All rows once nobody has the terminal open any more.
-    pub fn last_rows(mut self) -> Vec<String> {
-        while self.read_some() {}
-        self.child.wait().unwrap();
-        self.screen.take().unwrap().rows()
-    }
-
-    /// All lines once nobody has the terminal open any more.
-    pub fn last_lines(mut self) -> Vec<String> {
-        while self.read_some() {}
-        self.child.wait().unwrap();
-        self.lines()
     }
 
     /// All that is shown until nobody has the terminal open any more.

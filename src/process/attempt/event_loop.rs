@@ -32,7 +32,7 @@ pub(crate) struct EventLoop {
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(crate) streams: Option<Box<Streams>>,
     pub(crate) job: Job,
-    /// What the terminal was set to before the attempt.
+    /// The modes of the terminal before the first attempt.
     pub(crate) modes_before: modes::Before,
     /// A signal has ended the run.
     pub(crate) is_ending: bool,

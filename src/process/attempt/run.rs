@@ -18,7 +18,7 @@ use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
-use crate::process::terminal::foreground::terminal_in_foreground;
+use crate::process::terminal::foreground::is_in_foreground;
 use crate::process::terminal::job;
 use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError};
@@ -50,7 +50,10 @@ pub(crate) fn run(
     deadline: Deadline,
 ) -> Result<Attempt, RunError> {
     launch.environment.set(&spec.variables);
-    let was_in_foreground = note_the_terminal(event_loop, launch.place);
+    let was_in_foreground = launch.place == Place::Shared && is_in_foreground();
+    if !event_loop.is_beside {
+        event_loop.modes_before.note();
+    }
     let started = now();
     let child = launch
         .program
@@ -68,7 +71,7 @@ pub(crate) fn run(
             let over = over?;
             // As its caller would find it after the bare command, if that had ended by itself.
             if !matches!(over.end, End::Exited(_)) {
-                event_loop.modes_before.put_back();
+                event_loop.modes_before.put_back(true);
             }
             over
         }
@@ -136,20 +139,6 @@ fn end(ended_by: Option<Bound>, ended: Ended) -> Result<End, Errno> {
         (None, Ended::Signaled(signal)) => Ok(End::Signaled(signal)),
         (None, Ended::Unknown(errno)) => Err(errno),
     }
-}
-
-/// Whether the attempt begins in the foreground of a terminal that it shares with backoff's job.
-fn note_the_terminal(event_loop: &mut EventLoop, place: Place) -> bool {
-    if !matches!(place, Place::Shared | Place::Terminal) {
-        return false;
-    }
-    let terminal = terminal_in_foreground();
-    if let Some(terminal) = &terminal
-        && !event_loop.is_beside
-    {
-        event_loop.modes_before.note(terminal);
-    }
-    terminal.is_some() && place == Place::Shared
 }
 
 fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {

@@ -9,7 +9,6 @@ use super::between_attempts::BetweenAttempts;
 use super::writer::{self, WriteError};
 use crate::process::streams::sink::{self, Sink};
 use crate::process::sys::fd;
-use crate::process::terminal::fresh_line::{fresh_line, whole_lines};
 use crate::run::host::RunError;
 use crate::run::text::describe_error;
 
@@ -63,11 +62,10 @@ impl LogFile {
         if self.is_lost {
             return Ok(None);
         }
-        let why = match self.sink().map(|sink| {
-            // The log may be shown where the command prints.
-            let lines = fresh_line(sink.fd()).unwrap_or_default() + lines;
-            writer::write(between, sink, &mut whole_lines(sink.fd(), &lines).as_bytes())
-        }) {
+        let why = match self
+            .sink()
+            .map(|sink| writer::write(between, sink, &mut lines.as_bytes()))
+        {
             Ok(Ok(())) => return Ok(None),
             Ok(Err(WriteError::RunError(error))) => return Err(error),
             Ok(Err(unwritten)) => unwritten.why(),

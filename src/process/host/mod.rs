@@ -314,7 +314,7 @@ impl Host for System {
     }
 
     fn tidy_terminal(&mut self) {
-        self.between.event_loop.modes_before.put_back();
+        self.between.event_loop.modes_before.put_back(false);
     }
 
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {

@@ -6,7 +6,6 @@ use super::between_attempts::BetweenAttempts;
 use super::writer::{self, WriteError};
 use crate::process::streams::sink::Sink;
 use crate::process::sys::stdio;
-use crate::process::terminal::fresh_line::{fresh_line, whole_lines};
 use crate::run::host::RunError;
 
 #[derive(Debug, Default)]
@@ -29,14 +28,10 @@ impl StandardError {
         lines: &str,
     ) -> Result<(), RunError> {
         let sink = self.sink.get_or_insert_with(|| Sink::new(stdio::ERR));
-        // On a terminal what is known may not be all: others write there, and what is typed is echoed.
-        let begin = match fresh_line(sink.fd()) {
-            Some(blanks) => Cow::Owned(blanks),
-            None if (is_in_line || self.is_in_a_line) && !lines.starts_with('\n') => Cow::Borrowed("\n"),
-            None => Cow::Borrowed(""),
+        let lines = match (is_in_line || self.is_in_a_line) && !lines.starts_with('\n') {
+            true => Cow::Owned(format!("\n{lines}")),
+            false => Cow::Borrowed(lines),
         };
-        let lines = begin + lines;
-        let lines = whole_lines(sink.fd(), &lines);
         let mut rest = lines.as_bytes();
         let result = writer::write(between, sink, &mut rest);
         if let Some(last) = lines.as_bytes()[..lines.len() - rest.len()].last() {

@@ -62,11 +62,16 @@ pub(crate) fn has_room(fd: RawFd) -> bool {
     ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
-/// Whether standard output is a pipe or a socket that nobody reads any more. Of a terminal that was hung up, HUP tells.
+/// Returns true if standard output is a pipe or a socket.
+pub(crate) fn output_is_piped() -> bool {
+    let kind = rustix::fs::fstat(inherited(OUT)).map(|facts| FileType::from_raw_mode(facts.st_mode));
+    matches!(kind, Ok(FileType::Fifo | FileType::Socket))
+}
+
+/// Returns true if standard output is a pipe or a socket whose reader is gone. A terminal that was hung up is none: HUP
+/// tells.
 pub(crate) fn output_has_lost_its_reader() -> bool {
-    let output = inherited(OUT);
-    let kind = rustix::fs::fstat(output).map(|facts| FileType::from_raw_mode(facts.st_mode));
-    matches!(kind, Ok(FileType::Fifo | FileType::Socket)) && has_lost_its_reader(output)
+    output_is_piped() && has_lost_its_reader(inherited(OUT))
 }
 
 /// Prints what was asked for (`--help`, `--plan`) on standard output, in pieces of a size that costs few calls.

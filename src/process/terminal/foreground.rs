@@ -1,7 +1,7 @@
 //! Who has the terminal: one process group, which is in the foreground.
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use nix::libc;
@@ -10,12 +10,12 @@ use nix::unistd::{getpgrp, tcgetpgrp};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 
-/// Whether the terminal on standard input is the one that controls this process.
+/// Returns true if the terminal on standard input controls this process.
 pub(crate) fn is_controlling() -> bool {
     tcgetpgrp(inherited(stdio::IN)).is_ok()
 }
 
-/// Whether the terminal on this descriptor controls this process, and backoff's job has it.
+/// Returns true if the terminal on this descriptor controls this process, and backoff is in its foreground.
 pub(super) fn has_foreground(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)) == Ok(getpgrp())
 }
@@ -26,13 +26,13 @@ pub(crate) fn is_ours(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
 }
 
-/// The controlling terminal.
+/// Opens the controlling terminal.
 pub(super) fn terminal() -> Option<File> {
     let flags = libc::O_NOCTTY | libc::O_NONBLOCK;
     OpenOptions::new().read(true).custom_flags(flags).open("/dev/tty").ok()
 }
 
-/// The controlling terminal, if backoff's group has it.
-pub(crate) fn terminal_in_foreground() -> Option<File> {
-    terminal().filter(|tty| tcgetpgrp(tty).is_ok_and(|group| group == getpgrp()))
+/// Returns true if backoff is in the foreground of the controlling terminal.
+pub(crate) fn is_in_foreground() -> bool {
+    terminal().is_some_and(|terminal| has_foreground(terminal.as_raw_fd()))
 }

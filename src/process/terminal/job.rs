@@ -1,10 +1,10 @@
 //! Job control: is there a controlling terminal, whose signals are these, and stopping as a job does.
 
+use nix::sys::signal::killpg;
 use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use super::company::is_left_behind;
 use super::foreground::{is_controlling, terminal};
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
@@ -68,12 +68,12 @@ fn has_controlling_terminal() -> bool {
     }
 }
 
-/// Takes the terminal back from a group that a command with job control of its own gave it to and left
-/// behind: otherwise nobody would hear Ctrl-C any more. Not from the shell, nor from another job of it.
+/// Takes the terminal back from a group that a command with job control of its own gave it to and that has ended:
+/// otherwise nothing would hear Ctrl-C any more.
 pub(crate) fn take_back() {
     let own = getpgrp();
     if let Some(tty) = terminal()
-        && tcgetpgrp(&tty).is_ok_and(|group| group != own && is_left_behind(group))
+        && tcgetpgrp(&tty).is_ok_and(|group| killpg(group, None) == Err(nix::errno::Errno::ESRCH))
     {
         // A process outside of the foreground gets TTOU for this, and may do it where that is blocked.
         let mask = Mask::only(Signal::TTOU).block();

@@ -10,22 +10,6 @@ use crate::process::sys::fd::inherited;
 const ROWS: u16 = 24;
 const COLUMNS: u16 = 80;
 
-/// In characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
-    pub(super) rows: u16,
-    pub(super) columns: u16,
-}
-
-/// How large the terminal on this descriptor is; None if it is none or does not know.
-pub(super) fn known(fd: RawFd) -> Option<Size> {
-    let size = tcgetwinsize(inherited(fd)).ok()?;
-    (size.ws_row > 0 && size.ws_col > 0).then_some(Size {
-        rows: size.ws_row,
-        columns: size.ws_col,
-    })
-}
-
 /// How wide the terminal on this descriptor is; None if it is none or does not know.
 pub(crate) fn columns(fd: RawFd) -> Option<u16> {
     let size = tcgetwinsize(inherited(fd)).ok()?;
