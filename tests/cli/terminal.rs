@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::common::process::{descendants_named, is_alive, parent_of, state, stopped_below};
+use crate::common::process::{children_of, descendants_named, is_alive, is_named, parent_of, state, stopped_below};
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind, is_raw};
 use crate::common::{BIN, clean, eventually, probe, run};
 
@@ -197,6 +197,54 @@ fn time_spent_stopped_does_not_count_against_the_time_out() {
 }
 
 #[test]
+fn control_z_stops_backoff_once_the_command_has_ended() {
+    let reader = "sh -c 'read go </dev/tty; cat >/dev/null; echo read-$go'";
+    // Its output waits for a reader; the rest of its tree is being ended.
+    for (line, after) in [
+        (
+            format!("backoff -q --fail-match zzz -- seq 20000 | {reader}"),
+            "\nread-on\r\ncode-0",
+        ),
+        (
+            "backoff -q -n 1 -t 200ms -k 4s -- sh -c '(trap \"\" TERM; while :; do sleep 0.1; done) & wait'".to_owned(),
+            "code-124",
+        ),
+    ] {
+        let mut terminal = Terminal::bash();
+        terminal.command(&line);
+        let shell = terminal.pid();
+        let has_ended = |backoff: &i32| {
+            is_named(*backoff, "backoff") && children_of(*backoff).iter().all(|child| state(*child) == Some('Z'))
+        };
+        eventually("the command has ended", || {
+            let backoff = children_of(shell).into_iter().find(|child| is_named(*child, "backoff"));
+            backoff.is_some_and(|backoff| !children_of(backoff).is_empty() && has_ended(&backoff))
+        });
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("fg; echo code-$?");
+        terminal.send("on\n");
+        terminal.expect(after);
+    }
+}
+
+#[test]
+fn time_spent_stopped_does_not_count_against_kill_after() {
+    let mut terminal = Terminal::bash();
+    terminal.command(
+        "backoff -n 1 -t 200ms -k 4s -- sh -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; echo cleaned; exit\" TERM; \
+         while :; do sleep 0.1; done'",
+    );
+    terminal.expect("cleaning\r\n");
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    std::thread::sleep(std::time::Duration::from_millis(4300));
+    terminal.command("fg");
+    terminal.expect("\ncleaned");
+}
+
+#[test]
 fn time_spent_stopped_counts_against_the_deadline() {
     let mut terminal = Terminal::bash();
     terminal.command(&format!("backoff -d 2s -- {} sleep", probe()));
@@ -253,6 +301,20 @@ fn a_resized_window_is_one_winch() {
     terminal.expect("28\r\n");
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
     assert_eq!(terminal.expect("15\r\n"), "");
+}
+
+#[test]
+fn a_killed_backoff_leaves_nothing_stopped() {
+    for options in ["", "--pty"] {
+        let mut terminal = Terminal::bash();
+        terminal.command(&format!("backoff {options} -- {} sleep", probe()));
+        let pid = terminal.pid_of_probe();
+        let backoff = parent_of(pid);
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(backoff), nix::sys::signal::Signal::SIGKILL).unwrap();
+        eventually("the command ends", || !is_alive(pid));
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 /// After a time-out. The attempt's own process has ended and is a zombie still, so that its number and its group
 /// stay its own; waits for the rest of the tree, and ends it when its time is up.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
-    let mut give_up = Deadline::after(now(), TREE_GRACE);
+    attempt.deadlines.tree = Deadline::after(now(), TREE_GRACE);
     let [mut pause, longest] = TREE_POLLS;
     loop {
         match attempt.tree.has_survivors(&attempt.child) {
@@ -36,10 +36,10 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
         }
         let now = now();
         if attempt.deadlines.take_kill(now) {
-            give_up = Deadline::after(now, TREE_GRACE);
+            attempt.deadlines.tree = Deadline::after(now, TREE_GRACE);
             attempt.tree.signal(&attempt.child, Signal::KILL);
         }
-        if !attempt.deadlines.kill.is_set() && give_up.is_due(now) {
+        if !attempt.deadlines.kill.is_set() && attempt.deadlines.tree.is_due(now) {
             return;
         }
         event_loop.wait(Deadline::after(now, pause).or_earlier(attempt.deadlines.kill));
@@ -56,17 +56,18 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
 pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     let begun = now();
     event_loop.give_readers_time(begun);
-    let mut give_up = Deadline::after(begun, LONGEST_DRAIN);
-    let mut silent = Deadline::after(begun, DRAIN_GRACE);
-    let mut stuck = Deadline::after(begun, READERS_GRACE);
+    attempt.deadlines.drain = Deadline::after(begun, LONGEST_DRAIN);
+    attempt.deadlines.silence = Deadline::after(begun, DRAIN_GRACE);
+    attempt.deadlines.stuck = Deadline::after(begun, READERS_GRACE);
     while event_loop.streams(Streams::is_open) {
         let is_cut = attempt.is_cut();
         let is_searching = event_loop.streams(Streams::is_searching);
         let waits_for_reader = event_loop.streams(Streams::has_pending_output);
+        let deadlines = &mut attempt.deadlines;
         let until = match (waits_for_reader, is_cut) {
-            (true, true) => stuck,
+            (true, true) => deadlines.stuck,
             (true, false) => Deadline::NEVER,
-            (false, _) => silent.or_earlier(give_up),
+            (false, _) => deadlines.silence.or_earlier(deadlines.drain),
         };
         let begun = now();
         let moved = event_loop.wait(until.or_earlier(event_loop.readers_have_until));
@@ -74,23 +75,24 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
         if event_loop.readers_have_until.is_due(now) {
             return !event_loop.streams(Streams::has_pending_output);
         }
+        // Nothing was taken meanwhile.
+        if waits_for_reader || (is_searching && !is_cut) {
+            deadlines.drain.put_off(now.saturating_duration_since(begun));
+        }
+        if moved || is_searching || waits_for_reader {
+            deadlines.silence = Deadline::after(now, DRAIN_GRACE);
+        }
+        if moved || !is_cut {
+            deadlines.stuck = Deadline::after(now, READERS_GRACE);
+        }
         // A second one, or one after a bound, ends this at once.
         if handle_signals(Phase::Draining, attempt, event_loop) && is_cut {
             break;
         }
-        // Nothing was taken meanwhile.
-        if waits_for_reader || (is_searching && !is_cut) {
-            give_up.put_off(now.saturating_duration_since(begun));
-        }
-        if moved || is_searching || waits_for_reader {
-            silent = Deadline::after(now, DRAIN_GRACE);
-        }
-        if moved || !is_cut {
-            stuck = Deadline::after(now, READERS_GRACE);
-        }
-        let is_over = silent.is_due(now) || give_up.is_due(now);
+        let deadlines = &attempt.deadlines;
+        let is_over = deadlines.silence.is_due(now) || deadlines.drain.is_due(now);
         let has_pending = event_loop.streams(Streams::has_pending_output);
-        if has_pending && is_cut && stuck.is_due(now) {
+        if has_pending && is_cut && deadlines.stuck.is_due(now) {
             break;
         }
         if is_over && !has_pending && (is_cut || !event_loop.streams(Streams::is_searching)) {
@@ -98,29 +100,33 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
         }
     }
     let is_read = !event_loop.streams(Streams::has_pending_output);
-    finish_search(attempt, event_loop, give_up);
+    finish_search(attempt, event_loop);
     is_read
 }
 
 /// The last line of an output may have no end.
-fn finish_search(attempt: &mut Running<'_>, event_loop: &mut EventLoop, give_up: Deadline) {
+fn finish_search(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
     while !event_loop.streams.as_deref_mut().is_none_or(Streams::finish_search) {
         event_loop.wait(Deadline::after(now(), Duration::ZERO));
         let asked = handle_signals(Phase::Draining, attempt, event_loop);
-        let is_late = attempt.is_cut() && give_up.is_due(now());
+        let is_late = attempt.is_cut() && attempt.deadlines.drain.is_due(now());
         if asked || is_late || event_loop.readers_have_until.is_due(now()) {
             return;
         }
     }
 }
 
-/// Whether one has asked to end.
+/// Handles the signals that have come. Returns true if one has asked to end.
 fn handle_signals(phase: Phase, attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     let mut asked = false;
     while let Some(received) = event_loop.signals.take() {
-        if on_signal(phase, received) == SignalAction::NoFurtherAttempt {
-            attempt.interrupted.get_or_insert(received.signal);
-            asked = true;
+        match on_signal(phase, received) {
+            SignalAction::NoFurtherAttempt => {
+                attempt.interrupted.get_or_insert(received.signal);
+                asked = true;
+            }
+            SignalAction::StopBackoff => attempt.stop_backoff(event_loop, received.signal, false),
+            _ => {}
         }
     }
     asked

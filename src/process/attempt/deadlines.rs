@@ -1,4 +1,4 @@
-//! When an attempt that does not end by itself is ended.
+//! All points in time of an attempt. While backoff is stopped they stand still as one, except the run's deadline.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ pub(super) struct Deadlines<'a> {
     /// The bound that has ended the attempt.
     pub(super) ended_by: Option<Bound>,
     timeout: Deadline,
-    /// The run's; it does not stand still.
+    /// The run's deadline; it goes on while backoff is stopped.
     run: Deadline,
     /// When the silence has lasted too long.
     idle: Deadline,
@@ -23,6 +23,14 @@ pub(super) struct Deadlines<'a> {
     pub(super) kill: Deadline,
     /// It has got it.
     was_killed: bool,
+    /// When the rest of a timed-out tree is left alone.
+    pub(super) tree: Deadline,
+    /// When the pipes of a command that has ended are closed, even if output keeps coming.
+    pub(super) drain: Deadline,
+    /// When they are closed because they were silent for too long.
+    pub(super) silence: Deadline,
+    /// When they are closed because the reader takes nothing.
+    pub(super) stuck: Deadline,
     /// Time in which backoff was stopped.
     paused: Duration,
 }
@@ -38,6 +46,10 @@ impl<'a> Deadlines<'a> {
             is_silent: false,
             kill: Deadline::NEVER,
             was_killed: false,
+            tree: Deadline::NEVER,
+            drain: Deadline::NEVER,
+            silence: Deadline::NEVER,
+            stuck: Deadline::NEVER,
             paused: Duration::ZERO,
         }
     }
@@ -116,11 +128,20 @@ impl<'a> Deadlines<'a> {
         self.kill = self.kill.or_earlier(kill);
     }
 
-    /// backoff was stopped for this long, and the command with it.
+    /// Puts all off by the time that backoff was stopped, except the run's.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.paused = self.paused.saturating_add(pause);
-        self.timeout.put_off(pause);
-        self.idle.put_off(pause);
+        for deadline in [
+            &mut self.timeout,
+            &mut self.idle,
+            &mut self.kill,
+            &mut self.tree,
+            &mut self.drain,
+            &mut self.silence,
+            &mut self.stuck,
+        ] {
+            deadline.put_off(pause);
+        }
     }
 
     /// How long the command has run.
@@ -158,6 +179,9 @@ mod tests {
         deadlines.on_pause(10 * SECOND);
         assert_eq!(deadlines.due(start + 14 * SECOND), None);
         assert_eq!(deadlines.due(start + 15 * SECOND), Some(Bound::Timeout));
+        deadlines.on_bound(Bound::Timeout, start + 15 * SECOND);
+        deadlines.on_pause(10 * SECOND);
+        assert_eq!(deadlines.next(), Deadline::after(start, 26 * SECOND));
     }
 
     #[test]

@@ -69,6 +69,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts, SignalClass::Continue | SignalClass::Inform) => SignalAction::Ignore,
         (Phase::Running(facts), _) => while_running(facts, received),
         (Phase::EndingTree | Phase::Draining, SignalClass::End) => SignalAction::NoFurtherAttempt,
+        // The shell waits until all of the job has stopped.
+        (Phase::EndingTree | Phase::Draining, SignalClass::StopJob) => SignalAction::StopBackoff,
         (Phase::EndingTree | Phase::Draining, _) => SignalAction::Ignore,
     }
 }
@@ -265,7 +267,7 @@ mod tests {
     fn after_the_command_has_ended() {
         for phase in [Phase::EndingTree, Phase::Draining] {
             for receive in [sent, by_kernel] {
-                expect_row(phase, receive, [NoFurtherAttempt, Ignore, Ignore, Ignore, Ignore]);
+                expect_row(phase, receive, [NoFurtherAttempt, StopBackoff, Ignore, Ignore, Ignore]);
             }
             assert_eq!(on_signal(phase, sent(Signal::CHLD)), Ignore);
         }

@@ -138,13 +138,13 @@ impl<'a> Running<'a> {
     /// Whether it is time to look at the child.
     fn handle(&mut self, event_loop: &mut EventLoop, received: Received) -> bool {
         let signal = received.signal;
-        let facts = self.facts(event_loop, received);
+        let phase = self.phase(event_loop, received);
         match received.class {
             SignalClass::Continue => self.on_continue(event_loop),
             SignalClass::StopJob => self.asked_to_stop = Deadline::after(now(), STOP_GRACE),
             _ => {}
         }
-        match on_signal(Phase::Running(facts), received) {
+        match on_signal(phase, received) {
             SignalAction::LookAtChildren => return true,
             SignalAction::PassOn => self.child.signal(signal),
             SignalAction::NoFurtherAttempt => self.interrupt(signal),
@@ -159,16 +159,24 @@ impl<'a> Running<'a> {
                 }
             }
             SignalAction::EndWait => event_loop.wait_is_over = true,
-            SignalAction::Ignore | SignalAction::EndRun | SignalAction::StopBackoff => {}
+            SignalAction::StopBackoff => {
+                self.stop_backoff(event_loop, signal, false);
+                return true;
+            }
+            SignalAction::Ignore | SignalAction::EndRun => {}
         }
         false
     }
 
-    fn facts(&mut self, event_loop: &mut EventLoop, received: Received) -> Facts {
+    fn phase(&mut self, event_loop: &mut EventLoop, received: Received) -> Phase {
         let Received { signal, class, .. } = received;
+        // The command may have ended before the signal came, and cannot stop any more.
+        if class == SignalClass::StopJob && self.child.ended().is_some() {
+            return Phase::Draining;
+        }
         // What costs a system call is asked where it counts.
         let asks_child = self.place == Place::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
-        Facts {
+        Phase::Running(Facts {
             place: self.place,
             is_beside: event_loop.is_beside,
             by_key: event_loop.job.take_key(signal),
@@ -176,7 +184,7 @@ impl<'a> Running<'a> {
             was_continued: asks_child && self.child.was_continued(),
             leads_session: signal == Signal::HUP && job::leads_session(),
             copies_size: signal == Signal::WINCH && event_loop.pty().is_some_and(|pty| pty.has_size_to_copy()),
-        }
+        })
     }
 
     /// Whoever gets it and is stopped, or about to stop, has to go on to act on it.
@@ -259,6 +267,15 @@ impl<'a> Running<'a> {
     fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal, is_for_all: bool) {
         // What it has said before belongs before what the shell says of the stop: an editor has put the screen back.
         event_loop.pass_on_output();
+        self.stop_backoff(event_loop, signal, is_for_all);
+        if event_loop.streams(Streams::has_pty) {
+            self.resume_on_pty(event_loop);
+        }
+    }
+
+    /// Stops backoff until somebody continues it. Meanwhile the clocks of the attempt stand still. `is_for_all`: stops the
+    /// rest of our job, too.
+    pub(super) fn stop_backoff(&mut self, event_loop: &mut EventLoop, signal: Signal, is_for_all: bool) {
         let stopped = now();
         event_loop.pty().map(Pty::release_keyboard);
         if is_for_all {
@@ -266,10 +283,9 @@ impl<'a> Running<'a> {
         } else {
             event_loop.job.stop(&mut event_loop.signals, signal);
         }
-        if event_loop.streams(Streams::has_pty) {
-            self.resume_on_pty(event_loop);
-        }
-        self.deadlines.on_pause(now().saturating_duration_since(stopped));
+        let continued = now();
+        self.deadlines.on_pause(continued.saturating_duration_since(stopped));
+        event_loop.give_readers_time(continued);
     }
 
     /// backoff goes on, and the command on its own terminal has to.
