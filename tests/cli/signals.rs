@@ -344,6 +344,31 @@ fn a_killed_backoff_leaves_no_command_behind() {
 }
 
 #[test]
+fn a_killed_backoff_leaves_nothing_stopped() {
+    if *IS_PORTABLE {
+        return;
+    }
+    for (before, after) in [("-- sh -c", ""), ("--on-give-up", "-n 1 -- false")] {
+        let live = Live::start(&mut detached(words!("-q {..} {} {..}", before, "exec sleep 60", after)));
+        let pid = sleeping_child(live.pid());
+        kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+        eventually("it stops", || state(pid) == Some('T'));
+        live.signal(Signal::SIGKILL);
+        eventually("it ends", || !is_alive(pid));
+    }
+}
+
+/// The `sleep` that a process has started, as soon as there is one.
+fn sleeping_child(parent: i32) -> i32 {
+    let mut child = None;
+    eventually("a child", || {
+        child = children_of(parent).into_iter().find(|pid| is_named(*pid, "sleep"));
+        child.is_some()
+    });
+    child.unwrap()
+}
+
+#[test]
 fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
     let dir = tempfile::tempdir().unwrap();
     let log = within(&dir, "log");

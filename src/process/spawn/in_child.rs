@@ -56,7 +56,7 @@ pub(super) fn become_command(setup: &mut ChildSetup<'_>, before_unblocking: impl
         Place::Terminal | Place::Session => setsid().map(drop),
     };
     #[cfg(not(portable))]
-    follow_parent(setup.parent);
+    follow_parent(setup.parent, setup.place);
     if let Err(errno) = set_stdio(setup.stdio) {
         return errno as i32;
     }
@@ -77,11 +77,13 @@ pub(super) fn become_command(setup: &mut ChildSetup<'_>, before_unblocking: impl
     exec(setup)
 }
 
-/// If backoff is killed, TERM. It may be gone already; but 0 only says that it is outside of a
-/// process namespace that this child is the first of.
+/// Has the kernel end this child if backoff is killed: by TERM, or by KILL in a session of its own, where nobody would
+/// continue a stopped child. backoff may be gone already; but parent 0 only says that it is outside of a process namespace
+/// that this child is the first of.
 #[cfg(not(portable))]
-fn follow_parent(parent: u32) {
-    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGTERM);
+fn follow_parent(parent: u32, place: Place) {
+    use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
+    let _ = nix::sys::prctl::set_pdeathsig(if place == Place::Session { SIGKILL } else { SIGTERM });
     let now = std::os::unix::process::parent_id();
     if now != 0 && now != parent {
         crate::process::sys::current::exit_now(128 + libc::SIGTERM);
