@@ -16,7 +16,7 @@ use crate::common::ledger::{CoolOff, PAGE, counted as total, file_of, ledger};
 use crate::common::process::{has_taken_signals, is_alive, state};
 use crate::common::words::Words;
 use crate::common::{
-    IS_PORTABLE, Live, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within,
+    IS_PORTABLE, Live, PATIENCE, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within,
 };
 
 /// A directory for stores.
@@ -424,8 +424,17 @@ fn a_closed_standard_error_is_not_the_server() {
     let script =
         format!("exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-");
     let waiting = Live::start(&mut shell(&script));
-    let (mut asked, mut heard) = (server.accept().unwrap().0, Vec::new());
+    let (mut asked, mut heard) = (None, Vec::new());
+    server.set_nonblocking(true).unwrap();
+    eventually("a connection", || {
+        asked = server.accept().ok();
+        asked.is_some()
+    });
     waiting.finish().expect_code(7);
+    // backoff has ended, and with it its side of the connection.
+    let mut asked = asked.unwrap().0;
+    asked.set_nonblocking(false).unwrap();
+    asked.set_read_timeout(Some(PATIENCE)).unwrap();
     asked.read_to_end(&mut heard).unwrap();
     let heard = String::from_utf8_lossy(&heard);
     assert!(heard.contains("EVAL") && !heard.contains("backoff: "), "{heard}");

@@ -1,6 +1,5 @@
 //! Output that is kept, and printed when it is known whether it is the last attempt's.
 
-use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::common::process::{state, until_it_is_stuck};
 use crate::common::words::Words;
-use crate::common::{Shown, backoff, detached, eventually, long_sleep, run, shell};
+use crate::common::{Shown, backoff, detached, eventually, finish, line_of_stderr, long_sleep, run, shell};
 
 /// Each attempt prints its number on both streams; the third succeeds.
 const THIRD: &str = "echo out $BACKOFF_ATTEMPT; echo err $BACKOFF_ATTEMPT >&2; test $BACKOFF_ATTEMPT = 3";
@@ -23,10 +22,7 @@ fn held(attempts: &str, rules: impl Words, script: &str) -> Shown {
 #[track_caller]
 fn until_it_says(what: &str, command: &mut Command) -> Child {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    // Byte by byte, as the rest is for whoever reads on.
-    let mut stderr = BufReader::with_capacity(1, child.stderr.as_mut().unwrap());
-    stderr.read_line(&mut line).unwrap();
+    let line = line_of_stderr(&mut child);
     assert!(line.contains(what), "{line}");
     child
 }
@@ -100,7 +96,7 @@ fn it_is_held_until_the_end_and_no_longer() {
     )];
     assert_eq!(nix::poll::poll(&mut fds, 50u16).unwrap(), 0, "nothing is printed yet");
     drop(child.stdin.take());
-    assert_eq!(child.wait_with_output().unwrap().stdout, b"early\nlate\n");
+    assert_eq!(finish("what was kept", child).stdout, "early\nlate\n");
 }
 
 #[test]
@@ -185,7 +181,7 @@ fn nothing_is_left_in_the_temporary_directory() {
         let args = words!("--stdout final -- sh -c {}", script);
         let child = until_it_says("ready", detached(&args).env("TMPDIR", dir.path()));
         send(&child, signal);
-        let output = child.wait_with_output().unwrap();
+        let output = finish(signal.as_str(), child);
         let kept = if signal == Signal::SIGKILL { 0 } else { 3_000_000 };
         assert_eq!(output.stdout.len(), kept, "{signal}");
         assert!(is_empty());
@@ -327,7 +323,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
         // During the wait.
         let child = waiting("-b 25s");
         send(&child, signal);
-        let shown = Shown::from(child.wait_with_output().unwrap());
+        let shown = finish("the end", child);
         assert_eq!((shown.signal(), shown.stdout.as_str()), (Some(signal as i32), "part\n"));
     }
     // During an attempt; whatever it adds is part of it.
@@ -338,7 +334,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
             &mut detached(words!("--stdout {} -- bash -c {}", keep, script)),
         );
         send(&child, Signal::SIGTERM);
-        let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(6);
+        let shown = finish("the end", child).expect_code(6);
         assert_eq!(shown.stdout, prints, "{keep}");
     }
     // A success is what is called one.
@@ -346,7 +342,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
     let options = "-q --success-exit 3 --stdout success";
     let child = until_it_says("ready", &mut detached(words!("{..} -- bash -c {}", options, script)));
     send(&child, Signal::SIGTERM);
-    let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(3);
+    let shown = finish("the end", child).expect_code(3);
     assert_eq!(shown.stdout, "part\n");
 }
 
@@ -370,7 +366,7 @@ fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
         state(pid) == Some('T') && stopped.elapsed() > Duration::from_secs(6)
     });
     send(&child, Signal::SIGCONT);
-    let shown = Shown::from(child.wait_with_output().unwrap()).expect_code(3);
+    let shown = finish("the end", child).expect_code(3);
     assert_eq!(shown.stdout, "part\n");
 }
 

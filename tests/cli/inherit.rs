@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::common::process::{children_of, is_alive};
 use crate::common::{
     BIN, IS_PORTABLE, Live, Shown, backoff, clean, detached, eventually, executable, more_descriptors, run, shell,
-    within,
+    wait_for, within,
 };
 
 /// Runs a script of bash with W empty and with W being backoff: both must show the same.
@@ -216,12 +216,17 @@ fn argv_is_exact() {
     let shown = run(backoff("-- printf '[%s]'").args(odd));
     assert_eq!(shown.stdout, odd.map(|word| format!("[{word}]")).concat());
     let bytes = OsStr::from_bytes(b"\xff\xfe \x01");
-    let output = backoff("printf %s").arg(bytes).output().unwrap();
-    assert_eq!(output.stdout, bytes.as_bytes());
+    let child = backoff("printf %s")
+        .arg(bytes)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = wait_for("printf", child.id(), || child.wait_with_output());
+    assert_eq!(output.unwrap().stdout, bytes.as_bytes());
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join(OsStr::from_bytes(b"pro\xffgram"));
     std::os::unix::fs::symlink("/bin/true", &program).unwrap();
-    assert!(backoff("--").arg(&program).output().unwrap().status.success());
+    run(backoff("--").arg(&program)).expect_code(0);
     assert_eq!(run!("bash -c 'echo $0' 'as typed'").stdout, "as typed\n");
     // argv[0] is the word as typed, not the file that was found.
     assert_eq!(

@@ -8,7 +8,8 @@ use nix::sys::signal::Signal;
 
 use crate::common::process::{children_of, hears_signals, is_alive, is_named};
 use crate::common::{
-    IS_PORTABLE, Live, Shown, backoff, clean, detached, eventually, long_sleep, path_with_backoff, run, shell, within,
+    IS_PORTABLE, Live, Shown, backoff, clean, detached, eventually, long_sleep, path_with_backoff, run, shell,
+    wait_for, within,
 };
 
 /// Runs a shell script in which `b` is backoff with short waits and few words.
@@ -459,7 +460,9 @@ fn nothing_is_left_in_the_temporary_directory() {
             .env("TMPDIR", dir.path()),
         );
         let mut stdin = live.child.stdin.take().unwrap();
-        stdin.write_all(&vec![0; 3_000_000]).unwrap();
+        wait_for("a reader", live.child.id(), || {
+            stdin.write_all(&vec![0; 3_000_000]).unwrap();
+        });
         drop(stdin);
         let pid: i32 = live.line().parse().unwrap();
         live.signal(Signal::SIGKILL);

@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 use crate::common::process::{is_alive, until_it_is_stuck};
 use crate::common::pty::{Terminal, new_master};
 use crate::common::words::Words;
-use crate::common::{BIN, Live, Shown, backoff, eventually, run, shell, within};
+use crate::common::{BIN, Live, Shown, backoff, end_of, eventually, finish, run, shell, wait_for, within};
 
 /// One attempt of a shell script, quietly.
 fn once(rules: impl Words, script: &str) -> Shown {
@@ -59,8 +59,8 @@ fn only_a_stream_that_somebody_looks_at_is_not_the_callers_own() {
     ] {
         let [out, err] = [&names[0], &names[1]].map(|name| std::fs::File::create(name).unwrap());
         let args = words!("-q -n 1 {..} -- sh -c {}", rules, script);
-        let status = backoff(&args).stdout(out).stderr(err).status().unwrap();
-        assert!(!status.success());
+        let mut child = backoff(&args).stdout(out).stderr(err).spawn().unwrap();
+        assert!(!end_of(rules, &mut child).success());
         let links = std::fs::read_to_string(&names[2]).unwrap();
         for ((link, own), observed) in links.lines().zip(&names).zip(observed) {
             let own = std::fs::canonicalize(own).unwrap();
@@ -81,7 +81,7 @@ fn a_terminal_stays_one_where_nobody_looks() {
         let args = words!("-q -n 1 {..} -- sh -c {}", rules, script);
         let mut terminal = Terminal::start(*BIN, &args);
         terminal.expect(shown);
-        terminal.child.wait().unwrap();
+        terminal.finish();
     }
 }
 
@@ -128,13 +128,17 @@ fn a_piece_of_output_arrives_at_once() {
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let mut three = [0; 3];
-        child.stdout.as_mut().unwrap().read_exact(&mut three).unwrap();
+        wait_for("one", child.id(), || {
+            child.stdout.as_mut().unwrap().read_exact(&mut three).unwrap();
+        });
         assert_eq!(&three, b"one");
         stdin.write_all(b"\n").unwrap();
-        child.stderr.as_mut().unwrap().read_exact(&mut three).unwrap();
+        wait_for("two", child.id(), || {
+            child.stderr.as_mut().unwrap().read_exact(&mut three).unwrap();
+        });
         assert_eq!(&three, b"two");
         stdin.write_all(b"\n").unwrap();
-        assert_eq!(child.wait_with_output().unwrap().stdout, b"three\n");
+        assert_eq!(finish("three", child).stdout, "three\n");
     }
 }
 
@@ -233,9 +237,11 @@ fn a_long_line_takes_little_memory() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let count = std::io::copy(child.stdout.as_mut().unwrap(), &mut std::io::sink()).unwrap();
+        let count = wait_for("the long line", child.id(), || {
+            std::io::copy(child.stdout.as_mut().unwrap(), &mut std::io::sink()).unwrap()
+        });
         assert_eq!(count, size + 22);
-        Shown::from(child.wait_with_output().unwrap())
+        finish("the end", child)
             .expect_code(1)
             .expect_stderr("matched \"needle in a haystack\" (exit 0; --fail-match)");
     }
@@ -568,9 +574,7 @@ fn the_predicate_cannot_hang_the_run() {
     assert!(began.elapsed() < Duration::from_secs(10));
 
     let mut live = live!("--retry-if 'echo $$; exec sleep 60' -- sh -c 'exec 2>&1; exit 7'");
-    let mut asked = String::new();
-    let mut stderr = std::io::BufReader::new(live.child.stderr.take().unwrap());
-    std::io::BufRead::read_line(&mut stderr, &mut asked).unwrap();
+    let asked = live.line_of_stderr();
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
     assert!(!is_alive(asked.trim().parse().unwrap()));
@@ -911,7 +915,8 @@ fn what_is_another_device_when_it_is_opened_is_written_as_it_is() {
         let mut theirs = options.open(ptsname_r(&ours).unwrap()).unwrap();
         let mut command = backoff(words!("-q {..} -- echo hi", rules));
         command.stdout(ours.as_fd().try_clone_to_owned().unwrap());
-        assert!(command.status().unwrap().success(), "{rules}");
+        let mut child = command.spawn().unwrap();
+        assert!(end_of(rules, &mut child).success(), "{rules}");
         let mut fds = [PollFd::new(theirs.as_fd(), PollFlags::POLLIN)];
         assert_eq!(
             poll(&mut fds, PollTimeout::from(5000_u16)),

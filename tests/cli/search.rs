@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::common::{backoff, eventually, within};
+use crate::common::{backoff, clean, end_of, eventually, wait_for, within};
 
 /// Longer than anything here takes, and shorter than it takes where a search is not left before its end.
 const SOON: Duration = Duration::from_secs(10);
@@ -33,17 +33,14 @@ fn a_signal_is_passed_on_during_a_search() {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     // What is passed on is searched from 1 MiB on.
     let mut output = child.stdout.take().unwrap();
-    output.read_exact(&mut vec![0; 1 << 20]).unwrap();
+    wait_for("the first MiB", child.id(), || {
+        output.read_exact(&mut vec![0; 1 << 20]).unwrap();
+    });
     let began = Instant::now();
     kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
     eventually("it is passed on", || std::path::Path::new(&told).exists());
     assert!(began.elapsed() < SOON / 2, "{:?}", began.elapsed());
-    let mut status = None;
-    eventually("the end", || {
-        status = child.try_wait().unwrap();
-        status.is_some()
-    });
-    assert_eq!(status.unwrap().code(), Some(7));
+    assert_eq!(end_of("the end", &mut child).code(), Some(7));
 }
 
 #[test]
@@ -51,9 +48,9 @@ fn silence_is_the_commands_and_not_that_of_a_search() {
     let dir = tempfile::tempdir().unwrap();
     let line = within(&dir, "line");
     let make = "head -c 20000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' | tr 0-9a-f abababababababab; echo c";
-    let mut made = Command::new("sh");
+    let mut made = clean("sh");
     made.args(["-c", make]).stdout(File::create(&line).unwrap());
-    assert!(made.status().unwrap().success());
+    assert!(end_of(make, &mut made.spawn().unwrap()).success());
     // All of it has been written when the search begins, and nothing more is read until it ends, often seconds later.
     run!(
         "-q -n 1 --idle-timeout 1s --stop-match a[ab]{700}c --stdout null -- sh -c {} sh {}",

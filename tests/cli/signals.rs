@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::common::process::{children_of, hears_signals, is_alive, is_named, state};
 use crate::common::words::Words;
-use crate::common::{IS_PORTABLE, Live, clean, detached, eventually, probe, run, shell, within};
+use crate::common::{IS_PORTABLE, Live, clean, detached, end_of, eventually, probe, run, shell, within};
 
 const ENDING: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
@@ -378,7 +378,7 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
         std::thread::sleep(Duration::from_micros(300 * round));
         live.signal(Signal::SIGTERM);
         let pid = live.pid();
-        let status = live.child.wait().unwrap();
+        let status = end_of("TERM", &mut live.child);
         assert!(!status.success(), "{status:?}");
         let after = std::fs::read_to_string(&log).unwrap_or_default();
         std::thread::sleep(Duration::from_millis(5));
@@ -401,7 +401,7 @@ fn full_standard_error_does_not_make_backoff_deaf() {
         is_named(live.pid(), "backoff") && hears_signals(live.pid()) && state(live.pid()) == Some('S')
     });
     live.signal(Signal::SIGTERM);
-    let status = live.child.wait().unwrap();
+    let status = end_of("TERM", &mut live.child);
     kill(Pid::from_raw(holder), Signal::SIGKILL).unwrap();
     assert!(!status.success(), "{status:?}");
 }
@@ -431,7 +431,7 @@ fn what_nobody_reads_does_not_hold_up_what_a_signal_has_ended() {
             live.child.try_wait().unwrap().is_some() || state(live.pid()) == Some('Z')
         });
         kill(Pid::from_raw(holder), Signal::SIGKILL).unwrap();
-        assert_eq!(live.child.wait().unwrap().signal(), Some(15), "{options}");
+        assert_eq!(end_of(options, &mut live.child).signal(), Some(15), "{options}");
     }
 }
 

@@ -153,9 +153,7 @@ fn it_cannot_hang_the_run() {
         .expect_code(1)
         .expect_stderr("--success-if failed: ended by the deadline");
     let mut live = live!("--success-if 'echo $$; exec sleep 60' -- sh -c 'exec 2>&1'");
-    let mut asked = String::new();
-    let mut stderr = std::io::BufReader::new(live.child.stderr.take().unwrap());
-    std::io::BufRead::read_line(&mut stderr, &mut asked).unwrap();
+    let asked = live.line_of_stderr();
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));
     assert!(!is_alive(asked.trim().parse().unwrap()));

@@ -10,7 +10,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
 
 use crate::common::words::Words;
-use crate::common::{backoff, eventually, within};
+use crate::common::{backoff, eventually, finish, wait_for, within};
 
 /// How much a pipe holds.
 fn capacity(pipe: impl AsFd) -> usize {
@@ -97,8 +97,7 @@ fn a_log_and_a_report_in_a_named_pipe() {
         let mut command = backoff(words!("-d 2s -n 2 -b 1ms {} {} -- sh -c 'exit 3'", option, path));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         assert_eq!(end(&mut child).code(), Some(3), "{option}");
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let said = finish("the end of standard error", child).stderr;
         assert!(said.contains(&format!("{option} {path:?}: nobody reads it")), "{said}");
         assert!(said.ends_with(why), "{said}");
     }
@@ -146,8 +145,7 @@ fn kept_output_that_is_cut_off_is_told() {
     let mut command = backoff(words!("-d 1s --stdout final --report {} -- echo hello", report));
     let mut child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
     assert_eq!(end(&mut child).code(), Some(124));
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let said = finish("the end of standard error", child).stderr;
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
     assert!(
@@ -188,7 +186,9 @@ fn after_room(options: impl Words) -> String {
     File::create(drained).unwrap();
     assert_eq!(end(&mut child).code(), Some(1));
     let mut said = String::new();
-    reader.read_to_string(&mut said).unwrap();
+    wait_for("the end of standard error", child.id(), || {
+        reader.read_to_string(&mut said).unwrap()
+    });
     said
 }
 

@@ -13,6 +13,7 @@ pub mod diff;
 #[macro_use]
 pub mod words;
 
+pub mod deadline;
 pub mod documents;
 pub mod ledger;
 pub mod leftovers;
@@ -29,15 +30,15 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
-use std::sync::{LazyLock, mpsc};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock, Once};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use words::Words;
 
-/// Nothing in the tests may take longer.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub use deadline::{PATIENCE, end_of, eventually, finish, wait_for};
 
 /// The binary under test: cargo's, or another build that TESTED_BACKOFF names.
 pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {
@@ -85,6 +86,7 @@ pub fn probe() -> String {
 
 /// A command without the variables of an outer run, and without the configuration of who runs the tests.
 pub fn clean(program: &str) -> Command {
+    stop_ignoring_signals();
     let mut command = Command::new(program);
     command.env("BACKOFF_NO_CONFIG", "1");
     let (name, value) = leftovers::mark();
@@ -98,6 +100,22 @@ pub fn clean(program: &str) -> Command {
     }
     command.stdin(Stdio::null());
     command
+}
+
+/// Gives the children the default for signals that the caller of the tests ignores: INT and QUIT in the background of a
+/// script, HUP under nohup. A handler that does nothing takes the place of SIG_IGN, and exec resets it.
+fn stop_ignoring_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let ignored = process::ignored_signals(std::process::id() as i32);
+        // std restores SIGPIPE by itself.
+        let of_the_caller = Signal::iterator().filter(|signal| *signal != Signal::SIGPIPE);
+        for signal in of_the_caller.map(|signal| signal as i32) {
+            if ignored & (1 << (signal - 1)) != 0 {
+                signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))).unwrap();
+            }
+        }
+    });
 }
 
 /// `backoff` with these words, whatever terminal the tests run on.
@@ -187,32 +205,17 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
         .stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     drop(child.stdin.take());
-    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
-    let mark = leftovers::mark();
-    let (ended, end) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        let watch = scope.spawn(move || {
-            let is_late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
-            if is_late {
-                leftovers::kill_all(&mark);
-                // It may have lost the mark.
-                let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
-            }
-            is_late
-        });
-        let output = child.wait_with_output();
-        drop(ended);
-        let mut shown = Shown::from(output.expect("readable output"));
-        assert!(!watch.join().unwrap(), "not within {limit:?}: {shown:#?}");
-        if *IS_PORTABLE {
-            // Standard input is a pipe here.
-            let is_remark = |line: &&str| line.starts_with("backoff: standard input cannot be duplicated here");
-            for text in [&mut shown.stdout, &mut shown.stderr] {
-                *text = text.split_inclusive('\n').filter(|line| !is_remark(line)).collect();
-            }
+    let (output, is_late) = deadline::in_time(limit, child.id(), || child.wait_with_output());
+    let mut shown = Shown::from(output.expect("readable output"));
+    assert!(!is_late, "the end of {command:?}: not within {limit:?}: {shown:#?}");
+    if *IS_PORTABLE {
+        // Standard input is a pipe here.
+        let is_remark = |line: &&str| line.starts_with("backoff: standard input cannot be duplicated here");
+        for text in [&mut shown.stdout, &mut shown.stderr] {
+            *text = text.split_inclusive('\n').filter(|line| !is_remark(line)).collect();
         }
-        shown
-    })
+    }
+    shown
 }
 
 /// `backoff` with these words, run to the end.
@@ -229,11 +232,8 @@ pub struct Live {
 
 impl Live {
     pub fn start(command: &mut Command) -> Live {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
         let lines = BufReader::new(child.stdout.take().unwrap());
         Live { child, lines }
     }
@@ -246,8 +246,17 @@ impl Live {
     #[track_caller]
     pub fn line(&mut self) -> String {
         let mut line = String::new();
-        self.lines.read_line(&mut line).expect("readable output");
+        let read = wait_for("a line on standard output", self.child.id(), || {
+            self.lines.read_line(&mut line)
+        });
+        read.expect("readable output");
         line.trim_end_matches('\n').to_owned()
+    }
+
+    /// The next line on standard error, byte by byte, as the rest is for [`Live::finish`]; without its end.
+    #[track_caller]
+    pub fn line_of_stderr(&mut self) -> String {
+        line_of_stderr(&mut self.child)
     }
 
     #[track_caller]
@@ -282,23 +291,26 @@ impl Live {
     #[track_caller]
     pub fn finish(mut self) -> Shown {
         let mut rest = Vec::new();
-        std::io::Read::read_to_end(&mut self.lines, &mut rest).unwrap();
-        let output = self.child.wait_with_output().unwrap();
+        let read = wait_for("the end of standard output", self.child.id(), || {
+            std::io::Read::read_to_end(&mut self.lines, &mut rest)
+        });
+        read.expect("readable output");
         Shown {
             stdout: String::from_utf8_lossy(&rest).into_owned(),
-            ..Shown::from(output)
+            ..finish("the end", self.child)
         }
     }
 }
 
-/// Waits until something holds.
+/// The next line on the standard error of a child, without its end, and no byte more.
 #[track_caller]
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+pub fn line_of_stderr(child: &mut Child) -> String {
+    let process = child.id();
+    let mut stderr = BufReader::with_capacity(1, child.stderr.as_mut().unwrap());
+    let mut line = String::new();
+    let read = wait_for("a line on standard error", process, || stderr.read_line(&mut line));
+    read.expect("readable output");
+    line.trim_end_matches('\n').to_owned()
 }
 
 /// Makes a file that can be executed. Another process writes it: whatever this one has open for writing, a process that

@@ -87,6 +87,11 @@ fn signals(pid: i32, field: &str) -> u64 {
     u64::from_str_radix(set.unwrap_or("0"), 16).unwrap()
 }
 
+/// The signals that a process ignores: bit 0 is signal 1.
+pub fn ignored_signals(pid: i32) -> u64 {
+    signals(pid, "SigIgn")
+}
+
 /// Whether backoff blocks TERM, or catches it where there is no `signalfd(2)`, as it does once it hears signals.
 pub fn hears_signals(pid: i32) -> bool {
     ["SigBlk", "SigCgt"]

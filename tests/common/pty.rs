@@ -16,7 +16,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::process::{is_alive, parent_of, state};
 use super::words::Words;
-use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
+use super::{BIN, PATIENCE, clean, end_of, eventually, path_with_backoff, probe};
 
 pub const CTRL_C: &str = "\x03";
 pub const CTRL_D: &str = "\x04";
@@ -154,21 +154,39 @@ impl Terminal {
         }
     }
 
+    /// Reads until nobody has the terminal open any more, and waits for the session's leader.
+    #[track_caller]
+    fn read_to_the_end(&mut self) {
+        let began = Instant::now();
+        while self.read_some() {
+            let shown = &self.shown;
+            assert!(began.elapsed() < PATIENCE, "the terminal is not closed: {shown:?}");
+        }
+        end_of("the session's leader", &mut self.child);
+    }
+
     /// All that is shown until nobody has the terminal open any more.
+    #[track_caller]
     pub fn rest(mut self) -> String {
-        while self.read_some() {}
-        self.child.wait().unwrap();
+        self.read_to_the_end();
         std::mem::take(&mut self.shown)
     }
 
     /// Waits for the session's leader.
+    #[track_caller]
     pub fn finish(mut self) -> ExitStatus {
+        let began = Instant::now();
         while self.read_some() {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
+            let shown = &self.shown;
+            assert!(
+                began.elapsed() < PATIENCE,
+                "the session's leader does not end: {shown:?}"
+            );
         }
-        self.child.wait().unwrap()
+        end_of("the session's leader", &mut self.child)
     }
 }
 
@@ -230,6 +248,6 @@ pub fn closing_leaves_nothing_behind(options: &str) {
         drop(master);
         eventually("the command ends", || !is_alive(pid));
         eventually("backoff ends", || !is_alive(backoff));
-        let _ = child.wait();
+        end_of("the session's leader", &mut child);
     }
 }

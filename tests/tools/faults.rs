@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::common::process::with_variable;
 use crate::common::tools::Test;
-use crate::common::{BIN, IS_PORTABLE, PATIENCE, Shown, backoff, clean, eventually, run, within};
+use crate::common::{BIN, IS_PORTABLE, PATIENCE, Shown, backoff, clean, end_of, eventually, run, within};
 
 pub const TESTS: &[Test] = &[
     ("any_call_may_fail", &["strace"], any_call_may_fail),
@@ -138,7 +138,7 @@ impl Mode {
         let mut command = clean("bash");
         command.arg("-c").arg(self.script(before, dir));
         command.env("TMPDIR", dir.path()).env("LC_ALL", "C");
-        command.output().unwrap().into()
+        run(&mut command)
     }
 
     /// What is wrong with what a run has come to, under a fault.
@@ -462,7 +462,7 @@ fn a_pipe_that_cannot_be_read() {
          -r nothing -- sh -c 'dd bs=100000 iflag=fullblock count=1 2>/dev/null | wc -c >&2; exit 1' 2>&1",
         bin = *BIN
     );
-    let shown = Shown::from(clean("bash").args(["-c", &script]).output().unwrap());
+    let shown = run(clean("bash").args(["-c", &script]));
     let lines: Vec<&str> = shown.stdout.lines().collect();
     let [read @ .., said] = &lines[..] else {
         panic!("{lines:?}")
@@ -484,7 +484,7 @@ fn a_pipe_that_cannot_be_duplicated() {
         "ioctl:error=ENOSYS",
     ] {
         let b = format!("strace -o /dev/null -e inject={refused} {bin} -b 1ms", bin = *BIN);
-        let run = |text: &str| Shown::from(clean("bash").args(["-c", text]).output().unwrap());
+        let run = |text: &str| run(clean("bash").args(["-c", text]));
         let prints = |text: &str, expected: &str| {
             let shown = run(text);
             assert_eq!(shown.stdout, expected, "{refused}: {text}\n{}", shown.stderr);
@@ -546,7 +546,7 @@ fn no_random_numbers() {
                  strace -f -o /dev/null -e inject=getrandom:error={error} {bin} -q -b 1ms $options -- echo out; echo $?; done",
             bin = *BIN
         );
-        let shown = Shown::from(clean("bash").args(["-c", &script]).output().unwrap());
+        let shown = run(clean("bash").args(["-c", &script]));
         let is_final = !matches!(error, "ENOSYS" | "EPERM");
         let (mut stdout, no_numbers) = ("out\n0\nout\n0\nout\n0\n", "gives no random numbers");
         if is_final {
@@ -607,13 +607,7 @@ fn kept_input_cannot_be_read() {
             bin = *BIN
         );
         let mut command = clean("bash");
-        let shown = Shown::from(
-            command
-                .args(["-c", &script])
-                .env("TMPDIR", dir.path())
-                .output()
-                .unwrap(),
-        );
+        let shown = run(command.args(["-c", &script]).env("TMPDIR", dir.path()));
         let result = match shown.code() {
             Some(125) if dir.path().join("done").exists() => Err("a false end".into()),
             Some(125) if shown.stderr.contains("Input/output error") => Ok(()),
@@ -638,7 +632,7 @@ fn every_disk_is_full() {
         let mut command = clean("unshare");
         command.args(["--mount", "--map-root-user", "bash", "-c", &script]);
         command.env("TMPDIR", path).env("LC_ALL", "C");
-        let shown = Shown::from(command.output().unwrap());
+        let shown = run(&mut command);
         // On that file system, which is gone; the command has nothing to write there.
         std::fs::write(dir.path().join("done"), "").unwrap();
         let mut result = mode.judge(&shown, &dir);
@@ -680,7 +674,7 @@ fn limited(mode: &Mode, limit: &str, dir: &TempDir) -> Shown {
         .args(["--signal=KILL", "15", "bash", "-c", &script])
         .env("TMPDIR", dir.path())
         .env("LC_ALL", "C");
-    shell.output().unwrap().into()
+    run(&mut shell)
 }
 
 fn judge_limited(mode: &Mode, shown: &Shown, dir: &TempDir) -> Result<(), String> {
@@ -863,7 +857,7 @@ fn killed_at_a_random_moment() {
             Signal::SIGKILL,
             Duration::from_micros((spread(round) * 80_000.0) as u64),
         );
-        let status = child.wait().unwrap();
+        let status = end_of("KILL", &mut child);
         assert!(
             status.signal() == Some(9) || status.code() == Some(0) || status.code() == Some(1),
             "{status:?}"
@@ -894,9 +888,7 @@ fn ended_at_a_random_moment() {
         let sent = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap();
-        let began = Instant::now();
-        let status = child.wait().unwrap();
-        assert!(began.elapsed() < PATIENCE);
+        let status = end_of("TERM", &mut child);
         // An attempt that ends by itself in that moment has ended as it did, and was judged a failure by its code, 0.
         assert!(
             status.signal() == Some(15) || status.code() == Some(0),

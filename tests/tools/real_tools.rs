@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::common::tools::{Test, is_there};
 use crate::common::words::Words;
-use crate::common::{Shown, backoff, clean, leftovers, run, within};
+use crate::common::{Shown, backoff, clean, leftovers, run, wait_for, within};
 
 pub const TESTS: &[Test] = &[
     ("curl", &["curl"], curl),
@@ -168,10 +168,9 @@ impl Holder {
     fn start(command: &mut std::process::Command, input: &str) -> Holder {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.as_mut().unwrap().write_all(input.as_bytes()).unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        let (mut line, process) = (String::new(), child.id());
+        let mut stdout = BufReader::new(child.stdout.as_mut().unwrap());
+        wait_for("held", process, || stdout.read_line(&mut line)).unwrap();
         assert_eq!(line, "held\n");
         Holder(child)
     }

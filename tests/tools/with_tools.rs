@@ -16,7 +16,7 @@ use crate::common::pty::Terminal;
 use crate::common::tools::{ASKED, Test};
 use crate::common::words::Words;
 use crate::common::{
-    BIN, IS_PORTABLE, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, within,
+    BIN, IS_PORTABLE, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, wait_for, within,
 };
 
 /// What a slow disk may take to keep gigabytes.
@@ -353,12 +353,10 @@ fn a_server_that_starts_later() {
     let mut said = BufReader::new(live.child.stderr.take().unwrap())
         .lines()
         .map_while(Result::ok);
-    assert!(
-        said.by_ref()
-            .any(|line| line.starts_with("backoff: curl: attempt 2 failed: exit 7"))
-    );
+    let mut hears = |text: &str| wait_for(text, live.child.id(), || said.any(|line| line.starts_with(text)));
+    assert!(hears("backoff: curl: attempt 2 failed: exit 7"));
     let server = serve_on(TcpListener::bind(address).unwrap(), |_| Some(answer("200 OK", "there")));
-    assert!(said.any(|line| line.starts_with("backoff: curl: succeeded on attempt ")));
+    assert!(hears("backoff: curl: succeeded on attempt "));
     assert_eq!(live.finish().expect_code(0).stdout, "there");
     assert_eq!(server.requests.load(Ordering::SeqCst), 1);
 }

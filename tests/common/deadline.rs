@@ -1,0 +1,79 @@
+//! Deadlines: no test waits longer than [`PATIENCE`], and a test that fails so names what it waited for.
+
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Shown, leftovers};
+
+/// Nothing in the tests may take longer.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until something holds.
+#[track_caller]
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Reads from a process, or waits for its end. After [`PATIENCE`] it and all else that this test has started is killed,
+/// which ends the read, and the test fails.
+#[track_caller]
+pub fn wait_for<T>(what: &str, process: u32, wait: impl FnOnce() -> T) -> T {
+    let (value, is_late) = in_time(PATIENCE, process, wait);
+    assert!(!is_late, "{what}: not within {PATIENCE:?}");
+    value
+}
+
+/// Returns true with the value if the process had to be killed.
+pub fn in_time<T>(limit: Duration, process: u32, wait: impl FnOnce() -> T) -> (T, bool) {
+    let mark = leftovers::mark();
+    let (ended, end) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(move || {
+            let is_late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
+            if is_late {
+                leftovers::kill_all(&mark);
+                // It may have lost the mark.
+                let _ = kill(Pid::from_raw(process as i32), Signal::SIGKILL);
+            }
+            is_late
+        });
+        let value = wait();
+        drop(ended);
+        (value, watch.join().unwrap())
+    })
+}
+
+/// Waits for the end of a child.
+#[track_caller]
+pub fn end_of(what: &str, child: &mut Child) -> ExitStatus {
+    wait_for(what, child.id(), || child.wait()).unwrap()
+}
+
+/// Waits for the end of a child and of its output.
+#[track_caller]
+pub fn finish(what: &str, child: Child) -> Shown {
+    let output = wait_for(what, child.id(), || child.wait_with_output());
+    Shown::from(output.expect("readable output"))
+}
+
+#[test]
+fn a_read_that_nobody_answers_ends() {
+    use std::io::Read;
+    let mut child = super::clean("sleep")
+        .arg("60")
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (read, is_late) = in_time(Duration::from_millis(50), child.id(), || stdout.read(&mut [0; 1]));
+    assert_eq!((read.unwrap(), is_late), (0, true));
+    end_of("sleep", &mut child);
+}
