@@ -2,12 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::sys::stat::Mode;
-use nix::unistd::{geteuid, mkfifo};
+use nix::unistd::mkfifo;
 use tempfile::TempDir;
 
 use crate::common::options::{OPTIONS, Takes};
@@ -231,41 +230,6 @@ fn only_a_regular_file_of_some_size_is_read() {
         .expect_code(125)
         .expect_stderr("is larger than 1MiB");
     home.ran("--config /proc/self/mem -- true").expect_code(125);
-}
-
-/// Needs root, as which the suite runs in containers.
-#[test]
-fn a_file_of_another_user_is_refused_and_one_of_roots_is_not() {
-    const NOBODY: u32 = 65534;
-    if !geteuid().is_root() {
-        return;
-    }
-    let home = Home::with("[defaults]\nattempts = 7\n");
-    set_mode(home.dir.path(), 0o755);
-    let as_nobody = |args: &str| {
-        let mut command = home.backoff(args);
-        command.uid(NOBODY).gid(NOBODY).current_dir("/");
-        command
-    };
-    if as_nobody("--version").output().is_err() {
-        // The binary lies where nobody may go.
-        return;
-    }
-    assert_eq!(limit(&mut as_nobody("")), "7");
-    // A home that one may not look into, as a service has it that inherited HOME, is not one's own.
-    set_mode(home.dir.path(), 0o700);
-    assert_eq!(limit(&mut as_nobody("")), "5");
-    set_mode(home.dir.path(), 0o755);
-    // A file that is there and cannot be read is another matter.
-    set_mode(&home.path(".config/backoff/config.toml"), 0o600);
-    run(&mut as_nobody("-- true"))
-        .expect_code(125)
-        .expect_stderr("config.toml: the configuration file cannot be opened: Permission denied");
-    std::os::unix::fs::chown(home.path(".config/backoff/config.toml"), Some(NOBODY), None).unwrap();
-    assert_eq!(limit(&mut as_nobody("")), "7");
-    home.ran("-- true")
-        .expect_code(125)
-        .expect_stderr("belongs to user 65534, not to user 0 or root");
 }
 
 // --- what it may say -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ mod picture;
 mod real_tools;
 #[cfg(feature = "redis")]
 mod redis;
+mod root;
 mod storm;
 mod with_tools;
 
@@ -32,6 +33,7 @@ fn main() {
         ("idempotent", idempotent::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
+        ("root", root::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
         // In the end, because a thousand runs at once leave nothing to others.
