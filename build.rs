@@ -22,24 +22,9 @@ fn main() {
     }
     let is_static =
         var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|features| features.split(',').any(|f| f == "crt-static"));
-    // Who says how the program is to be linked, as distributions do, is not overruled.
-    let is_prescribed = var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| {
-        ["relocation-model", "sanitizer"]
-            .iter()
-            .any(|option| flags.contains(option))
-    });
-    if target.ends_with("-linux-gnu") && !is_static && !is_prescribed {
-        link_for_a_fast_start();
-    }
-}
-
-/// What the loader of a dynamic program does before `main` is most of the time that a start takes. Each of these saves
-/// about a fifth of that: see "Start-up" in docs/performance.md.
-fn link_for_a_fast_start() {
-    // A fixed address, as the static build has one: nothing has to be relocated, and no page copied for it.
-    println!("cargo:rustc-link-arg-bins=-no-pie");
-    // No library to load and bind for an unwinder that never runs.
-    if has_unwinder() {
+    let is_sanitized = var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| flags.contains("sanitizer"));
+    if target.ends_with("-linux-gnu") && !is_static && !is_sanitized && has_unwinder() {
+        // No library to load and bind for an unwinder that never runs: a fifth of what the loader does before `main`.
         println!("cargo:rustc-link-lib=static:-bundle=gcc_eh");
     }
 }

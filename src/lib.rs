@@ -29,7 +29,6 @@ use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
-pub use process::memory::Memory;
 use process::sys::{environment, random, stdio};
 use process::terminal::size::columns;
 use report::reporter::Reporter;

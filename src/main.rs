@@ -4,10 +4,7 @@
 
 use std::ffi::c_int;
 
-use backoff_cli::{Argv, Memory};
-
-#[global_allocator]
-static MEMORY: Memory = Memory;
+use backoff_cli::Argv;
 
 #[allow(unsafe_code, reason = "this attribute; what is unsafe is in `process::entry`")]
 #[unsafe(no_mangle)]

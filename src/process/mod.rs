@@ -20,6 +20,4 @@ pub(crate) mod host;
 
 mod leave;
 
-pub(crate) mod memory;
-
 pub(crate) mod entry;

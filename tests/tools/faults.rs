@@ -42,7 +42,6 @@ pub const TESTS: &[Test] = &[
     ("every_disk_is_full", &["unshare"], every_disk_is_full),
     ("no_process_can_be_made", &["strace"], no_process_can_be_made),
     ("few_descriptors", &["bash"], few_descriptors),
-    ("little_memory", &["bash"], little_memory),
     (
         "standard_streams_are_closed_or_full",
         &["bash"],
@@ -718,43 +717,6 @@ fn few_descriptors() {
             mode.name
         );
     }
-    findings.end();
-}
-
-/// Just below what it needs, where the kernel and the loader have what they need and backoff has not.
-fn little_memory() {
-    let mut findings = Findings::default();
-    let mut refusals = 0;
-    for mode in MODES {
-        let mut run = |kilobytes: usize| {
-            let dir = tempfile::tempdir().unwrap();
-            let shown = limited(mode, &format!("ulimit -v {kilobytes}"), &dir);
-            let result = match (shown.code(), shown.signal()) {
-                // The kernel, which could not start the program, or the loader.
-                (Some(139), _) | (None, Some(11)) if !shown.stderr.contains("backoff: ") => Ok(()),
-                // The command's own loader.
-                (Some(127), _) => Ok(()),
-                _ => judge_limited(mode, &shown, &dir),
-            };
-            refusals += usize::from(shown.stderr.contains("backoff: cannot allocate memory"));
-            findings.add(mode, &format!("{kilobytes} KiB"), result, &shown);
-            shown.code() == Some(0)
-        };
-        let (mut too_little, mut enough) = (1024, 65_536);
-        while enough - too_little > 16 {
-            let between = usize::midpoint(enough, too_little);
-            if run(between) {
-                enough = between;
-            } else {
-                too_little = between;
-            }
-        }
-        let step = if is_thorough() { 4 } else { 48 };
-        for below in (0..480).step_by(step) {
-            run(enough - below);
-        }
-    }
-    assert!(refusals > 0 || cfg!(target_env = "musl"), "{}", findings.text);
     findings.end();
 }
 

@@ -8,10 +8,7 @@ mod imp;
 #[cfg(target_os = "macos")]
 #[path = "processes/macos.rs"]
 mod imp;
-#[cfg(target_os = "freebsd")]
-#[path = "processes/freebsd.rs"]
-mod imp;
-#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod imp {
     use nix::libc;
 
