@@ -52,16 +52,6 @@ pub const TESTS: &[Test] = &[
         a_program_that_fills_the_screen_runs_on_a_pty,
     ),
     (
-        "a_countdown_leaves_other_programs_their_screen",
-        &["less", "vim"],
-        a_countdown_leaves_other_programs_their_screen,
-    ),
-    (
-        "an_editor_stops_and_goes_on_on_a_pty",
-        &["vim"],
-        an_editor_stops_and_goes_on_on_a_pty,
-    ),
-    (
         "a_wait_hears_keys_after_an_editor_was_killed",
         &["vim"],
         a_wait_hears_keys_after_an_editor_was_killed,
@@ -409,32 +399,6 @@ fn inner(live: &Live) -> nix::unistd::Pid {
     nix::unistd::Pid::from_raw(children[0])
 }
 
-fn an_editor_stops_and_goes_on_on_a_pty() {
-    let mut terminal = Terminal::bash();
-    terminal.command("export TERM=xterm; stty rows 20 cols 70");
-    terminal.expect("prompt> ");
-    for line in [
-        "backoff --pty -- vim -u NONE",
-        "bash -c 'backoff --pty -- vim -u NONE; echo after'",
-    ] {
-        terminal.command(line);
-        // One screen, in the alternate buffer.
-        terminal.expect("\x1b[?1049h");
-        for key in ["\x1a", ":suspend\r"] {
-            eventually("it waits for a key", || sleeps_below(terminal.pid(), "vim"));
-            terminal.send(key);
-            terminal.expect("\x1b[?1049l");
-            terminal.expect("Stopped");
-            terminal.expect("prompt> ");
-            terminal.send("fg\n");
-            terminal.expect("\x1b[?1049h");
-        }
-        eventually("it waits for a key", || sleeps_below(terminal.pid(), "vim"));
-        terminal.send(":quit\r");
-        terminal.expect("prompt> ");
-    }
-}
-
 fn a_wait_hears_keys_after_an_editor_was_killed() {
     let mut terminal = Terminal::bash();
     terminal.command("TERM=xterm backoff -b 60s -m 60s -t 1s -s KILL -- vim -u NONE");
@@ -443,30 +407,6 @@ fn a_wait_hears_keys_after_an_editor_was_killed() {
     terminal.expect("prompt> ");
     terminal.command("echo status-$?");
     terminal.expect("status-130");
-}
-
-fn a_countdown_leaves_other_programs_their_screen() {
-    let waits = "backoff --color never -n 2 -j none --delays 1500ms";
-    for (line, quit) in [
-        (format!("{waits} -- sh -c 'seq 100; exit 1' | less"), "q"),
-        (
-            format!("{waits} -- sh -c 'cat >/dev/null; exit 1' </dev/null | vim -u NONE -"),
-            ":quit!\r",
-        ),
-        (format!("sh -c '{waits} -- false & vim -u NONE'"), ":quit!\r"),
-    ] {
-        let mut terminal = Terminal::bash();
-        terminal.command("export TERM=xterm LESS= LESSOPEN=; stty rows 20 cols 70");
-        terminal.expect("prompt> ");
-        terminal.command(&line);
-        let shown = terminal.expect("gave up after 2 attempts");
-        assert!(
-            !shown.contains(" in 1s (") && !shown.contains("\x1b[1;19r\x1b[20;1H"),
-            "{line}: {shown:?}"
-        );
-        terminal.send(quit);
-        terminal.expect("prompt> ");
-    }
 }
 
 fn a_program_that_fills_the_screen_runs_on_a_pty() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::event_loop::{EventLoop, READERS_GRACE};
 use super::on_signal::{Phase, SignalAction, on_signal};
-use super::running::Running;
+use super::running::{Running, StopCause};
 use crate::policy::signal::Signal;
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
@@ -125,7 +125,7 @@ fn handle_signals(phase: Phase, attempt: &mut Running<'_>, event_loop: &mut Even
                 attempt.interrupted.get_or_insert(received.signal);
                 asked = true;
             }
-            SignalAction::StopBackoff => attempt.stop_backoff(event_loop, received.signal, false),
+            SignalAction::StopBackoff => attempt.stop_backoff(event_loop, StopCause::Signal(received.signal)),
             _ => {}
         }
     }

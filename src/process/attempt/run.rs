@@ -67,7 +67,9 @@ pub(crate) fn run(
             let deadlines = Deadlines::new(&spec.bounds, started, deadline);
             let attempt = Running::new(child, launch.place, deadlines, spec.bounds.signal);
             let over = to_its_end(attempt, event_loop, started);
-            tidy_the_terminal(event_loop, was_in_foreground);
+            if was_in_foreground {
+                job::take_back();
+            }
             let over = over?;
             // As its caller would find it after the bare command, if that had ended by itself.
             if !matches!(over.end, End::Exited(_)) {
@@ -138,13 +140,6 @@ fn end(ended_by: Option<Bound>, ended: Ended) -> Result<End, Errno> {
         (None, Ended::Exited(code)) => Ok(End::Exited(code)),
         (None, Ended::Signaled(signal)) => Ok(End::Signaled(signal)),
         (None, Ended::Unknown(errno)) => Err(errno),
-    }
-}
-
-fn tidy_the_terminal(event_loop: &mut EventLoop, was_in_foreground: bool) {
-    event_loop.pty().map(Pty::release_keyboard);
-    if was_in_foreground {
-        job::take_back();
     }
 }
 

@@ -38,13 +38,22 @@ pub(super) struct Running<'a> {
     place: Place,
     /// What a bound sends first.
     end_by: Signal,
-    /// In a session of its own the command is stopped by STOP, in place of this.
-    stopping: Option<Signal>,
+    /// In a session of its own the command is being stopped by STOP, for this.
+    stopping: Option<StopCause>,
     /// A signal has asked the job to stop, and nobody has continued it since. Until then a STOP of the command's own is
     /// taken for what it makes of that.
     asked_to_stop: Deadline,
     /// A bound, or a signal that was passed on, has asked the command to end.
     asked_to_end: bool,
+}
+
+/// Why backoff stops together with the command.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum StopCause {
+    /// This signal: of the command's own, or one that backoff was sent.
+    Signal(Signal),
+    /// A key on the command's own terminal: the whole job stops.
+    Key,
 }
 
 impl<'a> Running<'a> {
@@ -77,6 +86,7 @@ impl<'a> Running<'a> {
             }
             if event_loop.job.take_stop_key() {
                 self.asked_to_stop = Deadline::after(now(), STOP_GRACE);
+                self.stop_command(event_loop, StopCause::Key);
             }
             if look {
                 if let Some(ended) = self.child.ended() {
@@ -152,7 +162,7 @@ impl<'a> Running<'a> {
                 self.interrupt(signal);
                 self.pass_on_end(signal);
             }
-            SignalAction::StopCommand => self.stop_command(event_loop, signal),
+            SignalAction::StopCommand => self.stop_command(event_loop, StopCause::Signal(signal)),
             SignalAction::CopySize => {
                 if let Some(pty) = event_loop.pty() {
                     pty.copy_size();
@@ -160,7 +170,7 @@ impl<'a> Running<'a> {
             }
             SignalAction::EndWait => event_loop.wait_is_over = true,
             SignalAction::StopBackoff => {
-                self.stop_backoff(event_loop, signal, false);
+                self.stop_backoff(event_loop, StopCause::Signal(signal));
                 return true;
             }
             SignalAction::Ignore | SignalAction::EndRun => {}
@@ -215,17 +225,16 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Stops the command in its own session: its group may be orphaned there, so that the kernel would not
-    /// let `signal` do it.
-    fn stop_command(&mut self, event_loop: &mut EventLoop, signal: Signal) {
-        // Nobody would notice and continue it.
+    /// Stops the command in its own session by STOP: its group may be orphaned there, so that the kernel would ignore TSTP.
+    fn stop_command(&mut self, event_loop: &mut EventLoop, cause: StopCause) {
+        // No shell would notice and continue it.
         if event_loop.job.has_terminal() && job::leads_session() {
             return;
         }
         let is_stopped = self.child.is_stopped();
-        self.stopping = Some(signal);
+        self.stopping = Some(cause);
         if is_stopped {
-            self.on_stopped(event_loop, signal);
+            self.on_stopped(event_loop, Signal::STOP);
         } else {
             self.child.signal(Signal::STOP);
         }
@@ -235,22 +244,20 @@ impl<'a> Running<'a> {
     /// received like any other. Nowhere else may a stop that nobody asked for keep backoff from its bounds.
     fn on_stopped(&mut self, event_loop: &mut EventLoop, signal: Signal) {
         let asked = std::mem::take(&mut self.asked_to_stop);
-        let by = self.stopping.take();
+        let cause = self.stopping.take();
         if !self.child.is_stopped() {
             return;
         }
         let was_asked = asked.is_set() && (signal.stops_a_job() || !asked.is_due(now()));
-        // By a key on its own terminal, or by itself there: the rest of our job does not know yet.
-        let is_for_all = self.place == Place::Terminal && by.is_none();
-        if was_asked || by.is_some() {
-            let own = if is_for_all { Signal::TSTP } else { signal };
-            self.stop_with_it(event_loop, by.unwrap_or(own), is_for_all);
+        let own = StopCause::Signal(signal);
+        if was_asked || cause.is_some() {
+            self.stop_with_it(event_loop, cause.unwrap_or(own));
         } else if self.asked_to_end {
             self.child.signal(Signal::CONT);
         } else if event_loop.job.has_terminal() {
             // A STOP in a script's own group was for the command alone, and so will be the CONT.
             if signal.stops_a_job() || (!self.is_apart(event_loop) && job::parent_controls_jobs()) {
-                self.stop_with_it(event_loop, signal, is_for_all && signal.stops_a_job());
+                self.stop_with_it(event_loop, own);
             }
         } else if signal.stops_a_job() {
             // Without a terminal the bare command's group is an orphaned one, in which the kernel ignores these.
@@ -263,25 +270,23 @@ impl<'a> Running<'a> {
         self.child.group().is_some() && !event_loop.streams(Streams::has_pty)
     }
 
-    /// `is_for_all`: with the rest of our job.
-    fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal, is_for_all: bool) {
-        // What it has said before belongs before what the shell says of the stop: an editor has put the screen back.
+    /// Stops backoff, with the command, until it is continued.
+    fn stop_with_it(&mut self, event_loop: &mut EventLoop, cause: StopCause) {
+        // What the command has said before belongs before what the shell says of the stop.
         event_loop.pass_on_output();
-        self.stop_backoff(event_loop, signal, is_for_all);
+        self.stop_backoff(event_loop, cause);
         if event_loop.streams(Streams::has_pty) {
             self.resume_on_pty(event_loop);
         }
     }
 
-    /// Stops backoff until somebody continues it. Meanwhile the clocks of the attempt stand still. `is_for_all`: stops the
-    /// rest of our job, too.
-    pub(super) fn stop_backoff(&mut self, event_loop: &mut EventLoop, signal: Signal, is_for_all: bool) {
+    /// Stops backoff until it is continued. Meanwhile the clocks of the attempt stand still.
+    pub(super) fn stop_backoff(&mut self, event_loop: &mut EventLoop, cause: StopCause) {
         let stopped = now();
         event_loop.pty().map(Pty::release_keyboard);
-        if is_for_all {
-            job::stop_job(&mut event_loop.signals, signal);
-        } else {
-            event_loop.job.stop(&mut event_loop.signals, signal);
+        match cause {
+            StopCause::Key => job::stop_job(&mut event_loop.signals),
+            StopCause::Signal(signal) => event_loop.job.stop(&mut event_loop.signals, signal),
         }
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));

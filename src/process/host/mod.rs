@@ -204,11 +204,7 @@ impl System {
             program: &Program::new(&command),
             environment: &mut environment_for(spec),
             place: place.unwrap_or_else(|| self.place()),
-            stdio: ChildStdio {
-                input,
-                outputs,
-                job_control: None,
-            },
+            stdio: ChildStdio { input, outputs },
         };
         let deadline = self.deadline(spec);
         self.between.event_loop.is_beside = true;

@@ -8,8 +8,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 pub(crate) struct ChildStdio {
     pub(crate) input: Option<OwnedFd>,
     pub(crate) outputs: [Option<OwnedFd>; 2],
-    /// On a terminal of its own, what gives it job control there for as long as this pipe has a writer.
-    pub(crate) job_control: Option<OwnedFd>,
 }
 
 impl ChildStdio {

@@ -8,7 +8,6 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid};
 
-use super::job_control::make_stoppable;
 use super::place::Place;
 use crate::process::signals::disposition;
 use crate::process::signals::mask::Mask;
@@ -30,8 +29,6 @@ pub(super) struct ChildSetup<'a> {
     pub(super) place: Place,
     /// What becomes descriptors 0, 1 and 2; None leaves the caller's.
     pub(super) stdio: [Option<BorrowedFd<'a>>; 3],
-    /// In a session of its own it is to have job control for as long as this can be read from.
-    pub(super) job_control: Option<BorrowedFd<'a>>,
     #[cfg(not(portable))]
     pub(super) parent: u32,
     /// What exec said, 0 if nothing.
@@ -64,9 +61,6 @@ pub(super) fn become_command(setup: &mut ChildSetup<'_>, before_unblocking: impl
         && let [_, Some(terminal), _] = setup.stdio
     {
         let _ = rustix::process::ioctl_tiocsctty(terminal);
-    }
-    if let Some(until) = setup.job_control {
-        make_stoppable(until);
     }
     if setup.ignore_children {
         disposition::ignore(libc::SIGCHLD);

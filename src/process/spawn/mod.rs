@@ -10,7 +10,6 @@ pub(crate) mod child;
 pub(crate) mod child_stdio;
 mod in_child;
 mod interpreter;
-mod job_control;
 pub(crate) mod place;
 pub(crate) mod program;
 

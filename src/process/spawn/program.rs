@@ -1,7 +1,6 @@
 //! A command that can be started any number of times.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -191,7 +190,6 @@ impl Program {
             ignore_children: signals.children_ignored(),
             place,
             stdio: stdio.borrow(),
-            job_control: stdio.job_control.as_ref().map(AsFd::as_fd),
             #[cfg(not(portable))]
             parent: std::process::id(),
             errno: 0,

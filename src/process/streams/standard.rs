@@ -125,17 +125,15 @@ impl Streams {
         let mut child = ChildStdio {
             input: self.input.begin()?,
             outputs: [None, None],
-            job_control: None,
         };
         for destination in &mut self.destinations {
             destination.begin();
         }
         if self.options.pty {
-            let mut pty = Pty::open(self.input.is_inherited())?;
+            let pty = Pty::open(self.input.is_inherited())?;
             attempt.pumps[0] = Some(OutputPump::new(pty.output()?, true));
             child.input = child.input.or(pty.child_input()?);
             child.outputs = [pty.child_output()?, pty.child_output()?];
-            child.job_control = pty.begin_job_control()?;
             attempt.pty = Some(pty);
         } else {
             for output in 0..2 {

@@ -19,7 +19,7 @@ pub(crate) struct Job {
     has_terminal: Option<bool>,
     /// Signals that keys have made on the command's own terminal, and backoff has sent to its own group.
     keys: Vec<Signal>,
-    /// A key has asked the command to stop.
+    /// A key has asked the job to stop.
     stop_key: bool,
 }
 
@@ -29,8 +29,8 @@ impl Job {
         *self.has_terminal.get_or_insert_with(has_controlling_terminal)
     }
 
-    /// A key on the command's own terminal has made a signal. One that asks to end the job gets too, as our own terminal
-    /// would have sent it; one that stops it once the command has stopped.
+    /// Takes in a signal that a key has made on the command's own terminal. One that asks to end is sent to the job, as our
+    /// own terminal would have sent it; one that stops is sent once the command has stopped.
     pub(crate) fn on_key(&mut self, signal: Signal) {
         if signal.stops_a_job() {
             self.stop_key = true;
@@ -46,7 +46,7 @@ impl Job {
         self.keys.extract_if(.., |key| *key == signal).count() > 0
     }
 
-    /// Whether a key has asked the command to stop. Told once.
+    /// Returns true once if a key has asked the job to stop.
     pub(crate) fn take_stop_key(&mut self) -> bool {
         std::mem::take(&mut self.stop_key)
     }
@@ -110,9 +110,9 @@ fn signal_as_a_key_does(signal: Signal) {
 /// A shell may take the terminal, and continue the job, as soon as one other process of it has stopped. So this
 /// comes last, when all that the stop needs is done; and this process gets the one signal that all get: a CONT
 /// that comes before it has acted on that revokes it, but would be forgotten over a second signal.
-pub(crate) fn stop_job(signals: &mut Signals, signal: Signal) {
-    signal_as_a_key_does(signal);
-    signals.deliver_pending(signal);
+pub(crate) fn stop_job(signals: &mut Signals) {
+    signal_as_a_key_does(Signal::TSTP);
+    signals.deliver_pending(Signal::TSTP);
 }
 
 /// Stops this process by `signal` until somebody continues it.

@@ -150,6 +150,13 @@ impl Keyboard {
         let settings = settings.filter(|settings| is_in_front && settings.local_flags.contains(LocalFlags::ISIG));
         for byte in bytes {
             let signal = settings.as_ref().and_then(|settings| signal_of(*byte, settings));
+            if signal == Some(Signal::TSTP) {
+                // The command's terminal cannot stop it: its group is orphaned. An earlier key may end it first.
+                if self.signals.is_empty() {
+                    self.signals.extend(signal);
+                }
+                continue;
+            }
             self.signals.extend(signal);
             self.pending.push(*byte);
         }

@@ -22,12 +22,11 @@ use nix::pty::{grantpt, posix_openpt, unlockpt};
 use nix::sys::termios::{SetArg, tcgetattr, tcsetattr};
 use rustix::termios::Winsize;
 
-use super::foreground::{is_controlling, is_ours};
-use super::job::leads_session;
+use super::foreground::is_ours;
 use super::keyboard::{CommandTerminal, Keyboard, Route};
 use super::size::{set_size, size};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{above_standard, duplicate, inherited, pipe, set_nonblocking, uninterrupted};
+use crate::process::sys::fd::{above_standard, duplicate, inherited, set_nonblocking, uninterrupted};
 use crate::process::sys::stdio;
 
 /// In the background, how often to look whether we are in the foreground by now: a shell's `fg` does not
@@ -44,8 +43,6 @@ pub(crate) struct Pty {
     /// A terminal of our own, whose size is copied.
     ours: Option<OwnedFd>,
     keyboard: Keyboard,
-    /// The command has job control for as long as this is open.
-    job_control: Option<OwnedFd>,
     /// The command's process and process group; 0 before it was started.
     leader: libc::pid_t,
 }
@@ -69,7 +66,6 @@ impl Pty {
             slave: Some(slave),
             ours,
             keyboard,
-            job_control: None,
             leader: 0,
         })
     }
@@ -92,27 +88,17 @@ impl Pty {
         self.slave.as_ref().map(OwnedFd::try_clone).transpose()
     }
 
-    /// What the command has to hold for job control on its terminal: it may be stopped there, by a key or by itself, where
-    /// somebody continues our job.
-    pub(crate) fn begin_job_control(&mut self) -> io::Result<Option<OwnedFd>> {
-        if !is_controlling() || leads_session() {
-            return Ok(None);
-        }
-        let (until, writer) = pipe()?;
-        self.job_control = Some(writer);
-        Ok(Some(until))
-    }
-
     /// The command runs, as this process.
     pub(crate) fn started(&mut self, leader: libc::pid_t) {
         self.leader = leader;
         self.take_keyboard();
     }
 
-    /// The command has ended: once nobody has the terminal open any more, its output is over.
+    /// The command has ended: our terminal gets its settings back, and the output is over once no process has the
+    /// command's terminal open.
     pub(crate) fn ended(&mut self) {
+        self.keyboard.unplug();
         self.slave = None;
-        self.job_control = None;
     }
 
     /// Nobody reads what is shown: the command gets HUP, and errors where it writes.
@@ -148,8 +134,8 @@ impl Pty {
         size(self.ours.as_ref()?)
     }
 
-    /// The signals that keys have made since this was last asked, for the command and, as it would be without a
-    /// pseudo-terminal, for our own process group. The command has got them already.
+    /// Returns the signals that keys have made since the last call, for our own process group as without a
+    /// pseudo-terminal. The command has got them from its terminal, except TSTP.
     pub(crate) fn take_key_signals(&mut self) -> Vec<Signal> {
         self.keyboard.take_signals()
     }
