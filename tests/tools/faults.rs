@@ -598,7 +598,7 @@ fn kept_input_cannot_be_read() {
     let mut findings = Findings::default();
     for number in 4..10 {
         let dir = tempfile::tempdir().unwrap();
-        let what = format!("inject=pread64,sendfile:error=EIO:when={number}+");
+        let what = format!("inject=pread64:error=EIO:when={number}+");
         let script = format!(
             "head -c 3000000 /dev/zero | timeout --signal=KILL 15 strace -o /dev/null -e {what} \
              {bin} -n 2 -b 1ms --stdin replay -- sh -c 'cat >/dev/null && echo >\"$0/done\"' {}",

@@ -102,22 +102,6 @@ impl OutputDestination {
         self.kept.read_at(buffer, offset)
     }
 
-    /// Prints some of what is kept, without a copy of our own; how much. None where the system cannot do that, at the end, and
-    /// where something is wrong: [`OutputDestination::try_write`] finds out what.
-    pub(super) fn send_kept(&self, offset: u64) -> Option<u64> {
-        let count = self.sink().send(self.kept.file()?, offset)?;
-        let mut last = [0];
-        if count > 0
-            && self
-                .kept
-                .read_at(&mut last, offset + count - 1)
-                .is_ok_and(|read| read == 1)
-        {
-            self.last_written.set(Some(last[0]));
-        }
-        Some(count)
-    }
-
     /// What to poll for room.
     pub(crate) fn sink_fd(&self) -> BorrowedFd<'_> {
         self.sink().fd()

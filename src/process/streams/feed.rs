@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::spool::Spool;
-use crate::process::sys::fd::{ready, send, set_pipe_size, to_nix, widen_pipe};
+use crate::process::sys::fd::{ready, set_pipe_size, to_nix, widen_pipe};
 
 /// What is moved at once, and the widest window on a pipe as it came.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -143,16 +143,9 @@ impl Feed {
         }
     }
 
-    /// Feeds kept bytes, by way of the buffer if they are in memory.
+    /// Feeds kept bytes.
     pub(super) fn replay(&mut self, spool: &Spool, buffer: &mut Vec<u8>) -> io::Result<Fed> {
         let left = usize::try_from(self.replay_end - self.replayed).unwrap_or(usize::MAX);
-        if let Some(count) = spool
-            .file()
-            .and_then(|file| send(&self.pipe, file, self.replayed, left.min(WIDEST)))
-        {
-            self.replayed += count;
-            return Ok(Fed::On);
-        }
         buffer.resize(left.min(CHUNK), 0);
         let count = spool.read_at(buffer, self.replayed)?;
         if count == 0 {

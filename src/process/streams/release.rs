@@ -19,10 +19,6 @@ impl Release {
     /// kept is told elsewhere; what was kept is printed all the same.
     pub(crate) fn work(&mut self, destination: &OutputDestination) -> io::Result<Result<bool, Broken>> {
         if self.written == self.chunk.len() {
-            if let Some(count) = destination.send_kept(self.offset) {
-                self.offset += count;
-                return Ok(Ok(true));
-            }
             self.chunk.resize(CHUNK, 0);
             let count = destination.read_kept(&mut self.chunk, self.offset)?;
             self.chunk.truncate(count);

@@ -15,11 +15,8 @@ use nix::poll::PollFlags;
 use rustix::fs::{FileType, fstat};
 use rustix::net::SendFlags;
 
-use crate::process::sys::fd::{has_lost_its_reader, inherited, open_anew, ready, send, to_nix};
+use crate::process::sys::fd::{has_lost_its_reader, inherited, open_anew, ready, to_nix};
 use crate::process::sys::leaf::Leaf;
-
-/// The most that is sent from a file in one call, in bytes: signals are heard in between.
-const SENT_AT_ONCE: usize = 1 << 20;
 
 /// The descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 pub(crate) fn descriptor(path: &Path) -> Option<RawFd> {
@@ -124,14 +121,6 @@ impl Sink {
             }
             Method::Pieces => nix::unistd::write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)]),
             Method::Socket => rustix::net::send(self.fd(), bytes, SendFlags::DONTWAIT).map_err(to_nix),
-        }
-    }
-
-    /// Writes some of a file, from `offset` on, if that can be done without waiting: see [`send`].
-    pub(super) fn send(&self, file: &File, offset: u64) -> Option<u64> {
-        match self.method {
-            Method::Whole | Method::Own(_) => send(self.fd(), file, offset, SENT_AT_ONCE),
-            Method::Socket | Method::Pieces => None,
         }
     }
 }

@@ -60,11 +60,6 @@ impl Spool {
         Ok(())
     }
 
-    /// The file that everything is in, if it is in one.
-    pub(crate) fn file(&self) -> Option<&File> {
-        self.file.as_ref()
-    }
-
     /// Reads what is kept from `offset` on into `buffer`; 0 at the end.
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(offset))

@@ -143,23 +143,6 @@ pub(crate) fn widen_pipe(pipe: impl AsFd, bytes: usize) -> bool {
     }
 }
 
-/// Writes so much of a file, from `offset` on, without a copy of our own; how much. None where the system cannot do that, at
-/// the end of the file, and after an error: a read and a write tell which.
-pub(crate) fn send(to: impl AsFd, file: impl AsFd, mut offset: u64, most: usize) -> Option<u64> {
-    #[cfg(not(portable))]
-    match rustix::fs::sendfile(to, file, Some(&mut offset), most) {
-        Ok(0) => None,
-        Ok(count) => Some(count as u64),
-        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Some(0),
-        Err(_) => None,
-    }
-    #[cfg(portable)]
-    {
-        let _ = (to, file, &mut offset, most);
-        None
-    }
-}
-
 /// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
