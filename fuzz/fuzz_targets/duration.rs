@@ -24,7 +24,8 @@ fuzz_target!(|text: &str| {
                 assert!(duration(shorter).is_ok_and(|shorter| shorter <= *value));
             }
             let shown = humantime::format_duration(*value).to_string();
-            if *value < Duration::from_secs(1 << 40) {
+            // From a month on humantime writes units that are not read.
+            if *value < Duration::from_secs(30 * 86_400) {
                 assert_eq!(duration(&shown), parsed, "{shown}");
             }
         }

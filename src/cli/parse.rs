@@ -25,6 +25,14 @@ impl Opt {
         })
     }
 
+    /// The form of the value that has to follow as a word of its own, or behind `=`.
+    fn next_word(&self) -> Option<&'static str> {
+        match self.takes {
+            Value(form) | Values(form) | Word(form, _) => Some(form),
+            Optional(_) | Nothing | Count => None,
+        }
+    }
+
     fn arg(&self) -> Arg {
         let arg = Arg::new(self.long).long(self.long);
         let arg = match self.short {
@@ -115,6 +123,9 @@ pub fn parse(args: &[OsString]) -> Parsed {
     // that backoff does before it starts the command.
     let named: Vec<_> = OPTIONS.iter().filter(|opt| opt.may_be_in(args)).collect();
     let words = args.get(1..).unwrap_or_default();
+    if let Some(wrong) = forgotten_value(words) {
+        return Parsed::Wrong(wrong);
+    }
     if let Ok(matches) = parser_of(named.iter().map(|opt| opt.arg())).try_get_matches_from(words) {
         return understood(typed(matches, named), args);
     }
@@ -126,6 +137,58 @@ pub fn parse(args: &[OsString]) -> Parsed {
             ErrorKind::DisplayVersion => Parsed::Print(version::text()),
             _ => explain(&error, args),
         },
+    }
+}
+
+/// Returns the error for an option whose value was forgotten: the next word is `--` or an option of backoff.
+fn forgotten_value(words: &[OsString]) -> Option<String> {
+    let mut words = words.iter().map(|word| word.as_bytes());
+    while let Some(word) = words.next() {
+        let opt = match word {
+            b"--" | b"-" => return None,
+            [b'-', b'-', name @ ..] => OPTIONS.iter().find(|opt| opt.long.as_bytes() == name),
+            [b'-', letters @ ..] => last_letter(letters),
+            _ => return None,
+        };
+        let Some((opt, form)) = opt.and_then(|opt| Some((opt, opt.next_word()?))) else {
+            continue;
+        };
+        let value = words.next()?;
+        if value == b"--" || is_option(value) {
+            let (long, value) = (opt.long, String::from_utf8_lossy(value));
+            return Some(format!(
+                "--{long} needs a value: {form}, but {value:?} follows; try --{long}={value} if that is the value"
+            ));
+        }
+    }
+    None
+}
+
+/// Returns the option of the last of these letters, unless that is part of another option's value.
+fn last_letter(letters: &[u8]) -> Option<&'static Opt> {
+    let with_letter = |letter: &u8| {
+        OPTIONS
+            .iter()
+            .find(|opt| opt.short.is_some_and(|short| short as u8 == *letter))
+    };
+    let (last, before) = letters.split_last()?;
+    let has_value = |letter: &u8| with_letter(letter).is_some_and(|opt| opt.next_word().is_some());
+    with_letter(last).filter(|_| !before.iter().any(has_value))
+}
+
+/// Returns true if the word is one of backoff's own options: `-n`, `--attempts`, `--attempts=3`.
+fn is_option(word: &[u8]) -> bool {
+    match word {
+        [b'-', b'-', rest @ ..] => {
+            let name = rest.split(|byte| *byte == b'=').next().unwrap_or_default();
+            let mut known = OPTIONS.iter().map(|opt| opt.long).chain(["help", "version"]);
+            known.any(|known| known.as_bytes() == name)
+        }
+        [b'-', letter] => {
+            let mut known = OPTIONS.iter().filter_map(|opt| opt.short).chain(['h', 'V']);
+            known.any(|known| known as u8 == *letter)
+        }
+        _ => false,
     }
 }
 
@@ -196,13 +259,13 @@ fn help(args: &[OsString]) -> Parsed {
         return Parsed::Help(Topic::Summary, before);
     }
     match args.get(at + 1).filter(|next| !next.as_bytes().starts_with(b"-")) {
-        Some(name) => section(&name.to_string_lossy(), before),
+        Some(name) => help_on(&name.to_string_lossy(), before),
         None => Parsed::Help(Topic::All, before),
     }
 }
 
-fn section(name: &str, before: CommandLine) -> Parsed {
-    match Topic::section(name) {
+fn help_on(name: &str, before: CommandLine) -> Parsed {
+    match Topic::named(name) {
         Ok(topic) => Parsed::Help(topic, before),
         Err(line) => Parsed::Wrong(line),
     }
@@ -229,7 +292,7 @@ fn explain(error: &clap::Error, args: &[OsString]) -> Parsed {
             // The parser's mark of what may be repeated.
             let arg = arg.trim_end_matches("...");
             if arg == "--help" {
-                return section(&value, CommandLine::default());
+                return help_on(&value, CommandLine::default());
             }
             format!("{arg} takes no value, got {value:?}{}", without_value(arg, &value))
         }

@@ -147,7 +147,7 @@ impl PolicyRule {
                 "signal" => rule.signals = Some(entry.read(values::signals)?),
                 "match" => rule
                     .patterns
-                    .push((entry.read(Pattern::parse)?, Rc::clone(&entry.source))),
+                    .push((entry.read(values::regex)?, Rc::clone(&entry.source))),
                 "timed-out" => rule.timed_out = Some(entry.read(values::switch)?),
                 "verdict" => rule.stops = entry.read(|text| values::one_of(text, VERDICTS))?,
                 _ => {

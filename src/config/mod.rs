@@ -3,6 +3,7 @@
 
 mod built_in;
 mod document;
+pub mod duration;
 mod file;
 pub(crate) mod layer;
 pub(crate) mod listing;

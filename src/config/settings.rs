@@ -149,10 +149,10 @@ settings! {
         success_exit "success-exit": CodeSet = values::codes;
         retry_exit "retry-exit": CodeSet = values::codes;
         stop_exit "stop-exit": CodeSet = values::codes;
-        success_match "success-match": Pattern = Pattern::parse;
-        fail_match "fail-match": Pattern = Pattern::parse;
-        retry_match "retry-match": Pattern = Pattern::parse;
-        stop_match "stop-match": Pattern = Pattern::parse;
+        success_match "success-match": Pattern = values::regex;
+        fail_match "fail-match": Pattern = values::regex;
+        retry_match "retry-match": Pattern = values::regex;
+        stop_match "stop-match": Pattern = values::regex;
     }
     paths {
         log_file "log-file";
@@ -203,9 +203,7 @@ impl Settings {
             let Some(text) = found(variables, |name| opt.has_variable(name.as_bytes())) else {
                 continue;
             };
-            // In a hook or a predicate of another run, BACKOFF_SIGNAL is what that run's attempt died of, not --signal.
-            let is_of_outer = opt.long == "signal" && variable(variables, "BACKOFF_EXIT").is_some();
-            if !is_of_outer && !opt.is_action() && self.statements(opt).is_empty() {
+            if !opt.is_action() && self.statements(opt).is_empty() {
                 self.set(opt, text, Source::Variable)?;
             }
         }

@@ -3,99 +3,15 @@
 
 use std::time::Duration;
 
+pub use super::duration::{at_least_a_millisecond, duration, durations};
 use crate::cli::suggest::closest;
 use crate::policy::sets::{CodeSet, SignalSet};
 use crate::policy::signal::Signal;
 use crate::run::text::is_printable;
+use crate::search::pattern::Pattern;
 
 /// What is wrong with a value and what would be right; the caller adds where it came from.
 pub type Parsed<T> = Result<T, String>;
-
-const GOOD_DURATIONS: &str = "try 500ms, 2s, 1.5s or 1m30s";
-
-/// DURATION: humantime (`500ms`, `1m 30s`, `1.5s`), or a bare number of seconds as `sleep` and
-/// `timeout` take it. Zero is allowed. What the clock cannot hold becomes [`Duration::MAX`].
-pub fn duration(text: &str) -> Parsed<Duration> {
-    read_duration(text.trim()).map_err(|why| format!("is not a duration ({why}); {GOOD_DURATIONS}"))
-}
-
-/// An error says only why not.
-fn read_duration(text: &str) -> Parsed<Duration> {
-    let duration = read_any_duration(text)?;
-    // 0 has a meaning of its own: no bound.
-    let is_zero = !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-    if duration.is_zero() && !is_zero {
-        return Err("it is less than 1ns".into());
-    }
-    Ok(duration)
-}
-
-fn read_any_duration(text: &str) -> Parsed<Duration> {
-    use humantime::DurationError;
-    if text.is_empty() {
-        return Err("it is empty".into());
-    }
-    if text.starts_with('-') {
-        return Err("it is negative".into());
-    }
-    if !text.is_ascii() {
-        return Err("only digits and unit names are understood".into());
-    }
-    if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return bare_seconds(text).ok_or_else(|| "the number cannot be read".into());
-    }
-    let parsed = match humantime::parse_duration(text) {
-        // Too much for the clock means for ever; but the rest must be right as well.
-        Err(DurationError::NumberOverflow) => {
-            humantime::parse_duration(&with_small_numbers(text)).map(|_| Duration::MAX)
-        }
-        parsed => parsed,
-    };
-    match parsed {
-        Ok(duration) => Ok(duration),
-        Err(DurationError::NumberOverflow) => Ok(Duration::MAX),
-        Err(DurationError::UnknownUnit { unit, .. }) if unit.is_empty() => Err("a unit is missing".into()),
-        Err(DurationError::UnknownUnit { unit, .. }) => Err(format!("there is no unit {unit:?}")),
-        Err(DurationError::InvalidCharacter(at)) => match text.chars().nth(at) {
-            Some(sign) => Err(format!("{:?} is not understood", sign.to_string())),
-            None => Err("it cannot be read".into()),
-        },
-        Err(_) => Err("a number is missing".into()),
-    }
-}
-
-/// The text with every run of digits replaced by a 1.
-fn with_small_numbers(text: &str) -> String {
-    let mut small = String::new();
-    for c in text.chars() {
-        if !c.is_ascii_digit() {
-            small.push(c);
-        } else if !small.ends_with('1') {
-            small.push('1');
-        }
-    }
-    small
-}
-
-/// `5`, `0.1`, `.5`, `5.` as seconds; digits beyond the nanosecond are dropped.
-fn bare_seconds(text: &str) -> Option<Duration> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
-        return None;
-    }
-    // All digits: what does not fit u64 is larger than any clock.
-    let seconds = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().unwrap_or(u64::MAX)
-    };
-    let nanos = fraction
-        .bytes()
-        .chain(std::iter::repeat(b'0'))
-        .take(9)
-        .fold(0, |n, b| n * 10 + u32::from(b - b'0'));
-    Some(Duration::new(seconds, nanos))
-}
 
 /// A whole number from `least` up to `most`, plain ASCII digits only.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
@@ -115,6 +31,7 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     }
     let words = ["unlimited"].into_iter();
     match digits(text) {
+        None if text.starts_with('-') => Err("is negative; try 3, or \"unlimited\" for no limit".into()),
         None => Err(format!(
             "is not a whole number; try 3 or \"unlimited\"{}",
             closest(text, words)
@@ -313,19 +230,6 @@ pub fn signals(text: &str) -> Parsed<SignalSet> {
     Ok(set)
 }
 
-/// `--delays`, `--timeout`: a comma-separated list of at least one duration.
-pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
-    if !text.contains(',') {
-        return Ok(vec![duration(text)?]);
-    }
-    text.split(',')
-        .map(|part| {
-            let shown = part.trim();
-            read_duration(shown).map_err(|why| format!("is not a list of durations ({shown:?}: {why}); try 1s,5s,30s"))
-        })
-        .collect()
-}
-
 /// `--spread`: which of the two it is, the jitter says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
@@ -357,6 +261,14 @@ pub fn predicate(text: &str) -> Parsed<String> {
     }
 }
 
+/// A regular expression: an empty one would match every line.
+pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
+    match text {
+        "" => Err("is empty, so it would match every line; try an expression such as 'timed out|refused'".to_owned()),
+        text => Pattern::parse(text),
+    }
+}
+
 pub fn budget_name(text: &str) -> Parsed<String> {
     match text {
         "" => Err("is empty; try the name of what is called, such as api.example.org".to_owned()),
@@ -379,14 +291,6 @@ pub fn label(text: &str) -> Parsed<String> {
         ));
     }
     Ok(text.to_owned())
-}
-
-pub fn at_least_a_millisecond(text: &str, example: &str) -> Parsed<Duration> {
-    let duration = duration(text)?;
-    if duration < Duration::from_millis(1) {
-        return Err(format!("is out of range; it must be at least 1ms; try {example}"));
-    }
-    Ok(duration)
 }
 
 /// A switch set by a variable.

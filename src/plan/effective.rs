@@ -7,6 +7,7 @@ use crate::cli::table::{OPTIONS, Opt, percent};
 use crate::cli::words::{JITTERS, JitterKind, word};
 use crate::config::layer::PolicyRule;
 use crate::config::load::{ConfigFile, shown};
+use crate::config::presets;
 use crate::config::settings::Settings;
 use crate::config::sourced::Sourced;
 use crate::policy::delay::{Delays, Growth, Jitter};
@@ -31,9 +32,9 @@ pub(super) fn settings(
 /// `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`
 fn of_presets(settings: &Settings, program: Option<&str>) -> Vec<Effective> {
     let names = settings.presets.as_ref().map_or(&[][..], |said| &said.value);
-    let presets = names.iter().filter_map(|name| name.preset(program));
-    presets
-        .flat_map(|preset| {
+    presets::chosen(names, program)
+        .into_iter()
+        .flat_map(|(_, preset)| {
             preset.rows.into_iter().map(move |row| Effective {
                 name: format!("for {}", preset.name),
                 value: format!("{} {row}", row.verdict.words().0),

@@ -9,7 +9,7 @@ use super::layers::Layers;
 use super::waits;
 use crate::cli::defaults;
 use crate::config::layer::PolicyRule;
-use crate::config::presets::{PresetName, RowVerdict};
+use crate::config::presets::{self, PresetName, RowVerdict};
 use crate::config::settings::{Settings, is_on};
 use crate::config::sourced::{Sourced, UsageError, value};
 use crate::policy::classifier::{ClassRule, Classifier, Rule};
@@ -119,10 +119,7 @@ fn add_presets(
     rules: &mut Vec<Rule>,
 ) {
     let names: &[PresetName] = settings.presets.as_ref().map_or(&[], |said| &said.value);
-    for name in names {
-        let Some(preset) = name.preset(words.first().copied()) else {
-            continue;
-        };
+    for (name, preset) in presets::chosen(names, words.first().copied()) {
         let rule_name: Rc<str> = format!("--for {}", preset.name).into();
         rules.reserve(preset.rows.len());
         patterns.0.reserve(preset.rows.len());
@@ -137,7 +134,7 @@ fn add_presets(
                 codes: row.codes,
                 signals: None,
                 pattern,
-                is_safe_to_repeat: row.verdict == RowVerdict::Refused && idempotence.trusts(*name),
+                is_safe_to_repeat: row.verdict == RowVerdict::Refused && idempotence.trusts(name),
                 name: Rc::clone(&rule_name),
             });
         }

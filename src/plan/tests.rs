@@ -261,7 +261,7 @@ fn until_never() {
     let mut script = vec![(End::Exited(0), s(3600)); 1000];
     script.push((End::TimedOut(Bound::Deadline), s(1)));
     let played = play(
-        &["--until", "never", "-j", "none", "--reset-after", "10m", "-d", "1y"],
+        &["--until", "never", "-j", "none", "--reset-after", "10m", "-d", "52w"],
         &script,
     );
     assert_eq!(played.exit, Ok(Exit::Code(124)), "{played:?}");

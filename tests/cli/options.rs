@@ -60,13 +60,28 @@ fn values_that_cannot_be_read_are_quoted_and_a_good_one_is_shown() {
         "--max-retry-after",
     ];
     for option in durations {
-        for bad in ["5parsecs", "-1", "-5s", "nan", "inf", "", "1e3", "１"] {
+        for bad in [
+            "5parsecs",
+            "-1",
+            "-5s",
+            "nan",
+            "inf",
+            "",
+            "1e3",
+            "１",
+            "5M",
+            "1y",
+            "0.0000000001s",
+        ] {
             refused([option, bad], &[option, &format!("{bad:?}"), "try 500ms, 2s"]);
             refused(
                 [&format!("{option}={bad}")],
                 &[option, &format!("{bad:?}"), "try 500ms, 2s"],
             );
         }
+    }
+    for option in ["--success-match", "--fail-match", "--retry-match", "--stop-match"] {
+        refused([option, ""], &[option, "\"\" is empty", "'timed out|refused'"]);
     }
     for bad in ["0", "-1", "1.5", "five", "", "99999999999999999999999", "٣"] {
         refused(words!("-n {}", bad), &["--attempts", &format!("{bad:?}"), "unlimited"]);
@@ -126,6 +141,9 @@ fn every_value_must_be_there_and_be_text() {
         match &opt.takes {
             Takes::Value(_) | Takes::Word(_) => {
                 refused_as_it_is([&flag], &[&flag, "needs a value"]);
+                for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
+                    refused([&flag, next], &[&flag, "needs a value", next, "follows"]);
+                }
                 if matches!(&opt.takes, Takes::Value(name) if name == "PATH") {
                     // A path is bytes.
                     continue;
@@ -161,6 +179,7 @@ fn contradictions_are_refused() {
         &["--jitter decorrelated", "--delays 1s"],
     );
     refused("-q -v", &["--quiet", "--verbose"]);
+    refused("--log-file x --report x", &["--log-file x", "--report x"]);
     refused(
         "--spread 1s -j full",
         &["--spread 1s", "--jitter full", "additive or proportional"],
@@ -173,6 +192,39 @@ fn contradictions_are_refused() {
         "-d 5s --initial-delay 3s --splay 2s",
         &["--initial-delay 3s and --splay 2s"],
     );
+}
+
+#[test]
+fn whatever_its_source_a_contradiction_is_refused() {
+    for (args, variable, value, says) in [
+        (
+            "-n 2",
+            "BACKOFF_CONSECUTIVE",
+            "3",
+            "BACKOFF_CONSECUTIVE=3 can never be reached with 2 attempts",
+        ),
+        (
+            "--consecutive 3",
+            "BACKOFF_ATTEMPTS",
+            "2",
+            "--consecutive 3 can never be reached with 2 attempts",
+        ),
+        (
+            "--idempotent no",
+            "BACKOFF_CONSECUTIVE",
+            "3",
+            "cannot go with BACKOFF_CONSECUTIVE=3",
+        ),
+        (
+            "--idempotent no",
+            "BACKOFF_UNTIL",
+            "never",
+            "cannot go with BACKOFF_UNTIL=never",
+        ),
+    ] {
+        let shown = run(backoff(words!("{..} -- echo started", args)).env(variable, value)).expect_code(125);
+        assert!(shown.stdout.is_empty() && shown.stderr.contains(says), "{shown:?}");
+    }
 }
 
 #[test]
@@ -601,6 +653,15 @@ fn every_word_of_a_list_is_accepted() {
 }
 
 #[test]
+fn a_preset_that_is_named_twice_counts_once() {
+    let rules = |presets: &str| {
+        let said = run!("-vv --for {} -- true", presets).expect_code(0).stderr;
+        said.lines().filter(|line| line.contains("for network = ")).count()
+    };
+    assert!(rules("network") > 0 && rules("network") == rules(&["network"; 100].join(",")));
+}
+
+#[test]
 fn auto_judges_what_it_does_not_know_as_without_it() {
     run!("-q --for auto -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'").expect_code(0);
 }
@@ -622,13 +683,28 @@ fn switches_take_on_and_off_from_variables() {
 
 #[test]
 fn huge_values_saturate() {
-    for huge in ["99999999999999999999", "999999999999y"] {
+    for huge in ["99999999999999999999", "99999999999999w"] {
         run!("--plan -m {} -n 9999 -f 1e300", huge).expect_code(0);
         for option in ["-t", "-d", "-k", "--stop-at-delay", "--reset-after"] {
             run!("{} {} -- true", option, huge).expect_code(0);
         }
     }
     run!("-n 18446744073709551615 -- true").expect_code(0);
+}
+
+#[test]
+fn decimals_are_rounded_and_never_mean_for_ever() {
+    run!("-q -n 1 -t 0.3333333333333333s -- sleep 9").expect_code(124);
+    let shown = run(backoff("-q -n 1 -- sleep 9").env("BACKOFF_TIMEOUT", "0.0011111111111111h,1m")).expect_code(124);
+    assert!(shown.stderr.is_empty(), "{shown:?}");
+    assert!(
+        run!("--plan -n 2 -j none -b 0.33333333333333333333333m")
+            .stdout
+            .contains(" 20s ")
+    );
+    run!("-b 5M -- true")
+        .expect_code(125)
+        .expect_stderr("5m would be minutes");
 }
 
 #[test]

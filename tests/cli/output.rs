@@ -178,8 +178,8 @@ fn lines_are_matched_as_bytes() {
         (r"one\n\ntwo\n", "^$", true),
         (r"one\ntwo\n", "^$", false),
         (r"", "^$", false),
-        (r"", "", false),
-        (r"x", "", true),
+        (r"", "()", false),
+        (r"x", "()", true),
         (r"foobar\n", r"\bfoo\b", false),
         (r"a foo b\n", r"\bfoo\b", true),
         (r"progress 1%%\rprogress 2%%\rdone\n", "progress 2%", true),
@@ -512,7 +512,7 @@ fn the_predicates_variables() {
     let file = within(&dir, "seen");
     let note = format!(
         "echo \"$BACKOFF_ATTEMPT $BACKOFF_ATTEMPT_LIMIT $BACKOFF_DEPTH [$BACKOFF_PREVIOUS_EXIT] $BACKOFF_EXIT \
-         [$BACKOFF_SIGNAL] $BACKOFF_REASON $BACKOFF_RUN_ID ${{BACKOFF_ELAPSED:+elapsed}}\" >>'{file}'"
+         [$BACKOFF_EXIT_SIGNAL] $BACKOFF_REASON $BACKOFF_RUN_ID ${{BACKOFF_ELAPSED:+elapsed}}\" >>'{file}'"
     );
     let script = "echo $BACKOFF_RUN_ID; case $BACKOFF_ATTEMPT in 1) exit 7;; 2) kill -KILL $$;; 3) echo worse; esac";
     let shown = thrice(words!("--retry-if {} --fail-match wors.", note), script).expect_code(1);

@@ -112,7 +112,10 @@ impl PresetName {
                     } else {
                         format!(" with {name:?}")
                     };
-                    let hint = closest(name, names_and_programs().chain(["auto"]));
+                    let hint = match name {
+                        "list" | "help" => "; did you mean --list-presets?".to_owned(),
+                        _ => closest(name, names_and_programs().chain(["auto"])),
+                    };
                     format!("names no preset{which}; --list-presets shows them, and auto goes by the command{hint}")
                 }),
             })
@@ -128,12 +131,23 @@ impl PresetName {
     }
 
     /// The preset, for a command with this file name.
-    pub(crate) fn preset(self, program: Option<&str>) -> Option<Preset> {
+    fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
             PresetName::Named(index) => FILES.get(index).map(parsed),
         }
     }
+}
+
+/// The presets of these names for a command with this file name, each once.
+pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(PresetName, Preset)> {
+    let mut chosen: Vec<(PresetName, Preset)> = Vec::new();
+    for name in names {
+        let preset = name.preset(program);
+        let is_new = |preset: &Preset| chosen.iter().all(|(_, other)| other.name != preset.name);
+        chosen.extend(preset.filter(is_new).map(|preset| (*name, preset)));
+    }
+    chosen
 }
 
 /// The preset that `--for` takes by this name, or what is wrong with it.

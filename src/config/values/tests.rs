@@ -2,63 +2,6 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn durations_as_people_write_them() {
-    for (text, nanos) in [
-        ("5", 5_000_000_000_u128),
-        ("0.1", 100_000_000),
-        (".5", 500_000_000),
-        ("5.", 5_000_000_000),
-        ("0", 0),
-        ("500ms", 500_000_000),
-        ("1.5s", 1_500_000_000),
-        ("0.25m", 15_000_000_000),
-        ("1m 30s", 90_000_000_000),
-        ("1h30m", 5_400_000_000_000),
-        ("51.2us", 51_200),
-        (" 2s ", 2_000_000_000),
-    ] {
-        assert_eq!(duration(text).map(|d| d.as_nanos()), Ok(nanos), "{text:?}");
-    }
-}
-
-#[test]
-fn what_is_no_duration() {
-    for text in [
-        "",
-        " ",
-        "-1",
-        "-5s",
-        "nan",
-        "NaN",
-        "inf",
-        "infinity",
-        "1e3",
-        "5 parsecs",
-        "1..2",
-        ".",
-        "s",
-        "1,5s",
-        "٣s",
-        "５",
-        "0x10",
-        "+5",
-    ] {
-        let wrong = duration(text).expect_err(text);
-        assert!(wrong.contains("500ms"), "{text:?}: {wrong}");
-    }
-}
-
-#[test]
-fn a_duration_beyond_the_clock_saturates() {
-    assert_eq!(duration("999999999999999999999999"), Ok(Duration::new(u64::MAX, 0)));
-    assert!(duration("99999999999999999999999999parsecs").is_err());
-    assert!(duration("99999999999999999999999999s bogus").is_err());
-    for text in ["999999999999y", "99999999999999999999999999s"] {
-        assert_eq!(duration(text), Ok(Duration::MAX), "{text}");
-    }
-}
-
-#[test]
 fn code_lists() {
     let set = codes("1, 100-102,tempfail,EX_USAGE").unwrap();
     let held: Vec<u8> = (0..=255).filter(|c| set.contains(*c)).collect();
@@ -163,11 +106,5 @@ proptest! {
     fn no_password_is_shown(scheme in "redis|rediss|x", secret in "[^/]{0,20}", host in "[a-z0-9.:/]{0,20}") {
         let shown = without_password(&format!("{scheme}://{secret}@{host}"));
         prop_assert_eq!(shown, format!("{scheme}://***@{host}"));
-    }
-
-    #[test]
-    fn bare_seconds_agree_with_the_unit(whole in 0u32.., thousandths in 0u32..1000) {
-        let bare = format!("{whole}.{thousandths:03}");
-        prop_assert_eq!(duration(&bare), duration(&format!("{bare}s")));
     }
 }

@@ -1,0 +1,215 @@
+//! DURATION: numbers with units, added up exactly.
+
+use std::time::Duration;
+
+use super::values::Parsed;
+
+/// One nanosecond, in the attoseconds that durations are added up in.
+const NANOSECOND: u128 = 1_000_000_000;
+
+/// Reads a DURATION: a bare number of seconds, as `sleep` and `timeout` take it, or numbers with the units of humantime
+/// up to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
+pub fn duration(text: &str) -> Parsed<Duration> {
+    read(text.trim()).map_err(|why| format!("is not a duration ({why}); try 500ms, 2s, 1.5s or 1m30s"))
+}
+
+/// Reads `--delays` or `--timeout`: a comma-separated list of at least one duration.
+pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
+    if !text.contains(',') {
+        return Ok(vec![duration(text)?]);
+    }
+    let parts = text.split(',').map(str::trim);
+    parts
+        .map(|part| read(part).map_err(|why| format!("is not a list of durations ({part:?}: {why}); try 1s,5s,30s")))
+        .collect()
+}
+
+/// Reads a duration of at least one millisecond.
+pub fn at_least_a_millisecond(text: &str, example: &str) -> Parsed<Duration> {
+    match duration(text)? {
+        short if short < Duration::from_millis(1) => {
+            Err(format!("is out of range; it must be at least 1ms; try {example}"))
+        }
+        duration => Ok(duration),
+    }
+}
+
+/// The error says only why the text is no duration.
+fn read(text: &str) -> Parsed<Duration> {
+    if text.is_empty() {
+        return Err("it is empty".into());
+    }
+    if text.starts_with('-') {
+        return Err("it is negative".into());
+    }
+    let (mut total, mut rest) = (0u128, text);
+    while !rest.is_empty() {
+        let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
+        let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic());
+        let unit = if number == text { "s" } else { unit };
+        match after.trim_start().chars().next() {
+            Some(sign) if number.is_empty() && unit.is_empty() || !sign.is_ascii_alphanumeric() && sign != '.' => {
+                return Err(format!("{:?} is not understood", sign.to_string()));
+            }
+            _ => total = total.saturating_add(attoseconds(number, unit)?),
+        }
+        rest = after.trim_start();
+    }
+    // 0 has a meaning of its own: no limit.
+    if total < NANOSECOND && text.contains(|c| matches!(c, '1'..='9')) {
+        return Err("it is less than 1ns".into());
+    }
+    let nanos = total.saturating_add(NANOSECOND / 2) / NANOSECOND;
+    let seconds = u64::try_from(nanos / 1_000_000_000);
+    Ok(seconds.map_or(Duration::MAX, |seconds| {
+        Duration::new(seconds, (nanos % 1_000_000_000) as u32)
+    }))
+}
+
+/// Splits after the leading characters of a kind.
+fn split(text: &str, is_of_kind: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(|c| !is_of_kind(c)).unwrap_or(text.len()))
+}
+
+/// Saturates. Decimals beyond the attosecond of a second are dropped.
+fn attoseconds(number: &str, unit: &str) -> Result<u128, String> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err("a number is missing".into());
+    }
+    if fraction.contains('.') {
+        return Err("the number cannot be read".into());
+    }
+    if unit.is_empty() {
+        return Err("a unit is missing".into());
+    }
+    if matches!(unit, "M" | "month" | "months" | "y" | "year" | "years") {
+        return Err(format!("months and years are too vague; {number}m would be minutes"));
+    }
+    let scale = humantime::parse_duration(&format!("1{unit}")).map_err(|_| format!("there is no unit {unit:?}"))?;
+    let value = |digits: &mut dyn Iterator<Item = u8>| {
+        digits.fold(0u128, |n, digit| {
+            n.saturating_mul(10).saturating_add(u128::from(digit - b'0'))
+        })
+    };
+    let scale = scale.as_nanos();
+    let whole = value(&mut whole.bytes()).saturating_mul(scale * NANOSECOND);
+    // Of the unit, in steps of 10^-18.
+    let fraction = value(&mut fraction.bytes().chain(std::iter::repeat(b'0')).take(18));
+    Ok(whole.saturating_add(fraction * scale / NANOSECOND))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn durations_as_people_write_them() {
+        for (text, nanos) in [
+            ("5", 5_000_000_000_u128),
+            ("0.1", 100_000_000),
+            (".5", 500_000_000),
+            ("5.", 5_000_000_000),
+            ("0", 0),
+            ("0.000000000000000000000", 0),
+            ("500ms", 500_000_000),
+            ("1.5s", 1_500_000_000),
+            ("0.25m", 15_000_000_000),
+            ("1m 30s", 90_000_000_000),
+            ("1h30m", 5_400_000_000_000),
+            ("51.2us", 51_200),
+            (" 2s ", 2_000_000_000),
+            ("0.3333333333333333s", 333_333_333),
+            ("0.66666666666666666666666666666666666666m", 40_000_000_000),
+            ("0.1234567896s", 123_456_790),
+            ("1.0000000005", 1_000_000_001),
+            ("1.00000000049", 1_000_000_000),
+            ("1.1234567891h", 4_044_444_440_760),
+            ("0.00000000000001w", 6),
+        ] {
+            assert_eq!(duration(text).map(|d| d.as_nanos()), Ok(nanos), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_duration() {
+        for text in [
+            "",
+            " ",
+            "-1",
+            "-5s",
+            "nan",
+            "NaN",
+            "inf",
+            "infinity",
+            "1e3",
+            "5 parsecs",
+            "1..2",
+            "1.2.3s",
+            ".",
+            "s",
+            "1,5s",
+            "٣s",
+            "５",
+            "0x10",
+            "+5",
+            "1 5s",
+            "1s 5",
+            "1s bogus",
+            "1s %",
+            "0.0000000001s",
+            "0.9ns",
+            "0.0000000000001",
+            "5M",
+            "1y",
+            "2 years",
+            "1month",
+            "99999999999999999999999999parsecs",
+            "99999999999999999999999999s bogus",
+        ] {
+            let wrong = duration(text).expect_err(text);
+            assert!(wrong.contains("500ms"), "{text:?}: {wrong}");
+        }
+        assert!(duration("5M").is_err_and(|wrong| wrong.contains("5m would be minutes")));
+    }
+
+    #[test]
+    fn a_duration_beyond_the_clock_saturates() {
+        for text in [
+            "999999999999999999999999",
+            "99999999999999w",
+            "99999999999999999999999999s",
+        ] {
+            assert_eq!(duration(text), Ok(Duration::MAX), "{text}");
+        }
+        assert_eq!(duration("18446744073709551615.999999999s"), Ok(Duration::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_are_rounded(whole in 0u32.., decimals in "[0-9]{0,40}", unit in "(ns|us|ms|s|m|h|d|w)") {
+            let scale = humantime::parse_duration(&format!("1{unit}")).unwrap().as_nanos() as f64;
+            let text = format!("{whole}.{decimals}{unit}");
+            let about = text.trim_end_matches(char::is_alphabetic).parse::<f64>().unwrap() * scale;
+            match duration(&text) {
+                Ok(read) => {
+                    let difference = (read.as_nanos() as f64 - about).abs();
+                    prop_assert!(difference <= 0.500001 + about * 1e-15, "{} {}", text, read.as_nanos());
+                }
+                Err(_) => prop_assert!(about > 0.0 && about < 1.0, "{}", text),
+            }
+        }
+
+        #[test]
+        fn whole_numbers_are_read_as_by_humantime(text in "[1-9][0-9]{0,5}(ns|us|ms|s|sec|m|min|h|hours|d|w)( ?[0-9]{1,5}(ns|us|ms|s|m|h|days)){0,2}") {
+            prop_assert_eq!(duration(&text).ok(), humantime::parse_duration(&text).ok());
+        }
+
+        #[test]
+        fn bare_seconds_agree_with_the_unit(number in "[0-9]{1,30}(\\.[0-9]{0,30})?") {
+            prop_assert_eq!(duration(&number), duration(&format!("{number}s")));
+        }
+    }
+}
