@@ -5,7 +5,7 @@ use super::table::{OPTIONS, OTHER, Opt, SECTIONS, Takes, option, titled};
 use super::wrap::wrap;
 
 /// What help is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Topic {
     /// `-h`
     Summary,
@@ -13,17 +13,21 @@ pub enum Topic {
     All,
     /// The section with this heading.
     Section(&'static str),
+    /// `--help timeout`
+    Option(&'static Opt),
 }
 
 impl Topic {
-    /// The section of this name, or what is wrong with it.
-    pub(super) fn section(name: &str) -> Result<Topic, String> {
+    /// Returns the section or the option of this name, or the error that there is none.
+    pub(super) fn named(name: &str) -> Result<Topic, String> {
         let section = SECTIONS.iter().find(|(known, _)| *known == name);
-        section.map(|(_, heading)| Topic::Section(heading)).ok_or_else(|| {
+        let option = || OPTIONS.iter().find(|opt| opt.long == name).map(Topic::Option);
+        let topic = section.map(|(_, heading)| Topic::Section(heading)).or_else(option);
+        topic.ok_or_else(|| {
             let names = SECTIONS.map(|(known, _)| known);
-            let hint = closest(name, names.into_iter());
+            let hint = closest(name, names.into_iter().chain(OPTIONS.iter().map(|opt| opt.long)));
             format!(
-                "--help: {name:?} is not one of {}; nothing was run, and --help alone shows all{hint}",
+                "--help: {name:?} is neither an option nor one of {}; nothing was run, and --help alone shows all{hint}",
                 names.join(", ")
             )
         })
@@ -44,7 +48,7 @@ const ABOUT: &str =
 const COMMAND_LINES: [&str; 3] = [
     "backoff [OPTION]... [--] COMMAND [ARG]...",
     "backoff [OPTION]... --plan",
-    "backoff --generate KIND | --list-presets [NAME]... | --list-policies | --help [SECTION] | --version",
+    "backoff --generate KIND | --list-presets [NAME]... | --list-policies | --help [SECTION|OPTION] | --version",
 ];
 
 pub(super) const NOTES: [&str; 4] = [
@@ -89,6 +93,7 @@ pub(crate) fn help(topic: Topic, style: Style) -> String {
         Topic::Summary => style.summary(),
         Topic::All => style.all(),
         Topic::Section(heading) => style.section(heading),
+        Topic::Option(opt) => style.option(opt),
     }
 }
 
@@ -200,13 +205,13 @@ impl Style {
         let mut text = self.heading(&titled(heading));
         for opt in OPTIONS.iter().filter(|opt| opt.heading == heading) {
             text.push('\n');
-            text.push_str(&self.below(&names(opt), &[&opt.help(), opt.more]));
+            text.push_str(&self.option(opt));
         }
         if heading == OTHER {
             for (names, about) in [
                 (
-                    "  -h, --help [SECTION]",
-                    "Print help: -h a summary, --help all of it or one section",
+                    "  -h, --help [SECTION|OPTION]",
+                    "Print help: -h a summary, --help all of it, one section or one option",
                 ),
                 (
                     "  -V, --version",
@@ -218,6 +223,10 @@ impl Style {
             }
         }
         text
+    }
+
+    fn option(self, opt: &Opt) -> String {
+        self.below(&names(opt), &[&opt.help(), opt.more])
     }
 
     fn all(self) -> String {

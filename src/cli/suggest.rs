@@ -13,6 +13,9 @@ pub(crate) fn did_you_mean<'n>(
     known: impl Iterator<Item = &'n str> + Clone,
     shown: impl Fn(&str, &str) -> String,
 ) -> String {
+    if normal(key) == "on-success" {
+        return "; there is none: let the shell do it, backoff -- COMMAND && NEXT".to_owned();
+    }
     if let Some(guess) = guess(key)
         && known.clone().any(|name| name == guess.option)
     {

@@ -152,7 +152,8 @@ pub const OPTIONS: &[Opt] = &[
          Not with decorrelated or slotted jitter, which grow by themselves.")
         .or(|| format!("{}; constant with --until failure", word(&GROWTHS, defaults::GROWTH))),
     opt(WAIT, None, "delays", Value("DURATION,..."),
-        "An explicit list of waits instead of growth; its last entry repeats", ""),
+        "An explicit list of waits instead of growth; its last entry repeats",
+        "Without jitter, unless --jitter comes from the same source or a stronger one."),
     opt(WAIT, Some('j'), "jitter",
         Word("STRATEGY", JITTER_NAMES),
         "The randomness",
@@ -160,7 +161,7 @@ pub const OPTIONS: &[Opt] = &[
          uniform in [base, min(max-delay, previous * factor)]; additive: e + uniform in [0, spread]; proportional: e * \
          uniform in [1 - spread, 1 + spread]; slotted: k * base, k a uniform integer in [0, 2^min(c, slot-ceiling) - 1] \
          after the c-th failure.")
-        .or(|| format!("{}; {} with --growth or --delays; none with --until failure", word(&JITTERS, defaults::JITTER), word(&JITTERS, defaults::JITTER_OF_GROWTH))),
+        .or(|| format!("{}; {} with --growth; none with --delays or --until failure", word(&JITTERS, defaults::JITTER), word(&JITTERS, defaults::JITTER_OF_GROWTH))),
     opt(WAIT, None, "spread", Value("DURATION|PERCENT"),
         "The width of additive (a duration) or proportional (a percentage) jitter", "")
         .or(|| format!("{}; {}", duration(defaults::SPREAD), percent(defaults::SPREAD_FRACTION))),
@@ -360,7 +361,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| word(&WHEN, defaults::PROGRESS)),
     opt(SAY, None, "on-retry", Value("SHELL"),
         "Run this shell command before each wait",
-        "It sees how the attempt ended in BACKOFF_EXIT, BACKOFF_SIGNAL, BACKOFF_REASON and BACKOFF_RAN_MS, and the wait in \
+        "It sees how the attempt ended in BACKOFF_EXIT, BACKOFF_EXIT_SIGNAL, BACKOFF_REASON and BACKOFF_RAN_MS, and the wait in \
          BACKOFF_DELAY. Its output goes to standard error; it has no input (but see --hook-output) and no terminal. Its failure is \
          reported and changes nothing. It is bounded by the deadline."),
     opt(SAY, None, "before-retry", Value("SHELL"),
@@ -471,7 +472,8 @@ pub(super) fn titled(heading: &str) -> String {
 }
 
 pub fn percent(fraction: f64) -> String {
-    format!("{}%", fraction * 100.0)
+    // 0.07 * 100.0 is 7.000000000000001.
+    format!("{}%", (fraction * 1e14).round() / 1e12)
 }
 
 /// The option with this long name.

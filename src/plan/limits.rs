@@ -36,10 +36,10 @@ pub(super) fn timeouts(settings: &Settings) -> Vec<Option<Duration>> {
     list.into_iter().map(bounding).collect()
 }
 
-/// That `--idempotent no` does not stand beside what would carry out a success again. From another source, both hold.
+/// Refuses `--idempotent no` with an option that carries out a success again, unless a stronger source asks for that.
 fn repeats_no_success<T>(settings: &Settings, other: Option<&Sourced<T>>) -> Result<(), UsageError> {
     match (&settings.idempotent, other) {
-        (Some(once), Some(other)) if !once.value && once.rank() == other.rank() => Err(UsageError(format!(
+        (Some(once), Some(other)) if !once.value && once.rank() >= other.rank() => Err(UsageError(format!(
             "{once} cannot go with {other}: a success would be carried out again"
         ))),
         _ => Ok(()),

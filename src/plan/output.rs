@@ -11,6 +11,16 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
     let verbosity = verbosity(settings)?;
     let format = value(&settings.log_format).unwrap_or(defaults::LOG_FORMAT);
     let log_file = value(&settings.log_file).map(standard_output);
+    let report = value(&settings.report).map(standard_output);
+    if let (Some(log), Some(summary)) = (&settings.log_file, &settings.report)
+        && log_file == report
+        && !summary.value.starts_with("/dev")
+        && summary.value != Path::new("-")
+    {
+        return Err(UsageError(format!(
+            "{log} cannot go with {summary}: the report would replace the log; try another file"
+        )));
+    }
     let progress = match value(&settings.progress).unwrap_or(defaults::PROGRESS) {
         When::Never => None,
         _ if verbosity < 0 => None,
@@ -28,7 +38,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
         },
         format,
         log_file,
-        report: value(&settings.report).map(standard_output),
+        report,
         label: value(&settings.label),
         colour: value(&settings.color).unwrap_or(defaults::COLOR),
         progress,

@@ -9,7 +9,9 @@ use crate::cli::suggest;
 use crate::cli::table::{self, OPTIONS};
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::{Settings, variable};
+use crate::config::sourced::Sourced;
 use crate::run::variables::SET_BY_BACKOFF;
+use crate::search::pattern::Pattern;
 
 /// Of variables that have no meaning, those that are a slip away from one that has: what was asked for does not hold.
 pub(super) fn misspelt(variables: &[(OsString, OsString)]) -> Vec<String> {
@@ -25,15 +27,27 @@ pub(super) fn unknown(variables: &[(OsString, OsString)]) -> Vec<String> {
 
 /// For when the first attempt has failed.
 pub(super) fn on_failure(settings: &Settings, words: &[&str]) -> Vec<String> {
-    let Some(presets) = &settings.presets else {
-        return Vec::new();
-    };
     let program = words.first().copied().unwrap_or_default();
+    let names = settings.presets.as_ref().map_or(&[][..], |said| &said.value);
     let found = [
-        without_preset(&presets.value, program),
-        hides_status(&presets.value, program, words.get(1..).unwrap_or_default()),
+        number_as_pattern(settings),
+        without_preset(names, program),
+        hides_status(names, program, words.get(1..).unwrap_or_default()),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// Explains `-r 3`, which other tools read as three retries.
+fn number_as_pattern(settings: &Settings) -> Option<String> {
+    let count = |said: &Sourced<Pattern>| said.value.as_str().parse::<u8>().ok().filter(|count| *count < 100);
+    let (said, count) = settings
+        .retry_match
+        .iter()
+        .find_map(|said| Some((said, count(said)?)))?;
+    Some(format!(
+        "{said} looks for an expression in the output; to retry {count} times, use -n {}",
+        count + 1
+    ))
 }
 
 /// A variable that belongs to no option, and that no outer run has set.

@@ -1,6 +1,5 @@
 //! Options that stand for others: `--every`, and `--until failure` for the waits; and those that give way to others.
 
-use std::cmp::Ordering;
 use std::time::Duration;
 
 use crate::cli::words::{GrowthKind, JitterKind};
@@ -21,15 +20,6 @@ pub(super) fn spell_out(settings: &mut Settings) -> Result<(), UsageError> {
 fn give_way(settings: &mut Settings) {
     start_or_deadline(settings);
     of_another_jitter(settings);
-    if let (Some(consecutive), Some(attempts)) = (&settings.consecutive, &settings.attempts)
-        && attempts.value.is_some_and(|limit| consecutive.value > limit)
-    {
-        match consecutive.rank().cmp(&attempts.rank()) {
-            Ordering::Less => settings.consecutive = None,
-            Ordering::Greater => settings.attempts = None,
-            Ordering::Equal => {}
-        }
-    }
 }
 
 /// A start that the deadline leaves no time for.

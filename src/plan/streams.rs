@@ -44,6 +44,10 @@ fn hook_output(settings: &Settings) -> Result<Option<usize>, UsageError> {
     let hooks = [&settings.on_retry, &settings.before_retry, &settings.on_give_up];
     let has_hooks = hooks.iter().any(|hook| hook.is_some());
     match &settings.hook_output {
+        // As a variable, 1 is on.
+        Some(said) if said.to_string() == "--hook-output=1" => {
+            Err(said.unreadable("is one byte, or on? try --hook-output, or a size such as --hook-output=4KiB"))
+        }
         Some(said) if has_hooks => Ok(said.value),
         Some(said) if said.value.is_some() && said.statement.source == Source::Flag => Err(UsageError(
             "--hook-output needs a hook that reads it; try --on-give-up, --on-retry or --before-retry".into(),

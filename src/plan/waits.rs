@@ -37,9 +37,14 @@ fn resolve(settings: &Settings) -> Result<(Delays, JitterKind), UsageError> {
         exclude(&mut jitter, &mut growth, why)?;
         exclude(&mut jitter, &mut list, why)?;
     }
+    // A list is exact unless its source or a stronger one asks for jitter.
+    if let Some(list) = &list {
+        jitter.take_if(|said| said.rank() < list.rank());
+    }
     let kind = match &jitter {
         Some(said) => said.value,
-        None if growth.is_some() || list.is_some() => defaults::JITTER_OF_GROWTH,
+        None if list.is_some() => JitterKind::None,
+        None if growth.is_some() => defaults::JITTER_OF_GROWTH,
         None => defaults::JITTER,
     };
     let factor = value(&settings.factor).unwrap_or(match kind {
@@ -126,9 +131,6 @@ fn base_and_cap(
     let is_weaker = |rank: Rank| cap.is_none_or(|cap| cap.rank() < rank);
     if let Some(stop_at) = stop_at.filter(|stop_at| is_weaker(stop_at.rank())) {
         limit = limit.max(stop_at.value);
-    }
-    if let Some(every) = settings.every.as_ref().filter(|every| is_weaker(every.rank())) {
-        limit = limit.max(every.value);
     }
     if let Some(list) = list.filter(|list| is_weaker(list.rank())) {
         limit = limit.max(list.value.iter().copied().max().unwrap_or_default());

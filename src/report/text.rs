@@ -41,6 +41,9 @@ const READ_AHEAD: &str =
 
 /// What may be wrong with the name of a command that cannot be found, and the word that follows.
 fn likely_mistake(name: &OsStr, next: Option<&OsStr>) -> String {
+    if name == "help" {
+        return "; for help, try backoff --help".to_owned();
+    }
     if let Some(word) = name.to_str()
         && let Some((what, shell)) = shell_word(word)
     {

@@ -23,6 +23,7 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ELAPSED",
     "BACKOFF_PREVIOUS_EXIT",
     "BACKOFF_EXIT",
+    "BACKOFF_EXIT_SIGNAL",
     "BACKOFF_REASON",
     "BACKOFF_RAN_MS",
     "BACKOFF_DELAY",
@@ -99,7 +100,7 @@ pub(super) fn of_end(end: &End) -> [Variable; 2] {
     };
     [
         variable("BACKOFF_EXIT", end.shell_status().to_string()),
-        variable("BACKOFF_SIGNAL", signal),
+        variable("BACKOFF_EXIT_SIGNAL", signal),
     ]
 }
 

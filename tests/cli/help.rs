@@ -100,9 +100,10 @@ fn a_word_after_help_is_a_section_and_no_command() {
         ("--help=stream", "did you mean \"streams\"?"),
         (
             "--help echo started",
-            "is not one of time, wait, judge, streams, protect, say, other",
+            "is neither an option nor one of time, wait, judge, streams, protect, say, other",
         ),
-        ("--help ''", "is not one of time"),
+        ("--help timout", "did you mean \"timeout\"?"),
+        ("--help ''", "is neither an option nor one of time"),
     ] {
         let shown = ran(words).expect_code(125).expect_stderr(says);
         assert!(
@@ -111,16 +112,13 @@ fn a_word_after_help_is_a_section_and_no_command() {
         );
     }
     let all = run!("--help").stdout;
-    for words in [
-        "--help -- echo started",
-        "--help -n 3 echo",
-        "--help --no-such",
-        "-n --help --help",
-    ] {
+    for words in ["--help -- echo started", "--help -n 3 echo", "--help --no-such"] {
         assert_eq!(ran(words).expect_code(0).stdout, all, "{words}");
     }
+    let one = run!("--help timeout").expect_code(0).stdout;
+    assert!(one.starts_with("  -t, --timeout ") && all.contains(&one), "{one}");
     // Here it is a value, and here the command's.
-    run!("--label --help -- echo started").expect_code(0).expect_silence();
+    run!("--label=--help -- echo started").expect_code(0).expect_silence();
     assert_eq!(run!("echo --help time").stdout, "--help time\n");
 }
 

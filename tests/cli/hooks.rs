@@ -15,7 +15,7 @@ fn they_see_what_happened() {
     let log = within(&dir, "log");
     let hook = |name: &str| {
         format!(
-            "echo {name} $BACKOFF_ATTEMPT/$BACKOFF_ATTEMPT_LIMIT exit=$BACKOFF_EXIT signal=$BACKOFF_SIGNAL \
+            "echo {name} $BACKOFF_ATTEMPT/$BACKOFF_ATTEMPT_LIMIT exit=$BACKOFF_EXIT signal=$BACKOFF_EXIT_SIGNAL \
              reason=$BACKOFF_REASON delay=$BACKOFF_DELAY previous=$BACKOFF_PREVIOUS_EXIT depth=$BACKOFF_DEPTH >>{log}"
         )
     };

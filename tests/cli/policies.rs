@@ -198,10 +198,18 @@ fn decorrelated_is_the_default_and_grows_from_its_own_waits() {
 }
 
 #[test]
-fn growth_or_a_list_bring_full_jitter() {
+fn growth_brings_full_jitter_and_a_list_is_exact() {
     assert_eq!(plan("-g exponential"), plan("-j full"));
     expect_ranges(&plan("-g linear -b 1s -n 3"), &[(0, 500, 1000), (0, 1000, 2000)]);
-    expect_ranges(&plan("--delays 1s,3s -n 3"), &[(0, 500, 1000), (0, 1500, 3000)]);
+    expect_exactly(&plan("--delays 1s,3s -n 3"), &[1000, 3000]);
+    expect_exactly(&plan("-p aws --delays 1s,3s -n 3"), &[1000, 3000]);
+    expect_exactly(
+        &plan_with(&[("BACKOFF_JITTER", "full")], "--delays 1s,3s -n 3"),
+        &[1000, 3000],
+    );
+    let full = [(0, 500, 1000), (0, 1500, 3000)];
+    expect_ranges(&plan("--delays 1s,3s -j full -n 3"), &full);
+    expect_ranges(&plan_with(&[("BACKOFF_DELAYS", "1s,3s")], "-j full -n 3"), &full);
 }
 
 #[test]

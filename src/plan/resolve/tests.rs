@@ -48,7 +48,7 @@ fn documented_defaults_are_those_in_effect() {
             "jitter" => &[
                 (&[], "decorrelated"),
                 (&["-g", "linear"], "full"),
-                (&["--delays", "1"], "full"),
+                (&["--delays", "1"], "none"),
                 (&["--until", "failure"], "none"),
             ],
             "growth" => &[(&["-j", "full"], "exponential"), (&["--until", "failure"], "constant")],
