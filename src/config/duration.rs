@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use super::values::Parsed;
-
 /// One nanosecond, in the attoseconds that durations are added up in.
 const NANOSECOND: u128 = 1_000_000_000;
 
 /// Reads a DURATION: a bare number of seconds, as `sleep` and `timeout` take it, or numbers with the units of humantime
 /// up to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
-pub fn duration(text: &str) -> Parsed<Duration> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     read(text.trim()).map_err(|why| format!("is not a duration ({why}); try 500ms, 2s, 1.5s or 1m30s"))
 }
 
 /// Reads `--delays` or `--timeout`: a comma-separated list of at least one duration.
-pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
+pub fn durations(text: &str) -> Result<Vec<Duration>, String> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
     }
@@ -25,7 +23,7 @@ pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
 }
 
 /// Reads a duration of at least one millisecond.
-pub fn at_least_a_millisecond(text: &str, example: &str) -> Parsed<Duration> {
+pub fn at_least_a_millisecond(text: &str, example: &str) -> Result<Duration, String> {
     match duration(text)? {
         short if short < Duration::from_millis(1) => {
             Err(format!("is out of range; it must be at least 1ms; try {example}"))
@@ -35,7 +33,7 @@ pub fn at_least_a_millisecond(text: &str, example: &str) -> Parsed<Duration> {
 }
 
 /// The error says only why the text is no duration.
-fn read(text: &str) -> Parsed<Duration> {
+fn read(text: &str) -> Result<Duration, String> {
     if text.is_empty() {
         return Err("it is empty".into());
     }
