@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::directory;
+use super::redacted::is_a_slip;
 #[cfg(feature = "redis")]
 use super::redis;
 use crate::policy::budget::Question;
@@ -54,22 +55,6 @@ impl Store {
             }
             _ => Err("is not a store; try a directory, redis://HOST:6379, rediss:// or redis+unix://".into()),
         }
-    }
-}
-
-/// Whether a path is more likely to be an address with a slip in it, which may hold a password: `redis//u:PW@h`,
-/// `u:PW@h`, `//h:6379`. What begins as a path does (`/`, `./`, `../`) is one.
-fn is_a_slip(path: &str) -> bool {
-    if path.starts_with("//") {
-        return path.contains([':', '@']);
-    }
-    let first = path.split('/').next().unwrap_or_default();
-    let is_scheme = ["redis", "valkey"]
-        .iter()
-        .any(|name| first.to_ascii_lowercase().starts_with(name));
-    match first {
-        "" | "." | ".." => false,
-        _ => first.contains(':') || path.contains('@') || is_scheme && path[first.len()..].starts_with("//"),
     }
 }
 
@@ -124,9 +109,9 @@ impl Store {
                 ledger.answer(&budget.terms, question, (clocks.since_epoch)())
             }),
             #[cfg(feature = "redis")]
-            Store::Redis(address) => ask_redis(address, budget, question, clocks.now)
-                .map(|answer| BudgetAnswer { answer, warning: None })
-                .map_err(|why| format!("{}: {why}", address.shown())),
+            Store::Redis(address) => {
+                ask_redis(address, budget, question, clocks.now).map(|answer| BudgetAnswer { answer, warning: None })
+            }
         }
     }
 }
@@ -168,7 +153,7 @@ fn ask_redis(
     let numbers: Result<Vec<u64>, _> = numbers.iter().map(|n| u64::try_from(*n)).collect();
     match numbers.as_deref() {
         Ok(&[_, _, _, left, ..]) if u128::from(left) > LONGEST_COOL_OFF.as_millis() => {
-            Err("tells of a cool-off that no run has left".into())
+            Err(format!("{}: tells of a cool-off that no run has left", address.shown()))
         }
         Ok(&[allowed, attempts, retries, left, ref failed_runs @ ..]) if failed_runs.len() < 2 => Ok(Answer {
             allowed: allowed == 1,
@@ -176,6 +161,6 @@ fn ask_redis(
             cool_off: Duration::from_millis(left),
             failed_runs: failed_runs.first().copied().unwrap_or(0),
         }),
-        _ => Err(redis::NOT_WHAT_WAS_ASKED_FOR.into()),
+        _ => Err(format!("{}: {}", address.shown(), redis::NOT_WHAT_WAS_ASKED_FOR)),
     }
 }

@@ -5,5 +5,6 @@ pub mod client;
 mod directory;
 mod lock;
 pub mod record;
+pub(crate) mod redacted;
 #[cfg(feature = "redis")]
 pub(crate) mod redis;

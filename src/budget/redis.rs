@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo};
 
+use super::redacted::is_host;
 use crate::run::text::describe_error;
 use connection::{Connection, Failure, Time};
 
@@ -72,14 +73,16 @@ impl Address {
         format!("{}/{}", self.shown(), self.info.redis_settings().db())
     }
 
-    /// The same user on another server of the cluster: `HOST:PORT`, or `:PORT` of the host we know.
+    /// Returns the same user on another server of the cluster: `HOST:PORT`, or `:PORT` of the same host. None if it is
+    /// neither, as a message may name it.
     fn moved_to(&self, node: &str) -> Option<Address> {
         let (name, port) = node.rsplit_once(':')?;
         let port = port.parse().ok()?;
-        let named = |known: &str| match name {
-            "" | "?" => known.to_owned(),
-            name => name.to_owned(),
-        };
+        let is_known = matches!(name, "" | "?");
+        if !is_known && !is_host(name) && !is_host(&format!("[{name}]")) {
+            return None;
+        }
+        let named = |known: &str| if is_known { known } else { name }.to_owned();
         let addr = match self.info.addr() {
             ConnectionAddr::Tcp(known, _) => ConnectionAddr::Tcp(named(known), port),
             ConnectionAddr::TcpTls { host: known, .. } => ConnectionAddr::TcpTls {
@@ -96,8 +99,8 @@ impl Address {
     }
 }
 
-/// Runs a script that touches one key and answers with whole numbers. An error is what a person should
-/// read; it holds nothing that the server said, since servers quote what they were sent.
+/// Runs a script that touches one key and answers with whole numbers. An error names the server that failed and holds
+/// nothing that it said, since servers quote what they were sent.
 pub(crate) fn evaluate(
     address: &Address,
     script: &str,
@@ -117,31 +120,29 @@ pub(crate) fn evaluate(
         };
         match redirection(&failure).and_then(|node| server.moved_to(node)) {
             Some(other) => server = other,
-            None => return Err(problem(&failure, timeout)),
+            None => return Err(format!("{}: {}", server.shown(), problem(&failure, timeout))),
         }
         asking = matches!(failure, Failure::Refused(code, _) if code == "ASK");
     }
-    Err("points from server to server (MOVED)".into())
+    Err(format!("{}: points from server to server (MOVED)", address.shown()))
 }
 
-/// Everything is sent at once, for one journey there and back.
+/// The script is sent once the server has taken user and database: else it would run as the default user, or in another
+/// database.
 fn evaluate_on(server: &Address, asking: bool, eval: &Cmd, time: Time) -> Result<Vec<i64>, Failure> {
     let who = server.info.redis_settings();
-    let auth = who
-        .password()
-        .map(|password| redis::cmd("AUTH").arg(who.username()).arg(password).clone());
+    // A user without a password is one as well.
+    let is_user = who.username().is_some() || who.password().is_some();
+    let password = who.password().unwrap_or_default();
+    let auth = is_user.then(|| redis::cmd("AUTH").arg(who.username()).arg(password).clone());
     let select = (who.db() != 0).then(|| redis::cmd("SELECT").arg(who.db()).clone());
     let asking = asking.then(|| redis::cmd("ASKING"));
-    let before: Vec<&Cmd> = [&auth, &select, &asking].into_iter().flatten().collect();
-    let mut all = Vec::new();
-    for command in before.iter().copied().chain([eval]) {
-        all.extend(command.get_packed_command());
-    }
     let mut connection = Connection::open(server.info.addr(), time)?;
-    connection.send(&all)?;
-    for _ in before {
+    for command in [auth, select, asking].iter().flatten() {
+        connection.send(&command.get_packed_command())?;
         connection.done()?;
     }
+    connection.send(&eval.get_packed_command())?;
     connection.numbers()
 }
 
@@ -179,9 +180,16 @@ fn problem(failure: &Failure, timeout: Duration) -> String {
         "ERR" if says("AUTH ") => "wants no password, or a user's name too".into(),
         "ERR" if says("DB index ") || says("SELECT ") => "has no database of this number".into(),
         "ERR" if says("The user executing the script ") => NOT_ALLOWED.into(),
+        "ERR" if says("max number of clients") => "has reached its limit of clients (maxclients)".into(),
+        "ERR" if says("unknown command") => "does not run scripts: EVAL is disabled or renamed".into(),
         "NOPERM" => NOT_ALLOWED.into(),
         "OOM" => "is out of memory (OOM)".into(),
         "READONLY" => "is a read-only replica (READONLY)".into(),
+        "MISCONF" => "takes no writes until it can save its data again (MISCONF)".into(),
+        "BUSY" => "is busy with another script (BUSY)".into(),
+        "CLUSTERDOWN" => "is part of a cluster that is down or incomplete (CLUSTERDOWN)".into(),
+        "MASTERDOWN" => "is a replica without its master (MASTERDOWN)".into(),
+        "DENIED" => "takes clients of its own machine alone until it has a password (DENIED)".into(),
         "LOADING" => "is still loading its data (LOADING)".into(),
         "WRONGTYPE" | "FOREIGN" => "holds something else than backoff's under this name".into(),
         code => format!("refuses ({})", plain(code)),

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::values::{self, Parsed};
+use crate::budget::redacted::redacted;
 use crate::cli::table::{Opt, Takes};
 
 /// Bad input: one line that quotes it, says where it came from and what would be right.
@@ -252,7 +253,7 @@ impl<T> fmt::Display for Sourced<T> {
 /// A value as it may be shown: an address may hold a password.
 pub(crate) fn shown(long: &str, text: &str) -> String {
     match long {
-        "store" => values::without_password(text),
+        "store" => redacted(text),
         _ => text.to_owned(),
     }
 }

@@ -75,29 +75,6 @@ pub fn percent(text: &str) -> Parsed<f64> {
     }
 }
 
-/// An address without what is secret in it: user and password, and `pass=` of a query. So is what may be an address with
-/// a slip in it, but not what begins as a path does.
-pub fn without_password(address: &str) -> String {
-    let is_scheme = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
-    let (scheme, rest) = match address.split_once("://") {
-        Some((scheme, rest)) if is_scheme(scheme) => (format!("{scheme}://"), rest),
-        _ => (String::new(), address),
-    };
-    let is_path = ["/", "./", "../"].iter().any(|begin| rest.starts_with(begin)) && !rest.starts_with("//");
-    // A password may hold any sign, escaped or not: all up to the last @ is hidden.
-    let rest = match rest.rsplit_once('@') {
-        Some((before, after)) if !scheme.is_empty() || !before.is_empty() && (!is_path || before.contains(':')) => {
-            format!("***@{after}")
-        }
-        _ => rest.to_owned(),
-    };
-    let rest = match rest.find("pass=") {
-        Some(at) => format!("{}pass=***", &rest[..at]),
-        None => rest,
-    };
-    format!("{scheme}{rest}")
-}
-
 /// SIZE: a number of bytes, `64KiB`, `1.5GiB`, `10MB`, `1G` (powers of 1024 but for kB, MB, GB).
 pub fn size(text: &str) -> Parsed<u64> {
     let wrong = || "is not a size; try 64KiB, 10MB or 1GiB".to_owned();

@@ -47,6 +47,7 @@ pub const TESTS: &[Test] = &[
         users_and_passwords_by_address_and_by_variable,
     ),
     ("no_password_is_ever_printed", SERVER, no_password_is_ever_printed),
+    ("a_user_without_a_password", SERVER, a_user_without_a_password),
     ("the_least_rights_that_do", SERVER, the_least_rights_that_do),
     ("nobody_listens", SERVER, nobody_listens),
     (
@@ -62,6 +63,7 @@ pub const TESTS: &[Test] = &[
     ),
     ("a_server_whose_memory_is_full", SERVER, a_server_whose_memory_is_full),
     ("a_replica", SERVER, a_replica),
+    ("a_server_that_refuses", SERVER, a_server_that_refuses),
     ("a_server_that_is_loading", SERVER, a_server_that_is_loading),
     ("a_port_that_talks_http", &[], a_port_that_talks_http),
     ("a_port_that_hangs_up", &[], a_port_that_hangs_up),
@@ -91,6 +93,12 @@ pub const TESTS: &[Test] = &[
         tls_with_a_certificate_that_is_not,
     ),
     ("any_node_of_a_cluster_will_do", SERVER, any_node_of_a_cluster_will_do),
+    (
+        "no_write_waits_for_the_one_before",
+        &["redis-server", "openssl", "strace"],
+        no_write_waits_for_the_one_before,
+    ),
+    ("a_node_of_a_cluster_is_gone", SERVER, a_node_of_a_cluster_is_gone),
     ("a_name_that_is_being_moved", SERVER, a_name_that_is_being_moved),
     ("term_while_the_store_is_asked", &[], term_while_the_store_is_asked),
     (
@@ -292,7 +300,15 @@ fn no_password_is_ever_printed() {
         (format!("redis://jane:{SECRET}@127.0.0.1:{c}"), refused),
         (format!("redis://jane:{SECRET}@127.0.0.1:{o}"), refused),
         (format!("redis://:{SECRET}@127.0.0.1:{o}"), "wants no password"),
-        (format!("redis://{SECRET}@127.0.0.1:{c}"), "NOAUTH"),
+        (format!("redis://{SECRET}@127.0.0.1:{c}"), refused),
+        (format!("redis://127.0.0.1:{c}?password={SECRET}"), "NOAUTH"),
+        (format!("redis://127.0.0.1:{c}/0?auth={SECRET}&db=0"), "NOAUTH"),
+        (format!("redis://127.0.0.1:{c}#{SECRET}"), "NOAUTH"),
+        (format!("redis://:{SECRET}"), no_address),
+        (format!("redis://jane:{SECRET}"), no_address),
+        (format!("redis://:{SECRET}:6379/0"), no_address),
+        (format!("redis://host/{SECRET}"), "not a number"),
+        (format!("redis://:a/{SECRET}"), no_address),
         (format!("redis://:{SECRET}@127.0.0.1:1"), "Connection refused"),
         (format!("rediss://:{SECRET}@127.0.0.1:1"), "Connection refused"),
         (format!("redis+unix://{}?pass={SECRET}", closed.socket()), refused),
@@ -329,6 +345,22 @@ fn no_password_is_ever_printed() {
     }
     // None was taken for a directory.
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// A name that has no password is not left out: the default user may be allowed more, or less.
+fn a_user_without_a_password() {
+    let server = Server::start("");
+    let () = redis::cmd("ACL")
+        .arg(&["SETUSER", "jane", "on", "nopass", "~*", "+@all"])
+        .query(&mut server.admin())
+        .unwrap();
+    let store = |user: &str| format!("redis://{user}@127.0.0.1:{}", server.port);
+    asked(&store("jane"), "api", "-q -n 2 -- false").expect_silence();
+    asked(&store("jane:"), "api", "-q -n 2 -- false").expect_silence();
+    for nobody in ["nosuchuser", "nosuchuser:"] {
+        fails_open(&store(nobody), "refuses the user or the password (WRONGPASS)");
+    }
+    assert_eq!(server.counts("api"), (4, 2));
 }
 
 /// The manual says what a user needs; not one of these may be spared.
@@ -475,6 +507,59 @@ fn a_server_whose_memory_is_full() {
 fn a_replica() {
     let server = Server::start("--replicaof 127.0.0.1 1");
     fails_open(&server.url(), "is a read-only replica (READONLY)");
+}
+
+/// What is wrong is said, without the server's own words.
+fn a_server_that_refuses() {
+    let set = |server: &Server, key: &str, value: &str| {
+        let () = redis::cmd("CONFIG")
+            .arg(&["SET", key, value])
+            .query(&mut server.admin())
+            .unwrap();
+    };
+    let full = Server::start("");
+    let _admin = full.admin();
+    set(&full, "maxclients", "1");
+    let unsaved = Server::start("--save '3600 1' --dbfilename nosuch.rdb");
+    std::fs::create_dir(unsaved.dir.path().join("nosuch.rdb")).unwrap();
+    let () = redis::cmd("BGSAVE").query(&mut unsaved.admin()).unwrap();
+    eventually("saving has failed", || {
+        let info: String = redis::cmd("INFO").query(&mut unsaved.admin()).unwrap();
+        info.contains("rdb_last_bgsave_status:err")
+    });
+    let busy = Server::start("--busy-reply-threshold 1");
+    let mut admin = busy.admin();
+    let endless = std::thread::spawn(move || {
+        let _: redis::RedisResult<()> = redis::cmd("EVAL").arg("while true do end").arg(0).query(&mut admin);
+    });
+    eventually("it is busy", || {
+        let pong: redis::RedisResult<String> = redis::cmd("PING").query(&mut busy.admin());
+        pong.is_err()
+    });
+    let renamed = Server::start("--rename-command EVAL ''");
+    let alone = Server::start("--cluster-enabled yes");
+    for (store, why) in [
+        (full.url(), "has reached its limit of clients (maxclients)"),
+        (
+            unsaved.url(),
+            "takes no writes until it can save its data again (MISCONF)",
+        ),
+        (busy.url(), "is busy with another script (BUSY)"),
+        (renamed.url(), "does not run scripts: EVAL is disabled or renamed"),
+        (
+            alone.url(),
+            "is part of a cluster that is down or incomplete (CLUSTERDOWN)",
+        ),
+        (
+            talker("-DENIED \x1b[2J\r\n", "", Duration::from_secs(1)),
+            "takes clients of its own machine alone until it has a password (DENIED)",
+        ),
+        (talker("-ERR \x1b[2J\r\n", "", Duration::from_secs(1)), "refuses (ERR)"),
+    ] {
+        fails_open(&store, &format!("{store}: {why};"));
+    }
+    let () = redis::cmd("SCRIPT").arg("KILL").query(&mut busy.admin()).unwrap();
+    endless.join().unwrap();
 }
 
 fn a_server_that_is_loading() {
@@ -727,6 +812,23 @@ fn tls_with_a_certificate_that_is_not() {
     assert_eq!(server.counts("api"), (0, 0));
 }
 
+/// The kernel would hold each small write until the one before is acknowledged, for 40 ms.
+fn no_write_waits_for_the_one_before() {
+    let server = tls_server("IP:127.0.0.1");
+    let store = format!("rediss://127.0.0.1:{}", server.port);
+    let trace = within(&server.dir, "trace");
+    let mut command = clean("strace");
+    command.args(["-f", "-e", "trace=setsockopt,connect", "-o", &trace, *BIN]);
+    command.args(words!(
+        "-q -n 1 --store-timeout 20s --budget api --store {} -- true",
+        store
+    ));
+    run(command.env("SSL_CERT_FILE", within(&server.dir, "ca.pem"))).expect_silence();
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let number = |call: &str| trace.lines().filter(|line| line.contains(call)).count();
+    assert_eq!(number("TCP_NODELAY, [1]"), number("connect("), "{trace}");
+}
+
 // --- clusters ---
 
 fn cluster() -> [Server; 3] {
@@ -797,6 +899,24 @@ fn any_node_of_a_cluster_will_do() {
         asked(&node.url(), "api", "-- true").expect_silence();
     }
     assert_eq!(counts_on(&nodes, "api"), [(9, 3)]);
+}
+
+/// The server that failed is named, and not the one that sent us there.
+fn a_node_of_a_cluster_is_gone() {
+    let mut nodes = cluster();
+    let counted = |node: &Server| node.admin().keys::<_, Vec<String>>("*").unwrap().len() == 1;
+    asked(&nodes[0].url(), "api", "-- true").expect_silence();
+    let owner = nodes.iter().position(counted).unwrap();
+    let gone = nodes[owner].url();
+    let other = nodes[(owner + 1) % 3].url();
+    nodes[owner].kill();
+    fails_open(
+        &other,
+        &format!("warning: {gone}: cannot be reached: Connection refused;"),
+    );
+    // Nor is what no host can be called.
+    let store = talker("-MOVED 1 \x1b[2J:6379\r\n", "", Duration::from_secs(1));
+    fails_open(&store, &format!("warning: {store}: refuses (MOVED);"));
 }
 
 fn a_name_that_is_being_moved() {

@@ -180,7 +180,11 @@ fn tcp(host: &str, port: u16, time: &mut Time) -> io::Result<TcpStream> {
             None => TcpStream::connect(address),
         });
         match connected {
-            Ok(socket) => return Ok(socket),
+            Ok(socket) => {
+                // A step is two small writes (TLS: four), which must not wait for each other's acknowledgement.
+                socket.set_nodelay(true)?;
+                return Ok(socket);
+            }
             Err(error) => failed = error,
         }
     }
