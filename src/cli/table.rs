@@ -280,13 +280,14 @@ pub const OPTIONS: &[Opt] = &[
 
     opt(PROTECT, None, "idempotent", Word("yes|no", YES_NO_NAMES),
         "Whether COMMAND is idempotent: whether it may be carried out twice",
-        "no: a failure is retried only where it is known that nothing was done. A preset of --for knows that of some \
-         failures (a name that is not found, a connection that is refused, TLS that is not agreed on, 429, a lock that \
-         is not obtained). A retry rule of yours that matches, and --retry-if, count as your word that it may be retried. All \
-         else is final, time-outs and silence included, with the command's own status. If the option is not given and --for \
-         judges curl or wget, POST and PATCH without an Idempotency-Key header are no. Where one run makes several requests \
-         (redirects, the tool's own retries, more than one URL), that the last was refused does not say that the others did nothing, and no preset \
-         allows a retry.")
+        "no: a failure is retried only if it is known that nothing was done. A preset of --for knows that of some \
+         failures (an unknown name, a refused connection, failed TLS, 429, a lock that is not obtained). A retry rule of \
+         yours that matches, and --retry-if, mark the failure as safe to retry. All else is final, timeouts and silence \
+         included, with the command's own status. If the option is not given and --for judges curl or wget, anything in \
+         COMMAND or its scripts that may send data, or a method other than GET, HEAD, OPTIONS, PUT, DELETE and TRACE, \
+         means no, unless the request has an Idempotency-Key header; -v says what was seen. If one run makes several \
+         requests (redirects, the tool's own retries, more than one URL), a refusal of the last one does not tell that \
+         the others did nothing, and no preset allows a retry.")
         .or(|| word(&YES_NO, defaults::IDEMPOTENT)),
     opt(PROTECT, None, "budget", Value("NAME"),
         "Retries of all runs that share NAME may be at most a fraction of their attempts",

@@ -82,7 +82,7 @@ pub(super) fn plan(
     let nested = value(&settings.nested).unwrap_or(defaults::NESTED);
     let delays = waits::delays(settings)?;
     let classes = rules::classes(layers)?;
-    let idempotence = Idempotence::of(settings, words);
+    let idempotence = Idempotence::of(settings, command, words);
     let (classifier, patterns) = rules::classifier(settings, layers, words, &idempotence)?;
     let limits = Limits {
         idempotent: idempotence.why_not.is_none(),
@@ -129,6 +129,7 @@ pub(super) fn plan(
         warnings: Vec::new(),
         remarks: Vec::new(),
         remarks_on_failure: Vec::new(),
+        remark_on_retry: None,
         effective: Vec::new(),
     };
     Ok((plan, store))

@@ -1,6 +1,8 @@
-//! Whether the command may be carried out twice, and which rows of presets tell that nothing was done.
+//! Whether the command may be carried out twice, and which rows of presets prove that nothing was done.
 
-use super::request::{self, Request};
+use std::ffi::OsString;
+
+use super::request;
 use crate::config::presets::PresetName;
 use crate::config::settings::Settings;
 
@@ -13,39 +15,29 @@ pub(super) struct Idempotence {
     trusted: Vec<PresetName>,
 }
 
-fn behind_another(names: &[PresetName], words: &[&str]) -> Option<Request> {
-    let tail = |at: usize| {
-        let name = words[at].rsplit('/').next().unwrap_or_default();
-        names
-            .iter()
-            .any(|preset| preset.is_for(name))
-            .then(|| (name, &words[at + 1..]))
-    };
-    let (name, arguments) = (1..words.len()).find_map(tail)?;
-    request::of(name, arguments)
-}
-
 impl Idempotence {
-    /// `words` are those of the program in the end. What the user says counts; without it, what the arguments tell.
-    pub(super) fn of(settings: &Settings, words: &[&str]) -> Idempotence {
-        let names = settings.presets.as_ref().map_or(&[][..], |said| &said.value);
-        let (program, arguments) = words.split_first().unwrap_or((&"", &[]));
-        let mut trusted: Vec<PresetName> = names.iter().copied().filter(|name| name.is_for(program)).collect();
-        let request = (!trusted.is_empty()).then(|| request::of(program, arguments)).flatten();
-        if request.as_ref().is_some_and(|request| !request.is_alone) {
-            trusted.clear();
-        }
-        // Of a client behind a program that is not known, its request at least.
-        let request = request.or_else(|| behind_another(names, words));
+    /// Takes what the user says, or else what the words of the command tell. `program` are the words of the program that
+    /// it comes to.
+    pub(super) fn of(settings: &Settings, command: &[OsString], program: &[&str]) -> Idempotence {
+        let presets = settings.presets.as_ref().map_or(&[][..], |said| &said.value);
+        let are_for = |client: &str| presets.iter().any(|preset| preset.is_for(client));
         let why_not = match &settings.idempotent {
             Some(said) => (!said.value).then(|| said.to_string()),
-            None => request.and_then(|request| request.not_idempotent),
+            None => request::sent_by(command, are_for).map(|request::Sent { client, option, .. }| {
+                format!("{client} {option} without an Idempotency-Key header")
+            }),
         };
-        Idempotence { why_not, trusted }
+        let (name, arguments) = program.split_first().unwrap_or((&"", &[]));
+        let makes_one = !presets.is_empty() && !request::makes_several(name, arguments);
+        let trusted = presets.iter().filter(|preset| makes_one && preset.is_for(name));
+        Idempotence {
+            why_not,
+            trusted: trusted.copied().collect(),
+        }
     }
 
-    /// Whether a row of this preset that says so can be relied on: nothing was done. Of another program nothing is known,
-    /// and where there are several requests, an earlier one may have been carried out.
+    /// Returns true if a failure that matches such a row of this preset has done nothing. Of another program nothing is
+    /// known, and of several requests one before the last may have been carried out.
     pub(super) fn trusts(&self, preset: PresetName) -> bool {
         self.trusted.contains(&preset)
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::request::curl_hides_status;
+use super::request::{self, curl_hides_status};
 use crate::cli::suggest;
 use crate::cli::table::{self, OPTIONS};
 use crate::config::presets::{self, PresetName};
@@ -48,6 +48,19 @@ fn number_as_pattern(settings: &Settings) -> Option<String> {
         "{said} looks for an expression in the output; to retry {count} times, use -n {}",
         count + 1
     ))
+}
+
+/// Returns a remark for the first retry of a request that may have taken effect, if no preset judges its client.
+pub(super) fn on_retry(settings: &Settings, command: &[OsString]) -> Option<String> {
+    let presets = settings.presets.as_ref().map_or(&[][..], |said| &said.value);
+    let is_not_judged = |client: &str| !presets.iter().any(|preset| preset.is_for(client));
+    let sent = request::sent_by(command, is_not_judged).filter(|sent| settings.idempotent.is_none() && !sent.is_hidden);
+    sent.map(|request::Sent { client, option, .. }| {
+        format!(
+            "{client} {option}: a retry sends the request again, even if it took effect; --for {client} or --idempotent no \
+             prevents that, --idempotent yes hides this remark"
+        )
+    })
 }
 
 /// A variable that belongs to no option, and that no outer run has set.

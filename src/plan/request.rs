@@ -1,308 +1,256 @@
-//! What the arguments of a client tell of its request: whether it is idempotent, and whether it is the only one.
+//! A textual look at the words of HTTP clients: may they send what must not be sent twice, and may they make more than
+//! one request? It knows little of their grammars, and errs towards yes.
 
-/// The methods of which the registry of RFC 9110, 16.1.1, says that they are not idempotent.
-const NOT_IDEMPOTENT: [&str; 4] = ["CONNECT", "LOCK", "PATCH", "POST"];
+use std::borrow::Cow;
+use std::ffi::OsString;
 
-/// What one run of the client asks for.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Request {
-    /// Why it is not idempotent; None where it is.
-    pub(super) not_idempotent: Option<String>,
-    /// No other request goes before it or follows it in the same run. Otherwise a refusal at the end tells nothing of what
-    /// went before.
-    pub(super) is_alone: bool,
+/// Methods whose requests may be repeated (RFC 9110, 9.2.2).
+const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
+
+/// Long options with a value in the next word. After any other, the next word may be a URL.
+#[rustfmt::skip]
+const WITH_VALUE: [&str; 18] = [
+    "cacert", "cert", "connect-timeout", "data", "data-binary", "data-raw", "data-urlencode", "dump-header", "form",
+    "header", "json", "key", "max-time", "output", "request", "user", "user-agent", "write-out",
+];
+
+/// Options of a client, by letter or long name.
+struct Client {
+    name: &'static str,
+    /// Letters of options with a value, which may stand in the same word.
+    with_value: &'static str,
+    header: &'static [&'static str],
+    method: &'static [&'static str],
+    /// Make the request a POST unless a method is given.
+    data: &'static [&'static str],
+    /// Makes it a PUT over HTTP, and may append over other protocols.
+    upload: &'static [&'static str],
+    /// Take further options, commands or URLs from elsewhere.
+    hidden: &'static [&'static str],
 }
 
-/// An option, by its letter or its long name, and its value, which is empty where it takes none. An operand has no name.
-type Word<'a> = (&'a str, &'a str);
+const CURL: Client = Client {
+    name: "curl",
+    with_value: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
+    header: &["H", "header"],
+    method: &["X", "request"],
+    data: &["d", "F", "data", "form", "json"],
+    upload: &["T", "upload-file"],
+    hidden: &["K", "Q", ":", "config", "quote", "next"],
+};
 
-/// Which options take a value.
-struct Syntax {
-    letters: &'static str,
-    long: &'static [&'static str],
-    /// Those without one that count here, or that begin as one above.
-    flags: &'static [&'static str],
-    names: Names,
+const WGET: Client = Client {
+    name: "wget",
+    with_value: "eoaiBtOTwQPUlARDIXn",
+    header: &["header"],
+    method: &["method"],
+    data: &["post", "body"],
+    upload: &[],
+    hidden: &["e", "i", "execute", "input-file"],
+};
+
+/// An option by which a client may send what must not be sent twice.
+pub(super) struct Sent {
+    pub(super) client: &'static str,
+    /// `-d`
+    pub(super) option: String,
+    /// The option may as well send nothing.
+    pub(super) is_hidden: bool,
 }
 
-/// How long names are read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    AsTheyAre,
-    /// As by getopt_long(3): `--name=value`, and a beginning will do.
-    Getopt,
-    /// A beginning will do, in any case.
-    AnyCase,
+/// Returns the first such option of a judged client in the command, or in a script among its words.
+pub(super) fn sent_by(command: &[OsString], is_judged: impl Fn(&str) -> bool) -> Option<Sent> {
+    let text: Vec<Cow<'_, str>> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<&str> = text.iter().map(|word| &**word).collect();
+    let in_word = |client: &Client, at: usize| {
+        client.calls(words[at]).find_map(|rest| match rest {
+            "" => client.sent(&words[at + 1..]),
+            script => {
+                let words = first_command(script);
+                client.sent(&words.iter().map(String::as_str).collect::<Vec<_>>())
+            }
+        })
+    };
+    let mut clients = [CURL, WGET].into_iter().filter(|client| is_judged(client.name));
+    clients.find_map(|client| (0..words.len()).find_map(|at| in_word(&client, at)))
 }
 
-/// curl(1), of 7.88 to 8.17.
-#[rustfmt::skip]
-const CURL: Syntax = Syntax {
-    letters: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
-    long: &[
-        "abstract-unix-socket", "alt-svc", "aws-sigv4", "cacert", "capath", "cert", "cert-type", "ciphers", "config",
-        "connect-timeout", "connect-to", "continue-at", "cookie", "cookie-jar", "create-file-mode", "crlfile", "curves",
-        "data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "delegation", "dns-interface", "dns-ipv4-addr",
-        "dns-ipv6-addr", "dns-servers", "doh-url", "dump-header", "ech", "egd-file", "engine", "etag-compare",
-        "etag-save", "expect100-timeout", "form", "form-string", "ftp-account", "ftp-alternative-to-user", "ftp-method",
-        "ftp-port", "ftp-ssl-ccc-mode", "happy-eyeballs-timeout-ms", "haproxy-clientip", "header", "help", "hostpubmd5",
-        "hostpubsha256", "hsts", "interface", "ip-tos", "ipfs-gateway", "json", "keepalive-cnt", "keepalive-time", "key",
-        "key-type", "knownhosts", "krb", "libcurl", "limit-rate", "local-port", "login-options", "mail-auth", "mail-from",
-        "mail-rcpt", "max-filesize", "max-redirs", "max-time", "netrc-file", "noproxy", "oauth2-bearer", "output",
-        "output-dir", "parallel-max", "parallel-max-host", "pass", "pinnedpubkey", "preproxy", "proto", "proto-default",
-        "proto-redir", "proxy", "proxy-cacert", "proxy-capath", "proxy-cert", "proxy-cert-type", "proxy-ciphers",
-        "proxy-crlfile", "proxy-header", "proxy-key", "proxy-key-type", "proxy-pass", "proxy-pinnedpubkey",
-        "proxy-service-name", "proxy-tls13-ciphers", "proxy-tlsauthtype", "proxy-tlspassword", "proxy-tlsuser",
-        "proxy-user", "proxy1.0", "pubkey", "quote", "random-file", "range", "rate", "referer", "request",
-        "request-target", "resolve", "retry", "retry-delay", "retry-max-time", "sasl-authzid", "service-name",
-        "sigalgs", "signature-algorithms", "socks4", "socks4a", "socks5", "socks5-gssapi-service", "socks5-hostname",
-        "speed-limit", "speed-time", "ssl-sessions", "stderr", "telnet-option", "tftp-blksize", "time-cond", "tls-max", "tls13-ciphers",
-        "tlsauthtype", "tlspassword", "tlsuser", "trace", "trace-ascii", "trace-config", "unix-socket", "upload-file",
-        "upload-flags", "url", "url-query", "user", "user-agent", "variable", "vlan-priority", "write-out",
-    ],
-    flags: &[
-        "append", "crlf", "follow", "ftp-ssl-ccc", "get", "globoff", "head", "keepalive", "location", "location-trusted",
-        "netrc", "next", "parallel",
-        "show-error", "silent", "socks5-gssapi", "ssl",
-    ],
-    names: Names::AnyCase,
-};
-
-/// wget(1) of 1.21; `-n` starts `-nv` and its like.
-#[rustfmt::skip]
-const WGET: Syntax = Syntax {
-    letters: "eoaiBtOTwQPUlARDIXn",
-    long: &[
-        "accept", "accept-regex", "append-output", "backups", "base", "bind-address", "bind-dns-address", "body-data",
-        "body-file", "ca-certificate", "ca-directory", "certificate", "certificate-type", "ciphers", "compression",
-        "config", "connect-timeout", "crl-file", "cut-dirs", "default-page", "directory-prefix", "dns-servers",
-        "dns-timeout", "domains", "egd-file", "exclude-directories", "exclude-domains", "execute", "follow-tags", "ftp-password",
-        "ftp-user", "header", "hsts-file", "http-passwd", "http-password", "http-user", "ignore-tags",
-        "include-directories", "input-file", "level", "limit-rate", "load-cookies", "local-encoding", "max-redirect",
-        "method", "output-document", "output-file", "password", "pinnedpubkey", "post-data", "post-file",
-        "prefer-family", "preferred-location", "private-key", "private-key-type", "progress", "proxy-password",
-        "proxy-user", "quota", "random-file", "read-timeout", "referer", "regex-type", "reject", "reject-regex", "rejected-log",
-        "remote-encoding", "report-speed", "restrict-file-names", "retry-on-http-error", "save-cookies",
-        "secure-protocol", "start-pos", "timeout", "tries", "use-askpass", "user", "user-agent", "wait", "waitretry",
-        "warc-dedup", "warc-file", "warc-header", "warc-max-size", "warc-tempdir",
-    ],
-    flags: &["mirror", "page-requisites", "proxy", "recursive", "warc-cdx"],
-    names: Names::Getopt,
-};
-
-/// redis-cli(1) of 7.0. Its first operand begins a command, whose words may look like options.
-#[rustfmt::skip]
-const REDIS_CLI: Syntax = Syntax {
-    letters: "hpsatuirndDX",
-    long: &[
-        "cacert", "cacertdir", "cert", "cluster", "eval", "functions-rdb", "intrinsic-latency", "key", "lru-test",
-        "memkeys-samples", "pass", "pattern", "pipe-timeout", "quoted-pattern", "rdb", "show-pushes", "sni",
-        "tls-ciphers", "tls-ciphersuites", "user",
-    ],
-    flags: &[],
-    names: Names::AsTheyAre,
-};
-
-/// What a program of this name asks for; None where nothing is known of its arguments.
-pub(super) fn of(program: &str, arguments: &[&str]) -> Option<Request> {
+/// Returns true if a program with these arguments may make more than one request, so that a refusal of the last one says
+/// nothing of the others.
+pub(super) fn makes_several(program: &str, words: &[&str]) -> bool {
     match program {
-        "curl" => Some(of_curl(&CURL.read(arguments))),
-        "wget" | "wget2" => Some(of_wget(&WGET.read(arguments))),
-        "redis-cli" | "valkey-cli" | "keydb-cli" => Some(of_redis_cli(&REDIS_CLI.read(arguments))),
-        _ => None,
-    }
-}
-
-/// `curl -s` without `-S`, which does not say what a server has answered.
-pub(super) fn curl_hides_status(arguments: &[&str]) -> bool {
-    let words = CURL.read(arguments);
-    has(&words, &["s", "silent"]) && !has(&words, &["S", "show-error"])
-}
-
-impl Syntax {
-    /// Options and operands in any order, as both clients take them.
-    fn read<'a>(&self, arguments: &[&'a str]) -> Vec<Word<'a>> {
-        let mut words = Vec::new();
-        let mut rest = arguments.iter().copied();
-        while let Some(word) = rest.next() {
-            match word.strip_prefix('-') {
-                None | Some("") => words.push(("", word)),
-                Some("-") => {
-                    words.extend(rest.map(|operand| ("", operand)));
-                    break;
-                }
-                Some(name) => match name.strip_prefix('-') {
-                    Some(long) => words.push(self.long(long, &mut rest)),
-                    None => self.add_letters(name, &mut rest, &mut words),
-                },
-            }
-        }
-        words
-    }
-
-    fn long<'a>(&self, word: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> Word<'a> {
-        if let Some((name, value)) = word.split_once('=').filter(|_| self.names == Names::Getopt) {
-            return (self.full(self.long, name).unwrap_or(name), value);
-        }
-        // `--expand-data` of curl is `--data`.
-        let name = word.strip_prefix("expand-").unwrap_or(word);
-        let is_flag = self.flags.iter().any(|flag| self.is(flag, name));
-        match self.full(self.long, name).filter(|_| !is_flag) {
-            Some(name) => (name, rest.next().unwrap_or_default()),
-            None => (self.full(self.flags, name).unwrap_or(word), ""),
-        }
-    }
-
-    fn full(&self, names: &[&'static str], word: &str) -> Option<&'static str> {
-        let exact = names.iter().find(|name| self.is(name, word));
-        let begun = || {
-            let begins = |name: &&&str| name.get(..word.len()).is_some_and(|begin| self.is(begin, word));
-            names.iter().find(|name| self.names != Names::AsTheyAre && begins(name))
-        };
-        exact.or_else(begun).copied()
-    }
-
-    fn is(&self, name: &str, word: &str) -> bool {
-        match self.names {
-            Names::AnyCase => name.eq_ignore_ascii_case(word),
-            Names::AsTheyAre | Names::Getopt => name == word,
-        }
-    }
-
-    /// `-sXPOST`, `-sX POST`
-    fn add_letters<'a>(&self, letters: &'a str, rest: &mut impl Iterator<Item = &'a str>, words: &mut Vec<Word<'a>>) {
-        for (at, letter) in letters.char_indices() {
-            let (name, value) = letters[at..].split_at(letter.len_utf8());
-            if !self.letters.contains(letter) {
-                words.push((name, ""));
-                continue;
-            }
-            let value = if value.is_empty() {
-                rest.next().unwrap_or_default()
-            } else {
-                value
+        "curl" => {
+            let options = CURL.options(words);
+            let names = ["L", "location", "follow", "retry"];
+            let follows = |(name, _): &(&str, &str)| {
+                [&names, CURL.upload, CURL.hidden]
+                    .iter()
+                    .any(|names| is_any(name, names))
             };
-            words.push((name, value));
-            return;
+            let urls: Vec<&str> = options
+                .iter()
+                .filter(|(name, _)| name.is_empty())
+                .map(|(_, url)| *url)
+                .collect();
+            urls.len() != 1 || urls[0].starts_with('@') || urls[0].contains(['{', '[']) || options.iter().any(follows)
+        }
+        // Without a command among its words it reads a list of them.
+        "redis-cli" | "valkey-cli" | "keydb-cli" => {
+            let repeats = words.iter().any(|word| word.starts_with("-r"));
+            words.is_empty() || repeats || words.iter().rev().take(2).any(|word| word.starts_with('-'))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if curl is not to print the status that a server has answered.
+pub(super) fn curl_hides_status(words: &[&str]) -> bool {
+    let options = CURL.options(words);
+    let has = |names: [&str; 2]| options.iter().any(|(name, _)| names.contains(name));
+    has(["s", "silent"]) && !has(["S", "show-error"])
+}
+
+impl Client {
+    /// Returns what follows each mention of the client's name in a word: nothing, or the rest of a script.
+    fn calls<'w>(&self, word: &'w str) -> impl Iterator<Item = &'w str> {
+        let lower = word.to_ascii_lowercase();
+        let mentions: Vec<usize> = lower.match_indices(self.name).map(|(at, _)| at).collect();
+        let rests = mentions.into_iter().map(|at| &word[at + self.name.len()..]);
+        // `curl-8.5`, `"$BIN/curl"`, `${CURL}`
+        let rests = rests.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-.\"'}".contains(c)));
+        rests.filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    }
+
+    /// Returns each option without dashes, with the value that it would have, and each operand with an empty name.
+    fn options<'w>(&self, words: &[&'w str]) -> Vec<(&'w str, &'w str)> {
+        let mut options = Vec::new();
+        let mut is_value = false;
+        for (at, word) in words.iter().enumerate() {
+            let was_value = std::mem::take(&mut is_value);
+            let next = words.get(at + 1).copied().unwrap_or_default();
+            if let Some(long) = word.strip_prefix("--") {
+                is_value = WITH_VALUE.contains(&long);
+                options.push(long.split_once('=').unwrap_or((long, next)));
+            } else if let Some(letters) = word.strip_prefix('-') {
+                for (at, letter) in letters.char_indices() {
+                    let (name, rest) = letters[at..].split_at(letter.len_utf8());
+                    options.push((name, if rest.is_empty() { next } else { rest }));
+                    if self.with_value.contains(letter) {
+                        is_value = rest.is_empty();
+                        break;
+                    }
+                }
+            } else if !was_value {
+                options.push(("", word));
+            }
+        }
+        options
+    }
+
+    fn sent(&self, words: &[&str]) -> Option<Sent> {
+        let options = self.options(words);
+        let all = |names| options.iter().filter(move |(name, _)| is_any(name, names));
+        let has = |is: fn(&str) -> bool| options.iter().any(|(name, _)| is(name));
+        let has_method = all(self.method).next().is_some();
+        let is_get = has(|name| ["G", "get"].contains(&name)) && !has(|name| name.starts_with("no-g"));
+        let is_http = |url: &&&str| url.starts_with("http://") || url.starts_with("https://");
+        let urls = || words.iter().filter(|word| word.contains("://"));
+        let is_put = urls().next().is_some() && urls().all(|url| is_http(&url));
+        let method = all(self.method).find(|(_, method)| !IDEMPOTENT.contains(method));
+        let data = all(self.data).find(|_| !has_method && !is_get);
+        let upload = all(self.upload).find(|_| !has_method && !is_put);
+        let hidden = all(self.hidden).next();
+        // A shell puts its arguments, or a list, in the place of this.
+        let lists = words
+            .iter()
+            .any(|word| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.contains(list)));
+        let option = match (method, data.or(upload).or(hidden)) {
+            (Some((name, method)), _) => format!("{} {method}", dashed(name)),
+            (None, Some((name, _))) => dashed(name),
+            (None, None) if lists => "\"$@\"".to_owned(),
+            (None, None) => return None,
+        };
+        // What follows --next has headers of its own.
+        let is_next = all(&[":", "next"]).next().is_some();
+        let is_hidden = method.or(data).or(upload).is_none();
+        (is_next || !self.has_key(&options)).then_some(Sent {
+            client: self.name,
+            option,
+            is_hidden,
+        })
+    }
+
+    /// Returns true if the request has an Idempotency-Key header, the same in each attempt.
+    fn has_key(&self, options: &[(&str, &str)]) -> bool {
+        let headers = || {
+            options
+                .iter()
+                .filter(|(name, _)| self.header.contains(name))
+                .map(|(_, header)| header)
+        };
+        let is_key = |header: &&str| {
+            let (name, value) = header.split_once(':').unwrap_or_default();
+            let differs = ["$(", "`", "$RANDOM", "$$"].iter().any(|part| value.contains(part));
+            name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && !differs
+        };
+        // An empty header of wget removes those before it.
+        headers().any(is_key) && headers().all(|header| !header.trim().is_empty())
+    }
+}
+
+/// Returns true if an option may be one of these. A long one may be cut short or go on, in any case.
+fn is_any(option: &str, names: &[&str]) -> bool {
+    if option.chars().count() == 1 {
+        return names.contains(&option);
+    }
+    let option = option.to_ascii_lowercase();
+    let option = option.strip_prefix("expand-").unwrap_or(&option);
+    let is = |name: &&str| name.len() > 1 && (name.starts_with(option) || option.starts_with(name));
+    !option.is_empty() && names.iter().any(is)
+}
+
+fn dashed(name: &str) -> String {
+    let dashes = if name.chars().count() == 1 { "-" } else { "--" };
+    format!("{dashes}{name}")
+}
+
+/// Returns the words of a script, without quotes, up to the `|`, `;`, `&&`, `)` or end of a line that ends its first
+/// command. If a quotation or bracket has no end, every space separates words.
+fn first_command(script: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut depth = 0_usize;
+    let mut chars = script.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_open = quote.is_some() || depth > 0;
+        let ends = "|;)\n".contains(c) || c == '&' && chars.peek() == Some(&'&');
+        let opens = quote.is_none() || quote == Some('"') && word.as_ref().is_some_and(|word| word.ends_with('$'));
+        match c {
+            '\\' => match chars.next() {
+                Some('\n') | None => {}
+                Some(c) => word.get_or_insert_default().push(c),
+            },
+            _ if quote == Some(c) => quote = None,
+            '\'' | '"' | '`' if quote.is_none() => {
+                quote = Some(c);
+                word.get_or_insert_default().extend((c == '`').then_some(c));
+            }
+            _ if ends && !is_open => break,
+            _ if c.is_whitespace() && !is_open => words.extend(word.take()),
+            _ => {
+                match c {
+                    '(' if opens => depth += 1,
+                    ')' if quote != Some('\'') => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                word.get_or_insert_default().push(c);
+            }
         }
     }
-}
-
-fn values<'w, 'a>(words: &'w [Word<'a>], names: &'w [&str]) -> impl Iterator<Item = &'a str> + 'w {
+    if quote.is_some() || depth > 0 {
+        return script.split_whitespace().map(str::to_owned).collect();
+    }
+    words.extend(word);
     words
-        .iter()
-        .filter(|(name, _)| names.contains(name))
-        .map(|(_, value)| *value)
 }
-
-fn has(words: &[Word<'_>], names: &[&str]) -> bool {
-    values(words, names).next().is_some()
-}
-
-fn of_curl(words: &[Word<'_>]) -> Request {
-    // Each part has options of its own.
-    let parts = words.split(|(name, _)| [":", "next"].contains(name));
-    let goes_on = [
-        ":",
-        "next",
-        "L",
-        "location",
-        "location-trusted",
-        "follow",
-        "K",
-        "config",
-    ];
-    let tries_again = values(words, &["retry"]).any(|times| times != "0");
-    let urls: Vec<&str> = values(words, &["", "url"]).collect();
-    let files: Vec<&str> = values(words, &["T", "upload-file"]).collect();
-    let is_literal = has(words, &["g", "globoff"]);
-    let is_one = |url: &&str| !url.starts_with('@') && (is_literal || !url.contains(['{', '[']));
-    Request {
-        not_idempotent: parts.into_iter().find_map(part_of_curl),
-        is_alone: !has(words, &goes_on) && !tries_again && urls.len() == 1 && urls.iter().chain(&files).all(is_one),
-    }
-}
-
-fn part_of_curl(words: &[Word<'_>]) -> Option<String> {
-    let has = |names: &[&str]| has(words, names);
-    if has(&["mail-from", "mail-rcpt"]) {
-        return Some("mail".to_owned());
-    }
-    if has(&["a", "append"]) {
-        return Some("--append".to_owned());
-    }
-    let sends_data = [
-        "d",
-        "data",
-        "data-ascii",
-        "data-binary",
-        "data-raw",
-        "data-urlencode",
-        "json",
-        "F",
-        "form",
-        "form-string",
-    ];
-    let method = match values(words, &["X", "request"]).last() {
-        Some(method) => method,
-        None if has(&["T", "upload-file"]) => "PUT",
-        None if has(&["I", "head"]) => "HEAD",
-        None if has(&["G", "get"]) => "GET",
-        None if has(&sends_data) => "POST",
-        None => "GET",
-    };
-    why_not(method, values(words, &["H", "header"]))
-}
-
-fn of_wget(words: &[Word<'_>]) -> Request {
-    let has = |names: &[&str]| has(words, names);
-    let method = match values(words, &["method"]).last() {
-        Some(method) => method,
-        None if has(&["post-data", "post-file"]) => "POST",
-        None => "GET",
-    };
-    // A line as in its configuration file: `post_data = a=b`.
-    let is_of_a_request = |line: &&str| ["post", "method", "body"].iter().any(|part| line.contains(part));
-    let by_line = values(words, &["e", "execute"]).find(is_of_a_request);
-    let goes_on = [
-        "i",
-        "input-file",
-        "r",
-        "recursive",
-        "m",
-        "mirror",
-        "p",
-        "page-requisites",
-    ];
-    // By itself it tries twenty times and follows twenty redirects.
-    let is = |names: &[&str], number: &str| values(words, names).last() == Some(number);
-    let tries_once = is(&["t", "tries"], "1") && is(&["max-redirect"], "0");
-    Request {
-        not_idempotent: by_line
-            .map(|line| format!("-e {line}"))
-            .or_else(|| why_not(method, values(words, &["header"]))),
-        is_alone: tries_once && !has(&goes_on) && values(words, &[""]).count() == 1,
-    }
-}
-
-/// Without a command in its arguments it reads a list of them.
-fn of_redis_cli(words: &[Word<'_>]) -> Request {
-    Request {
-        not_idempotent: None,
-        is_alone: has(words, &[""]) && !has(words, &["r"]),
-    }
-}
-
-fn why_not<'a>(method: &str, mut headers: impl Iterator<Item = &'a str>) -> Option<String> {
-    let method = method.to_ascii_uppercase();
-    // A header without a value is not sent (`name:`), or sent empty (`name;`).
-    let is_key = |header: &str| {
-        let (name, value) = header.split_once(':').unwrap_or_default();
-        name.trim().eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty()
-    };
-    let is_not = NOT_IDEMPOTENT.contains(&&*method) && !headers.any(is_key);
-    is_not.then(|| format!("{method} without an Idempotency-Key header"))
-}
-
-#[cfg(test)]
-mod tests;

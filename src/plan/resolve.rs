@@ -73,6 +73,7 @@ pub(crate) fn resolve(
             .extend(why_not.map(|why| format!("--idempotent no: {why}")));
     }
     plan.remarks_on_failure = remarks::on_failure(&settings, &words);
+    plan.remark_on_retry = remarks::on_retry(&settings, command);
     if plan.output.verbosity >= 2 {
         plan.effective = effective::settings(&settings, layers.rules(), &config.file, &plan, words.first().copied());
     }

@@ -224,6 +224,13 @@ impl Run<'_> {
         if self.plan.nesting.warn && self.session.retries() == 1 {
             self.tell(&Event::Nested(&self.plan.nesting))?;
         }
+        let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
+        if let Some(remark) = &self.plan.remark_on_retry
+            && self.session.retries() == 1
+            && may_have_taken_effect
+        {
+            self.tell(&Event::Remark(remark))?;
+        }
         // --reset-after may have started the count again with this attempt.
         self.attempt = self.session.attempt() - 1;
         self.tell(&Event::Retrying {

@@ -61,6 +61,8 @@ pub(crate) struct Plan {
     pub(crate) remarks: Vec<String>,
     /// The same, for when the first attempt has failed.
     pub(crate) remarks_on_failure: Vec<String>,
+    /// A remark for the first retry after a failure that may have taken effect.
+    pub(crate) remark_on_retry: Option<String>,
     /// Every setting with where it came from; only for `-vv`.
     pub(crate) effective: Vec<Effective>,
 }

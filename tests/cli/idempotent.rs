@@ -227,92 +227,152 @@ fn what_is_found_first_hides_nothing() {
     );
 }
 
+/// Command lines of curl and wget that may send what must not be sent twice, and the option that tells so.
+#[rustfmt::skip]
+const NOT_IDEMPOTENT: &[(&str, &str)] = &[
+    // In any way in which it may be written.
+    ("curl -d x URL", "curl -d"), ("curl -fsSdx URL", "curl -d"), ("curl --data-bin x URL", "curl --data-bin"),
+    ("curl --DATA x URL", "curl --DATA"), ("curl --json {} URL", "curl --json"), ("curl --expand-data x URL", "curl --expand-data"),
+    ("curl -F a=b URL", "curl -F"), ("curl --form-string a=b URL", "curl --form-string"), ("curl URL -sXPOST", "curl -X POST"),
+    ("curl --request PATCH URL", "curl --request PATCH"), ("curl -X 'POST ' URL", "curl -X POST "), ("curl -X post URL", "curl -X post"),
+    ("curl -X PUT -X POST URL", "curl -X POST"), ("curl -G -X POST -d x URL", "curl -X POST"), ("curl -K file", "curl -K"),
+    ("curl --ftp-ssl -d x URL", "curl -d"), ("curl --get --no-get -d x URL", "curl -d"), ("curl -T mail imap://h/", "curl -T"),
+    ("curl -aT f ftp://h/f", "curl -T"), ("curl -X 'DELE 1' pop3://h/", "curl -X DELE 1"), ("curl --config file", "curl --config"),
+    ("wget --post-data=x URL", "wget --post-data"), ("wget --post-f file URL", "wget --post-f"), ("wget --method=post URL", "wget --method post"),
+    ("wget -e POST_DATA=x URL", "wget -e"), ("wget -e 'PostData = x' URL", "wget -e"), ("wget -e METHOD=POST URL", "wget -e"),
+    ("wget -e tries=3 --post-data=x URL", "wget --post-data"), ("wget --backups --post-data=x URL", "wget --post-data"),
+    ("wget --body-file=f URL", "wget --body-file"), ("wget -i urls", "wget -i"),
+    // Behind other programs, and in scripts.
+    ("env A=b timeout 9 nice curl -d x URL", "curl -d"), ("env -S 'curl -d x URL'", "curl -d"), ("env '-Scurl -d x URL'", "curl -d"),
+    ("sh -c 'curl -d \"$X\" URL'", "curl -d"), ("bash -c 'set -e; curl -d x URL'", "curl -d"), ("backoff -n 1 -- curl -d x URL", "curl -d"),
+    ("bash -o pipefail -c 'set -e; curl -fsS -d \"$DATA\" URL | cat'", "curl -d"), ("sh -c \"sh -c 'curl -d x URL'\"", "curl -d"),
+    ("bash -c 'X=\"$(curl -H \"A: b\" -d \"$X\" \"$URL\")\"'", "curl -d"), ("bash -c 'curl -H \"$(echo a | tr a b)\" -d x URL'", "curl -d"),
+    ("bash -c 'curl \\\n -H \"a; b\" \\\n -d x URL'", "curl -d"), ("bash -c 'curl $(echo a | tr a b) -d x'", "curl -d"),
+    ("bash -c \"# don't\ncurl URL -H 'a' -d x\"", "curl -d"), ("bash -c 'curl `echo a | cat` -d x'", "curl -d"),
+    ("bash -c 'curl -H \"x: (\" -d y'", "curl -d"), ("sh -c 'curl \"$@\"' sh -d x URL", "curl \"$@\""),
+    ("bash -c 'a=(-d x URL); curl \"${a[@]}\"'", "curl \"$@\""), ("sh -c 'CURL=curl; $CURL -d x'", "curl -d"),
+    // What is no key, or another one each time.
+    ("curl -d x -H 'Idempotency-Key:' URL", "curl -d"), ("curl -d x -H 'Idempotency-Key : 1' URL", "curl -d"),
+    ("curl -d x -H 'X-Idempotency-Key: 1' URL", "curl -d"), ("curl -d x -e 'Idempotency-Key: 1' URL", "curl -d"),
+    ("bash -c 'curl -d x -H \"Idempotency-Key: $(echo $$)\" URL'", "curl -d"),
+    ("curl -H 'Idempotency-Key: 1' -d x URL --next -d x URL", "curl -d"),
+    ("wget --header 'Idempotency-Key: 1' --header= --post-data=x URL", "wget --post-data"),
+];
+
+const IDEMPOTENT: &[&str] = &[
+    "curl URL",
+    "curl -fsSL -o out -uadmin:x -A agent --max-time 5 --compressed URL",
+    "curl -sI URL",
+    "curl -X PUT -d x URL",
+    "curl -X DELETE URL",
+    "curl -T file http://h/f",
+    "curl -fsSG --data-urlencode q=x URL",
+    "curl --head --netrc --url-query a=b URL",
+    "curl -d x -H 'idempotency-key:1' URL",
+    "curl -X PATCH -d x -HIDEMPOTENCY-KEY:1 URL",
+    "wget -qO- URL",
+    "wget --method=PUT --body-data=x URL",
+    "wget --header=Idempotency-Key:1 --post-data=x URL",
+    "wget --mirror --no-verbose --page-requisites URL",
+    "sh -c 'exec curl -X POST URL -H \"Idempotency-Key: $BACKOFF_ROOT_ID\" -d x'",
+    // Options of other programs.
+    "bash -o pipefail -c 'curl -fsS URL | base64 -d'",
+    "bash -c '(curl -fsS URL) || (cut -d: x; exit 28)'",
+    "bash -c 'x=\"$(curl -fsS \"$URL\")\" || { cut -d: x; exit 28; }'",
+    "bash -c 'curl -fsS URL >/dev/null\ncut -d: x; exit 28'",
+    "env -u TZ sh -c 'curl -fsS URL'",
+    "other -d x",
+    "./post-curl.sh -d x",
+];
+
 #[test]
-fn the_method_is_read_from_the_arguments() {
-    let dir = failing(&["curl", "wget", "other"]);
-    let post = "POST without an Idempotency-Key header";
-    for command in [
-        "curl -sSfX POST URL",
-        "curl -d x URL",
-        "sudo-like curl -d x URL",
-        "timeout 9 curl --json {} URL",
-        "sh -c 'curl -sXPOST URL'",
-    ] {
-        let command = command.replace("sudo-like", "env A=b");
-        is_final(failed(&dir, 28, "", words!("--for auto -- {..}", &command)), post);
-        is_retried(failed(&dir, 7, "", words!("--for auto -- {..}", &command)));
-        is_retried(failed(
-            &dir,
-            28,
-            "",
-            words!("--idempotent yes --for auto -- {..}", &command),
-        ));
-        is_retried(failed(&dir, 28, "", words!("-- {..}", &command)));
+fn a_look_at_the_words_finds_what_may_be_sent_twice() {
+    let dir = failing(&["curl", "wget", "other", "post-curl.sh"]);
+    let ran = |args: &str, line: &str| {
+        let line = line.replace("./", &format!("{}/", dir.path().display()));
+        let code = if line.starts_with("wget") { 4 } else { 28 };
+        failed(&dir, code, "", words!("{..} -- {..}", args, &line))
+    };
+    for (line, option) in NOT_IDEMPOTENT {
+        is_final(
+            ran("--for curl,wget", line),
+            &format!("{option} without an Idempotency-Key header"),
+        );
     }
-    is_final(failed(&dir, 4, "", "--for wget -- wget --post-data=x URL"), post);
-    for command in [
-        "curl URL",
-        "curl -G -d x URL",
-        "curl -T file URL",
-        "curl -d x -H 'idempotency-key: 1' URL",
-        "wget URL",
-    ] {
-        is_retried(failed(
-            &dir,
-            if command.starts_with('w') { 4 } else { 28 },
-            "",
-            words!("--for auto -- {..}", command),
-        ));
+    for line in IDEMPOTENT {
+        is_retried(ran("--for curl,wget", line));
     }
-    // The preset is for another program, or is none at all.
-    is_retried(failed(&dir, 28, "", "--for curl -- other -d x URL"));
-    is_retried(failed(&dir, 28, "", "--for sysexits,curl -- other -d x URL"));
-    let shown = failed(&dir, 28, "", "-v --for auto -- curl -d x URL");
-    assert!(
-        shown.stderr.starts_with(&format!("backoff: --idempotent no: {post}\n")),
-        "{shown:?}"
-    );
-    failed(&dir, 28, "", "-vv --for auto -- curl -d x URL")
-        .expect_stderr(&format!("backoff: idempotent = no ({post})\n"));
+    let post = "curl -d x URL";
+    is_final(ran("--for auto", post), "curl -d without an Idempotency-Key header");
+    is_retried(ran("--for curl --idempotent yes", post));
+    // The user's word, a preset for another program, and none at all.
+    is_retried(ran("--for curl -e 28", post));
+    is_retried(ran("--for wget -e 28", post));
+    is_retried(ran("", post));
+    let seen = "curl -d without an Idempotency-Key header";
+    ran("-v --for auto", post).expect_stderr(&format!("backoff: --idempotent no: {seen}\n"));
+    ran("-vv --for auto", post).expect_stderr(&format!("backoff: idempotent = no ({seen})\n"));
 }
 
 #[test]
-fn a_refusal_of_one_request_among_several_tells_nothing() {
-    let dir = failing(&["curl", "wget", "redis-cli"]);
-    let post = "POST without an Idempotency-Key header";
-    for command in [
-        "curl -L -d x URL",
-        "curl -d x URL URL",
-        "curl --retry 3 -d x URL",
-        "curl -K file -d x",
+fn a_remark_says_that_a_request_is_repeated_which_no_preset_judges() {
+    let dir = failing(&["curl", "post.sh"]);
+    let remark = "backoff: curl -d: a retry sends the request again, even if it took effect; \
+                  --for curl or --idempotent no prevents that, --idempotent yes hides this remark\n";
+    for (line, count) in [
+        ("-n 3 -- curl -d x URL", 1),
+        ("-- sh -c 'curl -d \"$X\" URL'", 1),
+        ("--for network -- curl -d x URL", 1),
+        ("-n 1 -- curl -d x URL", 0),
+        ("-q -- curl -d x URL", 0),
+        ("--idempotent yes -- curl -d x URL", 0),
+        ("--idempotent no -- curl -d x URL", 0),
+        ("--for curl -- curl -d x URL", 0),
+        ("-e 28 -- curl -d x URL", 0),
+        ("--retry-if true -- curl -d x URL", 0),
+        ("-- curl URL", 0),
+        ("-- curl -K file", 0),
+        ("-- post.sh -d x", 0),
     ] {
-        is_final(failed(&dir, 7, "", words!("--for auto -- {..}", command)), post);
-        is_retried(failed(&dir, 7, "", words!("--for auto -e 7 -- {..}", command)));
+        let shown = failed(&dir, 28, "x: Connection refused", words!("{..}", line));
+        assert_eq!(shown.stderr.matches(remark).count(), count, "{line}: {shown:#?}");
     }
-    is_final(
-        failed(&dir, 7, "", "--idempotent no --for auto -- curl -L URL"),
-        "--idempotent no",
-    );
-    // By itself wget goes on.
-    let refused = "wget: unable to resolve host address 'h'";
-    is_final(failed(&dir, 4, refused, "--for auto -- wget --post-data=x URL"), post);
-    is_retried(failed(
-        &dir,
-        4,
-        refused,
-        "--for auto -- wget -t1 --max-redirect=0 --post-data=x URL",
-    ));
+}
+
+/// A refusal is of the last request.
+#[test]
+fn a_refusal_allows_a_retry_only_of_a_single_request() {
+    let dir = failing(&["curl", "redis-cli"]);
+    for (line, is_single) in [
+        ("curl -fsS -m 5 -H 'A: b' --json '{\"a\":1}' URL", true),
+        ("env A=b curl -d x URL", true),
+        ("curl -L -d x URL", false),
+        ("curl -d x URL URL", false),
+        ("curl --silent h/a -d x h/b", false),
+        ("curl --retry 3 -d x URL", false),
+        ("curl -K file -d x", false),
+        ("curl -d x 'http://h/{a,b}'", false),
+        ("sh -c 'curl -d x URL; curl -d y URL'", false),
+    ] {
+        let shown = failed(&dir, 7, "", words!("--for curl -- {..}", line));
+        match is_single {
+            true => is_retried(shown),
+            false => drop(shown.expect_stderr("gave up after 1 attempt in ").expect_stderr(FINAL)),
+        }
+    }
     let busy = "LOADING Redis is loading the dataset in memory";
-    is_retried(failed(
-        &dir,
-        1,
-        busy,
-        "--idempotent no --for auto -- redis-cli -e INCR x",
-    ));
-    is_final(
-        failed(&dir, 1, busy, "--idempotent no --for auto -- redis-cli -e"),
-        "--idempotent no",
-    );
+    for (line, is_single) in [
+        ("redis-cli -e INCR x", true),
+        ("redis-cli -h host PING", true),
+        ("redis-cli -e", false),
+        ("redis-cli -r 3 INCR x", false),
+    ] {
+        let shown = failed(&dir, 1, busy, words!("--idempotent no --for auto -- {..}", line));
+        match is_single {
+            true => is_retried(shown),
+            false => is_final(shown, "--idempotent no"),
+        }
+    }
 }
 
 // --- BACKOFF_ROOT_ID ---

@@ -6,8 +6,9 @@
 //! (each match of the text contains one of them, `-` for none; a test writes them), source. A row with codes and text
 //! needs both. A stop row wins over every other row. `refused` is a `retry` of which more is known: the failure came
 //! before any work (no connection, no lock, turned away with 429; a 503 proves nothing, as a router
-//! sends it while the server still works), so that even with `--idempotent no` it is retried. Where a tool makes several requests in one run, that holds only if what it did before is harmless, as
-//! downloads are; of curl, wget and redis-cli `plan/request.rs` tells from the arguments. One such row is enough,
+//! sends it while the server still works), so that even with `--idempotent no` it is retried. If a tool makes several
+//! requests in one run, that holds only if what it did before is harmless, as downloads are; `plan/request.rs` tells it
+//! for curl and redis-cli, and wget, which tries and follows by itself, has no such row. One such row is enough,
 //! whatever `retry` rows match with it. `behind` is a `stop`, as the same command will fail again; but a `retry` where
 //! `--before-retry` does something about it first.
 

@@ -187,6 +187,10 @@ pub(super) const TRANSIENT: &[Sample] = &[
     ("snap", 1, "error: cannot perform the following tasks:\n- Download snap \"core18\" (2128) from channel \"stable\" (unexpected EOF)"),
     ("terraform", 1, "│ registry.terraform.io/hashicorp/aws: the request failed after 2 attempts,\n│ please try again later: 502 Bad Gateway returned from registry.terraform.io"),
     ("poetry", 1, "Resolving dependencies...\n503 Server Error: Service Unavailable for url: http://127.0.0.1:9503/simple/a/"),
+    ("wget", 4, "wget: unable to resolve host address ‘nosuch.invalid’"),
+    ("wget", 8, "2026-11-20 17:41:44 ERROR 429: Too Many Requests."),
+    ("wget", 1, "wget: can't connect to remote host (127.0.0.1): Connection refused"),
+    ("wget", 1, "wget: bad address 'example.org'"),
 ];
 
 /// Transient, and before any work.
@@ -203,10 +207,6 @@ pub(super) const REFUSED: &[Sample] = &[
     ("curl", 28, "curl: (28) Connection time-out"),
     ("curl", 28, "curl: (28) SSL connection timeout"),
     ("aws", 255, "\nAn error occurred (ThrottlingException) when calling the DescribeStacks operation: Rate exceeded"),
-    ("wget", 4, "wget: unable to resolve host address ‘nosuch.invalid’"),
-    ("wget", 8, "2026-11-20 17:41:44 ERROR 429: Too Many Requests."),
-    ("wget", 1, "wget: can't connect to remote host (127.0.0.1): Connection refused"),
-    ("wget", 1, "wget: bad address 'example.org'"),
     ("ssh", 255, "ssh: Could not resolve hostname nosuch.invalid: Name or service not known"),
     ("ssh", 255, "kex_exchange_identification: Connection closed by remote host\nConnection closed by 127.0.0.1 port 9105"),
     ("ssh", 255, "kex_exchange_identification: read: Connection reset by peer\nConnection reset by 127.0.0.1 port 9106"),
