@@ -9,10 +9,10 @@ use std::time::Duration;
 use nix::poll::PollFlags;
 
 use super::destination::{Broken, OutputDestination};
-use super::input::Input;
 use super::observer::OutputObserver;
 use super::pump::OutputPump;
 use super::spool::Spool;
+use super::stdin::Stdin;
 use crate::policy::outcome::Seen;
 use crate::policy::signal::Signal;
 use crate::process::spawn::child_stdio::ChildStdio;
@@ -29,7 +29,7 @@ const TURN: Duration = Duration::from_millis(5);
 /// The streams of a run.
 pub(crate) struct Streams {
     options: StreamOptions,
-    input: Input,
+    input: Stdin,
     /// Why what was read of standard input, maybe before the first attempt, could not be kept.
     input_error: Option<String>,
     destinations: [OutputDestination; 2],
@@ -85,7 +85,7 @@ pub(crate) fn cannot_keep(error: &io::Error) -> String {
 impl Streams {
     /// Looks at the caller's streams; None if all of them can stay as they are.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Option<Box<Streams>>> {
-        let input = Input::new(options.input, options.input_limit)?;
+        let input = Stdin::new(options.input, options.input_limit)?;
         let is_plain = (0..2).all(|i| !options.is_observed(i) && options.keep[i] == OutputMode::Stream);
         if is_plain && input.is_inherited() {
             return Ok(None);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::Input;
+use super::Stdin;
 use crate::run::streams::InputMode::{Auto, Inherit, Null, Replay};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,12 +28,12 @@ struct Attempt {
 }
 
 /// Runs a shell command as one attempt; its output ends it.
-fn attempt(input: &mut Input, script: &str) -> Attempt {
+fn attempt(input: &mut Stdin, script: &str) -> Attempt {
     attempt_until(input, script, None)
 }
 
 /// The same, but it ends when it has written so many bytes.
-fn attempt_until(input: &mut Input, script: &str, enough: Option<usize>) -> Attempt {
+fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Attempt {
     fill(input);
     let (mut reader, writer) = io::pipe().unwrap();
     let stdin = input.begin().unwrap();
@@ -84,7 +84,7 @@ fn attempt_until(input: &mut Input, script: &str, enough: Option<usize>) -> Atte
 }
 
 /// As the host does before the first attempt.
-fn fill(input: &mut Input) {
+fn fill(input: &mut Stdin) {
     while input.needs_filling() {
         let (fd, flags) = input.interest().unwrap();
         poll(&mut [PollFd::new(fd, flags)], PollTimeout::NONE).unwrap();
@@ -92,7 +92,7 @@ fn fill(input: &mut Input) {
     }
 }
 
-fn run(input: &mut Input, script: &str) -> Vec<u8> {
+fn run(input: &mut Stdin, script: &str) -> Vec<u8> {
     attempt(input, script).output
 }
 
@@ -114,8 +114,8 @@ fn pipe_of(bytes: Vec<u8>) -> (BorrowedFd<'static>, JoinHandle<()>) {
     (reader, writing)
 }
 
-fn auto(source: BorrowedFd<'static>) -> Input {
-    Input::over(source, Auto, NO_LIMIT).unwrap()
+fn auto(source: BorrowedFd<'static>) -> Stdin {
+    Stdin::over(source, Auto, NO_LIMIT).unwrap()
 }
 
 /// What a later program finds there.
@@ -365,14 +365,14 @@ fn past_the_limit_it_flows_and_is_lost() {
     for (limit, is_lost) in [(0, true), (299_999, true), (300_000, false)] {
         for mode in [Auto, Replay] {
             let (source, _writing) = pipe_of(all.clone());
-            let mut input = Input::over(source, mode, limit).unwrap();
+            let mut input = Stdin::over(source, mode, limit).unwrap();
             assert!(run(&mut input, "cat") == all, "{limit}");
             assert_eq!(input.is_lost(), is_lost, "{mode:?} {limit}");
         }
     }
     // What was not read is not lost, and is still there.
     let (source, _writing) = pipe_of(all.clone());
-    let mut input = Input::over(source, Auto, 1000).unwrap();
+    let mut input = Stdin::over(source, Auto, 1000).unwrap();
     run(&mut input, "dd bs=1000 count=1 iflag=fullblock");
     assert!(!input.is_lost());
     run(&mut input, "dd bs=1001 count=1 iflag=fullblock");
@@ -385,7 +385,7 @@ fn replay_reads_to_the_end_first() {
     for size in [0, 5, 70_000, 3 << 20] {
         let all = binary(size);
         let (source, _writing) = pipe_of(all.clone());
-        let mut input = Input::over(source, Replay, NO_LIMIT).unwrap();
+        let mut input = Stdin::over(source, Replay, NO_LIMIT).unwrap();
         assert!(input.needs_filling());
         fill(&mut input);
         assert!(rest(source).is_empty());
@@ -402,7 +402,7 @@ fn replay_of_a_file() {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&binary(100_000)).unwrap();
     file.seek(SeekFrom::Start(10)).unwrap();
-    let mut input = Input::over(forever(file), Replay, 50_000).unwrap();
+    let mut input = Stdin::over(forever(file), Replay, 50_000).unwrap();
     assert!(run(&mut input, "cat") == binary(100_000)[10..]);
     assert!(input.is_lost());
 }
@@ -410,7 +410,7 @@ fn replay_of_a_file() {
 #[test]
 fn replay_while_the_writer_stalls_does_not_block() {
     let (source, mut writer) = source();
-    let mut input = Input::over(source, Replay, NO_LIMIT).unwrap();
+    let mut input = Stdin::over(source, Replay, NO_LIMIT).unwrap();
     for _ in 0..3 {
         input.work().unwrap();
         assert!(input.needs_filling());
@@ -457,9 +457,9 @@ fn a_file_is_left_where_it_is_before_the_first_attempt() {
 #[test]
 fn null_and_what_is_inherited() {
     let (source, _writer) = source();
-    let mut input = Input::over(source, Null, 0).unwrap();
+    let mut input = Stdin::over(source, Null, 0).unwrap();
     assert!(run(&mut input, "cat; test -c /dev/stdin && echo null") == b"null\n");
-    assert!(Input::over(source, Inherit, 0).unwrap().begin().unwrap().is_none());
+    assert!(Stdin::over(source, Inherit, 0).unwrap().begin().unwrap().is_none());
     let device = forever(File::open("/dev/null").unwrap());
     let mut input = auto(device);
     assert!(input.begin().unwrap().is_none());
