@@ -124,11 +124,7 @@ fn effects_decide_nothing() {
 #[test]
 fn one_condition_chooses_what_other_systems_use() {
     // What one system alone has goes by its name.
-    let named = [
-        "src/policy/signal.rs",
-        "src/process/spawn/interpreter.rs",
-        "src/process/sys/processes.rs",
-    ];
+    let named = ["src/policy/signal.rs", "src/process/sys/processes.rs"];
     for Source { path, text } in sources("src") {
         assert!(
             !speaks_of(&text, "backoff_portable") && (named.contains(&path.as_str()) || !speaks_of(&text, "target_os")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::idempotence::Idempotence;
 use super::layers::Layers;
-use super::program::in_the_end;
+use super::program::wrapped_program;
 use super::{budget, limits, output, rules, streams, waits};
 use crate::budget::client::Store;
 use crate::cli::defaults;
@@ -58,7 +58,7 @@ impl Outer {
         let is_first = || self.turns.iter().all(|turn| turn.attempt == 1);
         let multiplies = || self.turns.is_empty() || self.turns.iter().any(|turn| turn.limit != Some(1));
         // To find the program in the end takes longer than all else of a start.
-        let is_innermost = || in_the_end(command).first() != Some(&"backoff");
+        let is_innermost = || wrapped_program(command).first() != Some(&"backoff");
         self.depth > 0 && is_first() && multiplies() && is_innermost()
     }
 }

@@ -6,18 +6,18 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::config::presets;
-use crate::run::wrappers::{DEEPEST, behind};
+use crate::run::wrappers::{DEEPEST, inner_command};
 
 /// The program in the end, or one before it that has a preset itself: the name by which presets are looked for, and its
 /// arguments.
-pub(super) fn in_the_end(command: &[OsString]) -> Vec<&str> {
+pub(super) fn wrapped_program(command: &[OsString]) -> Vec<&str> {
     let mut words: Vec<&str> = command.iter().map(text).collect();
     let mut last_known = None;
     for _ in 0..DEEPEST {
         let Some(first) = words.first_mut() else { break };
         *first = name(first);
         let name = *first;
-        let inner = behind(name, &words[1..]).filter(|inner| !inner.is_empty());
+        let inner = inner_command(name, &words[1..]).filter(|inner| !inner.is_empty());
         if presets::is_known(name) {
             last_known = Some(words.clone());
         }
@@ -60,7 +60,11 @@ mod tests {
     fn found(line: &str) -> String {
         let words = shlex::split(line).unwrap();
         let command: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        in_the_end(&command).first().copied().unwrap_or_default().to_owned()
+        wrapped_program(&command)
+            .first()
+            .copied()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     #[test]
@@ -122,7 +126,7 @@ mod tests {
         let words = [&b"/\xff/curl"[..], b"-sd\xff", b"--data=\xff/x", b"\xff"];
         let command = words.map(|word| OsString::from_vec(word.to_vec()));
         assert_eq!(
-            in_the_end(&command),
+            wrapped_program(&command),
             ["curl", "-sd\u{fffd}", "--data=\u{fffd}/x", "\u{fffd}"]
         );
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::assemble::{Outer, plan};
 use super::layers::Layers;
-use super::program::in_the_end;
+use super::program::wrapped_program;
 use super::{effective, remarks, rules, waits};
 use crate::budget::client::Store;
 use crate::cli::words::Document;
@@ -57,7 +57,10 @@ pub(crate) fn resolve(
     layers.fill_in(&mut settings)?;
     let action = action(&settings, command)?;
     // Only presets go by it.
-    let words = settings.presets.as_ref().map_or_else(Vec::new, |_| in_the_end(command));
+    let words = settings
+        .presets
+        .as_ref()
+        .map_or_else(Vec::new, |_| wrapped_program(command));
     let (mut plan, store) = plan(&settings, &layers, command, &words, Outer::from(variables))?;
     rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
     // The outermost run has said it for those within.

@@ -15,15 +15,6 @@ pub struct Outcome {
     pub cut: Cut,
     /// As far as backoff looked.
     pub seen: Seen,
-    /// It ended as it did for want of this program or script, which the command was to run.
-    pub lacks: Option<Missing>,
-}
-
-/// What the command names and cannot be started: a program (`sh -c NAME`, `env NAME`), or a script.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    pub name: String,
-    pub failure: StartFailure,
 }
 
 impl Outcome {
@@ -34,7 +25,6 @@ impl Outcome {
             ran,
             cut: Cut::default(),
             seen: Seen::default(),
-            lacks: None,
         }
     }
 
@@ -43,9 +33,9 @@ impl Outcome {
         matches!(self.end, End::Signaled(Signal::PIPE) | End::Exited(141))
     }
 
-    /// Whether nothing ran, as there is no such program, or none that can be executed.
+    /// Returns true if exec failed, so that nothing ran.
     pub fn could_not_start(&self) -> bool {
-        matches!(self.end, End::NotStarted(_)) || self.lacks.is_some()
+        matches!(self.end, End::NotStarted(_))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use os_display::Quotable;
 
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::Outcome;
+use crate::policy::outcome::{End, Outcome};
 use crate::run::text::printable;
 
 /// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0; --fail-match)`. `shown` makes what the command
@@ -20,6 +20,8 @@ pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> S
         (Some(text), Some(against)) => format!("matched \"{}\" ({outcome}; {against})", shown(text)),
         (Some(text), None) => format!("matched \"{}\" ({outcome})", shown(text)),
         (None, Some(against)) => format!("{against} ({outcome})"),
+        // A shell's status for a command that it does not find, which others may use for something else.
+        (None, None) if outcome.end == End::Exited(127) => format!("{outcome} (\"command not found\", in a shell)"),
         (None, None) => outcome.to_string(),
     }
 }

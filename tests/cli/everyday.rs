@@ -214,6 +214,61 @@ const TASKS: &[Task] = &[
         ..TASK
     },
     Task {
+        line: r#"backoff --before-retry '[ "$BACKOFF_EXIT" != 75 ] || sleep 60' -- sync"#,
+        stand_ins: &[
+            ("sync", "case $BACKOFF_ATTEMPT in 1) exit 75;; 2) exit 1;; esac"),
+            ("sleep", "echo paused $1"),
+        ],
+        says: &[
+            "attempt 1 of 5 failed: exit 75 ",
+            "paused 60\n",
+            "attempt 2 of 5 failed: exit 1 ",
+            "succeeded on attempt 3 of 5 ",
+        ],
+        ..TASK
+    },
+    Task {
+        line: "backoff --every 2s -d 2m --fail-match 'starting|unhealthy' -- docker compose ps",
+        stand_ins: &[(
+            "docker",
+            "case $BACKOFF_ATTEMPT in 1) echo 'web Up (health: starting)';; 2) echo 'web Up (unhealthy)';; \
+             *) echo 'web Up (healthy)';; esac",
+        )],
+        says: &[
+            "attempt 1 failed: matched \"starting\" (exit 0; --fail-match) after ",
+            "; retrying in 2.0s\n",
+            "attempt 2 failed: matched \"unhealthy\" ",
+            "succeeded on attempt 3 ",
+        ],
+        prints: "web Up (health: starting)\nweb Up (unhealthy)\nweb Up (healthy)\n",
+        ..TASK
+    },
+    Task {
+        line: "backoff --success-if 'sha256sum -c --quiet file.sha256' -- curl -fsSO URL",
+        stand_ins: &[
+            (
+                "curl",
+                "echo part $BACKOFF_ATTEMPT >file; echo part 2 | sha256sum | sed s/-/file/ >file.sha256",
+            ),
+            ("sha256sum", "PATH=${PATH#*:} exec sha256sum \"$@\" 2>/dev/null"),
+        ],
+        says: &[
+            "attempt 1 of 5 failed: --success-if says no (exit 0) after ",
+            "succeeded on attempt 2 of 5 ",
+        ],
+        ..TASK
+    },
+    Task {
+        line: r#"backoff --for curl -- bash -c 'set -e; curl -fsS -d "$DATA" URL | jq .id'"#,
+        stand_ins: &[("curl", "exit 56"), ("jq", "exit 56")],
+        says: &[
+            "gave up after 1 attempt in ",
+            "(it may have been carried out, and is not idempotent: curl -d without an Idempotency-Key header)\n",
+        ],
+        status: 56,
+        ..TASK
+    },
+    Task {
         line: "backoff -t 30s,1m,2m -- fetch",
         stand_ins: &[("fetch", THIRD)],
         variables: &[("BACKOFF_VERBOSE", "2")],

@@ -16,7 +16,7 @@ fn a_failure_of_any_kind_is_the_one_that_is_waited_for() {
         ("exit 7", "exit 7"),
         ("kill -TERM $$", "killed by SIGTERM"),
         ("exec sleep 30", "timed out (--timeout 200ms)"),
-        ("nosuchcommand", "exit 127"),
+        ("nosuchcommand", "exit 127 (\"command not found\", in a shell)"),
     ] {
         let script = format!("{TWICE} && exit; {how}");
         run!("--until failure -t 5,5,0.2 -- sh -c {}", script)

@@ -8,7 +8,7 @@ use super::aftermath;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::running::Running;
-use crate::policy::outcome::{Bound, Cut, End, Missing, Outcome, Seen};
+use crate::policy::outcome::{Bound, Cut, End, Outcome, Seen};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::child_stdio::ChildStdio;
@@ -89,15 +89,12 @@ pub(crate) fn run(
         }
     };
     event_loop.is_ending |= over.interrupted.is_some();
-    // Looked up only now, as a start is not to wait for it.
-    let mut lacks = None;
-    if let End::Exited(code) = over.end {
-        match launch.program.was_refused(code) {
-            Some(failure) => over.end = End::NotStarted(failure),
-            None => lacks = launch.program.lacks(code, launch.environment),
-        }
+    if let End::Exited(code) = over.end
+        && let Some(failure) = launch.program.was_refused(code)
+    {
+        over.end = End::NotStarted(failure);
     }
-    outcome(event_loop, over, lacks)
+    outcome(event_loop, over)
 }
 
 fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Instant) -> Result<CommandEnd, RunError> {
@@ -143,7 +140,7 @@ fn end(ended_by: Option<Bound>, ended: Ended) -> Result<End, Errno> {
     }
 }
 
-fn outcome(event_loop: &mut EventLoop, over: CommandEnd, lacks: Option<Missing>) -> Result<Attempt, RunError> {
+fn outcome(event_loop: &mut EventLoop, over: CommandEnd) -> Result<Attempt, RunError> {
     let is_hung_up = event_loop.streams(Streams::is_hung_up);
     let mut seen = match &mut event_loop.streams {
         Some(streams) => streams.end().map_err(RunError::Fault)?,
@@ -161,7 +158,6 @@ fn outcome(event_loop: &mut EventLoop, over: CommandEnd, lacks: Option<Missing>)
             ran: over.ran,
             cut: over.cut,
             seen,
-            lacks,
         },
         interrupted: over.interrupted,
     })

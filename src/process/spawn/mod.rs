@@ -9,7 +9,6 @@
 pub(crate) mod child;
 pub(crate) mod child_stdio;
 mod in_child;
-mod interpreter;
 pub(crate) mod place;
 pub(crate) mod program;
 

@@ -152,13 +152,6 @@ impl Environment {
             .map(|(_, value)| value)
     }
 
-    /// Whether a shell may know more than its built-in commands and programs: functions that bash exports, or a file that
-    /// it reads first.
-    pub(crate) fn extends_shells(&self) -> bool {
-        let extends = |name: &[u8]| matches!(name, b"ENV" | b"BASH_ENV") || name.starts_with(b"BASH_FUNC_");
-        self.seen().filter_map(split).any(|(name, _)| extends(name))
-    }
-
     fn seen(&self) -> impl Iterator<Item = &CStr> {
         let entries = self.all.iter().take_while(|entry| !entry.is_null());
         // SAFETY: strings of the C runtime, which backoff never changes, or those that `self` keeps.

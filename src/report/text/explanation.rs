@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::super::words::{quoted, span};
+use super::super::words::span;
 use super::Text;
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{Bound, End, Missing, Outcome, exact};
+use crate::policy::outcome::{Bound, End, Outcome, exact};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::text::printable;
 
@@ -17,12 +17,9 @@ impl Text<'_> {
                 Why::Rule(rule) => format!(" (permanent: {rule})"),
                 Why::ReaderGone => " (its reader is gone)".into(),
                 Why::Unread => " (its output is cut off, as nobody read on)".into(),
-                why => match (why.failed_program(), &outcome.lacks) {
-                    (Some(failed), _) => format!(" (permanent: {failed})"),
-                    (None, Some(Missing { name, failure })) => {
-                        format!(" (permanent: cannot run {}: {})", quoted(name), failure.message)
-                    }
-                    (None, None) => " (permanent: no retry rule matches)".into(),
+                why => match why.failed_program() {
+                    Some(failed) => format!(" (permanent: {failed})"),
+                    None => " (permanent: no retry rule matches)".into(),
                 },
             },
             (GiveUp::Permanent, _) => String::new(),
