@@ -118,7 +118,13 @@ impl Client {
         let rests = mentions.into_iter().map(|at| &word[at + self.name.len()..]);
         // `curl-8.5`, `"$BIN/curl"`, `${CURL}`
         let rests = rests.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-.\"'}".contains(c)));
-        rests.filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+        // `curl>out`, or a line that goes on
+        let is_name = |rest: &&str| {
+            rest.chars()
+                .next()
+                .is_none_or(|c| c.is_whitespace() || "<>\\".contains(c))
+        };
+        rests.filter(is_name)
     }
 
     /// Returns each option without dashes, with the value that it would have, and each operand with an empty name.

@@ -251,6 +251,7 @@ const NOT_IDEMPOTENT: &[(&str, &str)] = &[
     ("bash -c \"# don't\ncurl URL -H 'a' -d x\"", "curl -d"), ("bash -c 'curl `echo a | cat` -d x'", "curl -d"),
     ("bash -c 'curl -H \"x: (\" -d y'", "curl -d"), ("sh -c 'curl \"$@\"' sh -d x URL", "curl \"$@\""),
     ("bash -c 'a=(-d x URL); curl \"${a[@]}\"'", "curl \"$@\""), ("sh -c 'CURL=curl; $CURL -d x'", "curl -d"),
+    ("sh -c 'curl\\\n -d x URL'", "curl -d"), ("sh -c 'curl>/dev/null -d x URL'", "curl -d"),
     // What is no key, or another one each time.
     ("curl -d x -H 'Idempotency-Key:' URL", "curl -d"), ("curl -d x -H 'Idempotency-Key : 1' URL", "curl -d"),
     ("curl -d x -H 'X-Idempotency-Key: 1' URL", "curl -d"), ("curl -d x -e 'Idempotency-Key: 1' URL", "curl -d"),
