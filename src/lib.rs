@@ -156,17 +156,13 @@ fn complain(line: &str) -> Exit {
     exit::FAULT
 }
 
-/// What the fuzz targets reach into.
+/// Internals for the fuzz targets.
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
-    pub use crate::budget::client::Store;
     pub use crate::budget::record;
     #[cfg(feature = "redis")]
     pub use crate::budget::redis::answer;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
-    pub use crate::config::values;
-    pub use crate::process::attempt::on_signal::fuzzing::{PHASES, PLACES, State, action};
-    pub use crate::report::json;
 
     /// What `--list-policies` and `--plan` print of what was typed, or what is wrong with it.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {

@@ -1,8 +1,5 @@
 //! What is done about a signal: the table "State and signal" of docs/DESIGN.md.
 
-#[cfg(feature = "fuzzing")]
-pub(crate) mod fuzzing;
-
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::place::Place;
