@@ -22,16 +22,6 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-impl Line {
-    pub fn new(name: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Line {
-        Line {
-            name: name.to_owned(),
-            colour,
-            points,
-        }
-    }
-}
-
 #[derive(Clone, Copy)]
 pub enum Scale {
     Linear,

@@ -1,95 +1,128 @@
-//! backoff under attack: signals, keys, calls that fail, servers, files and records that mean harm, and KILL.
+//! backoff under attack: signals and KILL at any moment, and system calls that fail.
 //!
 //! Each kind of attack is played in rounds, many at once, and the kinds take turns. A round is made from its seed alone.
-//! What backoff has done is judged from outside: what the command wrote itself, the files that are there, the processes
-//! that are left, the modes of the terminal. Nothing of the library is asked.
+//! The result is judged from outside: by what the command wrote itself, and by the files and processes that are left.
 
-mod budget_file;
-mod faults;
-mod job_shell;
-mod kill;
-mod kinds;
-mod marked;
-mod numbered;
-mod outcome;
-mod planted;
-mod records;
-mod redis;
+#[macro_use]
 mod round;
+mod faults;
+mod kill;
+mod numbered;
 mod signals;
-mod terminal;
-mod turns;
 
-use std::time::Duration;
+use std::env;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use nix::sys::resource::{Resource, setrlimit};
 
-use rand::rngs::{SysRng, Xoshiro256PlusPlus};
-use rand::{RngExt, SeedableRng};
-
-pub use job_shell::Options as JobShell;
-pub use job_shell::run as job_shell;
-use kinds::Kind;
-
-use crate::{Result, builds};
+use crate::Result;
+use round::Round;
 
 #[derive(Args)]
 pub struct Options {
-    /// How long
-    #[arg(long, value_name = "N", default_value_t = 1.0, conflicts_with = "rounds", value_parser = minutes)]
+    /// Duration of the attack
+    #[arg(long, value_name = "N", default_value_t = 1.0, conflicts_with = "rounds")]
     minutes: f64,
-    /// So many rounds of each kind, however long they take
+    /// Number of rounds of each kind
     #[arg(long, value_name = "N")]
     rounds: Option<u64>,
-    /// Of the first round of each kind; each later one has the next number. Random unless given
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    /// Seed of the first round of each kind; each later round has the next number
+    #[arg(long, value_name = "N", default_value_t = std::process::id().into())]
+    seed: u64,
     /// Only this kind; may be repeated
     #[arg(long = "kind", value_name = "KIND")]
     kinds: Vec<Kind>,
 }
 
-fn minutes(text: &str) -> std::result::Result<f64, String> {
-    let number = text.parse().ok().filter(|minutes| (0.0..=100_000.0).contains(minutes));
-    number.ok_or_else(|| "not a number of minutes".to_owned())
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Signals in any order at any moment, without a terminal
+    Signals,
+    /// KILL at any moment
+    Kill,
+    /// System calls that fail (needs strace)
+    Faults,
 }
 
-fn random_seed() -> Result<u64> {
-    // Short enough to type.
-    Ok(Xoshiro256PlusPlus::try_from_rng(&mut SysRng)?.random_range(0..1_000_000_000))
+impl Kind {
+    fn play(self, round: &mut Round) -> Result<()> {
+        match self {
+            Kind::Signals => signals::play(round),
+            Kind::Kill => kill::play(round),
+            Kind::Faults => faults::play(round),
+        }
+    }
 }
 
 pub fn run(options: &Options) -> Result<()> {
     // Commands die of QUIT here.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    let kinds = kinds::present(&options.kinds);
-    let battle = turns::Battle {
-        binary: builds::plain()?,
-        seed: options.seed.map_or_else(random_seed, Ok)?,
-        end: match options.rounds {
-            Some(rounds) => turns::End::Rounds(rounds),
-            None => turns::End::After(Duration::from_secs_f64(options.minutes * 60.0)),
-        },
-        kinds,
+    let binary = env::var("BACKOFF").unwrap_or_else(|_| "target/release/backoff".into());
+    let binary = Path::new(&binary)
+        .canonicalize()
+        .map_err(|why| format!("BACKOFF={binary}: {why}"))?;
+    let kinds = if options.kinds.is_empty() {
+        Kind::value_variants()
+    } else {
+        &options.kinds
     };
-    println!("{} under attack, seed {}", battle.binary, battle.seed);
-    let tallies = turns::take(&battle);
-    println!("\n| kind | rounds | runs | losses |\n|---|---:|---:|---:|");
-    let mut losses = 0;
-    for (kind, tally) in battle.kinds.iter().zip(&tallies) {
-        println!(
-            "| {} | {} | {} | {} |",
-            kind.name(),
-            tally.rounds,
-            tally.runs,
-            tally.losses
-        );
-        losses += tally.losses;
+    println!("{} under attack, seed {}", binary.display(), options.seed);
+    let tallies = Mutex::new(vec![(0_u64, 0_u64); kinds.len()]);
+    let turn = AtomicU64::new(0);
+    let end = Instant::now() + Duration::try_from_secs_f64(options.minutes * 60.0)?;
+    thread::scope(|scope| {
+        // Most of a round is waiting.
+        for _ in 0..2 * thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let turn = turn.fetch_add(1, Ordering::Relaxed) as usize;
+                    let (kind, number) = (turn % kinds.len(), (turn / kinds.len()) as u64);
+                    if options.rounds.map_or(Instant::now() > end, |rounds| number >= rounds) {
+                        return;
+                    }
+                    let is_lost = play(kinds[kind], options.seed.wrapping_add(number), &binary);
+                    if let Ok(mut tallies) = tallies.lock() {
+                        tallies[kind].0 += 1;
+                        tallies[kind].1 += u64::from(is_lost);
+                    }
+                }
+            });
+        }
+    });
+    println!("\n| kind | rounds | losses |\n|---|---:|---:|");
+    let tallies = tallies.into_inner().unwrap_or_default();
+    for (kind, (rounds, losses)) in kinds.iter().zip(&tallies) {
+        println!("| {} | {rounds} | {losses} |", name(*kind));
     }
-    match losses {
+    match tallies.iter().map(|(_, losses)| losses).sum::<u64>() {
         0 => Ok(()),
-        1 => Err("1 round was lost".into()),
-        losses => Err(format!("{losses} rounds were lost").into()),
+        losses => Err(format!("{losses} rounds lost").into()),
     }
+}
+
+fn name(kind: Kind) -> String {
+    kind.to_possible_value()
+        .map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// Returns true if backoff lost, and prints how.
+fn play(kind: Kind, seed: u64, binary: &Path) -> bool {
+    let (story, outcome) = match Round::new(seed, binary) {
+        Ok(mut round) => {
+            let outcome = kind.play(&mut round);
+            (std::mem::take(&mut round.story), outcome)
+        }
+        Err(error) => (Vec::new(), Err(error)),
+    };
+    if let Err(seen) = &outcome {
+        println!("\nlost: attack --kind {} --seed {seed} --rounds 1", name(kind));
+        story.iter().for_each(|line| println!("  {line}"));
+        println!("  seen: {}", seen.to_string().replace('\n', "\n    "));
+    }
+    outcome.is_err()
 }

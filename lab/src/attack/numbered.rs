@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::outcome::{Loss, Outcome, ensure};
 use super::round::Round;
+use crate::Result;
 
-/// Notes its start in `starts`; keeps its input in `in.ATTEMPT`; prints lines; notes in `written` that it has; naps; and
+/// Keeps its input in `in.ATTEMPT`; prints lines; notes in `written` that it has; naps; and
 /// fails, or succeeds from some attempt on. What the shell itself says of signals would get among the lines.
 /// In place of a subshell dash would make a child by vfork(2): a TSTP that stops that before it is another program stops
 /// nobody else, and the shell waits for ever, with backoff and without.
-const SCRIPT: &str = r#"exec 2>>"$0/errors"; a=$BACKOFF_ATTEMPT; echo $a >>"$0/starts"; test -z "$6" || trap "exit 7" $6
+const SCRIPT: &str = r#"exec 2>>"$0/errors"; a=$BACKOFF_ATTEMPT; test -z "$6" || trap "exit 7" $6
 test $5 = - || (exec cat >"$0/in.$a"); i=0; p=$(printf %0$7d 0)
 while test $i -lt $1; do echo "<$a $i $(( (a * 7919 + i * 104729) % 65521 )) $p>"; i=$((i + 1)); done
 echo $a >>"$0/written"; test $a -lt $4 || exit 0; test $2 = 0 || (exec sleep $2); exit $3"#;
 
-/// What a trap of the script exits with.
+/// The exit status of the script's trap.
 pub const TRAPPED: i32 = 7;
 
 #[derive(Clone, Copy)]
@@ -49,29 +49,19 @@ impl Default for Numbered {
 
 impl Numbered {
     pub fn words(&self, round: &Round) -> Vec<String> {
-        let Numbered {
-            lines, nap, code, good, ..
-        } = self;
+        let dir = round.dir().display().to_string();
+        let input = if self.reads { "in" } else { "-" };
+        let [lines, code, good] = [self.lines, self.code as u64, self.good].map(|number| number.to_string());
+        let padding = self.padding.to_string();
         let words = [
-            "--".to_owned(),
-            "sh".into(),
-            "-c".into(),
-            SCRIPT.into(),
-            round.dir().display().to_string(),
-            lines.to_string(),
-            (*nap).into(),
-            code.to_string(),
-            good.to_string(),
-            if self.reads { "in" } else { "-" }.into(),
-            self.trap.into(),
-            self.padding.to_string(),
+            "--", "sh", "-c", SCRIPT, &dir, &lines, self.nap, &code, &good, input, self.trap, &padding,
         ];
-        words.into()
+        words.map(str::to_owned).into()
     }
 
     /// The lines of each attempt in what was printed. All must be whole and in their order, but for the last of an
     /// attempt.
-    pub fn lines_of_attempts(&self, output: &[u8]) -> Outcome<BTreeMap<u64, u64>> {
+    pub fn lines_of_attempts(&self, output: &[u8]) -> Result<BTreeMap<u64, u64>> {
         let text = String::from_utf8_lossy(output).replace('\r', "");
         let mut attempts = BTreeMap::new();
         let mut lines = text.split_inclusive('\n').peekable();
@@ -82,12 +72,12 @@ impl Numbered {
                 break;
             }
             let Some((attempt, number)) = parsed else {
-                return Err(Loss(format!("a line that the command did not print: {line:?}")));
+                return Err(format!("a line that the command did not print: {line:?}").into());
             };
             let expected = attempts.entry(attempt).or_insert(0);
             ensure!(
                 number == *expected,
-                "line {number} of attempt {attempt} in place of {expected}"
+                "line {number} of attempt {attempt}, not {expected}"
             );
             *expected += 1;
         }
@@ -104,59 +94,35 @@ impl Numbered {
     }
 
     /// All that attempts have written has come, once.
-    pub fn expect_stream(&self, round: &Round, output: &[u8]) -> Outcome {
+    pub fn expect_stream(&self, round: &Round, output: &[u8]) -> Result<()> {
         let came = self.lines_of_attempts(output)?;
-        let started = starts(round);
-        for attempt in came.keys() {
-            ensure!(
-                started.contains(attempt),
-                "output of attempt {attempt}, which was not started"
-            );
-        }
         if self.lines > 0 {
             for attempt in written(round) {
-                let lines = came.get(&attempt).copied().unwrap_or(0);
-                ensure!(
-                    lines == self.lines,
-                    "{lines} of the {} lines of attempt {attempt} have come",
-                    self.lines
-                );
+                let (came, all) = (came.get(&attempt).copied().unwrap_or(0), self.lines);
+                ensure!(came == all, "{came} of {all} lines of attempt {attempt}");
             }
         }
         Ok(())
     }
 
     /// Output of one attempt at most, all of it if that is known to have been kept.
-    pub fn expect_final(&self, output: &[u8], whole: bool) -> Outcome {
+    pub fn expect_final(&self, output: &[u8], whole: bool) -> Result<()> {
         let came = self.lines_of_attempts(output)?;
-        ensure!(
-            came.len() <= 1,
-            "the output of {} attempts, where one was asked for",
-            came.len()
-        );
+        ensure!(came.len() <= 1, "output of several attempts: {came:?}");
         let lines = came.values().sum::<u64>();
         ensure!(!whole || lines == self.lines, "{lines} of {} lines", self.lines);
         Ok(())
     }
 }
 
-/// The attempts that have noted their start.
-pub fn starts(round: &Round) -> Vec<u64> {
-    noted(round, "starts")
-}
-
 /// Those that have written all of their output.
 pub fn written(round: &Round) -> Vec<u64> {
-    noted(round, "written")
-}
-
-fn noted(round: &Round, name: &str) -> Vec<u64> {
-    let text = fs::read_to_string(round.dir().join(name)).unwrap_or_default();
+    let text = fs::read_to_string(round.dir().join("written")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
 /// Each attempt that got that far has read all of the input.
-pub fn expect_input(round: &Round, input: &[u8]) -> Outcome {
+pub fn expect_input(round: &Round, input: &[u8]) -> Result<()> {
     for attempt in written(round) {
         let read = fs::read(round.dir().join(format!("in.{attempt}"))).unwrap_or_default();
         ensure!(

@@ -1,6 +1,8 @@
-//! One round: its directory, its randomness, and the runs of backoff in it.
+//! One round: its directory, its random choices, the runs of backoff in it, and the processes that they start.
 
-use std::io::{self, Read, Write};
+use std::fmt;
+use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -13,42 +15,44 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
 
-use super::marked;
-use super::outcome::{Outcome, ensure};
-use crate::child;
+use crate::Result;
 
 /// No run may take longer: all of them have little to do.
-pub const PATIENCE: Duration = Duration::from_secs(20);
-/// What a run has started may take so long to go after it.
-const AFTERMATH: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The processes of a run may end this much later than the run.
+const GRACE: Duration = Duration::from_secs(5);
+/// A variable in the environment of all processes of a round.
+const MARK: &str = "LAB_ATTACK";
+
+/// Returns an error unless a condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($what:tt)+) => {
+        if !$holds {
+            return Err(format!($($what)+).into());
+        }
+    };
+}
 
 pub struct Round {
     pub rng: Xoshiro256PlusPlus,
-    pub binary: String,
-    pub runs: u64,
-    /// What was done, for whoever looks into a loss.
+    /// The steps of the round, which are printed if it is lost.
     pub story: Vec<String>,
+    binary: String,
     dir: TempDir,
 }
 
 impl Round {
-    pub fn new(seed: u64, binary: &str) -> io::Result<Round> {
+    pub fn new(seed: u64, binary: &Path) -> Result<Round> {
         Ok(Round {
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            binary: binary.to_owned(),
-            runs: 0,
             story: Vec::new(),
+            binary: binary.display().to_string(),
             dir: tempfile::Builder::new().prefix("attack-").tempdir()?,
         })
     }
 
     pub fn dir(&self) -> &Path {
         self.dir.path()
-    }
-
-    /// A path in the directory, as text.
-    pub fn path(&self, name: &str) -> String {
-        self.dir().join(name).display().to_string()
     }
 
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
@@ -59,93 +63,78 @@ impl Round {
         self.rng.random_bool(probability)
     }
 
-    /// Words of options, `DIR` being the directory.
-    pub fn options(&self, options: &str) -> Vec<String> {
+    /// Waits for a random time of at most this many microseconds.
+    pub fn pause(&mut self, most: u64) {
+        sleep(Duration::from_micros(self.rng.random_range(0..=most)));
+    }
+
+    /// Starts backoff in a session of its own, without a terminal. `before` are the words before backoff, `options` those
+    /// after it; in both, `DIR` is the directory of the round.
+    pub fn start(
+        &mut self,
+        before: &str,
+        options: &str,
+        command: Vec<String>,
+        input: Option<Vec<u8>>,
+    ) -> Result<Started> {
         let dir = self.dir().display().to_string();
-        options
-            .split_whitespace()
-            .map(|word| word.replace("DIR", &dir))
-            .collect()
-    }
-
-    /// backoff in a session of its own, without a terminal.
-    pub fn backoff(&self, words: &[String]) -> Command {
-        let mut command = self.command("setsid");
-        command.arg(&self.binary).args(words);
-        command
-    }
-
-    /// Any program, marked as this round's.
-    pub fn command(&self, program: &str) -> Command {
-        let mut command = child::command(program);
-        command
+        let split = |words: &str| -> Vec<String> {
+            let words = words.split_whitespace();
+            words.map(|word| word.replace("DIR", &dir)).collect()
+        };
+        let words = [split(before), vec![self.binary.clone()], split(options), command].concat();
+        self.story.push(format!("{words:?}"));
+        let mut line = Command::new("setsid");
+        line.args(words)
             .env("BACKOFF_NO_CONFIG", "1")
-            .env(marked::VARIABLE, self.dir())
+            .env(MARK, self.dir())
             .env("TMPDIR", self.dir())
-            // What takes the place of a hostile server is not this machine's own.
-            .env("XDG_STATE_HOME", self.dir().join("state"))
+            .env("LC_ALL", "C")
             .current_dir(self.dir())
+            .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        command
-    }
-
-    pub fn start(&mut self, command: &mut Command, input: Option<Vec<u8>>) -> Outcome<Started> {
-        self.runs += 1;
-        if input.is_some() {
-            command.stdin(Stdio::piped());
-        }
-        let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
-        let program = command.get_program().to_string_lossy().into_owned();
-        let line: Vec<String> = std::iter::once(program)
-            .chain(words)
-            .map(|word| quoted(&word))
-            .collect();
-        self.story.push(line.join(" "));
-        let mut child = command.spawn()?;
+        let mut child = line.spawn()?;
         let feeder = child.stdin.take().zip(input);
-        let feeder = feeder.map(|(mut pipe, bytes)| {
-            // Nobody has to read it.
-            thread::spawn(move || drop(pipe.write_all(&bytes)))
-        });
+        // The command need not read all of it.
+        feeder.map(|(mut pipe, bytes)| thread::spawn(move || drop(pipe.write_all(&bytes))));
         Ok(Started {
             stdout: child.stdout.take().map(read_all),
             stderr: child.stderr.take().map(read_all),
-            feeder,
             child,
             began: Instant::now(),
         })
     }
 
-    /// Starts it and waits for the end.
-    pub fn run(&mut self, command: &mut Command, input: Option<Vec<u8>>) -> Outcome<Shown> {
-        let started = self.start(command, input)?;
-        started.end(self)
+    /// The processes of the round that run or are stopped. A zombie has no environment.
+    fn processes(&self) -> Vec<i32> {
+        let mark = format!("{MARK}={}", self.dir().display()).into_bytes();
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut numbers: Vec<i32> = entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
+        numbers.retain(|number| {
+            let environ = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+            environ.split(|byte| *byte == 0).any(|entry| entry == mark)
+        });
+        numbers
     }
 
-    /// A pause of up to so many microseconds.
-    pub fn pause(&mut self, most: u64) {
-        sleep(Duration::from_micros(self.rng.random_range(0..=most)));
+    fn kill_all(&self) {
+        // Repeated for processes that are just being started.
+        for _ in 0..3 {
+            for number in self.processes() {
+                let _ = kill(Pid::from_raw(number), Signal::SIGKILL);
+            }
+            sleep(Duration::from_millis(5));
+        }
     }
 }
 
 impl Drop for Round {
     fn drop(&mut self) {
-        marked::kill_all(self.dir());
+        self.kill_all();
     }
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    let word: String = if word.len() > 1500 {
-        "...".into()
-    } else {
-        word.replace('\'', r"'\''")
-    };
-    format!("'{word}'")
 }
 
 fn read_all(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
@@ -161,80 +150,68 @@ pub struct Started {
     began: Instant,
     stdout: Option<JoinHandle<Vec<u8>>>,
     stderr: Option<JoinHandle<Vec<u8>>>,
-    feeder: Option<JoinHandle<()>>,
 }
 
 impl Started {
-    pub fn pid(&self) -> i32 {
-        self.child.id() as i32
+    /// Sends a signal to backoff or its group; returns true if it arrived. The number is backoff's own, because nobody has
+    /// reaped it.
+    pub fn signal(&self, signal: Signal, group: bool) -> bool {
+        let pid = self.child.id() as i32;
+        kill(Pid::from_raw(if group { -pid } else { pid }), signal).is_ok()
     }
 
-    /// It cannot have been reaped yet, so that the number is its own. Whether there was anybody.
-    pub fn signal(&self, signal: i32, group: bool) -> bool {
-        let pid = if group { -self.pid() } else { self.pid() };
-        // nix has no names for real-time signals.
-        match Signal::try_from(signal) {
-            Ok(signal) => kill(Pid::from_raw(pid), signal).is_ok(),
-            Err(_) => {
-                let mut command = Command::new("kill");
-                command.args([format!("-{signal}"), "--".into(), pid.to_string()]);
-                command
-                    .stderr(Stdio::null())
-                    .status()
-                    .is_ok_and(|status| status.success())
-            }
-        }
-    }
-
-    /// Waits for the end, which has to come, with nothing left behind. What stops is continued, as a shell's user
-    /// would do.
-    pub fn end(mut self, round: &Round) -> Outcome<Shown> {
+    /// Waits for the end, and fails if it does not come, or if processes are left. Continues backoff if it has stopped, as
+    /// the user of a shell would.
+    pub fn end(mut self, round: &Round) -> Result<Shown> {
         let mut ended = None;
         while ended.is_none() && self.began.elapsed() < PATIENCE {
             sleep(Duration::from_millis(1));
-            if marked::is_stopped(self.pid()) {
-                self.signal(Signal::SIGCONT as i32, false);
+            if facts(self.child.id() as i32).starts_with('T') {
+                self.signal(Signal::SIGCONT, false);
             }
             ended = self.child.try_wait()?;
         }
-        let took = self.began.elapsed();
-        let left = match ended {
-            Some(_) => marked::left(round.dir(), AFTERMATH),
-            None => marked::processes(round.dir()),
-        };
-        let described = marked::described(&left);
-        if !left.is_empty() {
-            marked::kill_all(round.dir());
+        let end = Instant::now();
+        let mut left = round.processes();
+        while ended.is_some() && !left.is_empty() && end.elapsed() < GRACE {
+            sleep(Duration::from_millis(2));
+            left = round.processes();
         }
-        let status = self.child.wait()?;
+        let described: Vec<String> = left
+            .iter()
+            .map(|number| format!("{number}: {}", facts(*number)))
+            .collect();
+        if !left.is_empty() {
+            round.kill_all();
+        }
+        let bytes =
+            |reader: Option<JoinHandle<Vec<u8>>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
         let shown = Shown {
+            status: self.child.wait()?,
             stdout: bytes(self.stdout),
             stderr: String::from_utf8_lossy(&bytes(self.stderr)).into_owned(),
-            status,
-            took,
         };
-        drop(self.feeder.map(JoinHandle::join));
-        ensure!(ended.is_some(), "it hangs: {described}\n{shown}");
-        ensure!(left.is_empty(), "left behind: {described}\n{shown}");
-        ensure!(
-            !["internal error", "panicked"]
-                .iter()
-                .any(|words| shown.stderr.contains(words)),
-            "a panic\n{shown}"
-        );
+        ensure!(ended.is_some(), "it hangs: {described:?}\n{shown}");
+        ensure!(left.is_empty(), "left behind: {described:?}\n{shown}");
+        let panicked = ["internal error", "panicked"]
+            .iter()
+            .any(|words| shown.stderr.contains(words));
+        ensure!(!panicked, "a panic\n{shown}");
         Ok(shown)
     }
 }
 
-fn bytes(reader: Option<JoinHandle<Vec<u8>>>) -> Vec<u8> {
-    reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+/// The state of a process and what follows it in `/proc/PID/stat`.
+fn facts(number: i32) -> String {
+    let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .map_or_else(String::new, |(_, facts)| facts.chars().take(20).collect())
 }
 
 pub struct Shown {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     pub stderr: String,
-    pub took: Duration,
 }
 
 impl Shown {
@@ -247,16 +224,10 @@ impl Shown {
     }
 }
 
-impl std::fmt::Display for Shown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tail = |bytes: &[u8]| bytes[bytes.len().saturating_sub(300)..].escape_ascii().to_string();
-        write!(
-            f,
-            "{}, after {:.3} s\noutput: ...{}\nerrors: ...{}",
-            self.status,
-            self.took.as_secs_f64(),
-            tail(&self.stdout),
-            tail(self.stderr.as_bytes())
-        )
+        let (output, errors) = (tail(&self.stdout), tail(self.stderr.as_bytes()));
+        write!(f, "{}\noutput: ...{output}\nerrors: ...{errors}", self.status)
     }
 }

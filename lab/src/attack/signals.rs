@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use nix::libc;
+use nix::sys::signal::Signal::{
+    self, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGUSR1, SIGWINCH,
+};
 use rand::RngExt;
 use serde_json::Value;
 
 use super::numbered::{Numbered, TRAPPED, expect_input};
-use super::outcome::{Loss, Outcome, ensure};
 use super::round::{Round, Shown};
+use crate::Result;
 
 const SCENES: &[&str] = &[
     "",
@@ -27,30 +29,11 @@ const SCENES: &[&str] = &[
     "--report DIR/report --log-file DIR/log --log-format json -v",
 ];
 
-const SIGNALS: &[i32] = &[
-    libc::SIGTERM,
-    libc::SIGINT,
-    libc::SIGHUP,
-    libc::SIGQUIT,
-    libc::SIGTSTP,
-    libc::SIGTSTP,
-    libc::SIGTTIN,
-    libc::SIGCONT,
-    libc::SIGCONT,
-    libc::SIGUSR1,
-    libc::SIGWINCH,
-    libc::SIGCHLD,
-    35,
-    64,
+const SIGNALS: &[Signal] = &[
+    SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTSTP, SIGTTIN, SIGCONT, SIGCONT, SIGUSR1, SIGWINCH, SIGCHLD,
 ];
 
-/// What a run may end as.
-struct Allowed {
-    signals: BTreeSet<i32>,
-    codes: Vec<i32>,
-}
-
-pub fn play(round: &mut Round) -> Outcome {
+pub fn play(round: &mut Round) -> Result<()> {
     let options = round.pick(SCENES);
     let command = Numbered {
         lines: round.pick(&[0, 3, 40]),
@@ -63,38 +46,35 @@ pub fn play(round: &mut Round) -> Outcome {
     };
     let input = command.reads.then(|| vec![b'i'; round.pick(&[10, 5_000, 200_000])]);
     let attempts = round.pick(&["3", "unlimited"]);
-    let mut words = round.options(&format!("-n {attempts} -b 1ms -m 3ms {options}"));
-    words.extend(command.words(round));
-    let mut line = round.backoff(&words);
-    let run = round.start(&mut line, input.clone())?;
+    let line = format!("-n {attempts} -b 1ms -m 3ms {options}");
+    let run = round.start("", &line, command.words(round), input.clone())?;
     round.pause(8_000);
 
-    let mut allowed = Allowed {
-        signals: BTreeSet::from([libc::SIGTERM]),
-        codes: vec![command.code, 0],
-    };
-    // A command that is asked to end in an orderly way; a bound; KILL after the bound, or after what was passed on.
-    allowed.codes.extend((!command.trap.is_empty()).then_some(TRAPPED));
+    // The statuses that the run may have. KILL comes after the limit, or after a forwarded signal.
+    let mut signals = BTreeSet::from([SIGTERM]);
+    let mut codes = vec![command.code, 0];
+    codes.extend((!command.trap.is_empty()).then_some(TRAPPED));
     if options.contains("-k") {
-        allowed.codes.push(124);
-        allowed.signals.insert(libc::SIGKILL);
+        codes.push(124);
+        signals.insert(SIGKILL);
     }
     for _ in 0..round.rng.random_range(0..12) {
         let (signal, group) = (round.pick(SIGNALS), round.is(0.3));
         if run.signal(signal, group) {
-            round
-                .story
-                .push(format!("signal {signal}{}", if group { " to its group" } else { "" }));
-            allowed.signals.insert(signal);
+            round.story.push(format!("signal {signal}, to the group: {group}"));
+            signals.insert(signal);
         }
         round.pause(4_000);
     }
     round.pause(15_000);
-    round.story.push("TERM, CONT".into());
-    run.signal(libc::SIGTERM, false);
-    run.signal(libc::SIGCONT, false);
+    run.signal(SIGTERM, false);
+    run.signal(SIGCONT, false);
     let shown = run.end(round)?;
-    judge(&allowed, &shown)?;
+    let is_allowed = match (shown.code(), shown.signal()) {
+        (Some(code), _) => codes.contains(&code),
+        (None, signal) => signals.iter().any(|allowed| signal == Some(*allowed as i32)),
+    };
+    ensure!(is_allowed, "an unexplained status\n{shown}");
     if options.contains("final") {
         command.expect_final(&shown.stdout, false)?;
     } else {
@@ -106,20 +86,10 @@ pub fn play(round: &mut Round) -> Outcome {
     expect_whole_files(round, Some(&shown))
 }
 
-fn judge(allowed: &Allowed, shown: &Shown) -> Outcome {
-    let is_allowed = match (shown.code(), shown.signal()) {
-        (Some(code), _) => allowed.codes.contains(&code),
-        (None, Some(signal)) => allowed.signals.contains(&signal),
-        _ => false,
-    };
-    ensure!(is_allowed, "a status that nothing explains\n{shown}");
-    Ok(())
-}
-
-/// A report and a log, if there are any; with the status, if the run was not killed.
-pub fn expect_whole_files(round: &Round, shown: Option<&Shown>) -> Outcome {
+/// Fails unless report and log, if there are any, are whole, and the report has the status of a run that was not killed.
+pub fn expect_whole_files(round: &Round, shown: Option<&Shown>) -> Result<()> {
     if let Ok(text) = fs::read_to_string(round.dir().join("report")) {
-        let report: Value = serde_json::from_str(&text).map_err(|_| Loss(format!("half a report: {text:?}")))?;
+        let report: Value = serde_json::from_str(&text).map_err(|_| format!("half a report: {text:?}"))?;
         if let Some(shown) = shown {
             let status = shown.code().or(shown.signal().map(|signal| 128 + signal));
             let said = &report["exit_status"];

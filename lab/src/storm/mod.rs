@@ -22,7 +22,7 @@ pub struct Options {
     #[arg(value_name = "OUT-DIR")]
     out_dir: PathBuf,
 
-    /// Leave out the storms of a million clients and the overloads after an outage, which take two minutes
+    /// Leave out the storms of a million clients, which take a minute
     #[arg(long)]
     quick: bool,
 }
@@ -34,19 +34,8 @@ pub fn run(options: &Options) -> Result<()> {
     figures::load(into)?;
     if !options.quick {
         figures::storm(into)?;
-        figures::recovery(into)?;
     }
     figures::caps(into)?;
-    if let Some(peak) = peak_memory() {
-        println!("\nmost memory that this program held at once: {peak}");
-    }
     println!("CSV files and plots are in {}", into.display());
     Ok(())
-}
-
-/// Where the system tells it (Linux).
-fn peak_memory() -> Option<String> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().to_owned())
 }

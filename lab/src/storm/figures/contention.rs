@@ -11,7 +11,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::{SEED, line};
 use crate::Result;
 use crate::plots::{Line, Plot, Scale};
-use crate::storm::sim::contention::{Contention, MeanCost, Network, strategies};
+use crate::storm::sim::contention::{Contention, MeanCost, strategies};
 
 /// As many as were published.
 const RUNS: u32 = 100;
@@ -44,8 +44,7 @@ pub fn contention(into: &Path) -> Result<()> {
 }
 
 fn mean(clients: u32, delays: &Delays) -> MeanCost {
-    let network = Network::PUBLISHED;
-    Contention { clients, network }.mean::<Xoshiro256PlusPlus>(delays, RUNS, SEED)
+    Contention { clients }.mean::<Xoshiro256PlusPlus>(delays, RUNS, SEED)
 }
 
 fn plot(into: &Path, calls: &[Line], times: &[Line]) -> Result<()> {

@@ -3,15 +3,11 @@
 mod caps;
 mod contention;
 mod load;
-mod recovery;
 mod storm;
 
 pub use caps::caps;
 pub use contention::contention;
 pub use load::load;
-pub use recovery::recovery;
-#[cfg(test)]
-pub use recovery::ways;
 pub use storm::storm;
 
 use plotters::prelude::{BLACK, RGBColor};
@@ -41,5 +37,9 @@ fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
         ("capacity", plots::GREY),
     ];
     let known = colours.iter().find(|(start, _)| name.starts_with(start));
-    Line::new(name, known.map_or(BLACK, |(_, colour)| *colour), points)
+    Line {
+        name: name.to_owned(),
+        colour: known.map_or(BLACK, |(_, colour)| *colour),
+        points,
+    }
 }

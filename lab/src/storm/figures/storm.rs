@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use backoff_cli::policy::budget::Terms;
 use backoff_cli::policy::delay::Delays;
@@ -12,6 +12,7 @@ use plotters::prelude::SeriesLabelPosition;
 use super::{PLOTTED, SEED, line, seeded};
 use crate::Result;
 use crate::plots::{Line, Plot, Scale};
+use crate::storm::sim::spread::Spread;
 use crate::storm::sim::storm::{Storm, default_waits, jitters};
 
 const MILLION: u32 = 1_000_000;
@@ -37,21 +38,11 @@ pub fn storm(into: &Path) -> Result<()> {
          served,denied,served_after_mean_s,served_after_sd_s,four_waits_mean_s,four_waits_sd_s\n",
     );
     let mut peaks = jitters().map(|(name, _)| line(name, Vec::new()));
-    let mut million = Duration::ZERO;
     for clients in CLIENTS {
         for (budget, said) in BUDGETS {
-            let began = Instant::now();
             table(clients, budget, said, &mut csv, &mut peaks)?;
-            if clients == MILLION {
-                million += began.elapsed();
-            }
         }
     }
-    println!(
-        "\na million clients, {} storms: {:.1} s",
-        BUDGETS.len() * peaks.len(),
-        million.as_secs_f64()
-    );
     fs::write(into.join("storm.csv"), csv)?;
     defaults(into)?;
     let plotted: Vec<Line> = peaks
@@ -104,19 +95,19 @@ fn table(clients: u32, budget: Option<Terms>, said: &str, csv: &mut String, peak
     println!("\n{clients} clients, budget {said}, runs: {runs}\n");
     println!(
         "| jitter | peak of retries | 1 s to 5 s | from 5 s | drained in s | calls per client | denied \
-         | four waits in s | took in s |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+         | four waits in s |\n|---|---:|---:|---:|---:|---:|---:|---:|"
     );
     let storm = Storm {
         budget,
         ..Storm::of(clients)
     };
     for ((name, delays), line) in jitters().iter().zip(peaks) {
-        let began = Instant::now();
         let row = Row::measure(&storm, delays, runs);
-        println!("| {name} | {} | {:.2} |", row.cells(), began.elapsed().as_secs_f64());
-        writeln!(csv, "{clients},{name},{said},{runs},{}", row.csv())?;
+        let (cells, columns) = row.texts();
+        println!("| {name} | {cells} |");
+        writeln!(csv, "{clients},{name},{said},{runs},{columns}")?;
         if budget.is_none() {
-            line.points.push((f64::from(clients), row.peak));
+            line.points.push((f64::from(clients), row.peaks[1]));
         }
     }
     Ok(())
@@ -126,16 +117,16 @@ fn table(clients: u32, budget: Option<Terms>, said: &str, csv: &mut String, peak
 #[derive(Default)]
 struct Row {
     calls_per_client: f64,
-    retry_peak: f64,
-    peak: f64,
-    recovery_peak: f64,
+    /// The most calls in a slot: of the retries, from 1 s to 5 s, and from 5 s on.
+    peaks: [f64; 3],
     /// In seconds, as all times here; none if a run did not drain.
     drained: Option<f64>,
+    /// The shares of the clients.
     served: f64,
     denied: f64,
-    /// Mean and standard deviation, as of the waits.
-    served_after: (f64, f64),
-    waits: (f64, f64),
+    /// Mean and standard deviation.
+    served_after: [f64; 2],
+    waits: [f64; 2],
 }
 
 impl Row {
@@ -146,58 +137,47 @@ impl Row {
         };
         let clients = f64::from(storm.clients);
         let weight = 1.0 / f64::from(runs);
+        let spread = |sum: &mut [f64; 2], spread: &Spread| {
+            sum[0] += weight * spread.mean().as_secs_f64();
+            sum[1] += weight * spread.deviation().as_secs_f64();
+        };
         for i in 0..runs {
             let course = storm.run(delays, &mut seeded(SEED + u64::from(i)));
             sum.calls_per_client += weight * course.calls() as f64 / clients;
-            sum.retry_peak += weight * f64::from(course.peak(storm.within, Duration::MAX));
-            sum.peak += weight * f64::from(course.peak(AFTER_THE_FIRST_WAVE, storm.outage));
-            sum.recovery_peak += weight * f64::from(course.peak(storm.outage, Duration::MAX));
+            let (up, end) = (storm.outage, Duration::MAX);
+            let stretches = [(storm.within, end), (AFTER_THE_FIRST_WAVE, up), (up, end)];
+            for (peak, (from, until)) in sum.peaks.iter_mut().zip(stretches) {
+                *peak += weight * f64::from(course.peak(from, until));
+            }
             let drained = course.drained.map(|time| weight * time.as_secs_f64());
             sum.drained = sum.drained.zip(drained).map(|(a, b)| a + b);
             sum.served += weight * course.served.count() as f64 / clients;
             sum.denied += weight * course.denied as f64 / clients;
-            sum.served_after.0 += weight * course.served.mean().as_secs_f64();
-            sum.served_after.1 += weight * course.served.deviation().as_secs_f64();
-            sum.waits.0 += weight * course.waits.mean().as_secs_f64();
-            sum.waits.1 += weight * course.waits.deviation().as_secs_f64();
+            spread(&mut sum.served_after, &course.served);
+            spread(&mut sum.waits, &course.waits);
         }
         sum
     }
 
-    fn drained(&self) -> String {
-        self.drained.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"))
-    }
-
-    /// Those of the table between the name and the time that it took.
-    fn cells(&self) -> String {
-        format!(
-            "{:.1} | {:.1} | {:.1} | {} | {:.2} | {:.0}% | {:.2} ± {:.2}",
-            self.retry_peak,
-            self.peak,
-            self.recovery_peak,
-            self.drained(),
-            self.calls_per_client,
-            100.0 * self.denied,
-            self.waits.0,
-            self.waits.1
-        )
-    }
-
-    /// The columns of the CSV file from `calls_per_client` on.
-    fn csv(&self) -> String {
-        format!(
-            "{:.3},{:.2},{:.2},{:.2},{},{:.4},{:.4},{:.3},{:.3},{:.3},{:.3}",
-            self.calls_per_client,
-            self.retry_peak,
-            self.peak,
-            self.recovery_peak,
-            self.drained(),
-            self.served,
-            self.denied,
-            self.served_after.0,
-            self.served_after.1,
-            self.waits.0,
-            self.waits.1
-        )
+    /// The cells of the table, and the columns of the CSV file from `calls_per_client` on.
+    fn texts(&self) -> (String, String) {
+        let Row {
+            calls_per_client,
+            peaks,
+            served,
+            denied,
+            ..
+        } = self;
+        let ([retries, outage, back], [served_mean, served_sd], [mean, sd]) = (peaks, self.served_after, self.waits);
+        let drained = self.drained.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"));
+        let cells = format!(
+            "{retries:.1} | {outage:.1} | {back:.1} | {drained} | {calls_per_client:.2} | {:.0}% | {mean:.2} ± {sd:.2}",
+            100.0 * denied
+        );
+        let csv = format!(
+            "{calls_per_client:.3},{retries:.2},{outage:.2},{back:.2},{drained},{served:.4},{denied:.4},\
+             {served_mean:.3},{served_sd:.3},{mean:.3},{sd:.3}"
+        );
+        (cells, csv)
     }
 }

@@ -21,29 +21,12 @@ use super::answer::{Answer, UNLIMITED};
 use super::events::Queue;
 use super::spread::seconds;
 
-/// How long a message takes: |normal(mean, deviation)|.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    /// Before the absolute value is taken.
-    pub mean: Duration,
-    /// The standard deviation.
-    pub deviation: Duration,
-}
-
-impl Network {
-    /// The article's: 10 ms, 2 ms.
-    pub const PUBLISHED: Network = Network {
-        mean: Duration::from_millis(10),
-        deviation: Duration::from_millis(2),
-    };
-
-    /// Draws the time of one message (Box and Muller, 1958).
-    pub fn delay(&self, rng: &mut impl Rng) -> Duration {
-        // 1 - u is in (0, 1], so that the logarithm is finite.
-        let (u, v): (f64, f64) = (rng.random(), rng.random());
-        let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
-        seconds((self.mean.as_secs_f64() + self.deviation.as_secs_f64() * normal).abs())
-    }
+/// Draws the time of one message: |normal(10 ms, 2 ms)| (Box and Muller, 1958).
+fn message(rng: &mut impl Rng) -> Duration {
+    // 1 - u is in (0, 1], so that the logarithm is finite.
+    let (u, v): (f64, f64) = (rng.random(), rng.random());
+    let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
+    seconds((0.010 + 0.002 * normal).abs())
 }
 
 /// The experiment.
@@ -51,8 +34,6 @@ impl Network {
 pub struct Contention {
     /// How many want to update the row.
     pub clients: u32,
-    /// Between them and the row.
-    pub network: Network,
 }
 
 /// What one run took.
@@ -88,27 +69,27 @@ impl Contention {
         let mut clients: Vec<_> = (0..self.clients)
             .map(|_| Session::new(&UNLIMITED, delays, &[]))
             .collect();
-        let mut queue = Queue::new(self.network.mean);
+        let mut queue = Queue::new(Duration::from_millis(10));
         for client in 0..clients.len() {
-            queue.add(self.network.delay(rng), (client, Request::Read));
+            queue.add(message(rng), (client, Request::Read));
         }
         let mut version = 0;
         let mut cost = Cost::default();
         while let Some((now, (client, request))) = queue.take() {
             let Request::Write(seen) = request else {
                 // The version goes back to the client, whose write comes at once.
-                let there = now + self.network.delay(rng) + self.network.delay(rng);
+                let there = now + message(rng) + message(rng);
                 queue.add(there, (client, Request::Write(version)));
                 continue;
             };
             cost.calls += 1;
             let answer = if seen == version { &yes } else { &not_now };
             version += u64::from(seen == version);
-            let learned = now + self.network.delay(rng);
+            let learned = now + message(rng);
             match clients[client].next(&answer.outcome, &answer.verdict, learned, rng) {
                 Decision::Stop(_) => cost.time = cost.time.max(learned),
                 Decision::Retry(wait) | Decision::Confirm(wait) => {
-                    let again = learned + self.network.delay(rng);
+                    let again = learned + message(rng);
                     queue.add(again.saturating_add(wait), (client, Request::Read));
                 }
             }

@@ -5,6 +5,5 @@ mod answer;
 pub mod cap;
 pub mod contention;
 pub mod events;
-pub mod recovery;
 pub mod spread;
 pub mod storm;

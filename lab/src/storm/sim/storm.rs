@@ -49,7 +49,7 @@ pub struct Storm {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
     /// Calls per [`SLOT`], the first slot beginning at 0. At most as long as the horizon.
     pub load: Vec<u32>,
@@ -127,13 +127,8 @@ impl Storm {
         let (yes, not_now) = (Answer::yes(), Answer::not_now());
         let mut ledger = Ledger::default();
         let mut course = Course {
-            load: Vec::new(),
-            drained: None,
-            served: Spread::default(),
-            denied: 0,
-            gave_up: 0,
             left: u64::from(self.clients),
-            waits: Spread::default(),
+            ..Course::default()
         };
         let mut clients = Vec::with_capacity(self.clients as usize);
         let mut queue = Queue::new(SLOT);

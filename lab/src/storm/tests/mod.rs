@@ -3,7 +3,6 @@
 mod cap;
 mod contention;
 mod naive;
-mod recovery;
 mod storm;
 
 use std::time::Duration;

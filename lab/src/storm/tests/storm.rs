@@ -126,14 +126,3 @@ fn a_budget_ends_the_storm_and_serves_nobody() {
         assert!((100..=122).contains(&retries), "{jitter}: {retries}");
     }
 }
-
-#[test]
-fn a_seed_decides_everything() {
-    let (once, again, other) = (
-        run(&Storm::of(300), "full", 5),
-        run(&Storm::of(300), "full", 5),
-        run(&Storm::of(300), "full", 6),
-    );
-    assert_eq!(once, again);
-    assert_ne!(once, other);
-}
