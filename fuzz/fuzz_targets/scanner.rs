@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use backoff_cli::search::pattern::Pattern;
-use backoff_cli::search::patterns::Patterns;
-use backoff_cli::search::scanner::Scanner;
+use backoff_cli::search::scanner::{Patterns, Scanner};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
@@ -19,27 +18,25 @@ fuzz_target!(|input: &[u8]| {
     };
     let (text, stream) = (&input[..cut], &input[cut + 1..]);
     let Ok(text) = std::str::from_utf8(text) else { return };
-    let naive = regex::bytes::Regex::new(text);
-    let pattern = match Pattern::compile(text) {
+    let naive = |unicode| regex::bytes::RegexBuilder::new(text).unicode(unicode).build();
+    let pattern = match Pattern::parse(text) {
+        // More is an error before a start.
+        Ok(pattern) if pattern.places() > 5_000 => return,
         Ok(pattern) => pattern,
         Err(error) => {
             assert!(!error.contains('\n'), "{error:?}");
             return;
         }
     };
-    // The limits on the size need not meet at the same byte.
-    let Ok(naive) = naive else { return };
+    // It has a limit on the size.
+    let Ok(naive) = naive(!text.is_ascii()).or_else(|_| naive(true)) else { return };
     let expected = stream.split_inclusive(|&byte| byte == b'\n').find_map(|line| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         Some(naive.find(line)?.as_bytes().to_vec())
     });
 
-    let set = Arc::new(Patterns::new(vec![pattern]));
-    let mut scanner = Scanner::new(Arc::clone(&set));
-    if size % 2 == 1 {
-        scanner.expect_much();
-    }
+    let mut scanner = Scanner::new(Arc::new(Patterns::new(vec![pattern], Vec::new())));
     let mut all = Vec::new();
     let mut found = |_, text: &[u8]| all.push(text.to_vec());
     for piece in stream.chunks(usize::from(size).max(1)) {

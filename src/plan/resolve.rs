@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::assemble::{Outer, plan};
 use super::layers::Layers;
 use super::program::wrapped_program;
-use super::{effective, remarks, rules, waits};
+use super::{effective, remarks, waits};
 use crate::budget::client::Store;
 use crate::cli::words::Document;
 use crate::config::layer::Policy;
@@ -62,7 +62,6 @@ pub(crate) fn resolve(
         .as_ref()
         .map_or_else(Vec::new, |_| wrapped_program(command));
     let (mut plan, store) = plan(&settings, &layers, command, &words, Outer::from(variables))?;
-    rules::build_patterns(&settings, &layers, &plan.streams.patterns)?;
     // The outermost run has said it for those within.
     if plan.nesting.depth == 1 || plan.output.verbosity >= 1 {
         plan.warnings = remarks::misspelt(variables);
@@ -111,7 +110,7 @@ fn chosen(layers: [Option<&Settings>; 2], config: &Config) -> Result<Option<Rc<P
 }
 
 /// Judges all that a configuration file says, also what is not used now: a mistake must not wait for the night in
-/// which its policy is chosen. Only that a regular expression is too large is not found here; that takes long.
+/// which its policy is chosen.
 fn check(config: &Config) -> Result<(), UsageError> {
     let defaults = defaults(config);
     let judge = |policy: Option<Rc<Policy>>| {

@@ -15,8 +15,8 @@ use crate::config::sourced::{Sourced, UsageError, value};
 use crate::policy::classifier::{ClassRule, Classifier, Rule};
 use crate::policy::session::FailureClass;
 use crate::policy::sets::CodeSet;
-use crate::search::pattern::{MAY_WAIT, Pattern};
-use crate::search::patterns::{LARGEST_SET, MOST_PATTERNS, Patterns as Compiled};
+use crate::search::pattern::Pattern;
+use crate::search::scanner::MOST_PLACES;
 
 /// What is looked for so far.
 #[derive(Default)]
@@ -46,12 +46,7 @@ pub(super) fn classifier(
     let mut rules = of_options(settings, &mut patterns);
     add_presets(settings, words, idempotence, &mut patterns, &mut rules);
     let classes = of_policy(layers, &mut patterns);
-    if patterns.0.len() > MOST_PATTERNS {
-        let problem = format!(
-            "makes more than {MOST_PATTERNS} regular expressions to look for; try several in one: 'refused|reset'"
-        );
-        return Err(wrong(settings, layers, patterns.0.len(), MOST_PATTERNS, &problem));
-    }
+    check_places(settings, layers, &patterns.0)?;
     let classifier = Classifier {
         success_exit: codes(&settings.success_exit).unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT)),
         success_match,
@@ -124,7 +119,7 @@ fn add_presets(
         rules.reserve(preset.rows.len());
         patterns.0.reserve(preset.rows.len());
         for row in &preset.rows {
-            let pattern = row.text.map(|text| patterns.add(Pattern::known(text, row.words)));
+            let pattern = row.text.map(|text| patterns.add(Pattern::known(text)));
             rules.push(Rule {
                 stops: match row.verdict {
                     RowVerdict::Stop => true,
@@ -184,35 +179,21 @@ fn class(layers: &Layers<'_>, rule: &PolicyRule) -> Result<FailureClass, UsageEr
     })
 }
 
-/// Builds what the patterns that were asked for take to be looked for, where some may be too large, or all together. That is
-/// most of the work: those of presets, and others that are surely within the limits, are built when there is output.
-pub(super) fn build_patterns(settings: &Settings, layers: &Layers<'_>, patterns: &Compiled) -> Result<(), UsageError> {
-    let patterns = patterns.as_slice();
+/// Returns an error about the pattern that makes all of them together too large to be searched for soon.
+fn check_places(settings: &Settings, layers: &Layers<'_>, patterns: &[Pattern]) -> Result<(), UsageError> {
     if !patterns.is_empty() {
-        // Building needs hash maps. That there are no random numbers to seed them must be found before the start, too.
+        // Engines need hash maps: if there are no random numbers to seed them, that is an error before the start.
         let _ = RandomState::new();
     }
-    let of_rules = layers.rules().iter().map(|rule| rule.patterns.len()).sum::<usize>();
-    let presets = of_options_in_order(settings).count()..patterns.len() - of_rules;
-    let own = || {
-        patterns
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| !presets.contains(index))
-    };
-    let most = own().fold(0, |sum: usize, (_, pattern)| sum.saturating_add(pattern.most_size()));
-    let mut size = 0;
-    for (index, pattern) in own() {
-        if most <= LARGEST_SET && pattern.most_size() <= MAY_WAIT {
-            continue;
-        }
-        let wrong = |problem: &str| wrong(settings, layers, patterns.len(), index, problem);
-        size += pattern.build().map_err(|problem| wrong(&problem))?;
-        if size > LARGEST_SET {
-            let limit = LARGEST_SET >> 20;
-            return Err(wrong(&format!(
-                "makes the regular expressions too large together (more than {limit}MiB when compiled); try smaller repetitions"
-            )));
+    let mut places: usize = 0;
+    for (index, pattern) in patterns.iter().enumerate() {
+        places = places.saturating_add(pattern.places());
+        if places > MOST_PLACES {
+            let problem = format!(
+                "makes the patterns too large together (over {MOST_PLACES} characters and classes, repetitions written out); \
+                 try smaller repetitions"
+            );
+            return Err(wrong(settings, layers, patterns.len(), index, &problem));
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::policy::classifier::Classifier;
 use crate::policy::session::Limits;
 use crate::run::streams::{InputMode, StreamOptions};
 use crate::search::pattern::Pattern;
-use crate::search::patterns::Patterns;
+use crate::search::scanner::Patterns;
 
 pub(super) fn streams(
     settings: &Settings,
@@ -29,8 +29,10 @@ pub(super) fn streams(
         keep: [output(&settings.stdout), output(&settings.stderr)],
         pty: is_on(&settings.pty),
         watched: value(&settings.match_on).unwrap_or(defaults::MATCH_ON),
-        superseded: classifier.superseded(patterns.len()),
-        patterns: Arc::new(Patterns::new(patterns)),
+        patterns: {
+            let superseded = classifier.superseded(patterns.len());
+            Arc::new(Patterns::new(patterns, superseded))
+        },
         retry_after: is_on(&settings.retry_after),
         retry_if: classifier.asks,
         success_if: settings.success_if.is_some(),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::search::patterns::Patterns;
+use crate::search::scanner::Patterns;
 
 /// `--stdin`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +47,6 @@ pub(crate) struct StreamOptions {
     pub(crate) watched: [bool; 2],
     /// What the rules look for.
     pub(crate) patterns: Arc<Patterns>,
-    /// A pattern that was found makes these others of no interest.
-    pub(crate) superseded: Vec<Vec<usize>>,
     /// `--retry-after`: look for waits that the output asks for.
     pub(crate) retry_after: bool,
     /// What is watched is kept for these.
@@ -76,7 +74,7 @@ impl StreamOptions {
         let watched = self.watched[output];
         [
             (self.pty, "--pty"),
-            (watched && !self.patterns.is_empty(), "rules"),
+            (watched && !self.patterns.as_slice().is_empty(), "rules"),
             (watched && self.retry_if, "--retry-if"),
             (watched && self.success_if, "--success-if"),
             (watched && self.hook_output.is_some(), "--hook-output"),

@@ -1,28 +1,24 @@
-//! Cutting a stream into lines of bounded length, for what looks at each line once.
+//! Cuts a stream into lines of bounded length.
 
-/// What is looked at of a line; a request to wait stands in its beginning.
+/// Bytes of a line that are shown; a request to wait stands in its beginning.
 const LONGEST: usize = 8 * 1024;
 
-/// The unfinished last line of what came so far.
+/// The unfinished last line of the stream so far.
 #[derive(Debug, Default)]
 pub struct Lines {
     rest: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes a piece of the stream and shows the lines that it completes.
+    /// Takes a piece of the stream, and shows the lines that it completes.
     pub fn push(&mut self, piece: &[u8], see: &mut impl FnMut(&[u8])) {
         let mut lines = piece.split(|byte| *byte == b'\n');
         // split gives at least one item, and after the last line feed what follows it.
         let last = lines.next_back().unwrap_or_default();
         for line in lines {
-            if self.rest.is_empty() {
-                see(&line[..line.len().min(LONGEST)]);
-            } else {
-                self.keep(line);
-                see(&self.rest);
-                self.rest.clear();
-            }
+            self.keep(line);
+            see(&self.rest);
+            self.rest.clear();
         }
         self.keep(last);
     }

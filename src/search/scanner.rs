@@ -1,286 +1,244 @@
-//! Looking for regular expressions in a stream of bytes, line by line, as the bytes pass.
+//! Search for many regular expressions in a stream of bytes, line by line, as the bytes pass.
 //!
-//! What is found is what the naive way finds: cut the whole stream behind every `\n`, take the `\n`
-//! and then one `\r` off the end of each line, and run each expression on each line by itself, `^`,
-//! `$`, `\A` and `\z` being the line's ends. How the stream was cut into pushes makes no difference.
-//! (Nothing follows a final `\n`: a stream that ends in one has no empty line behind it.)
+//! The result is that of the naive search: cut the stream after each `\n`, strip the `\n` and then one `\r`, and run each
+//! expression on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. How the stream is cut into pushes
+//! makes no difference. The scanner is faster because one engine for all patterns runs on blocks of whole lines, and each
+//! pattern alone only on the lines in which that engine finds it.
 //!
-//! The way it is done is faster: many lines at once ([`super::pattern`]).
-//!
-//! Memory is bounded: a line is kept while it is unfinished, and from `LONGEST_LINE` on it is
-//! looked at in windows that overlap by `OVERLAP`. What the naive way finds in such a line is found
-//! too if it is no longer than `OVERLAP`; in place of a longer match perhaps another one is found,
-//! or none. Anchors and word boundaries do not take the border of a window for the end of the line.
-//!
-//! It is done in steps that take a few milliseconds each, whatever the patterns and the stream are.
+//! Lines longer than a window are searched in windows that overlap by an eighth: a match that is not longer than the overlap
+//! is found; instead of a longer match another one may be found, or none.
 
-use std::sync::Arc;
+use std::mem::take;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
-use memchr::{memchr, memrchr};
-use regex_automata::hybrid::dfa::Cache;
+use regex_automata::meta::Regex;
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::{Input, MatchKind, PatternSet, nfa::thompson::WhichCaptures};
+use regex_syntax::hir::Hir;
 
-use super::fuel::{self, Fuel};
-use super::patterns::Patterns;
-use super::steps::{Progress, Text};
-use super::walk::Search;
+use super::pattern::Pattern;
 
-/// The most of an unfinished line that is kept, in bytes: a longer one is looked at in windows.
-const LONGEST_LINE: usize = 1 << 20;
+/// Limit on the places ([`Pattern::places`]) of all patterns of a run: it bounds the time of each call of an engine.
+pub(crate) const MOST_PLACES: usize = 5_000;
 
-/// How much of a long line is looked at twice, in bytes: the longest match that is sure to be found.
-const OVERLAP: usize = 64 << 10;
+/// Bytes times places that one call of an engine may search, some ten nanoseconds each at worst.
+const STEP: usize = 4_000_000;
 
-/// How much is looked at for one pattern before it is looked at for the next, in bytes.
-const LARGEST_BLOCK: usize = 64 << 10;
+/// Least and most bytes of a call.
+const CALL: [usize; 2] = [1 << 10, 64 << 10];
 
-/// Where more than this has passed, in bytes, more is sure to come.
-const MUCH: usize = 1 << 20;
+/// Least bytes of a window.
+const LEAST_WINDOW: usize = 8 << 10;
 
-/// What an assertion may look at on each side of a window: more than a character of UTF-8 is long.
+/// Bytes around a window that assertions may look at: more than a character of UTF-8 is long.
 const CONTEXT: usize = 8;
 
-/// Looks for the patterns of a set in one stream.
-#[derive(Debug, Clone)]
-pub struct Scanner {
-    patterns: Arc<Patterns>,
-    /// The indices of those still to be found, in their order.
-    open: Vec<usize>,
-    /// The unfinished line, or the last of it.
-    line: Vec<u8>,
-    /// How much of `line` is there to be looked back at only; 0 as long as `line` is the whole line.
-    past: usize,
-    /// How many bytes of whole lines there were.
-    seen: usize,
-    /// What is being looked at.
-    task: Option<Task>,
-    /// Which patterns may match in it, once that is known.
-    candidates: Option<Vec<bool>>,
-    /// The patterns before this one have been looked for in it.
-    pattern: usize,
-    /// How far this one has been.
-    progress: Progress,
-    /// For each pattern the states of its lazy automaton.
-    states: Vec<Option<Cache>>,
-    /// What a step may cost.
-    fuel: u64,
+/// Limit on the memory of an engine's lazy automaton, in bytes.
+const LAZY_STATES: usize = 2 << 20;
+
+/// The patterns of a run, each known by its index. All streams share them and their first engine.
+#[derive(Debug, Clone, Default)]
+pub struct Patterns {
+    list: Vec<Pattern>,
+    /// For each pattern those that are not searched for any more once it was found.
+    superseded: Vec<Vec<usize>>,
+    first: OnceLock<Option<Engine>>,
+    /// Bytes that one call of an engine may search: of whole lines, and of one line.
+    call: usize,
+    window: usize,
 }
 
-/// Something in which each pattern is looked for.
-#[derive(Debug, Clone, Copy)]
-enum Task {
-    /// Whole lines at the begin of what comes next, up to the last `\n` of so many bytes.
-    Block(usize),
-    /// The line that is kept, and is complete.
-    Line,
-    /// As much of it as can be kept.
-    Window,
+/// One engine for several patterns.
+#[derive(Debug, Clone)]
+struct Engine {
+    regex: Regex,
+    /// The index of each of its patterns.
+    indices: Vec<usize>,
+}
+
+/// Called with the index of a pattern and the text of its first match.
+type Found<'a> = &'a mut dyn FnMut(usize, &[u8]);
+
+/// Searches for patterns in one stream.
+#[derive(Debug, Clone, Default)]
+pub struct Scanner {
+    patterns: Arc<Patterns>,
+    /// For each pattern whether it is still searched for.
+    open: Vec<bool>,
+    /// `None` before it is needed, and once one of its patterns is not open any more.
+    engine: Option<Engine>,
+    /// The unfinished line, or the last window of it.
+    line: Vec<u8>,
+    /// Bytes of `line` that are only context.
+    past: usize,
+}
+
+impl Patterns {
+    pub fn new(list: Vec<Pattern>, superseded: Vec<Vec<usize>>) -> Self {
+        let places = list.iter().map(Pattern::places).fold(1, usize::saturating_add);
+        let call = (STEP / places).clamp(CALL[0], CALL[1]);
+        Self {
+            list,
+            superseded,
+            first: OnceLock::new(),
+            call,
+            window: call.max(LEAST_WINDOW),
+        }
+    }
+
+    /// Returns the patterns in the order of their indices.
+    pub fn as_slice(&self) -> &[Pattern] {
+        &self.list
+    }
+
+    fn engine(&self, open: &[bool]) -> Option<Engine> {
+        let build = || Engine::new(&self.list, open);
+        match open.contains(&false) {
+            true => build(),
+            // A clone has lazy states of its own.
+            false => self.first.get_or_init(build).clone(),
+        }
+    }
+}
+
+impl Engine {
+    fn new(patterns: &[Pattern], open: &[bool]) -> Option<Engine> {
+        let indices: Vec<usize> = (0..open.len()).filter(|index| open[*index]).collect();
+        let forms: Vec<Hir> = indices.iter().map(|index| patterns[*index].in_block()).collect();
+        let config = Regex::config()
+            .match_kind(MatchKind::All)
+            .which_captures(WhichCaptures::None)
+            .utf8_empty(false)
+            .nfa_size_limit(None)
+            .hybrid_cache_capacity(LAZY_STATES)
+            .prefilter(Prefilter::from_hirs_prefix(MatchKind::LeftmostFirst, &forms))
+            // The automatic one of this kind is slow.
+            .auto_prefilter(false);
+        let regex = Regex::builder().configure(config).build_many_from_hir(&forms).ok()?;
+        Some(Engine { regex, indices })
+    }
 }
 
 impl Scanner {
-    /// Looks for every pattern of the set: [`Self::forget`] those that are not wanted.
     pub fn new(patterns: Arc<Patterns>) -> Self {
         Self {
-            open: (0..patterns.len()).collect(),
+            open: vec![true; patterns.list.len()],
             patterns,
-            line: Vec::new(),
-            past: 0,
-            seen: 0,
-            task: None,
-            candidates: None,
-            pattern: 0,
-            progress: Progress::default(),
-            states: Vec::new(),
-            fuel: fuel::STEP,
+            ..Self::default()
         }
     }
 
-    /// Prepares for much output, as happens by itself once much has passed: what is found is the same.
-    pub fn expect_much(&mut self) {
-        self.seen = MUCH;
-    }
-
-    /// Whether nothing is left to look for: pushes do nothing then, and need not be made.
+    /// Returns true if no pattern is open: pushes do nothing then, and may be left out.
     pub fn is_settled(&self) -> bool {
-        self.open.is_empty()
+        !self.open.contains(&true)
     }
 
-    /// Looks for a pattern no longer.
-    pub fn forget(&mut self, index: usize) {
-        if index == self.pattern {
-            self.progress = Progress::default();
-        }
-        self.open.retain(|&open| open != index);
-        if let Some(states) = self.states.get_mut(index) {
-            *states = None;
-        }
-        self.drop_all_if_settled();
-    }
-
-    fn drop_all_if_settled(&mut self) {
-        if self.is_settled() {
-            self.line = Vec::new();
-            self.past = 0;
-            self.task = None;
-            self.candidates = None;
-        }
-    }
-
-    /// Looks at the next bytes of the stream. Calls `found` with the index and the text of the first
-    /// match of each pattern, as soon as its line is complete.
-    pub fn push(&mut self, mut bytes: &[u8], found: &mut impl FnMut(usize, &[u8])) {
-        while !bytes.is_empty() {
-            let done = self.step(bytes, found);
-            bytes = &bytes[done..];
-        }
-        while self.task.is_some() {
-            self.step(&[], found);
-        }
-    }
-
-    /// As [`Self::push`], for a few milliseconds at most. How many of the bytes are done with: the others are to be given
-    /// again, as they are.
-    pub fn step(&mut self, bytes: &[u8], found: &mut impl FnMut(usize, &[u8])) -> usize {
-        let mut fuel = Fuel::new(self.fuel);
-        let mut done = 0;
-        while !self.is_settled() {
-            let rest = &bytes[done..];
-            if self.task.is_none() {
-                done += self.begin_task(rest);
-            } else if self.look(rest, &mut fuel, found) {
-                done += self.end_task();
-            } else {
-                return done;
-            }
-            if self.task.is_none() && done == bytes.len() {
-                return done;
+    /// Stops the search for a pattern that was found, and for those that it supersedes.
+    pub fn close(&mut self, found: usize) {
+        let superseded = self.patterns.superseded.get(found).into_iter().flatten();
+        for index in superseded.chain([&found]) {
+            if take(&mut self.open[*index]) {
+                self.engine = None;
             }
         }
-        bytes.len()
     }
 
-    /// Looks at a last line that no `\n` has ended. The scanner is then at the begin of a new stream,
-    /// with what it has found found.
-    pub fn finish(&mut self, found: &mut impl FnMut(usize, &[u8])) {
-        while !self.finish_step(found) {}
+    /// Returns the most bytes to push at once, so that a push takes some ten milliseconds at worst.
+    pub fn most(&self) -> usize {
+        if self.is_settled() { CALL[1] } else { self.patterns.call }
     }
 
-    /// As [`Self::finish`], for a few milliseconds at most. Whether it is done.
-    pub fn finish_step(&mut self, found: &mut impl FnMut(usize, &[u8])) -> bool {
-        self.step(&[], found);
-        if self.task.is_none() && !self.line.is_empty() {
-            self.task = Some(Task::Line);
-            self.step(&[], found);
+    /// Searches the next bytes of the stream. Reports each open pattern that is found, line by line, and in a line in the
+    /// order of the patterns.
+    pub fn push(&mut self, mut bytes: &[u8], found: Found<'_>) {
+        while !bytes.is_empty() && !self.is_settled() {
+            let block = &bytes[..bytes.len().min(self.patterns.call)];
+            match block.iter().rposition(|byte| *byte == b'\n') {
+                Some(end) if self.line.is_empty() => {
+                    self.search(&block[..end], 0..end, usize::MAX, found);
+                    bytes = &bytes[end + 1..];
+                }
+                _ => bytes = self.push_to_line(bytes, found),
+            }
         }
-        self.task.is_none()
     }
 
-    /// Takes in what is to be looked at next, if there is enough of it. How many of the bytes are done with.
-    fn begin_task(&mut self, bytes: &[u8]) -> usize {
-        if self.line.is_empty() {
-            let block = &bytes[..bytes.len().min(LARGEST_BLOCK)];
-            let Some(end) = memrchr(b'\n', block) else {
-                self.line.extend_from_slice(block);
-                return block.len();
-            };
-            self.seen = self.seen.saturating_add(end);
-            self.task = Some(Task::Block(end));
-            return 0;
+    /// Searches a last line that has no `\n`. The scanner is then at the start of a new stream.
+    pub fn finish(&mut self, found: Found<'_>) {
+        let (line, past) = (take(&mut self.line), take(&mut self.past));
+        if !line.is_empty() && !self.is_settled() {
+            let line = if past > 0 { without_cr(&line) } else { &line };
+            self.search(line, past..line.len(), usize::MAX, found);
         }
-        let end = memchr(b'\n', bytes);
-        let more = &bytes[..end.unwrap_or(bytes.len())];
-        // `line` holds no more than that, so that this cannot wrap.
-        let room = LONGEST_LINE - self.line.len();
-        if more.len() > room {
-            self.line.extend_from_slice(&more[..room]);
-            self.task = Some(Task::Window);
-            return room;
-        }
-        self.line.extend_from_slice(more);
+    }
+
+    /// Adds bytes to the unfinished line, and searches it if it ends or fills a window. Returns the bytes after them.
+    fn push_to_line<'a>(&mut self, bytes: &'a [u8], found: Found<'_>) -> &'a [u8] {
+        let window = self.patterns.window;
+        let room = bytes.len().min(window - self.line.len());
+        let end = bytes[..room].iter().position(|byte| *byte == b'\n');
+        let (part, rest) = bytes.split_at(end.unwrap_or(room));
+        self.line.extend_from_slice(part);
         if end.is_some() {
-            self.task = Some(Task::Line);
+            self.finish(found);
+            return &rest[1..];
         }
-        more.len() + usize::from(end.is_some())
+        if self.line.len() == window {
+            let mut line = take(&mut self.line);
+            // A match that begins in the overlap is left to the next window, which has all of it.
+            let next = window - CONTEXT - window / 8;
+            self.search(&line, self.past..window - CONTEXT, next, found);
+            line.drain(..next - CONTEXT);
+            (self.line, self.past) = (line, CONTEXT);
+        }
+        rest
     }
 
-    /// Each pattern has been looked for. How many more of the bytes are done with.
-    fn end_task(&mut self) -> usize {
-        self.pattern = 0;
-        self.candidates = None;
-        match self.task.take() {
-            Some(Task::Block(end)) => return end + 1,
-            Some(Task::Line) => {
-                self.line.clear();
-                self.past = 0;
-            }
-            Some(Task::Window) => {
-                self.line.drain(..NEXT_WINDOW - CONTEXT);
-                self.past = CONTEXT;
-            }
-            None => {}
-        }
-        0
-    }
-
-    /// Looks for the patterns until the fuel is spent. Whether that is done.
-    fn look(&mut self, bytes: &[u8], fuel: &mut Fuel, found: &mut impl FnMut(usize, &[u8])) -> bool {
-        let patterns = Arc::clone(&self.patterns);
-        let line = std::mem::take(&mut self.line);
-        let (text, next) = self.text(bytes, &line);
-        let candidates = self.candidates.take().unwrap_or_else(|| {
-            if text.is_much {
-                return vec![true; patterns.len()];
-            }
-            fuel.spend_on_bytes(text.bytes.len());
-            patterns.candidates(text.bytes)
-        });
-        self.states.resize_with(patterns.len(), || None);
-        let mut is_done = true;
-        while let Some(place) = self.open.iter().position(|&index| index >= self.pattern) {
-            let index = self.open[place];
-            self.pattern = index;
-            if !candidates[index] {
-                self.pattern = index + 1;
-                continue;
-            }
-            let pattern = &patterns.as_slice()[index];
-            match pattern.search(&mut self.progress, &text, &mut self.states[index], fuel) {
-                Search::Unfinished => {
-                    is_done = false;
-                    break;
+    /// Searches whole lines, or part of one line for matches that begin before `next`.
+    fn search(&mut self, text: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
+        let engine = self.engine.take();
+        let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
+            return;
+        };
+        if engine.regex.is_match(Input::new(text).range(part.clone())) {
+            if part.len() < text.len() {
+                self.confirm(&engine, text, part, next, found);
+            } else {
+                for line in text.split(|byte| *byte == b'\n').map(without_cr) {
+                    self.confirm(&engine, line, 0..line.len(), next, found);
                 }
-                Search::Found(span) if span.start < next => {
-                    self.open.remove(place);
-                    self.states[index] = None;
-                    found(index, &text.bytes[span]);
-                }
-                Search::Found(_) | Search::Nothing => {}
             }
-            self.progress = Progress::default();
-            self.pattern = index + 1;
         }
-        self.line = line;
-        self.candidates = Some(candidates);
-        self.drop_all_if_settled();
-        is_done
+        // One with a pattern that was found would report it in each line.
+        if engine.indices.iter().all(|index| self.open[*index]) {
+            self.engine = Some(engine);
+        }
     }
 
-    /// What is to be searched, and before which place a match has to begin.
-    fn text<'a>(&self, bytes: &'a [u8], line: &'a [u8]) -> (Text<'a>, usize) {
-        let is_much = self.seen > MUCH;
-        match self.task {
-            Some(Task::Block(end)) => (Text::of_lines(&bytes[..end], is_much), usize::MAX),
-            Some(Task::Window) => (Text::of_window(line, self.past..LAST_OF_WINDOW), NEXT_WINDOW),
-            Some(Task::Line) | None => (Text::of_window(line, self.past..line.len()), usize::MAX),
+    /// Searches part of a line for each open pattern alone that the engine finds there. What is found, and what that
+    /// supersedes, is open until the end of the line.
+    fn confirm(&mut self, engine: &Engine, line: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
+        let input = Input::new(line).range(part);
+        let (mut set, mut hits) = (PatternSet::new(engine.indices.len()), Vec::new());
+        engine.regex.which_overlapping_matches(&input, &mut set);
+        for index in set.iter().map(|pattern| engine.indices[pattern.as_usize()]) {
+            if self.open[index]
+                && let Some(regex) = self.patterns.list[index].for_line()
+                && let Some(at) = regex.find(input.clone())
+                && at.start() < next
+            {
+                found(index, &line[at.range()]);
+                hits.push(index);
+            }
         }
+        hits.into_iter().for_each(|index| self.close(index));
     }
 }
 
-/// Where matches in a window end at the latest.
-const LAST_OF_WINDOW: usize = LONGEST_LINE - CONTEXT;
-
-/// Where the next window begins: an overlap before this one's end. A match from there on is left to it: that it is the
-/// preferred one can only be said when there is room for both.
-const NEXT_WINDOW: usize = LAST_OF_WINDOW - OVERLAP;
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
 
 #[cfg(test)]
 mod model_tests;

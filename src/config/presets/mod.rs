@@ -1,11 +1,10 @@
 //! What is known of tools' failures: which exit codes and texts are transient, which are permanent.
 //!
 //! One data file per tool, `NAME.preset`: header lines (`about:` one line, `include:` another preset whose rows
-//! follow), `#` comments, and one row per fact, its five fields separated by tabs: verdict (`retry`, `refused`, `stop`),
-//! codes (the CODES grammar, `-` for any), text (a regex, looked for in each line whatever its case, `-` for none), words
-//! (each match of the text contains one of them, `-` for none; a test writes them), source. A row with codes and text
-//! needs both. A stop row wins over every other row. `refused` is a `retry` of which more is known: the failure came
-//! before any work (no connection, no lock, turned away with 429; a 503 proves nothing, as a router
+//! follow), `#` comments, and one row per fact, its four fields separated by tabs: verdict (`retry`, `refused`, `stop`),
+//! codes (the CODES grammar, `-` for any), text (a regex, looked for in each line whatever its case, `-` for none), source.
+//! A row with codes and text needs both. A stop row wins over every other row. `refused` is a `retry` of which more is
+//! known: the failure came before any work (no connection, no lock, turned away with 429; a 503 proves nothing, as a router
 //! sends it while the server still works), so that even with `--idempotent no` it is retried. If a tool makes several
 //! requests in one run, that holds only if what it did before is harmless, as downloads are; `plan/request.rs` tells it
 //! for curl and redis-cli, and wget, which tries and follows by itself, has no such row. One such row is enough,
@@ -47,8 +46,6 @@ pub(crate) struct Row {
     pub(crate) codes: Option<CodeSet>,
     /// The regex some line must match, whatever the case; None: any output.
     pub(crate) text: Option<&'static str>,
-    /// Of which each match of the text contains one, in letters of any case, with a `|` between them.
-    pub(crate) words: Option<&'static str>,
     /// Where this is known from.
     pub(crate) source: &'static str,
 }
@@ -240,14 +237,12 @@ fn row(line: &'static str) -> Option<Row> {
         codes => Some(values::codes(codes).ok()?),
     };
     let text = Some(fields.next()?).filter(|text| *text != "-");
-    let words = Some(fields.next()?).filter(|words| *words != "-");
     let source = fields.next()?;
     let says_something = (codes.is_some() || text.is_some()) && !source.is_empty();
     (fields.next().is_none() && says_something).then_some(Row {
         verdict,
         codes,
         text,
-        words,
         source,
     })
 }

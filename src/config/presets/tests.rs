@@ -7,10 +7,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::samples::{INNOCENT, PERMANENT, REFUSED, Sample, TRANSIENT};
 use crate::config::presets::{self, Preset, Row, RowVerdict};
-use crate::search::needed;
 use crate::search::pattern::Pattern;
-use crate::search::patterns::{LARGEST_SET, MOST_PATTERNS, Patterns};
-use crate::search::scanner::Scanner;
+use crate::search::scanner::{MOST_PLACES, Patterns, Scanner};
 
 fn find(name: &str) -> Option<Preset> {
     presets::index(name).map(|index| presets::parsed(&presets::FILES[index]))
@@ -50,7 +48,7 @@ fn rows_in(text: &str) -> usize {
 }
 
 fn known(row: &Row) -> Option<Pattern> {
-    row.text.map(|text| Pattern::known(text, row.words))
+    row.text.map(Pattern::known)
 }
 
 fn all_known() -> Vec<Pattern> {
@@ -103,29 +101,6 @@ fn no_line_is_skipped() {
     }
 }
 
-/// `BLESS=1 cargo test --lib words_are` writes them.
-#[test]
-#[allow(clippy::disallowed_methods, reason = "it is asked of the test")]
-fn words_are_those_of_their_expressions() {
-    for (name, text) in files() {
-        let row = |line: &str| {
-            let mut fields: Vec<&str> = line.split('\t').collect();
-            let words = needed(fields[2]);
-            fields[3] = words.as_deref().unwrap_or("-");
-            fields.join("\t")
-        };
-        let lines = text
-            .lines()
-            .map(|line| if is_row(line) { row(line) } else { line.to_owned() });
-        let right: String = lines.map(|line| line + "\n").collect();
-        if std::env::var_os("BLESS").is_some() {
-            fs::write(dir().join(format!("{name}.preset")), right).unwrap();
-        } else {
-            assert_eq!(text, right, "{name}: BLESS=1 cargo test --lib words_are");
-        }
-    }
-}
-
 #[test]
 fn includes_are_there_and_one_deep() {
     let files = files();
@@ -148,15 +123,10 @@ fn the_own_rows_come_first() {
     assert!(rows.len() > network.len());
 }
 
-/// They are compiled when there is output, and not counted before.
 #[test]
-fn all_of_them_together_are_well_within_the_limits() {
-    let patterns = all_known();
-    assert!(patterns.len() < MOST_PATTERNS / 4 * 3, "{}", patterns.len());
-    let patterns = Patterns::new(patterns);
-    let sizes = patterns.as_slice().iter().map(|pattern| pattern.build().unwrap());
-    let size = sizes.sum::<usize>();
-    assert!(size < LARGEST_SET / 2, "{size}");
+fn a_run_may_look_for_all_of_them() {
+    let places: usize = all_known().iter().map(Pattern::places).sum();
+    assert!(places < MOST_PLACES, "{places}");
 }
 
 /// Whatever short cuts a search takes.
@@ -171,7 +141,7 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
         // Each has its memory from one search to the next.
         let regexes: Vec<Regex> = preset.rows.iter().filter_map(|row| row.text).map(regex).collect();
         let patterns = preset.rows.iter().filter_map(known).collect();
-        let patterns = Arc::new(Patterns::new(patterns));
+        let patterns = Arc::new(Patterns::new(patterns, Vec::new()));
         for output in samples.iter().chain(INNOCENT) {
             let mut found = vec![false; regexes.len()];
             let mut scanner = Scanner::new(Arc::clone(&patterns));
@@ -185,18 +155,6 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
             assert_eq!(found, expected, "{}: {output:?}", preset.name);
         }
     }
-}
-
-/// Otherwise every run would have to build what it takes to look for them.
-#[test]
-fn nearly_all_expressions_have_a_word_to_look_for_first() {
-    let patterns = Patterns::new(all_known());
-    let always = patterns
-        .candidates(b"")
-        .into_iter()
-        .filter(|is_candidate| *is_candidate)
-        .count();
-    assert!(always * 20 < patterns.len(), "{always} of {}", patterns.len());
 }
 
 #[test]

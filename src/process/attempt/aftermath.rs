@@ -20,6 +20,8 @@ const TREE_GRACE: Duration = Duration::from_secs(2);
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
 /// How long they are emptied at most.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
+/// How long what they held is searched at most: far less than a second, unless the patterns are hostile.
+const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
 /// After a time-out. The attempt's own process has ended and is a zombie still, so that its number and its group
 /// stay its own; waits for the rest of the tree, and ends it when its time is up.
@@ -50,18 +52,19 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
 
 /// What the command had written is still in the pipes. Where somebody else holds them
 /// open, the last words of a pipeline may follow: goes on while output keeps coming, but not for ever,
-/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, and searched, however
-/// long that takes, until the run's deadline has passed. After a bound or a signal the reader has to be one that reads.
-/// Whether all of it was read.
+/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, until the run's deadline
+/// has passed. After a bound or a signal the reader has to be one that reads. Returns true if all of it was read.
 pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     let begun = now();
     event_loop.give_readers_time(begun);
     attempt.deadlines.drain = Deadline::after(begun, LONGEST_DRAIN);
     attempt.deadlines.silence = Deadline::after(begun, DRAIN_GRACE);
     attempt.deadlines.stuck = Deadline::after(begun, READERS_GRACE);
+    if let Some(streams) = &mut event_loop.streams {
+        streams.limit_search(LONGEST_SEARCH);
+    }
     while event_loop.streams(Streams::is_open) {
         let is_cut = attempt.is_cut();
-        let is_searching = event_loop.streams(Streams::is_searching);
         let waits_for_reader = event_loop.streams(Streams::has_pending_output);
         let deadlines = &mut attempt.deadlines;
         let until = match (waits_for_reader, is_cut) {
@@ -76,10 +79,10 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
             return !event_loop.streams(Streams::has_pending_output);
         }
         // Nothing was taken meanwhile.
-        if waits_for_reader || (is_searching && !is_cut) {
+        if waits_for_reader {
             deadlines.drain.put_off(now.saturating_duration_since(begun));
         }
-        if moved || is_searching || waits_for_reader {
+        if moved || waits_for_reader {
             deadlines.silence = Deadline::after(now, DRAIN_GRACE);
         }
         if moved || !is_cut {
@@ -95,25 +98,11 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
         if has_pending && is_cut && deadlines.stuck.is_due(now) {
             break;
         }
-        if is_over && !has_pending && (is_cut || !event_loop.streams(Streams::is_searching)) {
+        if is_over && !has_pending {
             break;
         }
     }
-    let is_read = !event_loop.streams(Streams::has_pending_output);
-    finish_search(attempt, event_loop);
-    is_read
-}
-
-/// The last line of an output may have no end.
-fn finish_search(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
-    while !event_loop.streams.as_deref_mut().is_none_or(Streams::finish_search) {
-        event_loop.wait(Deadline::after(now(), Duration::ZERO));
-        let asked = handle_signals(Phase::Draining, attempt, event_loop);
-        let is_late = attempt.is_cut() && attempt.deadlines.drain.is_due(now());
-        if asked || is_late || event_loop.readers_have_until.is_due(now()) {
-            return;
-        }
-    }
+    !event_loop.streams(Streams::has_pending_output)
 }
 
 /// Handles the signals that have come. Returns true if one has asked to end.

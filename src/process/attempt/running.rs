@@ -71,8 +71,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Whether a bound or a signal has ended it: the search has no more time then than the command had, and the reader of
-    /// its output has to read on.
+    /// Whether a bound or a signal has ended it: the reader of its output has to read on then.
     pub(super) fn is_cut(&self) -> bool {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
@@ -110,8 +109,8 @@ impl<'a> Running<'a> {
             look = self.end(Bound::Timeout, now());
         }
         let has_new_output = event_loop.streams.as_deref_mut().is_some_and(Streams::take_new_output);
-        // What waits for its reader, or to be searched, is not silence.
-        if has_new_output || event_loop.streams(Streams::has_work) {
+        // What waits for its reader is not silence.
+        if has_new_output || event_loop.streams(Streams::has_pending_output) {
             self.deadlines.on_output(now());
         }
         self.deadlines.on_look(was_long);

@@ -10,7 +10,6 @@ use super::tail::Tail;
 use crate::policy::retry_after::RetryAfter;
 use crate::run::streams::StreamOptions;
 use crate::search::lines::Lines;
-use crate::search::patterns::Patterns;
 use crate::search::scanner::Scanner;
 
 /// What is kept of a text that matched, for messages.
@@ -25,7 +24,8 @@ pub(super) struct OutputObserver {
     tail: Option<Tail>,
     /// The longest wait that was asked for.
     retry_after: Option<RetryAfter>,
-    matches: Matches,
+    /// For each pattern the text of its first match.
+    matches: Vec<Option<String>>,
 }
 
 /// One output, if it is looked at.
@@ -36,15 +36,6 @@ struct Observed {
     scanner: Option<Scanner>,
 }
 
-/// The patterns that were found.
-#[derive(Default)]
-struct Matches {
-    /// For each pattern the text in which it was found first.
-    texts: Vec<Option<String>>,
-    /// Those that need not be looked for any more, since the last look at this.
-    settled: Vec<usize>,
-}
-
 impl OutputObserver {
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let observed = |output| Observed::new(options, output);
@@ -53,14 +44,17 @@ impl OutputObserver {
             copy: options.is_copied().then(Spool::default),
             tail: options.hook_output.map(Tail::new),
             retry_after: options.retry_after.then(RetryAfter::default),
-            matches: Matches {
-                texts: vec![None; options.patterns.len()],
-                settled: Vec::new(),
-            },
+            matches: vec![None; options.patterns.as_slice().len()],
         }
     }
 
-    /// Takes in a piece of an output, as it came. It is to be searched, too: [`OutputObserver::search`].
+    /// Returns the most bytes of an output to take in at once, so that the search in them ends soon.
+    pub(super) fn most(&self, output: usize) -> usize {
+        let scanner = self.outputs[output].scanner.as_ref();
+        scanner.map_or(usize::MAX, Scanner::most)
+    }
+
+    /// Takes in a piece of an output.
     pub(super) fn take_in(&mut self, output: usize, bytes: &[u8], now: SystemTime) -> io::Result<()> {
         let observed = &mut self.outputs[output];
         if !observed.is_watched {
@@ -75,54 +69,47 @@ impl OutputObserver {
         if let Some(retry_after) = &mut self.retry_after {
             observed.lines.push(bytes, &mut |line| retry_after.read(line, now));
         }
+        self.search(output, |scanner, found| scanner.push(bytes, found));
         Ok(())
     }
 
-    /// Looks for patterns in what comes next of an output, for a short time. How many of the bytes are done with.
-    pub(super) fn search(&mut self, options: &StreamOptions, output: usize, bytes: &[u8]) -> usize {
-        let Some(scanner) = &mut self.outputs[output].scanner else {
-            return bytes.len();
-        };
-        let matches = &mut self.matches;
-        let done = scanner.step(bytes, &mut |pattern, text| matches.add(options, pattern, text));
-        self.forget_settled();
-        done
-    }
-
-    /// All outputs are complete: a last line without its end is searched, too, for a short time. Whether that is done.
-    pub(super) fn finish_search(&mut self, options: &StreamOptions) -> bool {
-        let mut is_done = true;
-        for observed in &mut self.outputs {
-            if let Some(scanner) = &mut observed.scanner {
-                let matches = &mut self.matches;
-                is_done &= scanner.finish_step(&mut |pattern, text| matches.add(options, pattern, text));
-            }
-        }
-        self.forget_settled();
-        is_done
-    }
-
-    /// All outputs are complete: a last line without its end is looked at, too.
+    /// Takes in last lines without their end, as all outputs are complete.
     pub(super) fn finish(&mut self, now: SystemTime) {
-        for observed in &mut self.outputs {
+        for output in 0..2 {
+            self.search(output, |scanner, found| scanner.finish(found));
             if let Some(retry_after) = &mut self.retry_after {
-                observed.lines.finish(&mut |line| retry_after.read(line, now));
+                self.outputs[output]
+                    .lines
+                    .finish(&mut |line| retry_after.read(line, now));
             }
         }
     }
 
-    /// Patterns that were found, or that can change nothing any more, are not looked for on either output.
-    fn forget_settled(&mut self) {
-        for pattern in self.matches.settled.drain(..) {
-            for scanner in self.outputs.iter_mut().filter_map(|output| output.scanner.as_mut()) {
-                scanner.forget(pattern);
-            }
+    /// Looks for patterns no longer.
+    pub(super) fn stop_search(&mut self) {
+        for observed in &mut self.outputs {
+            observed.scanner = None;
         }
+    }
+
+    /// Searches one output. A pattern that is found is not searched for in the other one either.
+    fn search(&mut self, output: usize, search: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8]))) {
+        let [one, other] = &mut self.outputs;
+        let (this, other) = if output == 0 { (one, other) } else { (other, one) };
+        let Some(scanner) = &mut this.scanner else { return };
+        let matches = &mut self.matches;
+        search(scanner, &mut |pattern, text| {
+            let excerpt = &text[..text.len().min(EXCERPT)];
+            matches[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
+            if let Some(other) = &mut other.scanner {
+                other.close(pattern);
+            }
+        });
     }
 
     /// For each pattern the text in which it was found first.
     pub(super) fn take_matches(&mut self) -> Vec<Option<String>> {
-        std::mem::take(&mut self.matches.texts)
+        std::mem::take(&mut self.matches)
     }
 
     /// The longest wait that a line asked for.
@@ -139,22 +126,11 @@ impl OutputObserver {
 impl Observed {
     fn new(options: &StreamOptions, output: usize) -> Observed {
         let is_watched = options.watched[output] || (options.pty && options.watched.contains(&true));
-        let looks = is_watched && options.is_observed(output) && !options.patterns.is_empty();
-        let patterns: Option<Arc<Patterns>> = looks.then(|| Arc::clone(&options.patterns));
+        let looks = is_watched && options.is_observed(output) && !options.patterns.as_slice().is_empty();
         Observed {
             is_watched,
             lines: Lines::default(),
-            scanner: patterns.map(Scanner::new),
+            scanner: looks.then(|| Scanner::new(Arc::clone(&options.patterns))),
         }
-    }
-}
-
-impl Matches {
-    fn add(&mut self, options: &StreamOptions, pattern: usize, text: &[u8]) {
-        let excerpt = &text[..text.len().min(EXCERPT)];
-        self.texts[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
-        self.settled.push(pattern);
-        self.settled
-            .extend(options.superseded.get(pattern).into_iter().flatten());
     }
 }

@@ -31,8 +31,6 @@ pub(super) struct OutputPump {
     buffer: Vec<u8>,
     /// What was taken and is not passed on yet.
     pending: Range<usize>,
-    /// What was taken and is not looked at yet.
-    unseen: Range<usize>,
     bulk: Bulk,
 }
 
@@ -61,34 +59,18 @@ impl OutputPump {
             is_terminal,
             buffer: Vec::new(),
             pending: 0..0,
-            unseen: 0..0,
             bulk: Bulk::default(),
         }
     }
 
-    /// Whether more may come, or has to be passed on or looked at.
+    /// Whether more may come, or has to be passed on.
     pub(super) fn is_open(&self) -> bool {
-        self.source.is_some() || self.has_pending() || self.has_unseen()
+        self.source.is_some() || self.has_pending()
     }
 
     /// Whether something was taken and not passed on yet.
     pub(super) fn has_pending(&self) -> bool {
         !self.pending.is_empty()
-    }
-
-    /// Whether something was taken and not looked at yet.
-    pub(super) fn has_unseen(&self) -> bool {
-        !self.unseen.is_empty()
-    }
-
-    /// What was taken and not looked at yet.
-    pub(super) fn unseen(&self) -> &[u8] {
-        &self.buffer[self.unseen.clone()]
-    }
-
-    /// So much of that has been looked at.
-    pub(super) fn on_seen(&mut self, count: usize) {
-        self.unseen.start += count;
     }
 
     /// Takes nothing more: the command gets SIGPIPE when it writes.
@@ -102,20 +84,16 @@ impl OutputPump {
         if self.has_pending() {
             return Some((destination.sink_fd(), PollFlags::POLLOUT));
         }
-        if self.has_unseen() {
-            return None;
-        }
         self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
-    /// Does what [`OutputPump::interest`] waited for. Gives what came from the command, if anything.
-    pub(super) fn work(&mut self, destination: &mut OutputDestination) -> Option<&[u8]> {
+    /// Does what [`OutputPump::interest`] waited for. Returns what came from the command, at most so many bytes.
+    pub(super) fn work(&mut self, destination: &mut OutputDestination, most: usize) -> Option<&[u8]> {
         if self.has_pending() {
             self.pass_on(destination);
             return None;
         }
-        let count = self.take(destination)?;
-        self.unseen = 0..count;
+        let count = self.take(destination, most)?;
         if destination.is_passed_on() {
             self.pending = 0..count;
             self.pass_on(destination);
@@ -128,18 +106,18 @@ impl OutputPump {
         Some(&self.buffer[..count])
     }
 
-    /// Reads into the buffer.
-    fn take(&mut self, destination: &mut OutputDestination) -> Option<usize> {
+    /// Reads at most so many bytes into the buffer.
+    fn take(&mut self, destination: &mut OutputDestination, most: usize) -> Option<usize> {
         let source = self.source.as_ref()?;
         let read = if self.buffer.capacity() == 0 {
             let mut first = [MaybeUninit::uninit(); FIRST];
-            rustix::io::read(source, &mut first).map(|(first, _)| {
+            rustix::io::read(source, &mut first[..most.min(FIRST)]).map(|(first, _)| {
                 self.buffer.extend_from_slice(first);
                 first.len()
             })
         } else {
             self.buffer.clear();
-            self.buffer.reserve(CHUNK);
+            self.buffer.reserve_exact(most.min(CHUNK));
             rustix::io::read(source, spare_capacity(&mut self.buffer))
         };
         let count = match read.map_err(to_nix) {

@@ -17,14 +17,10 @@ use crate::policy::outcome::Seen;
 use crate::policy::signal::Signal;
 use crate::process::spawn::child_stdio::ChildStdio;
 use crate::process::sys::clock::{now, time_of_day};
-use crate::process::sys::deadline::Deadline;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
 use crate::run::streams::{OutputMode, StreamOptions};
 use crate::run::text::describe_error;
-
-/// How long output is searched before signals and bounds are looked at again. (A step takes longer at worst.)
-const TURN: Duration = Duration::from_millis(5);
 
 /// The streams of a run.
 pub(crate) struct Streams {
@@ -66,6 +62,8 @@ struct AttemptStreams {
     observer: OutputObserver,
     /// Output has come since this was last asked.
     has_new_output: bool,
+    /// Time that the search in its output may still take.
+    search_left: Duration,
 }
 
 impl std::fmt::Debug for Streams {
@@ -121,6 +119,7 @@ impl Streams {
             pty: None,
             observer: OutputObserver::new(&self.options),
             has_new_output: false,
+            search_left: Duration::MAX,
         };
         let mut child = ChildStdio {
             input: self.input.begin()?,
@@ -157,8 +156,6 @@ impl Streams {
         if let Some(attempt) = &mut self.attempt {
             attempt.pty = None;
         }
-        // A signal may have left it undone: what takes a short time is done all the same.
-        self.finish_search();
         let input_ended = self.input.end();
         self.on_input(input_ended);
         let mut seen = Seen {
@@ -269,9 +266,6 @@ impl Streams {
 
     /// When to look again, whatever poll says.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        if self.is_searching() {
-            return Some(Duration::ZERO);
-        }
         let typed = || self.attempt.as_ref()?.pty.as_ref()?.wake_after();
         self.input.wake_after().or_else(typed)
     }
@@ -286,7 +280,6 @@ impl Streams {
             if ready[output + 1] {
                 self.move_output(output);
             }
-            self.search_output(output);
         }
     }
 
@@ -301,10 +294,18 @@ impl Streams {
         let Some(attempt) = &mut self.attempt else { return };
         let Some(pump) = &mut attempt.pumps[output] else { return };
         let destination = &mut self.destinations[output];
-        if let Some(bytes) = pump.work(destination) {
-            match attempt.observer.take_in(output, bytes, time_of_day()) {
-                Ok(()) => attempt.has_new_output = true,
-                Err(error) => self.fail(cannot_keep(&error)),
+        if let Some(bytes) = pump.work(destination, attempt.observer.most(output)) {
+            let begun = now();
+            let taken_in = attempt.observer.take_in(output, bytes, time_of_day());
+            attempt.has_new_output = true;
+            attempt.search_left = attempt
+                .search_left
+                .saturating_sub(now().saturating_duration_since(begun));
+            if attempt.search_left.is_zero() {
+                attempt.observer.stop_search();
+            }
+            if let Err(error) = taken_in {
+                self.fail(cannot_keep(&error));
             }
         }
         self.on_written(output);
@@ -315,27 +316,11 @@ impl Streams {
         }
     }
 
-    /// Looks for patterns in what was taken of an output, for as long as nothing else need be heard.
-    fn search_output(&mut self, output: usize) {
-        let Some(attempt) = &mut self.attempt else { return };
-        let Some(pump) = &mut attempt.pumps[output] else { return };
-        let until = Deadline::after(now(), TURN);
-        while pump.has_unseen() {
-            let done = attempt.observer.search(&self.options, output, pump.unseen());
-            pump.on_seen(done);
-            if until.is_due(now()) {
-                return;
-            }
+    /// Limits the time that the search in the rest of the output takes.
+    pub(crate) fn limit_search(&mut self, limit: Duration) {
+        if let Some(attempt) = &mut self.attempt {
+            attempt.search_left = limit;
         }
-    }
-
-    /// Nothing more is taken of the outputs. A last line without its end is searched, too, for a short time, if all before it
-    /// was. Whether that is done.
-    pub(crate) fn finish_search(&mut self) -> bool {
-        let Some(attempt) = &mut self.attempt else { return true };
-        let is_cut = attempt.pumps.iter().flatten().any(OutputPump::has_unseen);
-        attempt.pumps = [None, None];
-        is_cut || attempt.observer.finish_search(&self.options)
     }
 
     /// What could not be kept of standard input makes a failure final, and nothing worse.
@@ -404,16 +389,6 @@ impl Streams {
     /// Whether output may still come.
     pub(crate) fn is_open(&self) -> bool {
         self.pumps().any(OutputPump::is_open)
-    }
-
-    /// Whether output was taken and is not searched yet.
-    pub(crate) fn is_searching(&self) -> bool {
-        self.pumps().any(OutputPump::has_unseen)
-    }
-
-    /// Whether output was taken and is not passed on or searched yet.
-    pub(crate) fn has_work(&self) -> bool {
-        self.has_pending_output() || self.is_searching()
     }
 
     /// Whether output was taken and waits for its reader.

@@ -1,61 +1,47 @@
-//! The scanner against the naive way of doing the same.
-
-use std::sync::Arc;
+//! The scanner against the naive search. `PROPTEST_CASES=100000` compares more than the ordinary run does.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use regex::bytes::{Regex, RegexBuilder};
 
 use super::*;
-use crate::search::pattern::Pattern;
 
-/// What the first line that matches has to show, for each pattern.
-fn naive(patterns: &[String], stream: &[u8]) -> Vec<Option<Vec<u8>>> {
-    let first = |text: &String| {
-        let regex = regex::bytes::Regex::new(text).unwrap();
-        stream.split_inclusive(|&byte| byte == b'\n').find_map(|line| {
-            let line = line.strip_suffix(b"\n").unwrap_or(line);
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            Some(regex.find(line)?.as_bytes().to_vec())
-        })
-    };
-    patterns.iter().map(first).collect()
+type Hit = (usize, Vec<u8>);
+
+fn regex(text: &str) -> Regex {
+    let build = |unicode| RegexBuilder::new(text).unicode(unicode).build();
+    build(!text.is_ascii()).or_else(|_| build(true)).unwrap()
 }
 
-/// How the stream is searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    AsUsual,
-    /// As where much has passed before.
-    MuchHasPassed,
-    /// In the shortest of steps, as what would take too long otherwise.
-    InShortSteps,
-}
-
-/// The same by the scanner, the stream cut into pieces of these sizes in turn.
-fn scanned(patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
-    scanned_as(How::AsUsual, patterns, stream, sizes)
-}
-
-fn scanned_as(how: How, patterns: &[String], stream: &[u8], sizes: &[usize]) -> Vec<Option<Vec<u8>>> {
-    let compiled = patterns.iter().map(|text| {
-        let mut pattern = Pattern::compile(text).unwrap();
-        if how == How::InShortSteps {
-            pattern.seem_slow();
+/// Runs each open expression on each line.
+fn naive(patterns: &[String], superseded: &[Vec<usize>], stream: &[u8]) -> Vec<Hit> {
+    let mut open: Vec<(usize, Regex)> = patterns.iter().map(|text| regex(text)).enumerate().collect();
+    let mut hits: Vec<Hit> = Vec::new();
+    for line in stream.split_inclusive(|byte| *byte == b'\n') {
+        let line = without_cr(line.strip_suffix(b"\n").unwrap_or(line));
+        for (index, regex) in &open {
+            hits.extend(regex.find(line).map(|found| (*index, found.as_bytes().to_vec())));
         }
-        pattern
-    });
-    let mut scanner = Scanner::new(Arc::new(Patterns::new(compiled.collect())));
-    match how {
-        How::AsUsual => {}
-        How::MuchHasPassed => scanner.expect_much(),
-        How::InShortSteps => scanner.fuel = if stream.len() > LONGEST_LINE { 100_000 } else { 3 },
+        let is_over = |index: usize| {
+            let mut found = hits.iter().map(|(found, _)| *found);
+            found.any(|found| found == index || superseded.get(found).is_some_and(|others| others.contains(&index)))
+        };
+        open.retain(|(index, _)| !is_over(*index));
     }
-    let mut all = vec![None; patterns.len()];
-    let mut found = |index: usize, text: &[u8]| {
-        assert_eq!(all[index], None, "reported twice");
-        all[index] = Some(text.to_vec());
-    };
+    hits
+}
+
+fn set(patterns: &[String], superseded: &[Vec<usize>]) -> Patterns {
+    let list = patterns.iter().map(|text| Pattern::parse(text).unwrap()).collect();
+    Patterns::new(list, superseded.to_vec())
+}
+
+/// Scans the stream cut into pieces of these sizes in turn.
+fn scanned(patterns: Patterns, stream: &[u8], sizes: &[usize]) -> Vec<Hit> {
+    let mut scanner = Scanner::new(Arc::new(patterns));
+    let mut hits = Vec::new();
+    let mut found = |index: usize, text: &[u8]| hits.push((index, text.to_vec()));
     let mut rest = stream;
     for size in sizes.iter().cycle() {
         let (piece, after) = rest.split_at(rest.len().min(*size));
@@ -66,8 +52,7 @@ fn scanned_as(how: How, patterns: &[String], stream: &[u8], sizes: &[usize]) -> 
         }
     }
     scanner.finish(&mut found);
-    assert_eq!(scanner.is_settled(), all.iter().all(Option::is_some));
-    all
+    hits
 }
 
 fn pattern() -> impl Strategy<Value = String> {
@@ -88,6 +73,7 @@ fn pattern() -> impl Strategy<Value = String> {
         r"\w",
         r"\W",
         r"\d",
+        r"\pL",
         "[^a]",
         "[^b\n]",
         "[ab]",
@@ -102,6 +88,9 @@ fn pattern() -> impl Strategy<Value = String> {
         r"\b{end}",
         r"\b{start-half}",
         r"\b{end-half}",
+        r"(?u:\b)",
+        r"(?u:\B)",
+        r"(?u:\w)",
         r"(?-u:\b)",
         r"(?-u:\B)",
         r"(?-u:\b{start})",
@@ -130,6 +119,14 @@ fn pattern() -> impl Strategy<Value = String> {
     })
 }
 
+/// Patterns, and for each those that it supersedes.
+fn patterns() -> impl Strategy<Value = (Vec<String>, Vec<Vec<usize>>)> {
+    vec(pattern(), 1..5).prop_flat_map(|patterns| {
+        let superseded = vec(vec(0..patterns.len(), 0..2), patterns.len());
+        (Just(patterns), superseded)
+    })
+}
+
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let piece = select(vec![
         "a", "b", "A", "ab", " ", "x", "é", "É", "\n", "\n", "\n", "\r", "\r\n", "\r\r\n", "\0", "1",
@@ -146,102 +143,39 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn finds_what_the_naive_way_finds(
-        patterns in vec(pattern(), 1..4),
+    fn the_naive_search_finds_the_same(
+        (patterns, superseded) in patterns(),
         stream in bytes(),
         sizes in vec(1_usize..20, 1..6),
+        call in 1_usize..60,
     ) {
-        let expected = naive(&patterns, &stream);
-        prop_assert_eq!(&scanned(&patterns, &stream, &sizes), &expected);
-        prop_assert_eq!(&scanned(&patterns, &stream, &[1]), &expected);
-        prop_assert_eq!(&scanned(&patterns, &stream, &[usize::MAX]), &expected);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn finds_the_same_where_much_has_passed(patterns in vec(pattern(), 1..4), streams in vec(bytes(), 1..4)) {
-        let stream = streams.join(&b'\n');
-        prop_assert_eq!(scanned_as(How::MuchHasPassed, &patterns, &stream, &[usize::MAX]), naive(&patterns, &stream));
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn finds_the_same_in_short_steps(patterns in vec(pattern(), 1..4), stream in bytes(), size in 1_usize..20) {
-        let expected = naive(&patterns, &stream);
-        prop_assert_eq!(&scanned_as(How::InShortSteps, &patterns, &stream, &[usize::MAX]), &expected);
-        prop_assert_eq!(&scanned_as(How::InShortSteps, &patterns, &stream, &[size]), &expected);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn finds_it_in_long_lines_too(
-        pattern in pattern(),
-        pieces in vec((prop_oneof![0_usize..80, OVERLAP..OVERLAP + 80], bytes()), 1..4),
-        begin in bytes(),
-        end in bytes(),
-        size in 10_000_usize..300_000,
-    ) {
-        // Around the border of the first window, and of the second.
-        let mut stream = begin;
-        stream.resize(stream.len() + LONGEST_LINE + 5000, b'x');
-        for (back, mut bytes) in pieces {
-            bytes.retain(|&byte| byte != b'\n');
-            let at = LONGEST_LINE + 40 - back;
-            stream[at..at + bytes.len()].copy_from_slice(&bytes);
+        let expected = naive(&patterns, &superseded, &stream);
+        let set = set(&patterns, &superseded);
+        for sizes in [&sizes[..], &[1], &[usize::MAX]] {
+            prop_assert_eq!(&scanned(set.clone(), &stream, sizes), &expected);
         }
-        stream.extend(end);
-        let expected = naive(std::slice::from_ref(&pattern), &stream);
-        // What is longer than the overlap need not be found.
-        if expected[0].as_ref().is_none_or(|found| found.len() <= OVERLAP) {
-            let patterns = [pattern];
-            prop_assert_eq!(&scanned(&patterns, &stream, &[size]), &expected);
-            prop_assert_eq!(&scanned_as(How::InShortSteps, &patterns, &stream, &[size]), &expected);
+        let short_calls = Patterns { call, ..set };
+        prop_assert_eq!(&scanned(short_calls, &stream, &sizes), &expected);
+    }
+
+    /// Matches that are not longer than the overlap of two windows.
+    #[test]
+    fn windows_of_long_lines_find_the_same(
+        text in pattern(),
+        stream in vec(bytes(), 1..5),
+        size in 1_usize..100,
+        eighth in 4_usize..12,
+    ) {
+        let mut stream = stream.concat();
+        stream.retain(|byte| *byte != b'\n' || size % 3 == 0);
+        let patterns = [text];
+        let expected = naive(&patterns, &[], &stream);
+        if expected.iter().all(|(_, found)| found.len() <= eighth) {
+            let windows = Patterns { window: 8 * eighth, ..set(&patterns, &[]) };
+            prop_assert_eq!(&scanned(windows, &stream, &[size]), &expected);
         }
     }
-}
-
-#[test]
-fn a_scanner_that_forgot_everything_is_settled_and_quiet() {
-    let set = Arc::new(Patterns::new(
-        ["a", "b"].iter().map(|text| Pattern::compile(text).unwrap()).collect(),
-    ));
-    let mut scanner = Scanner::new(Arc::clone(&set));
-    let mut count = 0;
-    let mut found = |_, _: &[u8]| count += 1;
-    scanner.push(b"a", &mut found);
-    scanner.forget(0);
-    scanner.forget(0);
-    scanner.push(b"\na\n", &mut found);
-    assert!(!scanner.is_settled());
-    scanner.forget(1);
-    scanner.forget(7);
-    assert!(scanner.is_settled());
-    scanner.push(b"ab\n", &mut found);
-    scanner.finish(&mut found);
-    assert_eq!(count, 0);
-}
-
-/// Two streams, one set: what one has found the other still looks for.
-#[test]
-fn scanners_of_one_set_do_not_disturb_each_other() {
-    let set = Arc::new(Patterns::new(vec![Pattern::compile("a").unwrap()]));
-    let (mut one, mut other) = (Scanner::new(Arc::clone(&set)), Scanner::new(Arc::clone(&set)));
-    let mut all = Vec::new();
-    one.push(b"a\n", &mut |index, text| all.push((1, index, text.to_vec())));
-    assert!(one.is_settled() && !other.is_settled());
-    other.push(b"ba", &mut |index, text| all.push((2, index, text.to_vec())));
-    other.finish(&mut |index, text| all.push((2, index, text.to_vec())));
-    assert_eq!(all, [(1, 0, b"a".to_vec()), (2, 0, b"a".to_vec())]);
 }
