@@ -129,15 +129,6 @@ fn the_file_is_private_and_gone_afterwards() {
     assert_eq!(shown.stdout, "\nmoved\n");
 }
 
-#[test]
-#[ignore = "needs root, to give the file to another user"]
-fn a_file_of_another_user_is_not_read() {
-    let hook = "echo A=theirs >$BACKOFF_ENV; chown 1 $BACKOFF_ENV";
-    let shown = run!("-n 2 -b 1ms --before-retry {} -- sh -c 'echo [$A]; exit 1'", hook).expect_code(1);
-    assert_eq!(shown.stdout, "[]\n");
-    shown.expect_stderr(": it belongs to another user)\n");
-}
-
 /// The directory of a fresh tool may be known only once it has been prepared.
 #[test]
 fn a_path_that_it_writes_finds_the_command() {

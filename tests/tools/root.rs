@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
         a_configuration_of_another_user,
     ),
     ("a_report_of_another_user", &["root"], a_report_of_another_user),
+    ("a_hooks_file_of_another_user", &["root"], a_hooks_file_of_another_user),
     ("a_link_to_a_device", &["mknod"], a_link_to_a_device),
 ];
 
@@ -102,6 +103,13 @@ fn a_report_of_another_user() {
     let report: Value = serde_json::from_str(&fs::read_to_string(&own).unwrap()).unwrap();
     assert_eq!(report["result"], "succeeded");
     assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+fn a_hooks_file_of_another_user() {
+    let hook = "echo A=theirs >$BACKOFF_ENV; chown 1 $BACKOFF_ENV";
+    let shown = run!("-n 2 -b 1ms --before-retry {} -- sh -c 'echo [$A]; exit 1'", hook).expect_code(1);
+    assert_eq!(shown.stdout, "[]\n");
+    shown.expect_stderr(": it belongs to another user)\n");
 }
 
 fn a_link_to_a_device() {
