@@ -16,7 +16,7 @@ function __backoff_command
         else if test "$words[1]" = --
             string join \n -- $words[2..]
             return 0
-        else if string match -qr -- '^(--(attempts|deadline|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|slot-ceiling|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-signal|stop-signal|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$' "$words[1]"
+        else if string match -qr -- '^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|slot-ceiling|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-signal|stop-signal|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$' "$words[1]"
             set -q words[2]
             or return 2
             set -e words[1..2]
@@ -55,8 +55,9 @@ function __backoff_list
 end
 
 complete -c backoff -f -a '(__backoff_complete_command)'
-complete -c backoff -n 'not __backoff_command >/dev/null' -s n -l attempts -x -d 'Attempts in all, the first included [default: 5; unlimited with --deadline or --until never, and where a --policy says so]'
+complete -c backoff -n 'not __backoff_command >/dev/null' -s n -l attempts -x -d 'Attempts in all, the first included [default: 5; unlimited with --deadline, --stop-after or --until never, and where a --policy says so]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s d -l deadline -x -d 'Bound on the whole run'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-after -x -d 'Begin no further attempt after this time'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s t -l timeout -x -d 'Bound on one attempt; of a list the last entry repeats'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s i -l idle-timeout -x -d 'Bound on silence: an attempt that prints nothing for so long is ended'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s s -l signal -x -a 'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS'
@@ -139,7 +140,7 @@ complete -c backoff -n 'not __backoff_command >/dev/null' -l on-retry -r -F -d '
 complete -c backoff -n 'not __backoff_command >/dev/null' -l before-retry -r -F -d 'Run this shell command after each wait; the next attempt is made only if it succeeds'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l on-give-up -r -F -d 'Run this shell command when giving up'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l hook-output -d 'Give the three commands above the end of the failed attempt\'s output on standard input'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l exhausted-exit -x -d 'Status when attempts, deadline, delay or budget ran out on a transient failure, or --max-retry-after was too short'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l exhausted-exit -x -d 'Status when attempts, time, delay or budget ran out on a transient failure, or --max-retry-after was too short'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l flaky-exit -x -d 'Status when the command succeeded after a failure [default: 0]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l c-locale -d 'Set LC_ALL=C.UTF-8 for the command, so that its messages are English'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l plan -d 'Print the waits these options give and run nothing'

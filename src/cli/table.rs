@@ -107,12 +107,16 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", Value("N|unlimited"),
         "Attempts in all, the first included",
         "With the default waits that is about 10 s of waiting in all, 4 to 24 s in nine runs of ten.")
-        .or(|| format!("{}; unlimited with --deadline or --until never, and where a --policy says so", defaults::ATTEMPTS)),
+        .or(|| format!("{}; unlimited with --deadline, --stop-after or --until never, and where a --policy says so", defaults::ATTEMPTS)),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
         "Without --attempts these are unlimited then. A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
          deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. After the deadline, whoever reads what \
          backoff writes has one more second; output of the command that is unread then is a time-out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
+    opt(TIME, None, "stop-after", Value("DURATION"),
+        "Begin no further attempt after this time",
+        "The running attempt may finish, unlike with --deadline. A wait that would end past it is not started: backoff gives up at \
+         once. Without --attempts these are unlimited. Time in which backoff was stopped (Ctrl-Z) counts. 0 disables."),
     opt(TIME, Some('t'), "timeout", Value("DURATION,..."),
         "Bound on one attempt; of a list the last entry repeats",
         "Of 30s,1m,2m the first attempt has 30s, the second 1m, all others 2m. When it passes, the attempt's process tree \
@@ -378,7 +382,7 @@ pub const OPTIONS: &[Opt] = &[
         "SIZE is 64KiB if it is not given, and 1MiB at most. What is longer is cut so that it begins with a line, unless that line is \
          longer than half of SIZE. As a variable or in a file, also on and off."),
     opt(SAY, None, "exhausted-exit", Value("CODE"),
-        "Status when attempts, deadline, delay or budget ran out on a transient failure, or --max-retry-after was too short",
+        "Status when attempts, time, delay or budget ran out on a transient failure, or --max-retry-after was too short",
         "By default the command's own. 75 (tempfail) tells an outer scheduler to try later. 0 is taken from the command line alone."),
     opt(SAY, None, "flaky-exit", Value("CODE"),
         "Status when the command succeeded after a failure", "")
@@ -390,8 +394,8 @@ pub const OPTIONS: &[Opt] = &[
         "Print the waits these options give and run nothing",
         "What is waited before the first attempt, and one line a retry: the least, mean and most of the wait before it, the means added up, and between which totals \
          90 of 100 runs lie (the 5th and the 95th percentile), if every attempt fails at once. Lengths are rounded to \
-         three digits; --log-format json gives them in full. It stops where the mean total reaches the deadline, and \
-         says after how many retries the deadline ends 90 of 100 runs. With unlimited attempts, the first 20; of very \
+         three digits; --log-format json gives them in full. It stops where the mean total reaches --deadline or \
+         --stop-after, and says after how many retries that ends 90 of 100 runs. With unlimited attempts, the first 20; of very \
          many, the first 1,000. The percentiles are those of 1,000 sampled runs, and the mean of decorrelated jitter \
          where the cap can be reached is that of 10,000, always the same ones; all else is exact."),
     opt(OTHER, None, "plot", Nothing,

@@ -85,6 +85,7 @@ settings! {
     values {
         attempts "attempts": Option<u64> = values::attempts;
         deadline "deadline": Duration = values::duration;
+        stop_after "stop-after": Duration = values::duration;
         timeout "timeout": Vec<Duration> = values::durations;
         idle_timeout "idle-timeout": Duration = values::duration;
         signal "signal": Signal = values::signal;

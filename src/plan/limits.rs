@@ -6,7 +6,7 @@ use crate::cli::defaults;
 use crate::cli::words::JitterKind;
 use crate::config::settings::{Settings, is_on};
 use crate::config::sourced::{Source, Sourced, Statement, UsageError, value};
-use crate::policy::session::{Limits, Until};
+use crate::policy::session::{GiveUp, Limits, Until};
 use crate::run::plan::Bounds;
 
 /// As in `timeout(1)`, 0 is no bound.
@@ -62,9 +62,10 @@ pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
     is_typed_if_failure(&settings.until)?;
     let until = value(&settings.until).unwrap_or(defaults::UNTIL);
     let deadline = bound(&settings.deadline);
-    // Who says how long it may take has said how often.
-    let is_bounded = deadline.is_none() && until != Until::Never;
-    let attempts = value(&settings.attempts).unwrap_or(is_bounded.then_some(defaults::ATTEMPTS));
+    let stop_after = bound(&settings.stop_after);
+    // A limit on the time of the run takes the place of the default number of attempts.
+    let is_limited = deadline.is_none() && stop_after.is_none() && until != Until::Never;
+    let attempts = value(&settings.attempts).unwrap_or(is_limited.then_some(defaults::ATTEMPTS));
     if let (Some(consecutive), Some(limit)) = (&settings.consecutive, attempts)
         && consecutive.value > limit
     {
@@ -87,6 +88,7 @@ pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
         until,
         attempts,
         deadline,
+        stop_after,
         stop_at_delay: value(&settings.stop_at_delay),
         reset_after: value(&settings.reset_after),
         consecutive: value(&settings.consecutive).unwrap_or(defaults::CONSECUTIVE),
@@ -110,13 +112,17 @@ fn asked_is_exact(settings: &Settings) -> bool {
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
     let initial_delay = value(&settings.initial_delay).unwrap_or(defaults::INITIAL_DELAY);
     let splay = value(&settings.splay).unwrap_or(defaults::SPLAY);
-    if let Some(deadline) = limits.deadline
-        && initial_delay.saturating_add(splay) >= deadline
+    if let Some((limit, why)) = limits.latest_begin()
+        && initial_delay.saturating_add(splay) >= limit
     {
+        let limit = match why {
+            GiveUp::StopAfter => "--stop-after",
+            _ => "--deadline",
+        };
         let said = [&settings.initial_delay, &settings.splay];
         let shown: Vec<_> = said.into_iter().flatten().map(ToString::to_string).collect();
         return Err(UsageError(format!(
-            "{} may leave no time before the deadline; try a later --deadline",
+            "{} may leave no time before {limit}; try a later {limit}",
             shown.join(" and ")
         )));
     }

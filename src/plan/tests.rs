@@ -128,7 +128,7 @@ fn a_wait_past_the_deadline_is_given_up_at_once() {
     played.expect(
         1,
         3,
-        "gave up after 3 attempts in 6.0s: exit 1 (the next attempt would begin after the deadline: --deadline 10s)",
+        "gave up after 3 attempts in 6.0s: exit 1 (the next attempt would begin after --deadline 10s)",
     );
     assert_eq!(played.waits, [s(1), s(2)]);
     let late = [(End::TimedOut(Bound::Deadline), s(10)), (End::Exited(0), s(1))];
@@ -164,7 +164,7 @@ fn a_deadline_alone_leaves_attempts_unlimited() {
         &["-p", "sip", "--every", "10s", "-d", "2m"],
     ] {
         let played = play(words, &script);
-        let bound = "(the next attempt would begin after the deadline: --deadline 2m)";
+        let bound = "(the next attempt would begin after --deadline 2m)";
         played.expect(1, 12, bound);
         assert_eq!(played.waits, [s(10); 11]);
     }
@@ -192,7 +192,7 @@ fn until_a_failure() {
     let words = ["--until", "failure", "-n", "3", "--success-exit", "0,3"];
     play(&words, &exits(&[0, 3, 3, 0])).expect(1, 3, none);
     let played = play(&["--until", "failure", "--every", "1s", "-d", "10s"], &exits(&[0; 40]));
-    let late = "no failure came (the next attempt would begin after the deadline: --deadline 10s)";
+    let late = "no failure came (the next attempt would begin after --deadline 10s)";
     played.expect(1, 10, late);
     play(
         &["--until", "failure", "-n", "1", "--exhausted-exit", "75"],
@@ -252,11 +252,7 @@ fn until_never() {
     play(&words, &exits(&[0, 0, 0, 2])).expect(2, 4, "gave up after 4 attempts in 3.0s: exit 2");
     // The status is that of the last attempt.
     let words = ["--until", "never", "--every", "1s", "-d", "10s", "--success-exit", "3"];
-    play(&words, &exits(&[3; 20])).expect(
-        3,
-        10,
-        "(the next attempt would begin after the deadline: --deadline 10s)",
-    );
+    play(&words, &exits(&[3; 20])).expect(3, 10, "(the next attempt would begin after --deadline 10s)");
     // Unlimited, and an attempt that ran long begins anew, however it ended.
     let mut script = vec![(End::Exited(0), s(3600)); 1000];
     script.push((End::TimedOut(Bound::Deadline), s(1)));

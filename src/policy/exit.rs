@@ -49,6 +49,7 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
             GiveUp::Attempts
             | GiveUp::AttemptsOfClass
             | GiveUp::Deadline
+            | GiveUp::StopAfter
             | GiveUp::Delay
             | GiveUp::RetryAfterTooLong
             | GiveUp::Budget(_),
@@ -102,10 +103,11 @@ mod tests {
         flaky: Some(64),
         skipped: 75,
     };
-    const EXHAUSTED: [GiveUp; 6] = [
+    const EXHAUSTED: [GiveUp; 7] = [
         GiveUp::Attempts,
         GiveUp::AttemptsOfClass,
         GiveUp::Deadline,
+        GiveUp::StopAfter,
         GiveUp::Delay,
         GiveUp::RetryAfterTooLong,
         GiveUp::Budget(Counts {

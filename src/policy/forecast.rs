@@ -46,7 +46,7 @@ pub enum End {
     More(u64),
     /// `--stop-at-delay`
     Delay,
-    /// `--deadline`. So many retries 90 of 100 runs make before it: the 5th and the 95th percentile.
+    /// `--deadline` or `--stop-after`. So many retries 90 of 100 runs make before it: the 5th and the 95th percentile.
     Deadline([u64; 2]),
 }
 
@@ -65,7 +65,7 @@ pub fn forecast<'a>(delays: &'a Delays, limits: &'a Limits, before: Duration) ->
         limits,
         before,
         decorrelated: Decorrelated::new(delays),
-        totals: Totals::new(limits.deadline.map(|deadline| deadline.saturating_sub(before))),
+        totals: Totals::new(limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before))),
         shown: 0,
         total: Duration::ZERO,
     };
@@ -106,7 +106,7 @@ impl Forecast<'_> {
             }
         };
         let total = self.total.saturating_add(mean);
-        if (self.limits.deadline).is_some_and(|deadline| self.before.saturating_add(total) >= deadline) {
+        if (self.limits.latest_begin()).is_some_and(|(limit, _)| self.before.saturating_add(total) >= limit) {
             return Part::End(End::Deadline(self.retries_in_time()));
         }
         self.total = total;
@@ -134,7 +134,7 @@ impl Forecast<'_> {
     }
 
     fn most_rows_of_unlimited(&self) -> u64 {
-        match self.limits.deadline {
+        match self.limits.latest_begin() {
             Some(_) => MOST_ROWS,
             None => SHOWN_WHEN_UNLIMITED,
         }
@@ -143,7 +143,7 @@ impl Forecast<'_> {
     /// The deadline, if many a run does not come as far as this end.
     fn within_deadline(&self, end: End) -> End {
         let retries = self.totals.retries_in_time();
-        if self.limits.deadline.is_some() && retries[0] < self.shown {
+        if self.limits.latest_begin().is_some() && retries[0] < self.shown {
             return End::Deadline(retries);
         }
         end

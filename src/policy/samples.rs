@@ -17,6 +17,7 @@ pub(crate) const UNBOUNDED: Limits = Limits {
     until: Until::Success,
     attempts: None,
     deadline: None,
+    stop_after: None,
     stop_at_delay: None,
     reset_after: None,
     consecutive: 1,

@@ -47,6 +47,8 @@ pub enum GiveUp {
     AttemptsOfClass,
     /// `--deadline` has passed, or would before the next attempt.
     Deadline,
+    /// `--stop-after` has passed, or would before the next attempt.
+    StopAfter,
     /// The next wait would reach `--stop-at-delay`.
     Delay,
     /// The output asked for a longer wait than `--max-retry-after`.
@@ -176,8 +178,8 @@ impl<'p> Session<'p> {
         if self.is_last_attempt() {
             return give_up(GiveUp::Attempts);
         }
-        if self.passes_deadline(elapsed, wait) {
-            return give_up(GiveUp::Deadline);
+        if let Some(why) = self.out_of_time(elapsed, wait) {
+            return give_up(why);
         }
         self.attempt += 1;
         Decision::Confirm(wait)
@@ -225,8 +227,8 @@ impl<'p> Session<'p> {
             Until::Success | Until::Failure if is_too_long => return Err(GiveUp::RetryAfterTooLong),
             _ => self.as_asked(outcome, drawn, rng),
         };
-        if self.passes_deadline(elapsed, wait) {
-            return Err(GiveUp::Deadline);
+        if let Some(why) = self.out_of_time(elapsed, wait) {
+            return Err(why);
         }
         self.attempt += 1;
         self.retries += 1;
@@ -319,11 +321,19 @@ impl<'p> Session<'p> {
         self.limits.attempts.is_some_and(|attempts| self.attempt >= attempts)
     }
 
-    /// Whether no time would be left for an attempt after this wait.
-    pub fn passes_deadline(&self, elapsed: Duration, wait: Duration) -> bool {
-        self.limits
-            .deadline
-            .is_some_and(|deadline| elapsed.saturating_add(wait) >= deadline)
+    /// Returns the limit that forbids an attempt after this wait, if one does.
+    pub fn out_of_time(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
+        let (limit, why) = self.limits.latest_begin()?;
+        (elapsed.saturating_add(wait) >= limit).then_some(why)
+    }
+}
+
+impl Limits {
+    /// Returns the earlier limit on the time at which an attempt may begin.
+    pub fn latest_begin(&self) -> Option<(Duration, GiveUp)> {
+        let deadline = self.deadline.map(|limit| (limit, GiveUp::Deadline));
+        let stop_after = self.stop_after.map(|limit| (limit, GiveUp::StopAfter));
+        deadline.into_iter().chain(stop_after).min_by_key(|(limit, _)| *limit)
     }
 }
 

@@ -95,9 +95,10 @@ impl<'a> JsonLog<'a> {
             Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
             Event::FailureCame { .. } => end(begin("failure_came")),
             Event::Succeeded { .. } => end(begin("succeeded")),
-            Event::GaveUp { why, .. } => end(begin("gave_up").string("reason", reason(*why))),
+            Event::GaveUp { why, .. } | Event::NoTime { why, .. } => {
+                end(begin("gave_up").string("reason", reason(*why)))
+            }
             Event::Skipped { left } => end(begin("skipped").seconds("left_s", *left)),
-            Event::NoTime { .. } => end(begin("gave_up").string("reason", reason(GiveUp::Deadline))),
             Event::Interrupted { signal, .. } => end(begin("interrupted").raw("signal", signal.number())),
             Event::Warning(text) => warning(text),
             Event::Failed(why) => warning(&format!("backoff itself failed: {why}")),
@@ -151,6 +152,7 @@ pub(super) fn reason(why: GiveUp) -> &'static str {
         GiveUp::Permanent => "permanent",
         GiveUp::Attempts | GiveUp::AttemptsOfClass => "attempts",
         GiveUp::Deadline => "deadline",
+        GiveUp::StopAfter => "stop_after",
         // The delay that the output asked for is one, too.
         GiveUp::Delay | GiveUp::RetryAfterTooLong => "delay",
         GiveUp::Budget(_) => "budget",

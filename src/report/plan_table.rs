@@ -6,6 +6,7 @@ use super::json::Object;
 use super::words::{decimal, span};
 use crate::policy::forecast::{End, Part, Row, forecast};
 use crate::policy::outcome::exact;
+use crate::policy::session::GiveUp;
 use crate::run::plan::Plan;
 
 /// `--plan`: a table of all waits, line by line.
@@ -24,9 +25,9 @@ pub(crate) fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
 /// What is waited before the first attempt, if anything is.
 pub(super) fn before_the_first(plan: &Plan) -> Option<String> {
     let most = plan.initial_delay.saturating_add(plan.splay);
-    let counts = match plan.limits.deadline {
-        Some(_) => ", which is part of --deadline",
-        None => "",
+    let counts = match time_limit(plan) {
+        Some((name, _)) => format!(", which is part of {name}"),
+        None => String::new(),
     };
     let wait = range(plan.initial_delay, most);
     (!most.is_zero()).then(|| format!("before the first attempt: {wait}{counts}\n"))
@@ -89,17 +90,27 @@ pub(super) fn why_it_ends(plan: &Plan, end: End) -> Option<String> {
         End::More(retries) => format!("and {retries} more"),
         End::Delay => "--stop-at-delay ends the run here".to_owned(),
         End::Deadline([fewest, most]) => {
-            let deadline = limits.deadline.map(exact).unwrap_or_default();
+            let (name, limit) = time_limit(plan).unwrap_or_default();
             let retries = match (fewest, most) {
                 (0, 0) => "leaves no time for a retry".to_owned(),
                 (1, 1) => "ends the run after 1 retry".to_owned(),
                 _ if fewest == most => format!("ends the run after {most} retries"),
                 _ => format!("ends 90% of runs after {fewest} to {most} retries"),
             };
-            format!("--deadline {deadline} {retries}")
+            format!("{name} {} {retries}", exact(limit))
         }
     };
     Some(line + "\n")
+}
+
+/// Returns the option that ends the waits, and its value.
+fn time_limit(plan: &Plan) -> Option<(&'static str, Duration)> {
+    let (limit, why) = plan.limits.latest_begin()?;
+    let name = match why {
+        GiveUp::StopAfter => "--stop-after",
+        _ => "--deadline",
+    };
+    Some((name, limit))
 }
 
 /// `0.5s to 1.5s`

@@ -73,9 +73,8 @@ impl Report {
             Event::Retrying { delay, .. } | Event::Confirming { delay, .. } => self.end_entry(Some(*delay)),
             Event::Succeeded { .. } => self.result = Some("succeeded"),
             Event::FailureCame { .. } => self.result = Some("failure_came"),
-            Event::GaveUp { why, .. } => self.give_up(*why),
+            Event::GaveUp { why, .. } | Event::NoTime { why, .. } => self.give_up(*why),
             Event::Skipped { .. } => self.result = Some("skipped"),
-            Event::NoTime { .. } => self.give_up(GiveUp::Deadline),
             Event::Interrupted { .. } => self.result = Some("interrupted"),
             Event::Settings(_)
             | Event::Remark(_)

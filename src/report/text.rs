@@ -163,7 +163,7 @@ impl Text<'_> {
                     span(*left)
                 )
             }),
-            Event::NoTime { cool_off } => Some(self.no_time(*cool_off)),
+            Event::NoTime { why, cool_off } => Some(self.no_time(*why, *cool_off)),
             Event::Interrupted { signal, outcome } => {
                 (self.is_verbose() || outcome.is_some_and(|outcome| self.hides_a_signal(*signal, outcome))).then(|| {
                     let took_kill = outcome.is_some_and(|outcome| outcome.cut.took_kill);
@@ -246,18 +246,15 @@ impl Text<'_> {
         ))
     }
 
-    fn no_time(&self, cool_off: Option<Duration>) -> String {
+    fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
+        let option = self.option(why);
         match cool_off {
             Some(wait) => format!(
-                "gave up before the first attempt: the last run of {} gave up, and a wait of {} would pass the deadline ({})",
+                "gave up before the first attempt: the last run of {} gave up, and a wait of {} would pass {option}",
                 self.budget(),
-                span(wait),
-                self.option(GiveUp::Deadline)
+                span(wait)
             ),
-            None => format!(
-                "gave up before the first attempt: the deadline has passed ({})",
-                self.option(GiveUp::Deadline)
-            ),
+            None => format!("gave up before the first attempt: {option} has passed"),
         }
     }
 

@@ -55,8 +55,8 @@ impl Run<'_> {
             return Ok(exit);
         }
         loop {
-            if self.passes_deadline(Duration::ZERO) {
-                return self.too_late();
+            if let Some(why) = self.out_of_time(Duration::ZERO) {
+                return self.too_late(why);
             }
             let Attempt { outcome, interrupted } = self.make_attempt()?;
             if let Some(signal) = interrupted {
@@ -112,8 +112,9 @@ impl Run<'_> {
         }
         // Random upwards only: many runs may have been told the same.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
-        if self.passes_deadline(wait) {
-            self.tell(&Event::NoTime { cool_off: Some(wait) })?;
+        if let Some(why) = self.out_of_time(wait) {
+            let cool_off = Some(wait);
+            self.tell(&Event::NoTime { why, cool_off })?;
             return Ok(Some(exit::no_attempt_in_time(self.plan.overrides)));
         }
         self.tell(&Event::CoolingOff(wait))?;
@@ -204,16 +205,16 @@ impl Run<'_> {
 
     /// An exit if there is no time for it any more, or it is not to be.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<Option<Exit>, RunError> {
-        if self.passes_deadline(delay) {
-            return self.out_of_time(attempt).map(Some);
+        if let Some(why) = self.out_of_time(delay) {
+            return self.stop_for(why, attempt).map(Some);
         }
         self.announce_retry(delay, attempt)?;
         // The store and the log may have taken their time, and so may a hook.
-        if !self.passes_deadline(delay) {
+        if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;
         }
-        if self.passes_deadline(delay) {
-            return self.out_of_time(attempt).map(Some);
+        if let Some(why) = self.out_of_time(delay) {
+            return self.stop_for(why, attempt).map(Some);
         }
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(&attempt.outcome, &attempt.verdict))?;
@@ -241,13 +242,13 @@ impl Run<'_> {
         })
     }
 
-    /// Whether no time would be left for an attempt after this wait.
-    pub(super) fn passes_deadline(&self, wait: Duration) -> bool {
-        self.session.passes_deadline(self.host.elapsed(), wait)
+    /// Returns the limit that forbids an attempt after this wait, if one does.
+    pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
+        self.session.out_of_time(self.host.elapsed(), wait)
     }
 
-    pub(super) fn out_of_time(&mut self, attempt: &Judged) -> Result<Exit, RunError> {
-        let stop = self.session.ended_by(GiveUp::Deadline, &attempt.verdict);
+    fn stop_for(&mut self, why: GiveUp, attempt: &Judged) -> Result<Exit, RunError> {
+        let stop = self.session.ended_by(why, &attempt.verdict);
         self.stop(stop, attempt)
     }
 
@@ -349,13 +350,13 @@ impl Run<'_> {
         }
     }
 
-    /// backoff was stopped (Ctrl-Z) while it waited, for longer than the deadline allows.
-    fn too_late(&mut self) -> Result<Exit, RunError> {
+    /// Ends a run whose limit passed while backoff waited or was stopped (Ctrl-Z), or `--before-retry` ran.
+    fn too_late(&mut self, why: GiveUp) -> Result<Exit, RunError> {
         match self.previous.take() {
-            Some(attempt) => self.out_of_time(&attempt),
+            Some(attempt) => self.stop_for(why, &attempt),
             None => {
                 self.release(false)?;
-                self.tell(&Event::NoTime { cool_off: None })?;
+                self.tell(&Event::NoTime { why, cool_off: None })?;
                 Ok(exit::no_attempt_in_time(self.plan.overrides))
             }
         }

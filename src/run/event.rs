@@ -61,8 +61,9 @@ pub(crate) enum Event<'a> {
     Skipped {
         left: Duration,
     },
-    /// The deadline passes before a first attempt can start.
+    /// A limit on time passes before a first attempt can start.
     NoTime {
+        why: GiveUp,
         /// The wait that an earlier run of the same budget left.
         cool_off: Option<Duration>,
     },

@@ -39,7 +39,7 @@ impl Run<'_> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(None);
         };
-        if self.passes_deadline(Duration::ZERO) {
+        if self.out_of_time(Duration::ZERO).is_some() {
             return Ok(None);
         }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());

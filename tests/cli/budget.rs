@@ -533,7 +533,7 @@ fn is_cooling(dir: &TempDir) -> bool {
         .expect_code(124)
         .expect_stderr("backoff: echo: gave up before the first attempt: ")
         .expect_stderr("the last run of budget \"api\" gave up, and a wait of 1")
-        .expect_stderr("would pass the deadline");
+        .expect_stderr("would pass --deadline 1m");
     true
 }
 

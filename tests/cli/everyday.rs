@@ -275,6 +275,13 @@ const TASKS: &[Task] = &[
         says: &["timeout = 30s,1m,2m (--timeout)\n", "succeeded on attempt 3 of 5 "],
         ..TASK
     },
+    Task {
+        line: "backoff --stop-after 10m -- terraform apply -auto-approve",
+        stand_ins: &[("terraform", "[ $BACKOFF_ATTEMPT = 7 ]")],
+        variables: &[("BACKOFF_MAX_DELAY", "1s")],
+        says: &["attempt 6 failed: exit 1 ", "succeeded on attempt 7 "],
+        ..TASK
+    },
 ];
 
 fn tells_of_a_wait(line: &str) -> bool {

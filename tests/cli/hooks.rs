@@ -56,7 +56,7 @@ fn a_slow_one_starts_no_wait_past_the_deadline() {
     let shown = run!("{..} -- false", args).expect_code(1);
     assert!(began.elapsed() < Duration::from_secs(4), "{shown:?}");
     let shown = shown.expect_stderr("; retrying in 3.0s\n");
-    shown.expect_stderr("exit 1 (the next attempt would begin after the deadline: --deadline 4s)\nover\n");
+    shown.expect_stderr("exit 1 (the next attempt would begin after --deadline 4s)\nover\n");
 }
 
 #[test]

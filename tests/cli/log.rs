@@ -132,6 +132,7 @@ fn json_names_each_reason_to_give_up() {
         ("-n 1 -- false", "attempts"),
         ("--stop-exit 1 -- false", "permanent"),
         ("-d 9s -b 1h -m 1h -- false", "deadline"),
+        ("--stop-after 9s -b 1h -m 1h -- false", "stop_after"),
         ("--stop-at-delay 1ms -- false", "delay"),
         (
             "--retry-after --max-retry-after 1s -- sh -c 'echo Retry-After: 9; exit 1'",

@@ -354,6 +354,12 @@ fn every_option_has_a_working_variable() {
     let shows: &[(&str, &str, &str, &str)] = &[
         ("attempts", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT'", "2\n"),
         ("deadline", "0.1", "-q --exhausted-exit 9 -- sleep 9", "9"),
+        (
+            "stop-after",
+            "3s",
+            "--plan --every 2s",
+            "--stop-after 3s ends the run after 1 retry",
+        ),
         ("timeout", "0.1", "-q -n 1 -- sleep 9", "124"),
         (
             "signal",
@@ -472,7 +478,7 @@ fn every_option_has_a_working_variable() {
             "retry-after",
             "1",
             "-d 9s -- sh -c 'echo Retry-After: 60; exit 1'",
-            "after the deadline",
+            "after --deadline 9s",
         ),
         (
             "max-retry-after",

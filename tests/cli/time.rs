@@ -97,9 +97,32 @@ fn a_wait_past_the_deadline_is_not_started() {
     let shown = run!("-g constant -j none -b 20s -d 10s -- sh -c 'exit 7'").expect_code(7);
     assert!(began.elapsed() < Duration::from_secs(5));
     assert!(
-        shown.stderr.contains("gave up after 1 attempt") && shown.stderr.contains("after the deadline: --deadline 10s"),
+        shown.stderr.contains("gave up after 1 attempt") && shown.stderr.contains("after --deadline 10s"),
         "{shown:?}"
     );
+}
+
+#[test]
+fn no_attempt_begins_after_stop_after_and_none_is_cut_off() {
+    for until in ["success", "never"] {
+        let args = words!("--until {} --stop-after 300ms -n unlimited -b 1ms", until);
+        let shown = run!("{..} -- sh -c 'sleep 0.6; echo done; exit 7'", args).expect_code(7);
+        assert_eq!(shown.stdout, "done\n");
+        shown.expect_stderr(": exit 7 (the next attempt would begin after --stop-after 300ms)\n");
+    }
+    // Attempts are unlimited, and a wait that would end too late is not started.
+    let began = Instant::now();
+    run!("--stop-after 10s --delays 1ms,1ms,1ms,1ms,1ms,20s -j none --exhausted-exit 75 -- false")
+        .expect_code(75)
+        .expect_stderr("gave up after 6 attempts in ");
+    assert!(began.elapsed() < Duration::from_secs(8));
+    // The earlier of two limits is named, and a deadline still ends the running attempt.
+    run!("--stop-after 5s -d 9s -b 6s -j none -- false").expect_stderr(" after --stop-after 5s)\n");
+    run!("--stop-after 9s -d 5s -b 6s -j none -- false").expect_stderr(" after --deadline 5s)\n");
+    run!("--stop-after 9s -d 100ms -- sleep 30")
+        .expect_code(124)
+        .expect_stderr(": ended by the deadline (--deadline 100ms)\n");
+    run!("-q --until never --stop-after 50ms -b 40ms -j none -- true").expect_code(0);
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn no_failure_came() {
         .expect_stderr(": no failure came (no attempt is left: --attempts 3)\n");
     run!("--until failure --every 2s -d 3s -- true")
         .expect_code(1)
-        .expect_stderr(": no failure came (the next attempt would begin after the deadline: --deadline 3s)\n");
+        .expect_stderr(": no failure came (the next attempt would begin after --deadline 3s)\n");
     // An attempt that the deadline ends has not failed.
     run!("--until failure -d 300ms -- sleep 30")
         .expect_code(1)

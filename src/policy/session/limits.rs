@@ -21,8 +21,10 @@ pub struct Limits {
     pub until: Until,
     /// Attempts in all, the first included, at least 1; None is unlimited.
     pub attempts: Option<u64>,
-    /// Bound on the whole run.
+    /// Limit on the whole run: an attempt that still runs then is ended.
     pub deadline: Option<Duration>,
+    /// No attempt begins once this has passed; one that runs may finish.
+    pub stop_after: Option<Duration>,
     /// Give up once the next un-jittered wait would reach this.
     pub stop_at_delay: Option<Duration>,
     /// An attempt that ran this long, and is followed by another, starts growth and count again.

@@ -285,7 +285,8 @@ impl Model<'_> {
         let out_of_time = outcome.end == End::TimedOut(Bound::Deadline);
         let is_last = limits.attempts == Some(self.attempt);
         let elapsed = self.elapsed;
-        let too_late = |wait: Duration| limits.deadline.is_some_and(|deadline| elapsed + wait >= deadline);
+        let passes = |limit: Option<Duration>, wait| limit.is_some_and(|limit| elapsed + wait >= limit);
+        let too_late = |wait| passes(limits.deadline, wait) || passes(limits.stop_after, wait);
         let stops = limits
             .stop_at_delay
             .is_some_and(|stop| delays.unjittered(self.retry) >= stop);
@@ -346,8 +347,13 @@ impl Model<'_> {
                 }
                 GiveUp::Deadline => {
                     let longest = if confirms { delays.base } else { next.most() };
-                    assert!(out_of_time || too_late(longest));
+                    assert!(out_of_time || passes(limits.deadline, longest));
                     "deadline"
+                }
+                GiveUp::StopAfter => {
+                    let longest = if confirms { delays.base } else { next.most() };
+                    assert!(passes(limits.stop_after, longest));
+                    "stop after"
                 }
                 // These attempts printed and read nothing, and no rule speaks of them.
                 GiveUp::RetryAfterTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin => {
@@ -367,6 +373,7 @@ fn any_limits(rng: &mut Xoshiro256PlusPlus) -> Limits {
         idempotent: rng.random_bool(0.9),
         attempts: rng.random_bool(0.7).then(|| rng.random_range(1..=6)),
         deadline: maybe(rng, 60_000),
+        stop_after: maybe(rng, 60_000),
         stop_at_delay: maybe(rng, 60_000),
         reset_after: maybe(rng, 4000),
         consecutive: rng.random_range(1..=3),
@@ -422,7 +429,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
             }
         }
     }
-    assert!(seen.len() == 10 && seen.values().all(|count| *count > 50), "{seen:?}");
+    assert!(seen.len() == 11 && seen.values().all(|count| *count > 50), "{seen:?}");
 }
 
 proptest! {
@@ -445,18 +452,7 @@ proptest! {
             .iter()
             .map(|(base, factor, attempts)| FailureClass { delays: delays(*base, *factor), attempts: *attempts })
             .collect();
-        let limits = Limits {
-            until: Until::Success,
-            attempts,
-            deadline: None,
-            stop_at_delay: None,
-            reset_after: None,
-            consecutive: 1,
-            max_retry_after: None,
-            asked_is_exact: false,
-            idempotent: true,
-            leave_to_outer: false,
-        };
+        let limits = Limits { attempts, ..UNBOUNDED };
         let ordinary = delays(500, 2);
         let mut session = Session::new(&limits, &ordinary, &classes);
         let mut rng = seeded(1);

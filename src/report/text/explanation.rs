@@ -71,7 +71,7 @@ impl Text<'_> {
                 Some(error) => format!(" (standard input cannot be given again: {error})"),
                 None => " (standard input cannot be given again: more was read than --stdin-limit allows)".into(),
             },
-            (GiveUp::Attempts | GiveUp::AttemptsOfClass | GiveUp::Deadline | GiveUp::Delay, _) => self.bound(why),
+            (_, _) => self.bound(why),
         }
     }
 
@@ -79,7 +79,7 @@ impl Text<'_> {
     fn bound(&self, why: GiveUp) -> String {
         let option = self.option(why);
         match why {
-            GiveUp::Deadline => format!(" (the next attempt would begin after the deadline: {option})"),
+            GiveUp::Deadline | GiveUp::StopAfter => format!(" (the next attempt would begin after {option})"),
             GiveUp::Delay => format!(" (the next wait would reach {option})"),
             _ => format!(" (no attempt is left: {option})"),
         }
@@ -90,6 +90,7 @@ impl Text<'_> {
         let option = |name: &str, value: Option<String>| format!("--{name} {}", value.unwrap_or_default());
         match why {
             GiveUp::Deadline => option("deadline", self.limits.deadline.map(exact)),
+            GiveUp::StopAfter => option("stop-after", self.limits.stop_after.map(exact)),
             GiveUp::RetryAfterTooLong => option("max-retry-after", self.limits.max_retry_after.map(exact)),
             GiveUp::Delay => option("stop-at-delay", self.limits.stop_at_delay.map(exact)),
             _ => option("attempts", self.limits.attempts.map(|attempts| attempts.to_string())),

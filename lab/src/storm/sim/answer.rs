@@ -12,6 +12,7 @@ pub const UNLIMITED: Limits = Limits {
     until: Until::Success,
     attempts: None,
     deadline: None,
+    stop_after: None,
     stop_at_delay: None,
     reset_after: None,
     consecutive: 1,
