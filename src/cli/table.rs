@@ -200,7 +200,7 @@ pub const OPTIONS: &[Opt] = &[
          with status 0, and --retry-if is not asked; if attempts or deadline run out first, the status is 1. No wait grows, and there is \
          none unless --base or --every names it. never: whatever its end, an attempt is followed by another, until a \
          signal or a limit (--attempts, --deadline, --stop-at-delay, a budget) ends the run, with the status of the last \
-         attempt. A command that cannot be started ends any run, unless -e lists 126 or 127. failure is taken from the command line alone.")
+         attempt; a success starts the growth of the waits again. A command that cannot be started ends any run, unless -e lists 126 or 127. failure is taken from the command line alone.")
         .or(|| word(&UNTILS, defaults::UNTIL)),
     opt(JUDGE, None, "success-exit", Values("CODES"),
         "Exit codes that are not a failure",
@@ -235,7 +235,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(JUDGE, None, "retry-if", Value("SHELL"),
         "Ask this shell command whether a failure is transient: exit 0 is yes, 1 is no",
         "It is run by /bin/sh after a failed attempt that no other rule decides, with the attempt's output on its standard \
-         input. Any other exit is an error, reported and treated as no. The deadline bounds it."),
+         input. Its standard output is dropped. Any other exit is an error, reported and treated as no. The deadline bounds it."),
     opt(JUDGE, None, "success-if", Value("SHELL"),
         "Ask this shell command whether a success is one: exit 0 is yes, 1 is no",
         "As --retry-if, but about an attempt that would count as a success. With no it has failed: a stop rule may make that permanent, \

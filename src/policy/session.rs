@@ -209,8 +209,11 @@ impl<'p> Session<'p> {
         let succeeded = *verdict == Verdict::Success;
         // Until a failure comes, long successes are what is expected, and attempts are to bound them.
         let may_reset = !succeeded || self.limits.until == Until::Never;
-        if may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy) {
+        let resets = may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
+        if resets {
             self.attempt = 1;
+        }
+        if resets || (succeeded && self.limits.until == Until::Never) {
             self.progress.fill(Progress::default());
         }
         self.progress[self.current].failures += 1;

@@ -113,7 +113,7 @@ fn a_flag_and_a_variable_win_over_the_policy() {
 #[test]
 fn what_hooks_and_predicates_print_waits_as_well() {
     let dir = machine(&[("job", JOB)]);
-    let asked = "--on-retry 'echo told; echo loudly >&2' --before-retry 'echo prepared' --retry-if 'grep err'";
+    let asked = "--on-retry 'echo told; echo loudly >&2' --before-retry 'echo prepared' --retry-if 'grep err >&2'";
     says_nothing(job(&dir, asked, 3));
     let shown = job(&dir, &format!("{asked} --on-give-up 'echo gave up' -n 2"), 0).expect_code(1);
     lines_begin(
@@ -136,7 +136,7 @@ fn what_hooks_and_predicates_print_waits_as_well() {
 #[test]
 fn hooks_need_no_temporary_directory() {
     let dir = machine(&[("job", JOB)]);
-    let hooks = "--on-retry 'echo told' --retry-if 'grep err'";
+    let hooks = "--on-retry 'echo told' --retry-if 'grep err >&2'";
     let once = |ok_at: &str| {
         let mut command = line(&dir, &format!("backoff -p cron -q -n 2 {hooks} -- job"));
         run(command.env("TMPDIR", "/nonexistent").env("OK_AT", ok_at))

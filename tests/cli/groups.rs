@@ -44,7 +44,7 @@ fn each_attempt_is_one() {
     assert_eq!(groups("-n unlimited --label 50% -- true"), one);
     // What a predicate prints is about the attempt, what a hook prints is not.
     assert_eq!(
-        groups("-n 2 --retry-if 'echo asked' --on-retry 'echo told' -- false"),
+        groups("-n 2 --retry-if 'echo asked >&2' --on-retry 'echo told' -- false"),
         [
             "::group::backoff: false: attempt 1 of 2",
             "asked",

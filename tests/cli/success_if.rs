@@ -118,7 +118,7 @@ fn successes_in_a_row_are_those_that_it_grants() {
 #[test]
 fn it_reads_the_output_and_what_else_there_is_to_know() {
     let ask = "echo \"$(cat) $BACKOFF_ATTEMPT exit=$BACKOFF_EXIT reason=$BACKOFF_REASON ran=${BACKOFF_RAN_MS:+known} \
-               previous=$BACKOFF_PREVIOUS_EXIT\"; test $BACKOFF_ATTEMPT = 2";
+               previous=$BACKOFF_PREVIOUS_EXIT\" >&2; test $BACKOFF_ATTEMPT = 2";
     let shown = run!("-q -b 1ms --success-if {} -- sh -c 'echo out; echo err >&2'", ask).expect_code(0);
     assert_eq!(shown.stdout, "out\n".repeat(2));
     for line in [
@@ -152,7 +152,7 @@ fn it_cannot_hang_the_run() {
     shown
         .expect_code(1)
         .expect_stderr("--success-if failed: ended by the deadline");
-    let mut live = live!("--success-if 'echo $$; exec sleep 60' -- sh -c 'exec 2>&1'");
+    let mut live = live!("--success-if 'echo $$ >&2; exec sleep 60' -- sh -c 'exec 2>&1'");
     let asked = live.line_of_stderr();
     live.signal(Signal::SIGTERM);
     assert_eq!(live.finish().signal(), Some(15));

@@ -56,6 +56,19 @@ fn a_predicate_that_cannot_say_is_no_failure_of_the_command() {
 }
 
 #[test]
+fn a_success_starts_the_growth_again() {
+    let args = "--until never -n 5 -b 20ms -g exponential -j none";
+    let shown = run!("{..} -- sh -c '[ $BACKOFF_ATTEMPT = 3 ]'", args).expect_code(1);
+    let waits: Vec<_> = shown
+        .stderr
+        .lines()
+        .filter_map(|line| line.rsplit_once(" in "))
+        .collect();
+    let waits: Vec<_> = waits.iter().map(|(_, wait)| *wait).take(4).collect();
+    assert_eq!(waits, ["20ms", "40ms", "20ms", "40ms"], "{shown:?}");
+}
+
+#[test]
 fn retry_if_has_no_say_in_which_failure_ends_it() {
     for answer in 0..3 {
         let predicate = format!("echo asked >&2; exit {answer}");

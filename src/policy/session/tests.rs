@@ -267,6 +267,9 @@ impl Model<'_> {
         if self.goes_on(verdict) && may_go_on && may_reset && is_healthy {
             (self.attempt, self.retry, self.previous) = (1, 0, None);
         }
+        if succeeded && self.limits.until == Until::Never {
+            (self.retry, self.previous) = (0, None);
+        }
     }
 
     /// Whether such an attempt is followed by another, as far as bounds allow.

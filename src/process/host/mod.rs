@@ -179,32 +179,37 @@ impl System {
         }
     }
 
-    /// Runs a shell command beside the command, with this standard input. What it prints is for people: standard
-    /// output is the command's alone.
+    /// Runs a shell command beside the command, with this standard input. It prints on standard error: standard output
+    /// is the command's alone. `stdout` is where its standard output goes instead.
     fn run_shell(
         &mut self,
         shell: &str,
         spec: &AttemptSpec,
         input: Option<OwnedFd>,
+        stdout: Option<OwnedFd>,
         place: Option<Place>,
     ) -> Result<Attempt, RunError> {
         let command = ["/bin/sh", "-c", shell].map(OsString::from);
-        // Where standard error is closed, nothing of it may get into the command's output either.
         let held = self.held_output()?;
-        let outputs = match &held {
-            Some(held) => [held.for_child()?, held.for_child()?].map(Some),
-            None => {
-                let output = fd::duplicate(stdio::ERR).or_else(|_| fd::null());
-                let output = output.map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))?;
-                [Some(output), None]
-            }
+        let stderr = match &held {
+            Some(held) => Some(held.for_child()?),
+            None => None,
+        };
+        let stdout = match (stdout, &held) {
+            (Some(stdout), _) => stdout,
+            (None, Some(held)) => held.for_child()?,
+            // If standard error is closed, nothing of it may get into the command's output either.
+            (None, None) => fd::duplicate(stdio::ERR).or_else(|_| null())?,
         };
         let streams = self.between.event_loop.streams.take();
         let launch = Launch {
             program: &Program::new(&command),
             environment: &mut environment_for(spec),
             place: place.unwrap_or_else(|| self.place()),
-            stdio: ChildStdio { input, outputs },
+            stdio: ChildStdio {
+                input,
+                outputs: [Some(stdout), stderr],
+            },
         };
         let deadline = self.deadline(spec);
         self.between.event_loop.is_beside = true;
@@ -221,7 +226,7 @@ impl System {
     fn hook_input(&self) -> Result<OwnedFd, RunError> {
         let tail = self.between.event_loop.streams.as_deref().and_then(Streams::tail);
         let Some(tail) = tail else {
-            return fd::null().map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")));
+            return null();
         };
         let mut spool = Spool::default();
         let input = spool.append(tail).and_then(|()| spool.to_file());
@@ -249,6 +254,10 @@ impl System {
         }
         self.write_to_standard_error(&lines)
     }
+}
+
+fn null() -> Result<OwnedFd, RunError> {
+    fd::null().map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))
 }
 
 /// Replaces a file; of what is none, where to write.
@@ -317,12 +326,13 @@ impl Host for System {
         let streams = self.between.event_loop.streams.as_deref();
         let copy = streams.map(|streams| streams.copy().to_file()).transpose();
         let copy = copy.map_err(|error| RunError::Fault(standard::cannot_keep(&error)))?;
-        self.run_shell(shell, spec, copy, None)
+        // `jq -e` prints its answer, which nobody wants to read at each attempt.
+        self.run_shell(shell, spec, copy, Some(null()?), None)
     }
 
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
         let input = self.hook_input()?;
-        self.run_shell(shell, spec, Some(input), Some(Place::Session))
+        self.run_shell(shell, spec, Some(input), None, Some(Place::Session))
     }
 
     fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError> {
@@ -330,7 +340,7 @@ impl Host for System {
         let file = EnvFile::new();
         let path = file.as_ref().map_or(OsStr::new(""), EnvFile::path);
         spec.variables.push(variables::variable("BACKOFF_ENV", path));
-        let attempt = self.run_shell(shell, &spec, Some(input), None)?;
+        let attempt = self.run_shell(shell, &spec, Some(input), None, None)?;
         // The variables of the next attempt may have other names.
         self.environment = None;
         let lines = match file.map(EnvFile::take) {
