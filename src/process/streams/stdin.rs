@@ -152,10 +152,9 @@ impl Kind {
             status => status?,
         };
         Ok(match SFlag::from_bits_truncate(status.st_mode & SFlag::S_IFMT.bits()) {
-            SFlag::S_IFIFO if is_opened_not_only(source, OFlags::WRONLY) => {
-                Kind::Pipe(Box::new(PipeStdin::new(source, limit, false)))
-            }
-            SFlag::S_IFREG | SFlag::S_IFBLK if is_output_too(source) => Kind::Inherited,
+            SFlag::S_IFIFO if access_mode(source)? == OFlags::WRONLY => Kind::Inherited,
+            SFlag::S_IFIFO => Kind::Pipe(Box::new(PipeStdin::new(source, limit, false))),
+            SFlag::S_IFREG | SFlag::S_IFBLK if is_output_too(source)? => Kind::Inherited,
             SFlag::S_IFREG | SFlag::S_IFBLK => {
                 lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, |start| Kind::File { start, was_read: false })
             }
@@ -164,15 +163,15 @@ impl Kind {
     }
 }
 
-/// Returns true if this is open, and for more than this access.
-fn is_opened_not_only(source: BorrowedFd<'_>, access: OFlags) -> bool {
-    rustix::fs::fcntl_getfl(source).is_ok_and(|flags| flags & OFlags::ACCMODE != access)
+/// Returns how a descriptor was opened: read-only, write-only or both.
+fn access_mode(source: BorrowedFd<'_>) -> io::Result<OFlags> {
+    Ok(rustix::fs::fcntl_getfl(source)? & OFlags::ACCMODE)
 }
 
 /// Returns true if what is written goes to the same file by the same way: rewound, it would be overwritten.
-fn is_output_too(source: BorrowedFd<'_>) -> bool {
+fn is_output_too(source: BorrowedFd<'_>) -> io::Result<bool> {
     let is_this = |number| is_same_file(source.as_raw_fd(), number);
-    is_opened_not_only(source, OFlags::RDONLY) && (is_this(stdio::OUT) || is_this(stdio::ERR))
+    Ok((is_this(stdio::OUT) || is_this(stdio::ERR)) && access_mode(source)? != OFlags::RDONLY)
 }
 
 #[cfg(test)]

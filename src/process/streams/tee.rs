@@ -32,8 +32,9 @@ const SLOW: Duration = Duration::from_millis(2);
 impl StdinPipe {
     /// Opens the first window. Returns false at the end of the source, an error if the system cannot duplicate or count.
     pub(super) fn begin_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
-        let goes_on = self.open_window(source)?;
-        unread(&self.fd).and(Ok(goes_on))
+        // Asked first: once bytes were duplicated they would reach the command twice.
+        unread(&self.fd)?;
+        self.open_window(source)
     }
 
     /// Takes what was read of the window, and opens the next one. Returns false once there is nothing to wait for.
