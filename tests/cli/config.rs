@@ -885,7 +885,7 @@ fn a_spent_budget_and_a_long_wait_end_rules_too() {
     );
     home.ran("-p x -d 5s -- sh -c 'exit 7'")
         .expect_code(7)
-        .expect_stderr("the next attempt would begin after the deadline");
+        .expect_stderr("the next attempt would begin after --deadline");
     home.ran("-p x --stop-at-delay 10s -- sh -c 'exit 7'")
         .expect_code(7)
         .expect_stderr("the next wait would reach --stop-at-delay");

@@ -672,7 +672,7 @@ fn a_wait_past_the_deadline_is_not_started() {
     stamped
         .shown
         .expect_code(7)
-        .expect_stderr("the next attempt would begin after the deadline");
+        .expect_stderr("the next attempt would begin after --deadline");
 }
 
 #[test]
