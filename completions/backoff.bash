@@ -25,8 +25,9 @@ _backoff_value() {
     --jitter | -j) words='none full equal decorrelated additive proportional slotted' ;;
     --policy | -p) words=$(backoff --list-policies 2>/dev/null | sed 's/ .*//') ;;
     --until) words='success failure never' ;;
-    --retry-signal) words='HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' list=1 ;;
-    --stop-signal) words='HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' list=1 ;;
+    --success-exit) words='timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' list=1 ;;
+    --retry-exit | -e) words='timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' list=1 ;;
+    --stop-exit) words='timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS' list=1 ;;
     --retry-if) compopt -o default 2>/dev/null ;;
     --success-if) compopt -o default 2>/dev/null ;;
     --for) words='auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper' list=1 ;;
@@ -59,7 +60,7 @@ _backoff_value() {
 
 _backoff() {
     local at=1 option='' presets='' word cur=${COMP_WORDS[COMP_CWORD]}
-    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|slot-ceiling|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-signal|stop-signal|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$'
+    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$'
     local may_take='^--(cool-off|hook-output)$' with_value='^(-[qvhV]*[ndtiskbfmgjper]|--[a-z-]+=)(.*)$'
     COMPREPLY=()
     while ((at < COMP_CWORD)); do
@@ -91,7 +92,7 @@ _backoff() {
         # A letter alone is complete.
         [[ $cur != -? || ${COMPREPLY[*]} ]] || COMPREPLY=("$cur")
     elif ((at == COMP_CWORD)) && [[ $cur == -* ]]; then
-        COMPREPLY=($(compgen -W '--attempts -n --deadline -d --stop-after --timeout -t --idle-timeout -i --signal -s --kill-after -k --every --base -b --factor -f --max-delay -m --growth -g --delays --jitter -j --spread --slot-ceiling --stop-at-delay --initial-delay --splay --reset-after --seed --policy -p --until --success-exit --success-match --fail-match --consecutive --retry-exit -e --stop-exit --retry-match -r --stop-match --retry-signal --stop-signal --stop-on-timeout --retry-if --success-if --for --match-on --retry-after --max-retry-after --stdin --stdin-limit --stdout --stderr --pty --idempotent --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-timeout --nested --quiet -q --verbose -v --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --c-locale --plan --plot --list-presets --list-policies --config --no-config --generate --help -h --version -V' -- "$cur"))
+        COMPREPLY=($(compgen -W '--attempts -n --deadline -d --stop-after --timeout -t --idle-timeout -i --signal -s --kill-after -k --every --base -b --factor -f --max-delay -m --growth -g --delays --jitter -j --spread --stop-at-delay --initial-delay --splay --reset-after --seed --policy -p --until --success-exit --success-match --fail-match --consecutive --retry-exit -e --stop-exit --retry-match -r --stop-match --retry-if --success-if --for --match-on --retry-after --max-retry-after --stdin --stdin-limit --stdout --stderr --pty --idempotent --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-timeout --nested --quiet -q --verbose -v --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --c-locale --plan --plot --list-presets --list-policies --config --generate --help -h --version -V' -- "$cur"))
     elif ((at <= COMP_CWORD)); then
         _backoff_command "$at"
     fi

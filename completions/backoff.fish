@@ -16,7 +16,7 @@ function __backoff_command
         else if test "$words[1]" = --
             string join \n -- $words[2..]
             return 0
-        else if string match -qr -- '^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|slot-ceiling|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-signal|stop-signal|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$' "$words[1]"
+        else if string match -qr -- '^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$' "$words[1]"
             set -q words[2]
             or return 2
             set -e words[1..2]
@@ -73,7 +73,6 @@ complete -c backoff -n 'not __backoff_command >/dev/null' -l delays -x -d 'An ex
 complete -c backoff -n 'not __backoff_command >/dev/null' -s j -l jitter -x -a 'none full equal decorrelated additive proportional slotted'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s j -l jitter -x -d 'The randomness [default: decorrelated; full with --growth; none with --delays or --until failure]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l spread -x -d 'The width of additive (a duration) or proportional (a percentage) jitter [default: 1s; 25%]'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l slot-ceiling -x -d 'Where the exponent of slotted jitter stops growing, 1 to 62 [default: 10]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-at-delay -x -d 'Give up once the next un-jittered wait would reach this'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l initial-delay -x -d 'Wait before the first attempt [default: 0]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l splay -x -d 'A further uniform random wait in [0, DURATION] before the first attempt [default: 0]'
@@ -83,19 +82,17 @@ complete -c backoff -n 'not __backoff_command >/dev/null' -s p -l policy -x -a '
 complete -c backoff -n 'not __backoff_command >/dev/null' -s p -l policy -x -d 'A named set of options; those given explicitly win'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l until -x -a 'success failure never'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l until -x -d 'What to go on until: a success, a failure, or neither [default: success]'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l success-exit -x -a '(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l success-exit -x -d 'Exit codes that are not a failure; may be repeated [default: 0]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l success-match -x -d 'Success takes a line of output that matches; may be repeated'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l fail-match -x -d 'A line of output that matches is a failure, whatever the exit code; may be repeated'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l consecutive -x -d 'Success means N successful attempts in a row, --base apart [default: 1]'
+complete -c backoff -n 'not __backoff_command >/dev/null' -s e -l retry-exit -x -a '(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s e -l retry-exit -x -d 'Exit codes of transient failures; all others are then permanent; may be repeated'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-exit -x -a '(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-exit -x -d 'Exit codes of permanent failures; wins over every retry rule; may be repeated'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s r -l retry-match -x -d 'A failure whose output has a matching line is transient; all others are then permanent; may be repeated'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-match -x -d 'A failure whose output has a matching line is permanent; may be repeated'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l retry-signal -x -a '(__backoff_list HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l retry-signal -x -d 'Dying of one of these signals is a transient failure; others are then permanent'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-signal -x -a '(__backoff_list HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-signal -x -d 'Dying of one of these signals is a permanent failure'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l stop-on-timeout -d 'A time-out is a permanent failure'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l retry-if -r -F -d 'Ask this shell command whether a failure is transient: exit 0 is yes, 1 is no'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l success-if -r -F -d 'Ask this shell command whether a success is one: exit 0 is yes, 1 is no'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l for -x -a '(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper)'
@@ -147,8 +144,7 @@ complete -c backoff -n 'not __backoff_command >/dev/null' -l plan -d 'Print the 
 complete -c backoff -n 'not __backoff_command >/dev/null' -l plot -d 'Draw the waits of --plan, as wide as the terminal'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l list-presets -d 'Print the presets of --for'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l list-policies -d 'Print the policies: where each comes from and what it sets'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l config -r -F -d 'Read this configuration file'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l no-config -d 'Read no configuration file'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l config -r -F -d 'Read this configuration file, or none'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l generate -x -a 'man markdown complete-bash complete-zsh complete-fish'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l generate -x -d 'Print the man page, the options in Markdown, or a shell\'s completions'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s h -d 'Print help'

@@ -39,9 +39,9 @@ impl Opt {
         match name {
             "PRESET,..." => Values::List([&["auto"], presets].concat()),
             "SIGNAL" => Values::Words(SIGNALS.to_vec()),
-            "SIGNALS" => Values::List(SIGNALS.to_vec()),
+            "CODES" => Values::List([&["timeout"], &SIGNALS[..]].concat()),
             // A command for the shell often begins with one.
-            "PATH" | "URL" | "SHELL" => Values::Files,
+            "PATH" | "PATH|none" | "URL" | "SHELL" => Values::Files,
             "skip" => Values::Words(vec!["skip"]),
             _ => Values::Nothing,
         }

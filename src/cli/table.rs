@@ -110,7 +110,7 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| format!("{}; unlimited with --deadline, --stop-after or --until never, and where a --policy says so", defaults::ATTEMPTS)),
     opt(TIME, Some('d'), "deadline", Value("DURATION"),
         "Bound on the whole run",
-        "Without --attempts these are unlimited then. A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
+        "It lifts a limit of attempts from a weaker source, so that attempts are unlimited unless --attempts is given with it. A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
          deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. After the deadline, whoever reads what \
          backoff writes has one more second; output of the command that is unread then is a time-out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
     opt(TIME, None, "stop-after", Value("DURATION"),
@@ -120,8 +120,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('t'), "timeout", Value("DURATION,..."),
         "Bound on one attempt; of a list the last entry repeats",
         "Of 30s,1m,2m the first attempt has 30s, the second 1m, all others 2m. When it passes, the attempt's process tree \
-         gets the signal of --signal, and KILL after --kill-after. Such a failure is transient unless --stop-on-timeout is \
-         given. Time in which backoff was stopped (Ctrl-Z) does not count. 0 is no bound."),
+         gets the signal of --signal, and KILL after --kill-after. Such a failure is transient unless it is given to \
+         --stop-exit timeout. Time in which backoff was stopped (Ctrl-Z) does not count. 0 is no bound."),
     opt(TIME, Some('i'), "idle-timeout", Value("DURATION"),
         "Bound on silence: an attempt that prints nothing for so long is ended",
         "As by --timeout, and with the same verdict. Standard output and error are looked at for this. 0 is no bound."),
@@ -163,15 +163,12 @@ pub const OPTIONS: &[Opt] = &[
         "The randomness",
         "With e the un-jittered wait: none: e; full: uniform in [0, e]; equal: e/2 + uniform in [0, e/2]; decorrelated: \
          uniform in [base, min(max-delay, previous * factor)]; additive: e + uniform in [0, spread]; proportional: e * \
-         uniform in [1 - spread, 1 + spread]; slotted: k * base, k a uniform integer in [0, 2^min(c, slot-ceiling) - 1] \
-         after the c-th failure.")
+         uniform in [1 - spread, 1 + spread]; slotted: k * base, k a uniform integer in [0, 2^min(c, ceiling) - 1] \
+         after the c-th failure; slotted:CEILING sets the ceiling, 1 to 62, which is 10.")
         .or(|| format!("{}; {} with --growth; none with --delays or --until failure", word(&JITTERS, defaults::JITTER), word(&JITTERS, defaults::JITTER_OF_GROWTH))),
     opt(WAIT, None, "spread", Value("DURATION|PERCENT"),
         "The width of additive (a duration) or proportional (a percentage) jitter", "")
         .or(|| format!("{}; {}", duration(defaults::SPREAD), percent(defaults::SPREAD_FRACTION))),
-    opt(WAIT, None, "slot-ceiling", Value("N"),
-        "Where the exponent of slotted jitter stops growing, 1 to 62", "")
-        .or(|| defaults::SLOT_CEILING.to_string()),
     opt(WAIT, None, "stop-at-delay", Value("DURATION"),
         "Give up once the next un-jittered wait would reach this",
         "With decorrelated jitter the un-jittered wait is base * factor^i, with slotted jitter the longest possible one."),
@@ -204,8 +201,8 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| word(&UNTILS, defaults::UNTIL)),
     opt(JUDGE, None, "success-exit", Values("CODES"),
         "Exit codes that are not a failure",
-        "CODES is a list such as 7, 1,2,75, 100-110 or tempfail (the names of sysexits.h). As in a shell, 128+N is also a \
-         death by signal N: 143 is that by TERM.")
+        "CODES is a list such as 7, 1,2,75, 100-110, tempfail (the names of sysexits.h) or SIGKILL. As in a shell, 128+N is also a \
+         death by signal N: 143 is that by TERM. With CODE=0, as in 0,24=0, the run ends with 0; without it a success keeps its code.")
         .or(|| defaults::SUCCESS_EXIT.to_string()),
     opt(JUDGE, None, "success-match", Values("REGEX"),
         "Success takes a line of output that matches",
@@ -217,20 +214,14 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| defaults::CONSECUTIVE.to_string()),
     opt(JUDGE, Some('e'), "retry-exit", Values("CODES"),
         "Exit codes of transient failures; all others are then permanent",
-        "Listing 126 or 127 makes a command that cannot be executed or found a transient failure."),
+        "CODES may also be timeout; timeouts are transient unless given to --stop-exit, so that timeout alone makes all other \
+         failures permanent. Listing 126 or 127 makes a command that cannot be executed or found a transient failure."),
     opt(JUDGE, None, "stop-exit", Values("CODES"),
-        "Exit codes of permanent failures; wins over every retry rule", ""),
+        "Exit codes of permanent failures; wins over every retry rule", "CODES may also be timeout."),
     opt(JUDGE, Some('r'), "retry-match", Values("REGEX"),
         "A failure whose output has a matching line is transient; all others are then permanent", ""),
     opt(JUDGE, None, "stop-match", Values("REGEX"),
         "A failure whose output has a matching line is permanent", ""),
-    opt(JUDGE, None, "retry-signal", Value("SIGNALS"),
-        "Dying of one of these signals is a transient failure; others are then permanent",
-        "SIGNALS is a list such as TERM, SIGTERM, 15 or HUP,RTMIN+1."),
-    opt(JUDGE, None, "stop-signal", Value("SIGNALS"),
-        "Dying of one of these signals is a permanent failure", ""),
-    opt(JUDGE, None, "stop-on-timeout", Nothing,
-        "A time-out is a permanent failure", ""),
 
     opt(JUDGE, None, "retry-if", Value("SHELL"),
         "Ask this shell command whether a failure is transient: exit 0 is yes, 1 is no",
@@ -407,11 +398,9 @@ pub const OPTIONS: &[Opt] = &[
          tell, and where that is known from."),
     opt(OTHER, None, "list-policies", Nothing,
         "Print the policies: where each comes from and what it sets", ""),
-    opt(OTHER, None, "config", Value("PATH"),
-        "Read this configuration file",
+    opt(OTHER, None, "config", Value("PATH|none"),
+        "Read this configuration file, or none",
         "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it is there."),
-    opt(OTHER, None, "no-config", Nothing,
-        "Read no configuration file", ""),
     opt(OTHER, None, "generate",
         Word("KIND", DOCUMENT_NAMES),
         "Print the man page, the options in Markdown, or a shell's completions",

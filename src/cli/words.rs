@@ -22,7 +22,8 @@ pub(crate) enum JitterKind {
     Equal,
     Additive,
     Proportional,
-    Slotted,
+    /// Its exponent stops growing there; None is the default.
+    Slotted(Option<u32>),
 }
 
 /// What to do under an outer backoff.
@@ -56,7 +57,7 @@ pub(crate) const JITTERS: [(&str, JitterKind); 7] = [
     ("decorrelated", JitterKind::Decorrelated),
     ("additive", JitterKind::Additive),
     ("proportional", JitterKind::Proportional),
-    ("slotted", JitterKind::Slotted),
+    ("slotted", JitterKind::Slotted(None)),
 ];
 pub(crate) const UNTILS: [(&str, Until); 3] = [
     ("success", Until::Success),
@@ -109,6 +110,14 @@ pub(crate) const DOCUMENTS: [(&str, Document); 5] = [
     ("complete-zsh", Document::CompleteZsh),
     ("complete-fish", Document::CompleteFish),
 ];
+
+/// How a jitter is written: `full`, `slotted:4`.
+pub(crate) fn jitter_word(jitter: JitterKind) -> String {
+    match jitter {
+        JitterKind::Slotted(Some(ceiling)) => format!("slotted:{ceiling}"),
+        other => word(&JITTERS, other),
+    }
+}
 
 /// The words alone.
 pub(crate) const fn names<T, const N: usize>(words: &[(&'static str, T); N]) -> [&'static str; N] {

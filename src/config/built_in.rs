@@ -37,12 +37,7 @@ pub(crate) const BUILT_IN: &[Named] = &[
     },
     Named {
         name: "ethernet",
-        sets: &[
-            ("base", "51.2us"),
-            ("jitter", "slotted"),
-            ("slot-ceiling", "10"),
-            ("attempts", "16"),
-        ],
+        sets: &[("base", "51.2us"), ("jitter", "slotted:10"), ("attempts", "16")],
         source: "IEEE 802.3, 4.2.3.2.5: slot time 512 bit times at 10 Mbit/s, backoffLimit 10, attemptLimit 16",
     },
     Named {

@@ -6,33 +6,14 @@ use std::rc::Rc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::layer::{Entry, Layer, Policy, PolicyOrigin, PolicyRule};
+use super::layer::{Entry, Layer, Policy, PolicyOrigin};
 use super::sourced::{FilePosition, Rank, UsageError};
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, Takes};
 use crate::run::text::printable;
 
-/// What a rule may say, and what kind of value that is. The conditions come first; the others are options.
-const OF_RULES: &[(&str, Kind)] = &[
-    ("exit", Kind::List("CODES")),
-    ("signal", Kind::List("SIGNALS")),
-    ("match", Kind::Several("REGEX")),
-    ("timed-out", Kind::Switch),
-    ("verdict", Kind::One("\"transient\" or \"permanent\"")),
-    ("attempts", Kind::One("N|unlimited")),
-    ("every", Kind::One("DURATION")),
-    ("base", Kind::One("DURATION")),
-    ("factor", Kind::One("NUMBER")),
-    ("max-delay", Kind::One("DURATION")),
-    ("growth", Kind::One("GROWTH")),
-    ("delays", Kind::List("DURATION,...")),
-    ("jitter", Kind::One("STRATEGY")),
-    ("spread", Kind::One("DURATION|PERCENT")),
-    ("slot-ceiling", Kind::One("N")),
-];
-
 /// Besides actions.
-const NOT_IN_A_FILE: &[&str] = &["config", "no-config"];
+const NOT_IN_A_FILE: &[&str] = &["config"];
 
 /// How a value may be written in TOML.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +39,7 @@ impl From<&Opt> for Kind {
             Takes::Count => Kind::Count,
             Takes::Values(name) => Kind::Several(name),
             Takes::Optional(name) => Kind::Optional(name),
-            Takes::Value(name) if name.ends_with(",...") || name == "SIGNALS" => Kind::List(name),
+            Takes::Value(name) if name.ends_with(",...") => Kind::List(name),
             Takes::Value(name) | Takes::Word(name, _) => Kind::One(name),
         }
     }
@@ -91,7 +72,7 @@ pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Option<Box<Layer>>,
     let no_name: Rc<str> = "".into();
     for (key, value) in in_order(root.get_ref()) {
         match (key.get_ref().as_ref(), value.get_ref()) {
-            ("defaults", DeValue::Table(table)) => defaults = document.options(Rank::Defaults, &no_name, table, &[])?,
+            ("defaults", DeValue::Table(table)) => defaults = document.options(Rank::Defaults, &no_name, table)?,
             ("policy", DeValue::Table(table)) => {
                 for (name, value) in in_order(table) {
                     policies.push(document.policy(name, value)?);
@@ -126,22 +107,14 @@ struct Table {
     name: String,
     place: FilePosition,
     entries: Vec<Entry>,
-    rules: Vec<(Rc<str>, Vec<Entry>)>,
 }
 
 impl Table {
     fn policy(self) -> Result<Policy, UsageError> {
-        let layer = Layer::read(self.entries)?;
-        let rules: Result<Vec<PolicyRule>, UsageError> = self
-            .rules
-            .into_iter()
-            .map(|(name, entries)| PolicyRule::read(name, entries))
-            .collect();
         Ok(Policy {
             name: Cow::Owned(self.name),
             origin: PolicyOrigin::File(self.place),
-            layer,
-            rules: rules?,
+            layer: Layer::read(self.entries)?,
         })
     }
 }
@@ -200,97 +173,38 @@ impl Document<'_> {
         {
             return Err(self.wrong_key(key, "is not a name for a policy; try letters, digits, - and _"));
         }
-        let mut rules = Vec::new();
-        if let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == "rule") {
-            let DeValue::Array(array) = value.get_ref() else {
-                return Err(self.wrong_key(key, &format!("must be a list, [[policy.{name}.rule]]")));
-            };
-            for (rule, number) in array.iter().zip(1..) {
-                let DeValue::Table(table) = rule.get_ref() else {
-                    return Err(self.wrong_key(key, &format!("must hold tables, [[policy.{name}.rule]]")));
-                };
-                let title: Rc<str> = format!("rule {number} of policy {name}").into();
-                let entries = self.rule(rule.span().start, &title, table)?;
-                rules.push((title, entries));
-            }
-        }
         let title: Rc<str> = format!("policy {name}").into();
         Ok(Table {
             name: name.clone().into_owned(),
             place: self.place(key.span().start),
-            entries: self.options(Rank::Policy, &title, table, &["rule"])?,
-            rules,
+            entries: self.options(Rank::Policy, &title, table)?,
         })
     }
 
-    /// Options by name, but for the keys that were `taken` already, which only policies have.
-    fn options(
-        &self,
-        rank: Rank,
-        title: &Rc<str>,
-        table: &DeTable<'_>,
-        taken: &[&str],
-    ) -> Result<Vec<Entry>, UsageError> {
-        let in_policy = !taken.is_empty();
+    /// The entries of a table: options by name.
+    fn options(&self, rank: Rank, title: &Rc<str>, table: &DeTable<'_>) -> Result<Vec<Entry>, UsageError> {
+        let in_policy = rank == Rank::Policy;
         let may_not =
             |opt: &Opt| opt.is_action() || NOT_IN_A_FILE.contains(&opt.long) || in_policy && opt.long == "policy";
-        self.entries((rank, title), table, taken, |name| match option(name) {
-            Some(opt) if !may_not(opt) => Ok((opt.long, Kind::from(opt))),
-            Some(opt) if opt.long == "policy" => Err("cannot be set by a policy".into()),
-            Some(_) => Err("cannot be set in a configuration file".into()),
+        let known = |name: &str| match option(name) {
+            Some(opt) if !may_not(opt) => Ok(opt),
+            Some(opt) if opt.long == "policy" => Err("cannot be set by a policy".to_owned()),
+            Some(_) => Err("cannot be set in a configuration file".to_owned()),
             None => {
                 let known = OPTIONS.iter().filter(|opt| !may_not(opt)).map(|opt| opt.long);
-                let hint = did_you_mean(name, known.chain(taken.iter().copied()));
-                Err(format!("is no option{hint}"))
+                Err(format!("is no option{}", did_you_mean(name, known)))
             }
-        })
-    }
-
-    fn rule(&self, at: usize, title: &Rc<str>, table: &DeTable<'_>) -> Result<Vec<Entry>, UsageError> {
-        let entries = self.entries((Rank::Rule, title), table, &[], |name| {
-            let long = name.replace('_', "-");
-            match OF_RULES.iter().find(|(key, _)| *key == long) {
-                Some(known) => Ok(*known),
-                None => {
-                    let hint = did_you_mean(name, OF_RULES.iter().map(|(key, _)| *key));
-                    Err(format!("cannot be set in a rule{hint}"))
-                }
-            }
-        })?;
-        let is_condition = |entry: &Entry| match entry.key {
-            "exit" | "signal" | "match" => true,
-            "timed-out" => entry.text == "true",
-            _ => false,
         };
-        if !entries.iter().any(is_condition) {
-            let problem =
-                "this rule does not say which failures it is about; try exit, signal, match or timed_out = true";
-            return Err(self.wrong(at, problem));
-        }
-        Ok(entries)
-    }
-
-    /// The entries of a table whose keys `known` knows.
-    fn entries(
-        &self,
-        (rank, title): (Rank, &Rc<str>),
-        table: &DeTable<'_>,
-        taken: &[&str],
-        known: impl Fn(&str) -> Result<(&'static str, Kind), String>,
-    ) -> Result<Vec<Entry>, UsageError> {
         let mut entries: Vec<Entry> = Vec::new();
         for (key, value) in in_order(table) {
-            if taken.contains(&key.get_ref().as_ref()) {
-                continue;
-            }
-            let (name, kind) = known(key.get_ref()).map_err(|problem| self.wrong_key(key, &problem))?;
-            if let Some(before) = entries.iter().find(|entry| entry.key == name) {
+            let opt = known(key.get_ref()).map_err(|problem| self.wrong_key(key, &problem))?;
+            if let Some(before) = entries.iter().find(|entry| entry.key == opt.long) {
                 let line = before.source.place.as_ref().map_or(0, |place| place.line);
                 return Err(self.wrong_key(key, &format!("is set in line {line} already")));
             }
-            for (text, at) in self.texts(name, kind, value)? {
+            for (text, at) in self.texts(opt.long, Kind::from(opt), value)? {
                 let place = Some(self.place(at));
-                entries.push(Entry::new(rank, title, name, Cow::Owned(text), place));
+                entries.push(Entry::new(rank, title, opt.long, Cow::Owned(text), place));
             }
         }
         Ok(entries)

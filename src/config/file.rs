@@ -62,7 +62,7 @@ fn trusted(facts: &Metadata) -> Result<(), String> {
     let own = geteuid().as_raw();
     if facts.uid() != own && facts.uid() != 0 {
         return Err(format!(
-            "belongs to user {}, not to user {own} or root; try --no-config",
+            "belongs to user {}, not to user {own} or root; try --config none",
             facts.uid()
         ));
     }

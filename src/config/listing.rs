@@ -103,10 +103,6 @@ fn listed(policy: &Policy) -> String {
     for entry in &policy.layer.entries {
         text.push_str(&format!("  {}\n", setting(entry)));
     }
-    for (rule, number) in policy.rules.iter().zip(1..) {
-        let says: Vec<String> = rule.entries.iter().map(setting).collect();
-        text.push_str(&format!("  rule {number}: {}\n", says.join(", ")));
-    }
     text
 }
 

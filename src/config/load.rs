@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::built_in::BUILT_IN;
 use super::layer::{Layer, Policy};
-use super::settings::{Settings, is_on};
-use super::sourced::{Sourced, UsageError, exclude};
+use super::settings::Settings;
+use super::sourced::{Sourced, UsageError};
 use super::{document, file};
 use crate::cli::suggest::closest;
 use crate::process::sys::environment::config_home;
@@ -34,15 +34,12 @@ pub(crate) enum ConfigFile {
 }
 
 impl Config {
-    /// Reads the file that `--config` names, or the default one if it is there, unless `--no-config`.
+    /// Reads the file that `--config` names, or the default one if it is there; none for `--config none`.
     pub(crate) fn load(said: &Settings) -> Result<Config, UsageError> {
-        let mut path = said.config.clone();
-        let mut none = said.no_config.clone().filter(|_| is_on(&said.no_config));
-        exclude(&mut path, &mut none, "one names the file that the other is not to read")?;
-        if let Some(none) = none {
-            return Ok(Config::without(ConfigFile::Forbidden(none.name())));
-        }
-        if let Some(path) = path {
+        if let Some(path) = &said.config {
+            if path.value == Path::new("none") {
+                return Ok(Config::without(ConfigFile::Forbidden(path.name())));
+            }
             let bytes = file::read(&path.value).map_err(|problem| path.wrong(&problem))?;
             return Config::of_file(shown(&path.value), Some(path.name()), &bytes);
         }

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use super::presets::PresetName;
 use super::sourced::{Source, Sourced, Statement, UsageError};
-use super::values::{self, CoolOffMode, Spread};
+use super::values::{self, CoolOffMode, Spread, SuccessCodes};
 use crate::budget::client::Store;
 use crate::cli::parse::CommandLine;
 use crate::cli::table::{OPTIONS, Opt};
 use crate::cli::words::{
-    DOCUMENTS, Document, FORMATS, GROWTHS, GrowthKind, INPUTS, JITTERS, JitterKind, NESTED, NestedMode, STDERRS,
-    STDOUTS, STREAM_CHOICES, UNTILS, WHEN, YES_NO,
+    DOCUMENTS, Document, FORMATS, GROWTHS, GrowthKind, INPUTS, JitterKind, NESTED, NestedMode, STDERRS, STDOUTS,
+    STREAM_CHOICES, UNTILS, WHEN, YES_NO,
 };
 use crate::policy::session::Until;
-use crate::policy::sets::{CodeSet, SignalSet};
+use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 use crate::run::output::{Format, When};
 use crate::run::streams::{InputMode, OutputMode};
@@ -97,9 +97,8 @@ settings! {
         max_delay "max-delay": Duration = values::duration;
         growth "growth": GrowthKind = |text| values::one_of(text, &GROWTHS);
         delays "delays": Vec<Duration> = values::durations;
-        jitter "jitter": JitterKind = |text| values::one_of(text, &JITTERS);
+        jitter "jitter": JitterKind = values::jitter;
         spread "spread": Spread = values::spread;
-        slot_ceiling "slot-ceiling": u32 = |text| values::whole(text, 1, 62).map(|ceiling| ceiling as u32);
         stop_at_delay "stop-at-delay": Duration = values::duration;
         initial_delay "initial-delay": Duration = values::duration;
         splay "splay": Duration = values::duration;
@@ -109,8 +108,6 @@ settings! {
 
         until "until": Until = |text| values::one_of(text, &UNTILS);
         consecutive "consecutive": u64 = |text| values::whole(text, 1, u64::MAX);
-        retry_signal "retry-signal": SignalSet = values::signals;
-        stop_signal "stop-signal": SignalSet = values::signals;
         retry_if "retry-if": String = values::predicate;
         success_if "success-if": String = values::predicate;
         presets "for": Vec<PresetName> = PresetName::parse_list;
@@ -147,7 +144,7 @@ settings! {
         generate "generate": Document = |text| values::one_of(text, &DOCUMENTS);
     }
     lists {
-        success_exit "success-exit": CodeSet = values::codes;
+        success_exit "success-exit": SuccessCodes = values::success_codes;
         retry_exit "retry-exit": CodeSet = values::codes;
         stop_exit "stop-exit": CodeSet = values::codes;
         success_match "success-match": Pattern = values::regex;
@@ -161,7 +158,6 @@ settings! {
         config "config";
     }
     switches {
-        stop_on_timeout "stop-on-timeout";
         retry_after "retry-after";
         pty "pty";
         quiet "quiet";
@@ -171,7 +167,6 @@ settings! {
         plot "plot";
         list_presets "list-presets";
         list_policies "list-policies";
-        no_config "no-config";
     }
 }
 
@@ -236,7 +231,7 @@ mod tests {
         use crate::cli::table::Takes;
         match (opt.long, opt.takes) {
             (_, Takes::Word(_, words)) if opt.long != "policy" => words[0],
-            ("signal" | "retry-signal" | "stop-signal", _) => "TERM",
+            ("signal", _) => "TERM",
             ("for", _) => "curl",
             _ => "1",
         }

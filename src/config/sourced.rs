@@ -26,8 +26,6 @@ pub(crate) enum Rank {
     /// `[defaults]` of the configuration file.
     Defaults,
     Policy,
-    /// A rule of a policy, which speaks of one class of failures.
-    Rule,
     Variable,
     Flag,
 }
@@ -40,7 +38,7 @@ pub(crate) enum Source {
     Entry(Rc<EntrySource>),
 }
 
-/// An entry of `[defaults]`, of a policy, or of a rule.
+/// An entry of `[defaults]` or of a policy.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EntrySource {
     pub(crate) rank: Rank,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 pub use super::duration::{at_least_a_millisecond, duration, durations};
 use crate::cli::suggest::closest;
-use crate::policy::sets::{CodeSet, SignalSet};
+use crate::cli::words::{JITTERS, JitterKind};
+use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 use crate::run::text::is_printable;
 use crate::search::pattern::Pattern;
@@ -149,32 +150,74 @@ pub fn code(text: &str) -> Parsed<u8> {
 }
 
 fn like_sysexits(text: &str) -> String {
-    closest(text, SYSEXITS.into_iter())
+    closest(text, SYSEXITS.into_iter().chain(["timeout"]))
 }
 
-/// CODES: `7`, `1,2,75`, `100-110`, `tempfail`, mixed.
+/// CODES: `7`, `1,2,75`, `100-110`, `tempfail`, `SIGKILL`, `timeout`, mixed. A signal is the code of a death by it.
 pub fn codes(text: &str) -> Parsed<CodeSet> {
     let mut set = CodeSet::default();
     for part in text.split(',').map(str::trim) {
-        let wrong =
-            |problem: &str| format!("is not a list of exit codes ({part:?} {problem}); try 7, 1,2,75 or 100-110");
-        if part.is_empty() {
-            return Err(wrong("is empty"));
-        }
-        let (first, last) = match part.split_once('-') {
-            Some((first, last)) => (first.trim(), last.trim()),
-            None => (part, part),
-        };
-        let (Ok(first), Ok(last)) = (code(first), code(last)) else {
-            let hint = like_sysexits(part);
-            return Err(wrong("is not from 0 to 255 and not a sysexits name") + &hint);
-        };
-        if first > last {
-            return Err(wrong("runs backwards"));
-        }
-        set.add(first..=last);
+        add_codes(&mut set, part)?;
     }
     Ok(set)
+}
+
+fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
+    let wrong = |problem: &str| format!("is not a list of exit codes ({part:?} {problem}); try 7, 1,2,75 or 100-110");
+    if part.is_empty() {
+        return Err(wrong("is empty"));
+    }
+    if part == "timeout" {
+        set.add_timeout();
+        return Ok(());
+    }
+    let one = |text: &str| code(text).or_else(|_| signal(text).map(Signal::shell_status));
+    // RTMAX-1 is one, too.
+    if let Ok(only) = one(part) {
+        set.add(only..=only);
+        return Ok(());
+    }
+    let range = part
+        .split_once('-')
+        .map(|(first, last)| (one(first.trim()), one(last.trim())));
+    match range {
+        Some((Ok(first), Ok(last))) if first > last => Err(wrong("runs backwards")),
+        Some((Ok(first), Ok(last))) => {
+            set.add(first..=last);
+            Ok(())
+        }
+        _ => {
+            let hint = Some(like_sysexits(part)).filter(|hint| !hint.is_empty());
+            Err(wrong("is neither from 0 to 255 nor a name") + &hint.unwrap_or_else(|| like_signals(part)))
+        }
+    }
+}
+
+/// `--success-exit`: codes, and those of them whose status becomes 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuccessCodes {
+    pub all: CodeSet,
+    pub zero: CodeSet,
+}
+
+/// CODES, each of which may be `CODE=0`.
+pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
+    let (mut all, mut zero) = (CodeSet::default(), CodeSet::default());
+    for part in text.split(',').map(str::trim) {
+        let (part, status) = part
+            .split_once('=')
+            .map_or((part, None), |(part, status)| (part.trim(), Some(status.trim())));
+        add_codes(&mut all, part)?;
+        match status {
+            None => {}
+            Some("0") => add_codes(&mut zero, part)?,
+            Some(other) => return Err(format!("maps {part:?} to {other:?}; only {part}=0 is possible")),
+        }
+    }
+    if all.contains_timeout() {
+        return Err("names timeout, and an attempt that timed out is no success; try a longer --timeout".to_owned());
+    }
+    Ok(SuccessCodes { all, zero })
 }
 
 /// One signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`.
@@ -189,22 +232,6 @@ fn like_signals(text: &str) -> String {
     let text = text.strip_prefix("SIG").unwrap_or(&text);
     let names = nix::sys::signal::Signal::iterator().map(|signal| signal.as_str().trim_start_matches("SIG"));
     closest(text, names)
-}
-
-/// SIGNALS: a comma-separated list.
-pub fn signals(text: &str) -> Parsed<SignalSet> {
-    let mut set = SignalSet::default();
-    for part in text.split(',') {
-        let signal = signal(part).map_err(|_| {
-            format!(
-                "is not a list of signals ({:?} is not a signal); try TERM or HUP,15,RTMIN+1{}",
-                part.trim(),
-                like_signals(part)
-            )
-        })?;
-        set.add(signal);
-    }
-    Ok(set)
 }
 
 /// `--spread`: which of the two it is, the jitter says.
@@ -299,6 +326,17 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
                 "is not on, off or skip; try --cool-off or --cool-off=skip{hint}"
             ))
         }
+    }
+}
+
+/// STRATEGY: one of the words, or `slotted:CEILING`.
+pub(crate) fn jitter(text: &str) -> Parsed<JitterKind> {
+    match text.split_once(':') {
+        Some(("slotted", ceiling)) => match whole(ceiling, 1, 62) {
+            Ok(ceiling) => Ok(JitterKind::Slotted(Some(ceiling as u32))),
+            Err(why) => Err(format!("has a ceiling that {why}")),
+        },
+        _ => one_of(text, &JITTERS),
     }
 }
 

@@ -1,10 +1,8 @@
 //! The plan of a run, put together from its parts.
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use super::idempotence::Idempotence;
-use super::layers::Layers;
 use super::program::wrapped_program;
 use super::{budget, limits, output, rules, streams, waits};
 use crate::budget::client::Store;
@@ -14,6 +12,7 @@ use crate::config::settings::{Settings, is_on, variable};
 use crate::config::sourced::{UsageError, value};
 use crate::policy::exit::Overrides;
 use crate::policy::session::Limits;
+use crate::policy::sets::CodeSet;
 use crate::run::nesting::{self, Counted, Nesting, Turn};
 use crate::run::plan::Plan;
 
@@ -74,16 +73,14 @@ fn is_id(text: &str) -> bool {
 /// A run by these settings, and where its budget is kept. `words` are those of the program in the end.
 pub(super) fn plan(
     settings: &Settings,
-    layers: &Layers<'_>,
     command: &[OsString],
     words: &[&str],
     outer: Outer,
 ) -> Result<(Plan, Store), UsageError> {
     let nested = value(&settings.nested).unwrap_or(defaults::NESTED);
     let delays = waits::delays(settings)?;
-    let classes = rules::classes(layers)?;
     let idempotence = Idempotence::of(settings, command, words);
-    let (classifier, patterns) = rules::classifier(settings, layers, words, &idempotence)?;
+    let (classifier, patterns) = rules::classifier(settings, words, &idempotence)?;
     let limits = Limits {
         idempotent: idempotence.why_not.is_none(),
         leave_to_outer: nested == NestedMode::Once && outer.depth > 0,
@@ -91,13 +88,11 @@ pub(super) fn plan(
     };
     let streams = streams::streams(settings, &classifier, patterns, &limits)?;
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
-    let caps = classes.iter().map(|class| class.delays.cap);
-    let (budget, store) = budget::budget(settings, caps.fold(delays.cap, Duration::max), outer.counted.as_ref())?;
+    let (budget, store) = budget::budget(settings, delays.cap, outer.counted.as_ref())?;
     let plan = Plan {
         command: command.to_vec(),
         limits,
         delays,
-        classes,
         classifier,
         streams,
         retry_if: value(&settings.retry_if),
@@ -119,6 +114,10 @@ pub(super) fn plan(
         overrides: Overrides {
             exhausted: budget::without_a_run(&settings.exhausted_exit)?,
             flaky: value(&settings.flaky_exit),
+            zero: {
+                let said = settings.success_exit.iter().map(|said| said.value.zero);
+                said.fold(CodeSet::default(), CodeSet::union)
+            },
             skipped: budget::without_a_run(&settings.skipped_exit)?.unwrap_or(defaults::SKIPPED_EXIT),
         },
         output: output::output(settings)?,

@@ -1,11 +1,11 @@
 //! For `-vv`: every setting that is in effect, and where it came from.
 
+use std::mem::discriminant;
 use std::time::Duration;
 
 use crate::cli::defaults;
 use crate::cli::table::{OPTIONS, Opt, percent};
-use crate::cli::words::{JITTERS, JitterKind, word};
-use crate::config::layer::PolicyRule;
+use crate::cli::words::{JitterKind, jitter_word};
 use crate::config::load::{ConfigFile, shown};
 use crate::config::presets;
 use crate::config::settings::Settings;
@@ -14,17 +14,10 @@ use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact as duration;
 use crate::run::plan::{Effective, Plan};
 
-pub(super) fn settings(
-    settings: &Settings,
-    rules: &[PolicyRule],
-    file: &ConfigFile,
-    plan: &Plan,
-    program: Option<&str>,
-) -> Vec<Effective> {
+pub(super) fn settings(settings: &Settings, file: &ConfigFile, plan: &Plan, program: Option<&str>) -> Vec<Effective> {
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
     std::iter::once(configuration(file))
         .chain(options.filter_map(|opt| option(opt, settings, plan)))
-        .chain(rules.iter().map(rule))
         .chain(of_presets(settings, program))
         .collect()
 }
@@ -72,18 +65,13 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
         (Wait::Is { value, .. }, None) => (value, "default".to_owned()),
         (Wait::Unused, Some((text, by))) => (text, format!("{by}; without effect")),
         (Wait::Unused, None) => return None,
+        (Wait::Other, said) if opt.long == "attempts" => attempts(said, plan.limits.attempts),
         (Wait::Other, Some(said)) => said,
         (Wait::Other, None) if is_idle(opt.long, plan) => return None,
         (Wait::Other, None) if opt.long == "idempotent" => match &plan.not_idempotent {
             Some(why) => ("no".to_owned(), why.clone()),
             None => (opt.default?(), "default".to_owned()),
         },
-        // Its default hangs on other options.
-        (Wait::Other, None) if opt.long == "attempts" => {
-            let attempts = plan.limits.attempts;
-            let shown = attempts.map_or_else(|| "unlimited".to_owned(), |attempts| attempts.to_string());
-            (shown, "default".to_owned())
-        }
         (Wait::Other, None) => (opt.default?(), "default".to_owned()),
     };
     Some(Effective {
@@ -91,6 +79,16 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
         value,
         from,
     })
+}
+
+/// The default depends on other options, and a deadline lifts what a weaker source says.
+fn attempts(said: Option<(String, String)>, limit: Option<u64>) -> (String, String) {
+    let shown = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
+    match said {
+        Some((text, by)) if text == shown => (text, by),
+        Some((text, by)) => (shown, format!("{by} says {text}")),
+        None => (shown, "default".to_owned()),
+    }
 }
 
 /// Whether another option has raised the cap, which nobody has set. Without one it is no cap.
@@ -104,17 +102,6 @@ fn is_idle(long: &str, plan: &Plan) -> bool {
         "budget-ratio" | "budget-min" | "budget-window" | "store-timeout" => plan.budget.is_none(),
         "max-retry-after" => plan.limits.max_retry_after.is_none(),
         _ => false,
-    }
-}
-
-/// `exit 1,2, base 30s`
-fn rule(rule: &PolicyRule) -> Effective {
-    let says = rule.entries.iter().map(|entry| format!("{} {}", entry.key, entry.text));
-    let place = rule.entries.first().and_then(|entry| entry.source.place.as_ref());
-    Effective {
-        name: rule.name.to_string(),
-        value: says.collect::<Vec<_>>().join(", "),
-        from: place.map_or_else(String::new, |place| format!("{}:{}", place.file, place.line)),
     }
 }
 
@@ -156,15 +143,13 @@ fn wait(long: &str, settings: &Settings, delays: &Delays) -> Wait {
         },
         "jitter" => {
             let kind = kind(delays.jitter);
-            is(word(&JITTERS, kind), &settings.jitter, |said| *said == kind)
+            is(jitter_word(kind), &settings.jitter, |said| {
+                discriminant(said) == discriminant(&kind)
+            })
         }
         "spread" => match delays.jitter {
             Jitter::Additive { spread } => is(duration(spread), &settings.spread, |_| true),
             Jitter::Proportional { spread } => is(percent(spread), &settings.spread, |_| true),
-            _ => Wait::Unused,
-        },
-        "slot-ceiling" => match delays.jitter {
-            Jitter::Slotted { ceiling } => is(ceiling.to_string(), &settings.slot_ceiling, |_| true),
             _ => Wait::Unused,
         },
         _ => Wait::Other,
@@ -194,6 +179,6 @@ fn kind(jitter: Jitter) -> JitterKind {
         Jitter::Decorrelated { .. } => JitterKind::Decorrelated,
         Jitter::Additive { .. } => JitterKind::Additive,
         Jitter::Proportional { .. } => JitterKind::Proportional,
-        Jitter::Slotted { .. } => JitterKind::Slotted,
+        Jitter::Slotted { ceiling } => JitterKind::Slotted(Some(ceiling)),
     }
 }

@@ -63,9 +63,15 @@ pub(super) fn limits(settings: &Settings) -> Result<Limits, UsageError> {
     let until = value(&settings.until).unwrap_or(defaults::UNTIL);
     let deadline = bound(&settings.deadline);
     let stop_after = bound(&settings.stop_after);
-    // A limit on the time of the run takes the place of the default number of attempts.
-    let is_limited = deadline.is_none() && stop_after.is_none() && until != Until::Never;
-    let attempts = value(&settings.attempts).unwrap_or(is_limited.then_some(defaults::ATTEMPTS));
+    // A limit on the time of the run takes the place of the default number of attempts, and of one from a weaker source.
+    let limits = [(&settings.deadline, deadline), (&settings.stop_after, stop_after)];
+    let time = limits.into_iter().filter(|(_, limit)| limit.is_some());
+    let time = time.filter_map(|(said, _)| said.as_ref().map(Sourced::rank)).max();
+    let attempts = match &settings.attempts {
+        Some(said) if time.is_some_and(|time| time > said.rank()) => None,
+        Some(said) => said.value,
+        None => (time.is_none() && until != Until::Never).then_some(defaults::ATTEMPTS),
+    };
     if let (Some(consecutive), Some(limit)) = (&settings.consecutive, attempts)
         && consecutive.value > limit
     {

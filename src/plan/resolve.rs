@@ -49,7 +49,6 @@ pub(crate) fn resolve(
     check(config)?;
     let defaults = defaults(config);
     let layers = Layers {
-        explicit: said,
         policy: chosen([Some(said), defaults], config)?,
         defaults,
     };
@@ -61,7 +60,7 @@ pub(crate) fn resolve(
         .presets
         .as_ref()
         .map_or_else(Vec::new, |_| wrapped_program(command));
-    let (mut plan, store) = plan(&settings, &layers, command, &words, Outer::from(variables))?;
+    let (mut plan, store) = plan(&settings, command, &words, Outer::from(variables))?;
     // The outermost run has said it for those within.
     if plan.nesting.depth == 1 || plan.output.verbosity >= 1 {
         plan.warnings = remarks::misspelt(variables);
@@ -77,7 +76,7 @@ pub(crate) fn resolve(
     plan.remarks_on_failure = remarks::on_failure(&settings, &words);
     plan.remark_on_retry = remarks::on_retry(&settings, command);
     if plan.output.verbosity >= 2 {
-        plan.effective = effective::settings(&settings, layers.rules(), &config.file, &plan, words.first().copied());
+        plan.effective = effective::settings(&settings, &config.file, &plan, words.first().copied());
     }
     Ok(Request { action, plan, store })
 }
@@ -114,14 +113,10 @@ fn chosen(layers: [Option<&Settings>; 2], config: &Config) -> Result<Option<Rc<P
 fn check(config: &Config) -> Result<(), UsageError> {
     let defaults = defaults(config);
     let judge = |policy: Option<Rc<Policy>>| {
-        let layers = Layers {
-            explicit: &Settings::default(),
-            policy,
-            defaults,
-        };
+        let layers = Layers { policy, defaults };
         let mut settings = Settings::default();
         layers.fill_in(&mut settings)?;
-        plan(&settings, &layers, &[], &[], Outer::default()).map(drop)
+        plan(&settings, &[], &[], Outer::default()).map(drop)
     };
     if defaults.is_some() {
         judge(chosen([None, defaults], config)?)?;

@@ -1,19 +1,14 @@
-//! The rules about failures: those of options, of presets, and of the policy. Patterns are known by their place in one
-//! list.
+//! The rules about failures: those of options and of presets. Patterns are known by their place in one list.
 
 use std::hash::RandomState;
 use std::rc::Rc;
 
 use super::idempotence::Idempotence;
-use super::layers::Layers;
-use super::waits;
 use crate::cli::defaults;
-use crate::config::layer::PolicyRule;
 use crate::config::presets::{self, PresetName, RowVerdict};
-use crate::config::settings::{Settings, is_on};
-use crate::config::sourced::{Sourced, UsageError, value};
-use crate::policy::classifier::{ClassRule, Classifier, Rule};
-use crate::policy::session::FailureClass;
+use crate::config::settings::Settings;
+use crate::config::sourced::{Sourced, UsageError};
+use crate::policy::classifier::{Classifier, Rule};
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 use crate::search::scanner::MOST_PLACES;
@@ -36,7 +31,6 @@ impl Patterns {
 /// The classifier, and the patterns that it goes by. `words` are those of the program in the end.
 pub(super) fn classifier(
     settings: &Settings,
-    layers: &Layers<'_>,
     words: &[&str],
     idempotence: &Idempotence,
 ) -> Result<(Classifier, Vec<Pattern>), UsageError> {
@@ -45,15 +39,12 @@ pub(super) fn classifier(
     let fail_match = patterns.add_all(&settings.fail_match);
     let mut rules = of_options(settings, &mut patterns);
     add_presets(settings, words, idempotence, &mut patterns, &mut rules);
-    let classes = of_policy(layers, &mut patterns);
-    check_places(settings, layers, &patterns.0)?;
+    check_places(settings, &patterns.0)?;
     let classifier = Classifier {
-        success_exit: codes(&settings.success_exit).unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT)),
+        success_exit: success_exit(settings),
         success_match,
         fail_match,
         rules,
-        classes,
-        stop_on_timeout: is_on(&settings.stop_on_timeout),
         asks: settings.retry_if.is_some(),
     };
     Ok((classifier, patterns.0))
@@ -63,7 +54,6 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
     let rule = |name: &str, stops| Rule {
         stops,
         codes: None,
-        signals: None,
         pattern: None,
         // A user who asks for a retry says that it may be.
         is_safe_to_repeat: !stops,
@@ -88,16 +78,14 @@ fn of_options(settings: &Settings, patterns: &mut Patterns) -> Vec<Rule> {
             ..rule(name, stops)
         }));
     }
-    for (name, stops, said) in [
-        ("stop-signal", true, &settings.stop_signal),
-        ("retry-signal", false, &settings.retry_signal),
-    ] {
-        rules.extend(value(said).map(|signals| Rule {
-            signals: Some(signals),
-            ..rule(name, stops)
-        }));
-    }
     rules
+}
+
+/// `--success-exit`
+fn success_exit(settings: &Settings) -> CodeSet {
+    let said = settings.success_exit.iter().map(|said| said.value.all);
+    said.reduce(CodeSet::union)
+        .unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT))
 }
 
 /// The codes of an option that adds up; None where nothing was said.
@@ -127,7 +115,6 @@ fn add_presets(
                     RowVerdict::Retry | RowVerdict::Refused => false,
                 },
                 codes: row.codes,
-                signals: None,
                 pattern,
                 is_safe_to_repeat: row.verdict == RowVerdict::Refused && idempotence.trusts(name),
                 name: Rc::clone(&rule_name),
@@ -136,51 +123,8 @@ fn add_presets(
     }
 }
 
-/// The rules of the policy. Each of several patterns has a row of its own.
-fn of_policy(layers: &Layers<'_>, patterns: &mut Patterns) -> Vec<ClassRule> {
-    let mut rows = Vec::new();
-    for (class, rule) in layers.rules().iter().enumerate() {
-        let mut alternatives: Vec<Option<usize>> = Vec::new();
-        alternatives.extend(
-            rule.patterns
-                .iter()
-                .map(|(pattern, _)| Some(patterns.add(pattern.clone()))),
-        );
-        if alternatives.is_empty() {
-            alternatives.push(None);
-        }
-        rows.extend(alternatives.into_iter().map(|pattern| ClassRule {
-            rule: Rule {
-                stops: rule.stops,
-                codes: rule.exit,
-                signals: rule.signals,
-                pattern,
-                is_safe_to_repeat: !rule.stops,
-                name: rule.name.to_string().into(),
-            },
-            timed_out: rule.timed_out,
-            class,
-        }));
-    }
-    rows
-}
-
-/// What holds for the failures of each rule of the policy.
-pub(super) fn classes(layers: &Layers<'_>) -> Result<Vec<FailureClass>, UsageError> {
-    layers.rules().iter().map(|rule| class(layers, rule)).collect()
-}
-
-/// Few policies have rules, and it takes much of the stack.
-#[inline(never)]
-fn class(layers: &Layers<'_>, rule: &PolicyRule) -> Result<FailureClass, UsageError> {
-    Ok(FailureClass {
-        delays: waits::of_class(&layers.of_rule(rule)?)?,
-        attempts: value(&rule.settings.attempts).flatten(),
-    })
-}
-
 /// Returns an error about the pattern that makes all of them together too large to be searched for soon.
-fn check_places(settings: &Settings, layers: &Layers<'_>, patterns: &[Pattern]) -> Result<(), UsageError> {
+fn check_places(settings: &Settings, patterns: &[Pattern]) -> Result<(), UsageError> {
     if !patterns.is_empty() {
         // Engines need hash maps: if there are no random numbers to seed them, that is an error before the start.
         let _ = RandomState::new();
@@ -193,7 +137,7 @@ fn check_places(settings: &Settings, layers: &Layers<'_>, patterns: &[Pattern]) 
                 "makes the patterns too large together (over {MOST_PLACES} characters and classes, repetitions written out); \
                  try smaller repetitions"
             );
-            return Err(wrong(settings, layers, patterns.len(), index, &problem));
+            return Err(wrong(settings, index, &problem));
         }
     }
     Ok(())
@@ -211,18 +155,10 @@ fn of_options_in_order(settings: &Settings) -> impl Iterator<Item = &Sourced<Pat
     .flatten()
 }
 
-/// The error that there is something wrong with one of the patterns in the list of so many: those of options, of presets, of
-/// the policy's rules.
-fn wrong(settings: &Settings, layers: &Layers<'_>, count: usize, index: usize, problem: &str) -> UsageError {
-    if let Some(said) = of_options_in_order(settings).nth(index) {
-        return said.unreadable(problem);
-    }
-    let of_rules: Vec<_> = layers.rules().iter().flat_map(|rule| &rule.patterns).collect();
-    let of_rule = (index + of_rules.len())
-        .checked_sub(count)
-        .and_then(|at| of_rules.get(at));
-    match (of_rule, &settings.presets) {
-        (Some((pattern, source)), _) => source.wrong(&format!("{:?} {problem}", pattern.as_str())),
+/// Returns the error about one of the patterns: those of options stand first, those of presets follow.
+fn wrong(settings: &Settings, index: usize, problem: &str) -> UsageError {
+    match (of_options_in_order(settings).nth(index), &settings.presets) {
+        (Some(said), _) => said.unreadable(problem),
         (None, Some(said)) => said.unreadable(problem),
         (None, None) => UsageError(problem.to_owned()),
     }

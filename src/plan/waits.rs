@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::cli::defaults;
-use crate::cli::words::{GrowthKind, JITTERS, JitterKind, word};
+use crate::cli::words::{GrowthKind, JitterKind, jitter_word};
 use crate::config::settings::Settings;
 use crate::config::sourced::{Rank, Source, Sourced, UsageError, exclude, value};
 use crate::config::values::Spread;
@@ -12,26 +12,10 @@ use crate::policy::outcome::exact;
 
 /// Resolves the options of the section.
 pub(super) fn delays(settings: &Settings) -> Result<Delays, UsageError> {
-    let (delays, jitter) = resolve(settings)?;
-    only_with(
-        settings.spread.as_ref(),
-        jitter,
-        &[JitterKind::Additive, JitterKind::Proportional],
-    )?;
-    only_with(settings.slot_ceiling.as_ref(), jitter, &[JitterKind::Slotted])?;
-    Ok(delays)
-}
-
-/// The waits of a class of failures. A flag that means nothing with them may mean something for the others.
-pub(super) fn of_class(settings: &Settings) -> Result<Delays, UsageError> {
-    Ok(resolve(settings)?.0)
-}
-
-fn resolve(settings: &Settings) -> Result<(Delays, JitterKind), UsageError> {
     let (mut growth, mut list) = (settings.growth.clone(), settings.delays.clone());
     let mut jitter = settings.jitter.clone();
     exclude(&mut growth, &mut list, "a list of waits takes the place of growth")?;
-    let grows_by_itself = |kind| matches!(kind, JitterKind::Decorrelated | JitterKind::Slotted);
+    let grows_by_itself = |kind| matches!(kind, JitterKind::Decorrelated | JitterKind::Slotted(_));
     if jitter.as_ref().is_some_and(|said| grows_by_itself(said.value)) {
         let why = "this jitter grows by itself; try --jitter full";
         exclude(&mut jitter, &mut growth, why)?;
@@ -60,13 +44,13 @@ fn resolve(settings: &Settings) -> Result<(Delays, JitterKind), UsageError> {
         (None, GrowthKind::Constant) => Growth::Constant,
         (None, GrowthKind::Exponential) => Growth::Exponential { factor },
     };
-    let delays = Delays {
+    spread_is_of_use(settings.spread.as_ref(), kind)?;
+    Ok(Delays {
         base,
         cap,
         growth,
         jitter,
-    };
-    Ok((delays, kind))
+    })
 }
 
 fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, UsageError> {
@@ -81,8 +65,8 @@ fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, 
         JitterKind::Proportional => Jitter::Proportional {
             spread: spread(settings, |spread| spread.fraction.clone())?.unwrap_or(defaults::SPREAD_FRACTION),
         },
-        JitterKind::Slotted => Jitter::Slotted {
-            ceiling: value(&settings.slot_ceiling).unwrap_or(defaults::SLOT_CEILING),
+        JitterKind::Slotted(ceiling) => Jitter::Slotted {
+            ceiling: ceiling.unwrap_or(defaults::SLOT_CEILING),
         },
     })
 }
@@ -93,18 +77,15 @@ fn spread<T>(settings: &Settings, read: fn(&Spread) -> Result<T, String>) -> Res
         .transpose()
 }
 
-/// A flag that only some jitters look at must not be given with another, where it would do nothing.
-fn only_with<T>(said: Option<&Sourced<T>>, jitter: JitterKind, with: &[JitterKind]) -> Result<(), UsageError> {
-    match said {
-        Some(said) if said.statement.source == Source::Flag && !with.contains(&jitter) => {
-            let names: Vec<String> = with.iter().map(|jitter| word(&JITTERS, *jitter)).collect();
-            Err(UsageError(format!(
-                "{said} means nothing with --jitter {}; try --jitter {}",
-                word(&JITTERS, jitter),
-                names.join(" or ")
-            )))
-        }
-        _ => Ok(()),
+/// Refuses the flag `--spread` with a jitter that has none.
+fn spread_is_of_use(said: Option<&Sourced<Spread>>, jitter: JitterKind) -> Result<(), UsageError> {
+    let has_spread = matches!(jitter, JitterKind::Additive | JitterKind::Proportional);
+    match said.filter(|said| said.statement.source == Source::Flag && !has_spread) {
+        Some(said) => Err(UsageError(format!(
+            "{said} means nothing with --jitter {}; try --jitter additive or proportional",
+            jitter_word(jitter)
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -124,7 +105,7 @@ fn base_and_cap(
     }
     let mut limit = match cap {
         Some(cap) => cap.value,
-        None if jitter == JitterKind::Slotted => Duration::MAX,
+        None if matches!(jitter, JitterKind::Slotted(_)) => Duration::MAX,
         None => defaults::MAX_DELAY,
     };
     // A cap that nobody asked for must not cut what somebody did ask for.

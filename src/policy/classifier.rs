@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::sets::{CodeSet, SignalSet};
+use super::sets::CodeSet;
 use crate::policy::outcome::{End, Outcome, Seen};
 use crate::policy::signal::Signal;
 
@@ -17,10 +17,6 @@ pub struct Classifier {
     pub fail_match: Vec<usize>,
     /// Rules about failures. Those that stop win.
     pub rules: Vec<Rule>,
-    /// The rules of a policy, in their order: after the rules that stop, the first that applies decides.
-    pub classes: Vec<ClassRule>,
-    /// `--stop-on-timeout`.
-    pub stop_on_timeout: bool,
     /// `--retry-if` is to be asked where no rule decides.
     pub asks: bool,
 }
@@ -30,27 +26,14 @@ pub struct Classifier {
 pub struct Rule {
     /// Whether such a failure is permanent; otherwise it is transient.
     pub stops: bool,
-    /// It exited with one of these codes, as a shell counts them: 126 and 127 of a command that cannot start, and 128+N
-    /// of a death by signal N, included.
+    /// It ended so; 126 and 127 are also those of a command that cannot start.
     pub codes: Option<CodeSet>,
-    /// It died of one of these signals.
-    pub signals: Option<SignalSet>,
     /// Its output had a line that this pattern matches.
     pub pattern: Option<usize>,
     /// Such a failure may be retried even where the command is not idempotent: nothing was done, or the user says so.
     pub is_safe_to_repeat: bool,
     /// What a person calls the rule: `--retry-exit`, `--for curl`.
     pub name: Rc<str>,
-}
-
-/// A rule of a policy: it also says which class of failures this is, as each class has waits of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassRule {
-    pub rule: Rule,
-    /// Whether it is about time-outs only, or about all but time-outs; None is both.
-    pub timed_out: Option<bool>,
-    /// The class of the failures that it is about. Rules of the same class stand next to each other.
-    pub class: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +71,6 @@ pub struct Reason {
     pub matched: Option<String>,
     /// What made it a failure, where that is not the exit code alone.
     pub against: Option<Against>,
-    /// The class of failures that it belongs to, where a rule of a policy decided.
-    pub class: Option<usize>,
     /// A retry cannot carry out anything twice, or the user has said that it may.
     pub is_safe_to_repeat: bool,
 }
@@ -101,7 +82,6 @@ impl Reason {
             why,
             matched: None,
             against: None,
-            class: None,
             is_safe_to_repeat: false,
         }
     }
@@ -164,8 +144,7 @@ impl Why {
 }
 
 impl Classifier {
-    /// Judges one attempt: first whether it failed, then stop rules, then the rules of a policy, then retry
-    /// rules, then what holds without any.
+    /// Judges one attempt: first whether it failed, then stop rules, then retry rules, then the default.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Some(failure) = self.failure(outcome) else {
             return Verdict::Success;
@@ -211,21 +190,22 @@ impl Classifier {
         })
     }
 
-    /// A time-out is backoff's own doing; rules that are of no class speak of what the command did.
+    /// A timeout is backoff's own doing, while rules are about what the command did.
     fn judge_time_out(&self, failure: &Failure<'_>) -> Verdict {
         let mut stops = self.rules.iter().filter(|rule| rule.stops);
-        if let Some(rule) = stops.find(|rule| rule.pattern.is_some() && rule.applies(failure)) {
+        if let Some(rule) = stops.find(|rule| rule.applies(failure)) {
             return failure.by_rule(rule);
-        }
-        if self.stop_on_timeout {
-            return failure.permanent(Why::Rule("--stop-on-timeout".to_owned()));
         }
         // The output of another attempt would follow the gap in this one's.
         if failure.seen.unread {
             return failure.permanent(Why::Unread);
         }
-        self.by_class(failure)
-            .unwrap_or_else(|| failure.transient(Why::ByDefault))
+        let speaks_of_it = |rule: &&Rule| rule.codes.is_some_and(|codes| codes.contains_timeout());
+        let mut retries = self.rules.iter().filter(|rule| !rule.stops).filter(speaks_of_it);
+        match retries.find(|rule| rule.applies(failure)) {
+            Some(rule) => failure.by_rule(rule),
+            None => failure.transient(Why::ByDefault),
+        }
     }
 
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
@@ -239,9 +219,6 @@ impl Classifier {
         }
         if failure.seen.reader_gone {
             return failure.permanent(Why::ReaderGone);
-        }
-        if let Some(verdict) = self.by_class(failure) {
-            return verdict;
         }
         if let Some(rule) = first(false) {
             let is_safe = |rule: &Rule| !rule.stops && rule.is_safe_to_repeat && rule.applies(failure);
@@ -260,43 +237,23 @@ impl Classifier {
         }
     }
 
-    fn by_class(&self, failure: &Failure<'_>) -> Option<Verdict> {
-        let first = self.classes.iter().find(|class| class.applies(failure))?;
-        let mut verdict = failure.by_rule(&first.rule);
-        if let Verdict::Transient(reason) | Verdict::Permanent(reason) = &mut verdict {
-            reason.class = Some(first.class);
-        }
-        Some(verdict)
-    }
-
     /// For each of `patterns` patterns those that are of no interest once it was found, so that
     /// nothing is looked for that cannot change a verdict any more. Each rule has a pattern of its own.
     pub fn superseded(&self, patterns: usize) -> Vec<Vec<usize>> {
-        let stops = || self.rules.iter().filter(|rule| rule.stops);
-        let retries = || self.rules.iter().filter(|rule| !rule.stops);
-        // Rules in the order in which they decide: all that stop, those of a policy one by one, all that retry.
-        let classes = || self.classes.iter().map(|class| &class.rule);
-        let all = || stops().chain(classes()).chain(retries());
-        let after_stops = stops().count();
-        let after_classes = after_stops + self.classes.len();
         let mut superseded: Vec<Vec<usize>> = vec![Vec::new(); patterns];
-        for (i, rule) in all().enumerate() {
-            let (true, Some(pattern)) = (rule.codes.is_none() && rule.signals.is_none(), rule.pattern) else {
+        for rule in &self.rules {
+            let (true, Some(pattern)) = (rule.codes.is_none(), rule.pattern) else {
                 continue;
             };
             // Met by its pattern alone, whatever the exit code: what would decide later cannot any more, nor
-            // what would decide the same.
-            let weaker = match i {
-                _ if i < after_stops => 0,
-                _ if i >= after_classes => after_classes,
-                // The pattern may be found in an attempt that another condition then excludes.
-                _ if self.classes[i - after_stops].timed_out.is_some() => continue,
-                _ => i,
+            // what would decide the same. A retry rule decides the same as another, but whether a retry is safe to
+            // repeat depends on all that apply.
+            let adds_nothing = |other: &&Rule| {
+                let says_less = rule.is_safe_to_repeat || !other.is_safe_to_repeat;
+                let is_about_timeouts = other.codes.is_some_and(|codes| codes.contains_timeout());
+                rule.stops || !other.stops && says_less && !is_about_timeouts
             };
-            // A retry rule decides the same as another, but whether that is safe to repeat hangs on all that apply.
-            let adds_nothing = |other: &&Rule| i < after_classes || rule.is_safe_to_repeat || !other.is_safe_to_repeat;
-            let others = all().skip(weaker).filter(adds_nothing);
-            superseded[pattern].extend(others.filter_map(|rule| rule.pattern));
+            superseded[pattern].extend(self.rules.iter().filter(adds_nothing).filter_map(|other| other.pattern));
         }
         for pattern in &self.fail_match {
             superseded[*pattern].extend(self.fail_match.iter().chain(&self.success_match));
@@ -324,7 +281,6 @@ impl Failure<'_> {
             why,
             matched: self.fail_match.map(str::to_owned),
             against: self.against,
-            class: None,
             is_safe_to_repeat: self.could_not_start,
         }
     }
@@ -358,17 +314,8 @@ impl Failure<'_> {
 
 impl Rule {
     fn applies(&self, failure: &Failure<'_>) -> bool {
-        let has_code = |codes: CodeSet| failure.end.code().is_some_and(|code| codes.contains(code));
-        let has_signal = |set: SignalSet| matches!(failure.end, End::Signaled(signal) if set.contains(*signal));
         let has_match = |pattern| failure.seen.text(pattern).is_some();
-        self.codes.is_none_or(has_code) && self.signals.is_none_or(has_signal) && self.pattern.is_none_or(has_match)
-    }
-}
-
-impl ClassRule {
-    fn applies(&self, failure: &Failure<'_>) -> bool {
-        let timed_out = matches!(failure.end, End::TimedOut(_));
-        self.timed_out.is_none_or(|asked| asked == timed_out) && self.rule.applies(failure)
+        self.codes.is_none_or(|codes| codes.contains_end(failure.end)) && self.pattern.is_none_or(has_match)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::policy::outcome::{Bound, End};
 use crate::policy::session::{GiveUp, Stop, Until};
+use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 
 /// How backoff itself ends.
@@ -34,6 +35,8 @@ pub struct Overrides {
     pub flaky: Option<u8>,
     /// `--skipped-exit`
     pub skipped: u8,
+    /// `--success-exit CODE=0`: successes whose status is 0.
+    pub zero: CodeSet,
 }
 
 /// The status of a run until this that ended with `stop` after an attempt that ended with `end`.
@@ -47,7 +50,6 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
         Stop::GaveUp(GiveUp::NotIdempotent) => None,
         Stop::GaveUp(
             GiveUp::Attempts
-            | GiveUp::AttemptsOfClass
             | GiveUp::Deadline
             | GiveUp::StopAfter
             | GiveUp::Delay
@@ -65,6 +67,7 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
         {
             Exit::Code(1)
         }
+        (Stop::Succeeded { .. } | Stop::Ended(_), end) if overrides.zero.contains_end(end) => Exit::Code(0),
         // It was judged failed; 0 would hide that.
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
         _ => as_it_ended(end),
@@ -98,14 +101,16 @@ mod tests {
         super::status(Until::Success, stop, end, overrides)
     }
 
-    const OVERRIDES: Overrides = Overrides {
-        exhausted: Some(75),
-        flaky: Some(64),
-        skipped: 75,
-    };
-    const EXHAUSTED: [GiveUp; 7] = [
+    fn overrides() -> Overrides {
+        Overrides {
+            exhausted: Some(75),
+            flaky: Some(64),
+            skipped: 75,
+            zero: CodeSet::of(24),
+        }
+    }
+    const EXHAUSTED: [GiveUp; 6] = [
         GiveUp::Attempts,
-        GiveUp::AttemptsOfClass,
         GiveUp::Deadline,
         GiveUp::StopAfter,
         GiveUp::Delay,
@@ -154,7 +159,7 @@ mod tests {
     fn a_time_out_is_124() {
         for bound in [Bound::Timeout, Bound::Idle, Bound::Deadline] {
             let stop = Stop::GaveUp(GiveUp::Permanent);
-            assert_eq!(status(stop, &End::TimedOut(bound), OVERRIDES), Exit::Code(124));
+            assert_eq!(status(stop, &End::TimedOut(bound), overrides()), Exit::Code(124));
         }
     }
 
@@ -162,19 +167,19 @@ mod tests {
     fn overrides_hold_where_they_speak_and_nowhere_else() {
         let end = End::Exited(7);
         for why in EXHAUSTED {
-            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(75));
+            assert_eq!(status(Stop::GaveUp(why), &end, overrides()), Exit::Code(75));
         }
         for why in [GiveUp::Permanent, GiveUp::Nested, GiveUp::Stdin] {
-            assert_eq!(status(Stop::GaveUp(why), &end, OVERRIDES), Exit::Code(7));
+            assert_eq!(status(Stop::GaveUp(why), &end, overrides()), Exit::Code(7));
         }
         assert_eq!(
-            status(Stop::Succeeded { flaky: true }, &End::Exited(0), OVERRIDES),
+            status(Stop::Succeeded { flaky: true }, &End::Exited(0), overrides()),
             Exit::Code(64)
         );
-        assert_eq!(
-            status(Stop::Succeeded { flaky: false }, &End::Exited(0), OVERRIDES),
-            Exit::Code(0)
-        );
+        for (code, shown) in [(0, 0), (24, 0), (23, 23)] {
+            let succeeded = Stop::Succeeded { flaky: false };
+            assert_eq!(status(succeeded, &End::Exited(code), overrides()), Exit::Code(shown));
+        }
     }
 
     #[test]

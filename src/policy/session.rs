@@ -10,7 +10,7 @@ use super::budget::Counts;
 use super::classifier::{Reason, Verdict, Why};
 use super::delay::Delays;
 use super::outcome::{Bound, End, Outcome};
-pub use limits::{FailureClass, Limits, Until};
+pub use limits::{Limits, Until};
 
 /// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +43,6 @@ pub enum GiveUp {
     Permanent,
     /// `--attempts` are used up.
     Attempts,
-    /// The attempts that a rule of the policy allows its class of failures are used up.
-    AttemptsOfClass,
     /// `--deadline` has passed, or would before the next attempt.
     Deadline,
     /// `--stop-after` has passed, or would before the next attempt.
@@ -63,10 +61,9 @@ pub enum GiveUp {
     Stdin,
 }
 
-/// How far the waits have grown, for one kind of failures.
+/// How far the waits have grown.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
-    failures: u64,
     /// Retries since the growth started.
     retry: u64,
     /// The last wait before a retry, for decorrelated jitter.
@@ -77,15 +74,11 @@ struct Progress {
 pub struct Session<'p> {
     limits: &'p Limits,
     delays: &'p Delays,
-    classes: &'p [FailureClass],
     /// The attempt that runs or is about to, since the last reset; 1 is the first.
     attempt: u64,
     total: u64,
     retries: u64,
-    /// How far the waits have grown: for failures of no class, then for each class.
-    progress: Vec<Progress>,
-    /// Which of them the last failure belongs to.
-    current: usize,
+    progress: Progress,
     successes_in_a_row: u64,
     has_failed: bool,
     /// The output asked for the last wait, which would have been shorter.
@@ -93,16 +86,14 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    pub fn new(limits: &'p Limits, delays: &'p Delays, classes: &'p [FailureClass]) -> Session<'p> {
+    pub fn new(limits: &'p Limits, delays: &'p Delays) -> Session<'p> {
         Session {
             limits,
             delays,
-            classes,
             attempt: 1,
             total: 0,
             retries: 0,
-            progress: vec![Progress::default(); 1 + classes.len()],
-            current: 0,
+            progress: Progress::default(),
             successes_in_a_row: 0,
             has_failed: false,
             is_wait_asked: false,
@@ -201,8 +192,6 @@ impl<'p> Session<'p> {
         rng: &mut dyn Rng,
     ) -> Result<Duration, GiveUp> {
         self.successes_in_a_row = 0;
-        let class = verdict.reason().and_then(|reason| reason.class);
-        self.current = class.map_or(0, |class| class + 1);
         if let Some(why) = self.forbids_a_retry(outcome, verdict) {
             return Err(why);
         }
@@ -214,9 +203,8 @@ impl<'p> Session<'p> {
             self.attempt = 1;
         }
         if resets || (succeeded && self.limits.until == Until::Never) {
-            self.progress.fill(Progress::default());
+            self.progress = Progress::default();
         }
-        self.progress[self.current].failures += 1;
         if let Some(why) = self.used_up() {
             return Err(why);
         }
@@ -235,9 +223,8 @@ impl<'p> Session<'p> {
         }
         self.attempt += 1;
         self.retries += 1;
-        let progress = &mut self.progress[self.current];
-        progress.retry += 1;
-        progress.previous = Some(drawn);
+        self.progress.retry += 1;
+        self.progress.previous = Some(drawn);
         Ok(wait)
     }
 
@@ -259,12 +246,9 @@ impl<'p> Session<'p> {
     }
 
     fn used_up(&self) -> Option<GiveUp> {
-        let retry = self.progress[self.current].retry;
         if self.is_last_attempt() {
             Some(GiveUp::Attempts)
-        } else if self.is_last_of_class() {
-            Some(GiveUp::AttemptsOfClass)
-        } else if self.limits.reaches_stop_at_delay(self.delays(), retry) {
+        } else if self.limits.reaches_stop_at_delay(self.delays, self.progress.retry) {
             Some(GiveUp::Delay)
         } else {
             None
@@ -278,10 +262,7 @@ impl<'p> Session<'p> {
         let wait = match earlier {
             0 => self.draw(rng),
             // Jitter would hide the growth, and some (decorrelated) has none that goes on. It is added by who waits.
-            _ => {
-                let retry = self.progress[self.current].retry;
-                self.delays().unjittered(retry.saturating_add(earlier))
-            }
+            _ => self.delays.unjittered(self.progress.retry.saturating_add(earlier)),
         };
         self.as_asked(outcome, wait, rng)
     }
@@ -295,29 +276,14 @@ impl<'p> Session<'p> {
     fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         match self.asked(outcome) {
             Some((asked, most)) if self.limits.asked_is_exact => drawn.max(asked.min(most)),
-            Some((asked, most)) => self.delays().at_least(asked.min(most), drawn, rng),
+            Some((asked, most)) => self.delays.at_least(asked.min(most), drawn, rng),
             None => drawn,
         }
     }
 
-    /// The waits after the last failure: those of its class, if it has one.
-    fn delays(&self) -> &'p Delays {
-        match self.current.checked_sub(1) {
-            Some(class) => &self.classes[class].delays,
-            None => self.delays,
-        }
-    }
-
     fn draw(&self, rng: &mut dyn Rng) -> Duration {
-        let Progress { retry, previous, .. } = self.progress[self.current];
-        self.delays().draw(retry, previous, rng)
-    }
-
-    fn is_last_of_class(&self) -> bool {
-        let class = self.current.checked_sub(1).map(|class| &self.classes[class]);
-        class
-            .and_then(|class| class.attempts)
-            .is_some_and(|attempts| self.progress[self.current].failures >= attempts)
+        let Progress { retry, previous } = self.progress;
+        self.delays.draw(retry, previous, rng)
     }
 
     fn is_last_attempt(&self) -> bool {

@@ -1,13 +1,16 @@
-//! Sets of exit codes and of signals.
+//! Sets of exit codes.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::policy::signal::Signal;
+use super::outcome::End;
 
-/// A set of exit codes, 0 to 255.
+/// Ends of an attempt: exit codes as a shell counts them (0 to 255, 128+N of a death by signal N), and timeouts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CodeSet([u128; 2]);
+pub struct CodeSet {
+    codes: [u128; 2],
+    timeout: bool,
+}
 
 impl CodeSet {
     /// Only this code.
@@ -19,20 +22,35 @@ impl CodeSet {
 
     pub fn add(&mut self, codes: RangeInclusive<u8>) {
         for code in codes {
-            self.0[usize::from(code >> 7)] |= 1 << (code & 127);
+            self.codes[usize::from(code >> 7)] |= 1 << (code & 127);
         }
     }
 
+    pub fn add_timeout(&mut self) {
+        self.timeout = true;
+    }
+
     pub fn union(self, other: CodeSet) -> CodeSet {
-        CodeSet([self.0[0] | other.0[0], self.0[1] | other.0[1]])
+        CodeSet {
+            codes: [self.codes[0] | other.codes[0], self.codes[1] | other.codes[1]],
+            timeout: self.timeout || other.timeout,
+        }
     }
 
     pub fn contains(&self, code: u8) -> bool {
-        self.0[usize::from(code >> 7)] & (1 << (code & 127)) != 0
+        self.codes[usize::from(code >> 7)] & (1 << (code & 127)) != 0
+    }
+
+    pub fn contains_timeout(&self) -> bool {
+        self.timeout
+    }
+
+    pub fn contains_end(&self, end: &End) -> bool {
+        end.code().map_or(self.timeout, |code| self.contains(code))
     }
 }
 
-/// As a list that can be read again: `1,2,100-110`.
+/// As a list that can be read again: `1,2,100-110,timeout`.
 impl fmt::Display for CodeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut codes = (0..=u8::MAX).filter(|code| self.contains(*code)).peekable();
@@ -49,21 +67,10 @@ impl fmt::Display for CodeSet {
             }
             comma = ",";
         }
-        Ok(())
-    }
-}
-
-/// A set of signals, real-time signals included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SignalSet(u128);
-
-impl SignalSet {
-    pub fn add(&mut self, signal: Signal) {
-        self.0 |= 1 << signal.number();
-    }
-
-    pub fn contains(&self, signal: Signal) -> bool {
-        self.0 & (1 << signal.number()) != 0
+        match self.timeout {
+            true => write!(f, "{comma}timeout"),
+            false => Ok(()),
+        }
     }
 }
 
@@ -97,13 +104,5 @@ mod tests {
                 .fold(CodeSet::default(), |set, code| set.union(CodeSet::of(*code)));
             assert_eq!(set.to_string(), shown);
         }
-    }
-
-    #[test]
-    fn a_signal_set_holds_what_was_added_only() {
-        let mut set = SignalSet::default();
-        set.add(Signal::TERM);
-        assert!(set.contains(Signal::TERM));
-        assert!(!set.contains(Signal::INT));
     }
 }

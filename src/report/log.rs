@@ -150,7 +150,7 @@ pub(super) fn facts(object: Object, outcome: &Outcome, verdict: Option<&Verdict>
 pub(super) fn reason(why: GiveUp) -> &'static str {
     match why {
         GiveUp::Permanent => "permanent",
-        GiveUp::Attempts | GiveUp::AttemptsOfClass => "attempts",
+        GiveUp::Attempts => "attempts",
         GiveUp::Deadline => "deadline",
         GiveUp::StopAfter => "stop_after",
         // The delay that the output asked for is one, too.

@@ -11,7 +11,7 @@ use crate::policy::budget::Terms;
 use crate::policy::classifier::Classifier;
 use crate::policy::delay::Delays;
 use crate::policy::exit::Overrides;
-use crate::policy::session::{FailureClass, Limits};
+use crate::policy::session::Limits;
 use crate::policy::signal::Signal;
 
 #[derive(Debug)]
@@ -20,8 +20,6 @@ pub(crate) struct Plan {
     pub(crate) command: Vec<OsString>,
     pub(crate) limits: Limits,
     pub(crate) delays: Delays,
-    /// For failures that a rule of the policy speaks of.
-    pub(crate) classes: Vec<FailureClass>,
     pub(crate) classifier: Classifier,
     pub(crate) streams: StreamOptions,
     /// `--retry-if`

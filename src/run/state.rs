@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
             host,
             rng,
             observer,
-            session: Session::new(&plan.limits, &plan.delays, &plan.classes),
+            session: Session::new(&plan.limits, &plan.delays),
             store: StoreState::default(),
             is_counted: false,
             first_attempt_at: Duration::ZERO,

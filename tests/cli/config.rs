@@ -51,7 +51,7 @@ impl Home {
     fn backoff(&self, args: impl Words) -> Command {
         let mut command = backoff(args);
         command
-            .env_remove("BACKOFF_NO_CONFIG")
+            .env_remove("BACKOFF_CONFIG")
             .env_remove("XDG_CONFIG_HOME")
             .env("HOME", self.dir.path())
             .current_dir(self.dir.path());
@@ -133,27 +133,18 @@ fn the_file_can_be_named_or_left_unread() {
     home.write("broken.toml", "what");
     assert_eq!(limit(&mut home.backoff("--config own.toml")), "8");
     assert_eq!(limit(home.backoff("").env("BACKOFF_CONFIG", "own.toml")), "8");
-    assert_eq!(limit(&mut home.backoff("--no-config")), "5");
-    assert_eq!(limit(home.backoff("").env("BACKOFF_NO_CONFIG", "1")), "5");
-    assert_eq!(limit(home.backoff("").env("BACKOFF_NO_CONFIG", "0")), "7");
-    // A flag beats the other's variable.
+    assert_eq!(limit(&mut home.backoff("--config none")), "5");
+    assert_eq!(limit(home.backoff("").env("BACKOFF_CONFIG", "none")), "5");
+    home.write("none", "[defaults]\nattempts = 9\n");
+    assert_eq!(limit(&mut home.backoff("--config ./none")), "9");
     assert_eq!(
-        limit(home.backoff("--config own.toml").env("BACKOFF_NO_CONFIG", "1")),
+        limit(home.backoff("--config own.toml").env("BACKOFF_CONFIG", "none")),
         "8"
     );
     assert_eq!(
-        limit(home.backoff("--no-config").env("BACKOFF_CONFIG", "broken.toml")),
+        limit(home.backoff("--config none").env("BACKOFF_CONFIG", "broken.toml")),
         "5"
     );
-    home.ran("--config own.toml --no-config -- true")
-        .expect_code(125)
-        .expect_stderr("--config own.toml cannot go with --no-config: ");
-    run(home
-        .backoff("-- true")
-        .env("BACKOFF_CONFIG", "own.toml")
-        .env("BACKOFF_NO_CONFIG", "1"))
-    .expect_code(125)
-    .expect_stderr("BACKOFF_CONFIG=own.toml cannot go with BACKOFF_NO_CONFIG=1: ");
 }
 
 #[test]
@@ -270,16 +261,7 @@ fn unknown_keys_are_errors_wherever_they_stand() {
         "3:1: ",
         &["did you mean \"attempts\"?"],
     );
-    refused(
-        "[[policy.never-chosen.rule]]\nmach = 'x'\n",
-        "2:1: ",
-        &["did you mean \"match\"?"],
-    );
-    refused(
-        "[[policy.x.rules]]\nmatch = 'x'\n",
-        "1:12: ",
-        &["did you mean \"rule\"?"],
-    );
+    refused("[[policy.x.rule]]\nmatch = 'x'\n", "1:12: ", &["\"rule\" is no option"]);
     refused("[default]\n", "1:2: ", &["did you mean \"defaults\"?"]);
     refused("[policies.x]\n", "1:2: ", &["[policy.NAME]"]);
     refused("attempts = 3\n", "1:1: ", &["put it under [defaults]"]);
@@ -296,15 +278,7 @@ fn unknown_keys_are_errors_wherever_they_stand() {
 
 #[test]
 fn what_has_no_place_in_a_file() {
-    for action in [
-        "plan",
-        "plot",
-        "generate",
-        "list-presets",
-        "list-policies",
-        "config",
-        "no-config",
-    ] {
+    for action in ["plan", "plot", "generate", "list-presets", "list-policies", "config"] {
         let problem = format!("{action:?} cannot be set in a configuration file");
         refused(format!("[defaults]\n{action} = true\n"), "2:1: ", &[&problem]);
         refused(format!("[policy.x]\n{action} = true\n"), "2:1: ", &[&problem]);
@@ -360,7 +334,7 @@ fn values_that_the_option_refuses_too() {
     of_policy("retry-exit = [1, 999]", "2:18: \"999\" ", &["100-110"]);
     of_policy("retry-match = ['a', '(']", "2:21: \"(\" ", &["unclosed group"]);
     of_policy("spread = 'abc'", "2:10: \"abc\" ", &[]);
-    of_policy("slot-ceiling = 99", "2:16: \"99\" ", &["1 to 62"]);
+    of_policy("jitter = 'slotted:99'", "2:10: \"slotted:99\" ", &["1 to 62"]);
     of_policy("for = 'nosuch'", "2:7: \"nosuch\" ", &["--list-presets"]);
     of_policy("jitter = 'some'", "2:10: \"some\" ", &["decorrelated"]);
     refused(
@@ -468,21 +442,13 @@ fn every_way_to_write_a_value() {
 /// Every option that a file may set, by its own name, with a value that the option itself takes.
 #[test]
 fn every_option_can_be_set_in_a_file() {
-    let not_in_a_file = [
-        "plan",
-        "plot",
-        "generate",
-        "list-presets",
-        "list-policies",
-        "config",
-        "no-config",
-    ];
+    let not_in_a_file = ["plan", "plot", "generate", "list-presets", "list-policies", "config"];
     for opt in OPTIONS.iter().filter(|opt| !not_in_a_file.contains(&&*opt.long)) {
         let value = match &opt.takes {
             Takes::Nothing | Takes::Optional(_) => "true".to_owned(),
             Takes::Word(words) => format!("{:?}", words[0]),
             Takes::Value(name) => match &**name {
-                "SIGNAL" | "SIGNALS" => "'TERM'".to_owned(),
+                "SIGNAL" => "'TERM'".to_owned(),
                 "PRESET,..." => "'curl'".to_owned(),
                 "URL" => "'/tmp/store'".to_owned(),
                 "SHELL" | "NAME" | "PATH" | "REGEX" => "'true'".to_owned(),
@@ -504,7 +470,7 @@ fn every_option_can_be_set_in_a_file() {
 #[test]
 fn flag_variable_policy_defaults_built_in() {
     let home = Home::with("[defaults]\nattempts = 11\n[policy.mine]\nattempts = 12\n[policy.silent]\nbase = 1\n");
-    assert_eq!(limit(&mut home.backoff("--no-config")), "5");
+    assert_eq!(limit(&mut home.backoff("--config none")), "5");
     assert_eq!(limit(&mut home.backoff("")), "11");
     assert_eq!(limit(&mut home.backoff("-p silent")), "11");
     assert_eq!(limit(&mut home.backoff("-p mine")), "12");
@@ -545,8 +511,8 @@ fn the_defaults_can_choose_a_policy() {
 #[test]
 fn policies_are_listed() {
     let home = Home::with(
-        "[policy.mine]\nbase = '2s'\nstore = 'redis://user:hunter2@host'\nretry-match = ['a', 'b']\n\n[[policy.mine.rule]]\n\
-         exit = [7, 9]\nbase = 30\n\n[policy.sip]\nattempts = 9\n",
+        "[policy.mine]\nbase = '2s'\nstore = 'redis://user:hunter2@host'\nretry-match = ['a', 'b']\n\n\
+         [policy.sip]\nattempts = 9\n",
     );
     let list = home.ran("--list-policies").expect_code(0).expect_silence().stdout;
     let names: Vec<&str> = list
@@ -559,8 +525,7 @@ fn policies_are_listed() {
         &format!("mine               {}:1\n  base = 2s\n", home.file()),
         "  store = redis://***@host\n",
         "  retry-match = a\n  retry-match = b\n",
-        "  rule 1: exit = 7,9, base = 30\n",
-        &format!("{}:10 (in place of the built-in one)\n  attempts = 9\n", home.file()),
+        &format!("{}:6 (in place of the built-in one)\n  attempts = 9\n", home.file()),
         "aws                built in (AWS SDKs",
         "  max-delay = 20s\n",
     ] {
@@ -614,279 +579,15 @@ fn very_verbose_runs_say_every_setting_and_its_source() {
     Home::empty()
         .ran("-vv -- true")
         .expect_stderr("backoff: config = none (no /");
-    home.ran("-vv --no-config -- true")
-        .expect_stderr("backoff: config = none (--no-config)\n");
+    home.ran("-vv --config none -- true")
+        .expect_stderr("backoff: config = none (--config)\n");
     home.ran(words!("-vv --config {} -- true", file))
         .expect_stderr(&format!("backoff: config = {file} (--config)\n"));
     // What became of a value that another one has changed.
     home.ran("-vv -p mine -m 1s -- true")
         .expect_stderr(&format!("base = 1s (policy mine, {file}:4:8 says 2s)"));
     home.ran("-vv -p ethernet -g linear -- true")
-        .expect_stderr("jitter = full (policy ethernet says slotted)");
+        .expect_stderr("jitter = full (policy ethernet says slotted:10)");
     let less = home.ran("-v -- true");
     assert!(!less.stderr.contains("default"), "{less:?}");
-}
-
-// --- rules by class of failure ---------------------------------------------------------------------
-
-const CI: &str = "
-[policy.ci]
-attempts = 9
-base = '10ms'
-jitter = 'none'
-
-[[policy.ci.rule]]     # throttled: long
-match = ['429', 'queue capacity']
-base = '120ms'
-
-[[policy.ci.rule]]     # refused: short, and not for long
-exit = 7
-base = '1ms'
-attempts = 2
-
-[[policy.ci.rule]]     # locked: steady
-match = 'database is locked'
-base = '20ms'
-growth = 'linear'
-
-[[policy.ci.rule]]     # nothing will help
-match = 'permission denied'
-verdict = 'permanent'
-";
-
-/// The waits that a run names, with the rule that each is due to; the last line is how it ended.
-#[track_caller]
-fn story(shown: &Shown) -> Vec<String> {
-    let lines = shown
-        .stderr
-        .lines()
-        .filter(|line| line.starts_with("backoff: ") && !line.contains("starting"));
-    lines
-        .map(|line| {
-            let rule = line
-                .split_once("(rule ")
-                .and_then(|(_, rest)| rest.split_once(')'))
-                .map_or("-", |(rule, _)| rule);
-            match line.split_once("retrying in ") {
-                Some((_, wait)) => format!("{wait} {rule}"),
-                None => line
-                    .split_once("attempts in ")
-                    .and_then(|(_, rest)| rest.split_once(": "))
-                    .map_or(line, |(_, rest)| rest)
-                    .to_owned(),
-            }
-        })
-        .collect()
-}
-
-/// A command whose attempts do one after the other what the lines say.
-fn in_turn(lines: &[&str]) -> String {
-    let cases: String = lines
-        .iter()
-        .zip(1..)
-        .map(|(line, attempt)| format!("{attempt}) {line};; "))
-        .collect();
-    format!("case $BACKOFF_ATTEMPT in {cases} esac")
-}
-
-#[test]
-fn each_class_of_failures_has_its_waits_and_its_verdict() {
-    let home = Home::with(CI);
-    let script = in_turn(&[
-        "echo 'HTTP 429' >&2; exit 22",
-        "exit 7",
-        "echo 'database is locked'; exit 1",
-        "echo over queue capacity; exit 1",
-        "echo 'database is locked'; exit 1",
-        "exit 3",
-        "exit 3",
-        "echo 'permission denied'; exit 1",
-    ]);
-    let shown = home.ran(words!("-v -p ci -- sh -c {}", script)).expect_code(1);
-    assert_eq!(
-        story(&shown),
-        [
-            "0.12s 1 of policy ci",
-            "1ms 2 of policy ci",
-            "20ms 3 of policy ci",
-            // Not disturbed by the failures in between.
-            "0.24s 1 of policy ci",
-            "40ms 3 of policy ci",
-            // Of no rule: as without any.
-            "10ms -",
-            "20ms -",
-            "matched \"permission denied\" (exit 1) (permanent: rule 4 of policy ci)",
-        ],
-        "{shown:?}"
-    );
-}
-
-#[test]
-fn a_rule_may_allow_fewer_attempts() {
-    let home = Home::with(CI);
-    let script = in_turn(&["exit 7", "exit 3", "exit 7", "echo never"]);
-    let shown = home.ran(words!("-v -p ci --exhausted-exit 75 -- sh -c {}", script));
-    let shown = shown.expect_code(75);
-    assert_eq!(
-        story(&shown),
-        [
-            "1ms 2 of policy ci",
-            "10ms -",
-            "exit 7 (no attempt is left for rule 2 of policy ci)",
-        ],
-        "{shown:?}"
-    );
-    // All attempts together are still bounded.
-    let shown = home.ran("-p ci -n 2 -b 1ms -- sh -c 'echo 429; exit 1'");
-    shown.expect_code(1).expect_stderr("gave up after 2 attempts");
-    // --reset-after starts all counts again.
-    let script = "test $(wc -l <runs) -ge 2 || sleep 1.2; echo >>runs; exit 7";
-    home.write("runs", "");
-    let shown = home.ran(words!("-p ci --reset-after 1s -- sh -c {}", script));
-    shown.expect_stderr("gave up after 3 attempts");
-}
-
-#[test]
-fn the_first_rule_that_applies_decides() {
-    let home = Home::with(
-        "[policy.x]\njitter = 'none'\nbase = '1ms'\nattempts = 2\n\
-         [[policy.x.rule]]\nexit = [1, 2]\nmatch = 'both'\nbase = '31ms'\n\
-         [[policy.x.rule]]\nexit = '1-3'\nbase = '32ms'\n\
-         [[policy.x.rule]]\nmatch = 'both'\nbase = '33ms'\n\
-         [[policy.x.rule]]\nsignal = ['HUP', 'USR1']\nbase = '34ms'\n\
-         [[policy.x.rule]]\ntimed_out = true\nbase = '35ms'\n",
-    );
-    let wait = |args: &str, script: &str| {
-        let shown = home.ran(words!("-p x {..} -- sh -c {}", args, script));
-        let story = story(&shown);
-        story[0].split(' ').next().unwrap().to_owned()
-    };
-    assert_eq!(wait("", "echo both; exit 1"), "31ms");
-    assert_eq!(wait("", "echo one; exit 1"), "32ms");
-    assert_eq!(wait("", "echo both; exit 3"), "32ms");
-    assert_eq!(wait("", "echo both; exit 4"), "33ms");
-    assert_eq!(wait("", "echo both; kill -HUP $$"), "33ms");
-    assert_eq!(wait("", "kill -HUP $$"), "34ms");
-    assert_eq!(wait("", "kill -TERM $$"), "1ms");
-    assert_eq!(wait("-t 100ms", "sleep 9"), "35ms");
-    assert_eq!(wait("-t 1s", "echo both; sleep 9"), "33ms");
-    // Text in either stream, as the other rules have it.
-    assert_eq!(wait("--match-on stderr", "echo both; exit 4"), "1ms");
-    assert_eq!(wait("--match-on stderr", "echo both >&2; exit 4"), "33ms");
-}
-
-#[test]
-fn stop_rules_beat_rules_and_rules_beat_the_rest() {
-    let home = Home::with(
-        "[policy.x]\njitter = 'none'\nbase = '1ms'\nattempts = 2\n\
-         [[policy.x.rule]]\nexit = [7, 127]\nbase = '31ms'\n\
-         [[policy.x.rule]]\ntimed_out = true\nbase = '32ms'\n\
-         [[policy.x.rule]]\nexit = 9\nverdict = 'permanent'\n\
-         [[policy.x.rule]]\nsignal = 'PIPE'\nbase = '33ms'\n",
-    );
-    let ran = |args: &str, script: &str| home.ran(words!("-p x {..} -- sh -c {}", args, script));
-    ran("--stop-exit 7", "exit 7").expect_stderr("permanent: --stop-exit");
-    ran("--stop-match bad", "echo bad; exit 7").expect_stderr("permanent: --stop-match");
-    ran("-t 100ms --stop-on-timeout", "sleep 9").expect_stderr("permanent: --stop-on-timeout");
-    ran("-t 100ms", "sleep 9").expect_stderr("retrying in 32ms");
-    ran("-e 9", "exit 9").expect_stderr("permanent: rule 3 of policy x");
-    ran("-e 3", "exit 7").expect_stderr("retrying in 31ms");
-    ran("-e 3", "exit 4").expect_stderr("permanent: no retry rule matches");
-    ran("-e 3", "exit 3").expect_stderr("retrying in 1ms");
-    ran("--retry-if 'exit 1'", "exit 7").expect_stderr("retrying in 31ms");
-    ran("--retry-if 'exit 1'", "exit 4").expect_stderr("permanent: --retry-if");
-    ran("", "kill -PIPE $$").expect_stderr("retrying in 33ms");
-    home.ran("-p x -- no-such-command").expect_stderr("retrying in 31ms");
-    // A rule that does not name what cannot start leaves a typo final.
-    let home = Home::with("[policy.x]\n[[policy.x.rule]]\nmatch = 'x'\ntimed_out = false\n");
-    home.ran("-p x -- no-such-command").expect_code(127);
-}
-
-#[test]
-fn a_rule_is_a_layer_between_its_policy_and_the_variables() {
-    let rule = |lines: &str| {
-        Home::with(format!(
-            "[defaults]\nmax-delay = '40ms'\n[policy.x]\njitter = 'none'\nbase = '11ms'\nattempts = 3\nfactor = 3\n\
-             [[policy.x.rule]]\nexit = 1\n{lines}\n"
-        ))
-    };
-    let waits = |home: &Home, args: &str| {
-        let story = story(&home.ran(words!("-p x {..} -- false", args)));
-        let waits: Vec<&str> = story[..2].iter().map(|line| line.split(' ').next().unwrap()).collect();
-        waits.join(" ")
-    };
-    assert_eq!(waits(&rule(""), ""), "11ms 33ms");
-    assert_eq!(waits(&rule("base = '12ms'"), ""), "12ms 36ms");
-    assert_eq!(waits(&rule("base = '20ms'"), ""), "20ms 40ms");
-    assert_eq!(waits(&rule("base = '50ms'\nmax-delay = 1"), ""), "50ms 0.15s");
-    assert_eq!(waits(&rule("factor = 2"), ""), "11ms 22ms");
-    assert_eq!(waits(&rule("growth = 'constant'"), ""), "11ms 11ms");
-    assert_eq!(waits(&rule("delays = ['5ms', '7ms']"), ""), "5ms 7ms");
-    assert_eq!(waits(&rule("delays = ['5ms', '7ms']"), "-g constant"), "11ms 11ms");
-    // Flags and variables win, as over everything in a policy.
-    assert_eq!(waits(&rule("base = '12ms'"), "-b 1ms"), "1ms 3ms");
-    assert_eq!(waits(&rule("base = '20ms'"), "-m 15ms"), "15ms 15ms");
-    // A rule's jitter needs no growth of the policy's to go with it.
-    rule("jitter = 'decorrelated'").ran("-p x --plan").expect_code(0);
-    // A flag that means nothing for one of the rules may mean something for the others.
-    let home = rule("jitter = 'additive'\nspread = 0");
-    home.ran("-p x --plan").expect_code(0);
-    // --plan shows the ordinary waits.
-    let plan = rule("base = '12ms'").ran("-p x --plan").stdout;
-    assert!(plan.contains(" 11ms ") && !plan.contains(" 12ms "), "{plan}");
-}
-
-#[test]
-fn rules_that_are_wrong() {
-    let of_rule = |lines: &str, place: &str, says: &[&str]| {
-        refused(format!("[[policy.never-chosen.rule]]\n{lines}\n"), place, says);
-    };
-    of_rule(
-        "base = 1",
-        "1:1: ",
-        &["does not say which failures", "exit, signal, match"],
-    );
-    of_rule("timed_out = false", "1:1: ", &["does not say which failures"]);
-    of_rule("exit = 256", "2:8: \"256\" ", &["100-110"]);
-    of_rule("exit = 'tea'", "2:8: \"tea\" ", &[]);
-    of_rule("exit = true", "2:8: ", &["takes CODES, not true or false"]);
-    of_rule("signal = 'SIGNOPE'", "2:10: \"SIGNOPE\" ", &["TERM"]);
-    of_rule("match = '('", "2:9: \"(\" ", &["regular expression"]);
-    of_rule("match = ['a', '(']", "2:15: \"(\" ", &["regular expression"]);
-    of_rule("timed_out = 'yes'", "2:13: ", &["takes true or false, not a string"]);
-    of_rule(
-        "exit = 1\nverdict = 'stop'",
-        "3:11: \"stop\" is not one of transient, permanent",
-        &[],
-    );
-    of_rule("exit = 1\nbase = 'x'", "3:8: \"x\" is not a duration", &[]);
-    of_rule("exit = 1\nattempts = 0", "3:12: \"0\" ", &["unlimited"]);
-    of_rule(
-        "exit = 1\nverdict = 'permanent'\nbase = 1",
-        "4:8: \"base\" means nothing",
-        &[],
-    );
-    of_rule("exit = 1\ndeadline = 1", "3:1: \"deadline\" ", &["rule"]);
-    refused("[policy.x.rule]\nexit = 1\n", "1:11: ", &["[[policy.x.rule]]"]);
-    refused("[policy.x]\nrule = [1]\n", "2:1: ", &["[[policy.x.rule]]"]);
-    refused("[defaults]\nrule = 1\n", "2:1: ", &["\"rule\" is no option"]);
-    // Inline, it is the same.
-    Home::with("[policy.x]\nrule = [{ exit = 1, base = 1 }]\n")
-        .ran("-p x -- true")
-        .expect_code(0);
-    let shown = Home::with("[[policy.x.rule]]\nexit = 1\nbase = '1m'\nmax-delay = 9\n").ran("-- true");
-    shown.expect_code(125).expect_stderr("(rule 1 of policy x, ");
-}
-
-#[test]
-fn a_spent_budget_and_a_long_wait_end_rules_too() {
-    let home = Home::with(
-        "[policy.x]\njitter = 'none'\nbase = '1ms'\n[[policy.x.rule]]\nexit = 7\nbase = '20s'\nmax-delay = '1m'\n",
-    );
-    home.ran("-p x -d 5s -- sh -c 'exit 7'")
-        .expect_code(7)
-        .expect_stderr("the next attempt would begin after --deadline");
-    home.ran("-p x --stop-at-delay 10s -- sh -c 'exit 7'")
-        .expect_code(7)
-        .expect_stderr("the next wait would reach --stop-at-delay");
 }

@@ -285,7 +285,7 @@ fn a_policy_of_ones_own_may_do_the_same_and_more() {
         "plan = true",
         "generate = 'man'",
         "list-presets = true",
-        "no-config = true",
+        "config = 'none'",
     ] {
         fs::write(within(&dir, "night.toml"), format!("[policy.night]\n{action}\n")).unwrap();
         once("1")

@@ -238,7 +238,7 @@ fn a_reader_that_is_gone_is_final_and_silent() {
     let shown = run(&mut shell("backoff -- yes | head -n 1; echo ${PIPESTATUS[*]}"));
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("y\n141 0\n", ""));
     let shown = run(&mut shell(
-        "backoff -n 2 -b 1ms --retry-signal PIPE -- sh -c 'kill -PIPE $$'; echo $?",
+        "backoff -n 2 -b 1ms --retry-exit PIPE -- sh -c 'kill -PIPE $$'; echo $?",
     ));
     assert_eq!(shown.stdout, "141\n");
     assert_eq!(shown.stderr.lines().count(), 2, "{shown:?}");

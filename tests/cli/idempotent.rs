@@ -61,7 +61,7 @@ fn a_rule_of_the_user_says_that_it_may_be_retried() {
     for args in [
         "-e 7 -- sh -c 'exit 7'",
         "-r again -- sh -c 'echo again; exit 7'",
-        "--retry-signal TERM -- sh -c 'kill $$'",
+        "--retry-exit TERM -- sh -c 'kill $$'",
         "--retry-if 'exit 0' -- sh -c 'exit 7'",
         // Nothing was run.
         "-e 126,127 -- /no/such/command",
@@ -77,17 +77,12 @@ fn a_rule_of_the_user_says_that_it_may_be_retried() {
     once("--retry-if 'exit 1' -- sh -c 'exit 7'").expect_stderr("permanent: --retry-if");
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "config.toml");
-    std::fs::write(
-        &file,
-        "[policy.x]\nidempotent = \"no\"\n[[policy.x.rule]]\nexit = 7\n[[policy.x.rule]]\ntimed_out = true\n",
-    )
-    .unwrap();
+    std::fs::write(&file, "[policy.x]\nidempotent = \"no\"\n").unwrap();
     let policy = |args: &str| {
         let words = words!("--config {} -p x -n 2 -b 1ms {..}", &file, args);
-        run(backoff(words).env_remove("BACKOFF_NO_CONFIG"))
+        run(backoff(words).env_remove("BACKOFF_CONFIG"))
     };
-    is_retried(policy("-- sh -c 'exit 7'"));
-    is_retried(policy("-t 50ms -- sleep 9"));
+    is_retried(policy("-e 7 -- sh -c 'exit 7'"));
     is_final(
         policy("-- sh -c 'exit 8'"),
         &format!("--idempotent no (policy x, {file}:2:14)"),

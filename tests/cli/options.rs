@@ -90,17 +90,17 @@ fn values_that_cannot_be_read_are_quoted_and_a_good_one_is_shown() {
         refused(words!("-f {}", bad), &["--factor", &format!("{bad:?}"), "try 2"]);
     }
     for option in ["--success-exit", "--retry-exit", "--stop-exit"] {
-        for bad in ["256", "1,,2", "5-3", "-1", "", "teapot", "1-999"] {
+        for bad in [
+            "256", "1,,2", "5-3", "-1", "", "teapot", "1-999", "SIGNOPE", "RTMIN+99", "KILL-HUP", "time-out",
+        ] {
             refused(
                 [option, bad],
                 &[option, &format!("{bad:?}"), "try 7, 1,2,75 or 100-110"],
             );
         }
     }
-    for option in ["--retry-signal", "--stop-signal"] {
-        for bad in ["TERMINATOR", "0", "65", "", "TERM,,INT", "RTMIN+99"] {
-            refused([option, bad], &[option, &format!("{bad:?}"), "TERM"]);
-        }
+    for bad in ["0=1", "24=", "1=0=0", "timeout", "timeout=0", "=0"] {
+        refused(["--success-exit", bad], &["--success-exit", &format!("{bad:?}")]);
     }
     refused("--signal SIGNOPE", &["--signal", "\"SIGNOPE\"", "try TERM"]);
     for option in ["--exhausted-exit", "--flaky-exit"] {
@@ -110,7 +110,8 @@ fn values_that_cannot_be_read_are_quoted_and_a_good_one_is_shown() {
     }
     refused("--seed -1", &["--seed", "\"-1\""]);
     refused("--consecutive 0", &["--consecutive", "\"0\"", "at least 1"]);
-    refused("-j slotted --slot-ceiling 99", &["--slot-ceiling", "\"99\"", "1 to 62"]);
+    refused("-j slotted:99", &["--jitter", "\"slotted:99\"", "1 to 62"]);
+    refused("-j full:9", &["\"full:9\" is not one of"]);
     refused("-j additive --spread 25%", &["--spread", "\"25%\"", "duration"]);
     refused("-j proportional --spread 1s", &["--spread", "\"1s\"", "percentage"]);
     refused(
@@ -144,7 +145,7 @@ fn every_value_must_be_there_and_be_text() {
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
                     refused([&flag, next], &[&flag, "needs a value", next, "follows"]);
                 }
-                if matches!(&opt.takes, Takes::Value(name) if name == "PATH") {
+                if matches!(&opt.takes, Takes::Value(name) if name.starts_with("PATH")) {
                     // A path is bytes.
                     continue;
                 }
@@ -184,7 +185,6 @@ fn contradictions_are_refused() {
         "--spread 1s -j full",
         &["--spread 1s", "--jitter full", "additive or proportional"],
     );
-    refused("--slot-ceiling 3", &["--slot-ceiling 3", "slotted"]);
     refused("--consecutive 6", &["--consecutive 6", "5 attempts"]);
     refused("--stop-at-delay 10s -m 5s", &["--stop-at-delay 10s", "--max-delay 5s"]);
     refused("--reset-after 0", &["--reset-after 0"]);
@@ -333,8 +333,6 @@ fn a_bad_variable_is_named() {
         // Some are looked at only where another option makes them mean something.
         match &*opt.long {
             "spread" => command.env("BACKOFF_JITTER", "additive"),
-            "slot-ceiling" => command.env("BACKOFF_JITTER", "slotted"),
-            "config" => command.env_remove("BACKOFF_NO_CONFIG"),
             _ => &mut command,
         };
         let shown = run(&mut command).expect_code(125);
@@ -381,7 +379,6 @@ fn every_option_has_a_working_variable() {
         ("delays", "3s,9s", "--plan -j none -n 3", "9s"),
         ("jitter", "none", "--plan -n 2", "1 500ms 500ms 500ms 500ms 500ms"),
         ("spread", "7s", "--plan -j additive -n 2", "7.5s"),
-        ("slot-ceiling", "1", "--plan -j slotted -n 9", "8 0s 250ms 500ms"),
         (
             "stop-at-delay",
             "1s",
@@ -408,14 +405,6 @@ fn every_option_has_a_working_variable() {
         ("consecutive", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT'", "1\n2\n"),
         ("retry-exit", "9", "-- false", "no retry rule matches"),
         ("stop-exit", "1", "-- false", "permanent: --stop-exit"),
-        ("retry-signal", "HUP", "-- false", "no retry rule matches"),
-        ("stop-signal", "TERM", "-- sh -c 'kill $$'", "permanent: --stop-signal"),
-        (
-            "stop-on-timeout",
-            "1",
-            "-t 0.1 -- sleep 9",
-            "permanent: --stop-on-timeout",
-        ),
         (
             "budget",
             "api",
@@ -493,7 +482,6 @@ fn every_option_has_a_working_variable() {
         ("pty", "1", "-n 1 -- sh -c 'tty <&1'", "/dev/pts/"),
         ("idempotent", "no", "-- false", "is not idempotent"),
         ("config", "/no/such/file", "-- true", "No such file or directory"),
-        ("no-config", "1", "-vv -- true", "config = none (BACKOFF_NO_CONFIG)"),
     ];
     for opt in OPTIONS.iter().filter(|opt| !ACTIONS.contains(&&*opt.long)) {
         let (_, value, args, expected) = shows
@@ -504,7 +492,6 @@ fn every_option_has_a_working_variable() {
         command.env(opt.variable(), value);
         match &*opt.long {
             "nested" => command.env("BACKOFF_DEPTH", "1"),
-            "config" => command.env_remove("BACKOFF_NO_CONFIG"),
             _ => &mut command,
         };
         let shown = run(&mut command);
@@ -632,7 +619,7 @@ fn that_a_failure_is_wanted_has_to_be_typed() {
     std::fs::write(&file, "[defaults]\nuntil = 'failure'\n").unwrap();
     let with_file = |words: &[String]| {
         let words = words!("-n 2 -b 1ms --config {} {..}", file, words);
-        run(backoff(words).env_remove("BACKOFF_NO_CONFIG"))
+        run(backoff(words).env_remove("BACKOFF_CONFIG"))
     };
     let said = format!("--until failure ({file}:2:9)");
     let shown = with_file(&fails).expect_code(125);
@@ -714,6 +701,45 @@ fn decimals_are_rounded_and_never_mean_for_ever() {
 }
 
 #[test]
+fn slotted_jitter_has_a_ceiling() {
+    let last = |jitter: &str| {
+        run!("--plan -n 9 -j {}", jitter)
+            .expect_code(0)
+            .stdout
+            .lines()
+            .last()
+            .unwrap()
+            .to_owned()
+    };
+    let row = last("slotted:1");
+    assert!(
+        row.split_whitespace().take(4).eq(["8", "0s", "250ms", "500ms"]),
+        "{row}"
+    );
+    assert_eq!(last("slotted"), last("slotted:10"));
+    run!("-vv -j slotted:4 -- true").expect_stderr("backoff: jitter = slotted:4 (--jitter)\n");
+}
+
+#[test]
+fn a_deadline_lifts_limits_of_attempts_from_weaker_sources() {
+    let limit = |args: &str, variables: &[(&str, &str)]| {
+        let all = words!("{..} -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT'", args);
+        run(backoff(all).envs(variables.iter().copied())).expect_code(0).stdout
+    };
+    let two = ("BACKOFF_ATTEMPTS", "2");
+    assert_eq!(limit("-d 9s", &[two]), "\n");
+    assert_eq!(limit("-d 9s -p aws", &[]), "\n");
+    assert_eq!(limit("--stop-after 9s", &[two]), "\n");
+    assert_eq!(limit("-p aws", &[("BACKOFF_DEADLINE", "9s")]), "\n");
+    assert_eq!(limit("-d 9s -n 2", &[]), "2\n");
+    assert_eq!(limit("-n 3", &[("BACKOFF_DEADLINE", "9s")]), "3\n");
+    assert_eq!(limit("", &[two, ("BACKOFF_DEADLINE", "9s")]), "2\n");
+    assert_eq!(limit("-d 0", &[two]), "2\n");
+    run(backoff("-vv -d 9s -- true").env(two.0, two.1))
+        .expect_stderr("backoff: attempts = unlimited (BACKOFF_ATTEMPTS says 2)\n");
+}
+
+#[test]
 fn tiny_bounds_are_bounds_and_zero_is_none() {
     run!("-q -n 1 -t 1ns -- sleep 9").expect_code(124);
     run!("-t 0 -d 0 -- sleep 0.05").expect_code(0);
@@ -754,14 +780,53 @@ fn rules_from_the_command_line() {
     assert_eq!(attempts("--stop-exit 2", "exit 3"), 3);
     assert_eq!(attempts("--retry-exit tempfail", "exit 75"), 3);
     assert_eq!(attempts("--success-exit 0,3", "exit 3"), 1);
-    assert_eq!(attempts("--retry-signal HUP,SIGTERM", "kill -TERM $$"), 3);
-    assert_eq!(attempts("--retry-signal HUP", "kill -TERM $$"), 1);
-    assert_eq!(attempts("--retry-signal HUP", "exit 1"), 1);
-    assert_eq!(attempts("--stop-signal 9", "kill -KILL $$"), 1);
-    assert_eq!(attempts("--stop-signal 9", "kill -TERM $$"), 3);
+    for (rules, script, times) in [
+        ("-e HUP,SIGTERM", "kill -TERM $$", 3),
+        ("-e HUP", "kill -TERM $$", 1),
+        ("-e HUP", "exit 1", 1),
+        ("-e rtmax-1", "kill -s RTMAX-1 $$", 3),
+        ("--stop-exit KILL", "kill -KILL $$", 1),
+        ("--stop-exit KILL", "kill -TERM $$", 3),
+        ("-t 60ms -e timeout", "sleep 9", 3),
+        ("-t 9s -e timeout", "exit 7", 1),
+        ("-t 60ms -e 75", "sleep 9", 3),
+        ("-t 60ms --stop-exit 1,timeout", "sleep 9", 1),
+        ("-i 60ms --stop-exit timeout", "sleep 9", 1),
+        ("-t 60ms --idempotent no", "sleep 9", 1),
+        ("-t 60ms --idempotent no -e timeout", "sleep 9", 3),
+    ] {
+        assert_eq!(attempts(rules, script), times, "{rules}");
+    }
     assert_eq!(attempts("-t 60ms", "sleep 9"), 3);
-    assert_eq!(attempts("-t 60ms -e 5", "sleep 9"), 3);
-    assert_eq!(attempts("-t 60ms --stop-on-timeout", "sleep 9"), 1);
+}
+
+#[test]
+fn a_code_of_success_may_become_0() {
+    for (words, script, code) in [
+        ("--success-exit 0,24=0", "exit 24", 0),
+        ("--success-exit 0,24=0", "exit 0", 0),
+        ("--success-exit 20-30=0,2", "exit 22", 0),
+        ("--success-exit 0,2", "exit 2", 2),
+        ("--success-exit 0 --success-exit SIGTERM=0", "kill $$", 0),
+        (
+            "--success-exit 0,1=0 --success-match 'created|exists'",
+            "echo it exists; exit 1",
+            0,
+        ),
+        (
+            "--success-exit 0,1=0 --success-match 'created|exists'",
+            "echo no; exit 1",
+            1,
+        ),
+        (
+            "--success-exit 24=0 --flaky-exit 9",
+            "test $BACKOFF_ATTEMPT = 1 || exit 24; exit 3",
+            9,
+        ),
+        ("--success-exit 24=0 --until never", "exit 24", 0),
+    ] {
+        run!("-q -n 2 -b 1ms {..} -- sh -c {}", words, script).expect_code(code);
+    }
 }
 
 #[test]

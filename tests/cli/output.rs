@@ -40,7 +40,7 @@ fn only_a_stream_that_somebody_looks_at_is_not_the_callers_own() {
     );
     for (rules, observed) in [
         ("", [false, false]),
-        ("-e 7 -t 9s --stop-signal TERM", [false, false]),
+        ("-e 7 -t 9s --stop-exit TERM", [false, false]),
         ("--match-on stderr", [false, false]),
         ("--stdin replay", [false, false]),
         ("-r x", [true, true]),
@@ -725,7 +725,7 @@ fn silence_ends_an_attempt() {
     run!("-n 2 -b 1ms -i 50ms -- sleep 60")
         .expect_code(124)
         .expect_stderr("attempt 1 of 2 failed: no output for 50ms (--idle-timeout) after ");
-    run!("-n 2 -i 50ms --stop-on-timeout -- sleep 60")
+    run!("-n 2 -i 50ms --stop-exit timeout -- sleep 60")
         .expect_code(124)
         .expect_stderr("gave up after 1 attempt");
     run!("-i 0 -- sleep 0.1").expect_code(0);

@@ -483,7 +483,7 @@ fn policy_ethernet() {
     assert_eq!(rows[2].mean, Duration::from_nanos(179_200));
     assert_eq!(rows[9].mean, Duration::from_nanos(26_188_800));
     assert_eq!(rows[14].mean, rows[9].mean);
-    assert_eq!(plan("-p ethernet --slot-ceiling 3").last().unwrap().most, slot * 7);
+    assert_eq!(plan("-p ethernet -j slotted:3").last().unwrap().most, slot * 7);
 }
 
 #[test]

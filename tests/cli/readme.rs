@@ -199,7 +199,7 @@ fn the_configuration_is_one() {
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
     let script = format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
     let shown = run(shell(&script).env("TEXT", block.lines.join("\n"))).expect_code(0);
-    shown.expect_stderr("rule 4 of policy deploy = match (?i)permission denied, verdict permanent");
+    shown.expect_stderr("retry-exit = 7, 100-110 (policy deploy, ");
 }
 
 #[test]

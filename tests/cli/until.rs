@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::common::words::Words;
-use crate::common::{backoff, clean, run, shell, within};
+use crate::common::{backoff, run, shell, within};
 use crate::signals::wait_until_waiting;
 
 /// Succeeds on the first two attempts.
@@ -347,22 +347,4 @@ fn what_is_typed_wins_over_variables_and_policies() {
         .expect_stderr("base = 7s (--every)\n")
         .expect_stderr("growth = constant (--every)\n")
         .expect_stderr("jitter = none (--every)\n");
-}
-
-#[test]
-fn a_policy_may_name_a_fixed_wait_and_a_rule_another() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = within(&dir, "config.toml");
-    let text = "[policy.poll]\nevery = '30ms'\ndeadline = 600\n[[policy.poll.rule]]\nexit = [7, 143]\nevery = '70ms'\n";
-    run(clean("sh").args(["-c", "umask 022; printf %s \"$1\" >\"$0\"", &path, text])).expect_code(0);
-    let script = "case $BACKOFF_ATTEMPT in 1) exit 1;; 2) exit 7;; 3) kill $$;; esac";
-    let ran = |words: &str| {
-        let mut command = backoff(words!("--config {} -p poll {..} -- sh -c {}", path, words, script));
-        let shown = run(command.env_remove("BACKOFF_NO_CONFIG")).expect_code(0);
-        let wait = |line: &str| line.split("; retrying in ").nth(1).unwrap_or_default().to_owned();
-        shown.stderr.lines().map(wait).collect::<Vec<_>>()
-    };
-    assert_eq!(ran(""), ["30ms", "70ms", "70ms", ""]);
-    assert_eq!(ran("--every 10ms"), ["10ms", "10ms", "10ms", ""]);
-    assert_eq!(ran("-b 20ms"), ["20ms", "20ms", "20ms", ""]);
 }

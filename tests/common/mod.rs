@@ -88,13 +88,13 @@ pub fn probe() -> String {
 pub fn clean(program: &str) -> Command {
     stop_ignoring_signals();
     let mut command = Command::new(program);
-    command.env("BACKOFF_NO_CONFIG", "1");
+    command.env("BACKOFF_CONFIG", "none");
     let (name, value) = leftovers::mark();
     command.env(name, value);
     // No test counts in the budgets of whoever runs the tests, nor in another test's.
     command.env("XDG_STATE_HOME", "/dev/null");
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("BACKOFF_") && name != "BACKOFF_NO_CONFIG" {
+        if name.to_string_lossy().starts_with("BACKOFF_") && name != "BACKOFF_CONFIG" {
             command.env_remove(name);
         }
     }

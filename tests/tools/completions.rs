@@ -56,8 +56,8 @@ const COMPLETED: &[(&str, &str)] = &[
     ("-s TER", "TERM"),
     ("-sTER", "-sTERM"),
     ("--signal=TER", "TERM"),
-    ("--retry-signal TERM,HU", "TERM,HUP"),
-    ("--stop-signal=US", "USR"),
+    ("-e timeout,HU", "timeout,HUP"),
+    ("--stop-exit=time", "timeout"),
     ("-p clo", "clojure"),
     ("-p min", "mine"),
     ("--policy=min", "mine"),
@@ -131,7 +131,7 @@ fn bash_completes_with(library: &str, breaks: &str) {
             completions("backoff.bash")
         ),
         &format!(
-            "unset BACKOFF_NO_CONFIG; cd {0}; export XDG_CONFIG_HOME={0}",
+            "unset BACKOFF_CONFIG; cd {0}; export XDG_CONFIG_HOME={0}",
             dir.path().display()
         ),
         "complete -W checkout tool; PS1=go\"\":",
@@ -179,9 +179,7 @@ fn zsh_completes() {
     let mut command = clean("zsh");
     command.args(["-f", "-c", &script]).current_dir(dir.path());
     command.env("TERM", "dumb").env("PATH", path_with_backoff());
-    let shown = run(command
-        .env("XDG_CONFIG_HOME", dir.path())
-        .env_remove("BACKOFF_NO_CONFIG"));
+    let shown = run(command.env("XDG_CONFIG_HOME", dir.path()).env_remove("BACKOFF_CONFIG"));
     let shown: Vec<&str> = shown.stdout.split_terminator('@').collect();
     assert_eq!(shown.len(), lines.len(), "{shown:?}");
     for (shown, (line, word)) in shown.into_iter().zip(lines) {
@@ -199,7 +197,7 @@ fn fish_completes() {
         let mut command = clean("fish");
         command.args(["--no-config", "-c", &script]).current_dir(dir.path());
         command.env("HOME", dir.path()).env("XDG_CONFIG_HOME", dir.path());
-        run(command.env("PATH", path_with_backoff()).env_remove("BACKOFF_NO_CONFIG")).stdout
+        run(command.env("PATH", path_with_backoff()).env_remove("BACKOFF_CONFIG")).stdout
     };
     for (line, word) in COMPLETED.iter().chain(COMPLETED_BY_TOOL) {
         let shown = complete(line);

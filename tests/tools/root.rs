@@ -42,7 +42,7 @@ fn a_configuration_of_another_user() {
 
     let run_as = |user: Option<u32>| {
         let mut command = clean(&binary);
-        command.env_remove("BACKOFF_NO_CONFIG").env_remove("XDG_CONFIG_HOME");
+        command.env_remove("BACKOFF_CONFIG").env_remove("XDG_CONFIG_HOME");
         command.env("HOME", home.path()).current_dir("/");
         if let Some(user) = user {
             command.uid(user).gid(user);

@@ -86,7 +86,7 @@ impl Round {
         self.story.push(format!("{words:?}"));
         let mut line = Command::new("setsid");
         line.args(words)
-            .env("BACKOFF_NO_CONFIG", "1")
+            .env("BACKOFF_CONFIG", "none")
             .env(MARK, self.dir())
             .env("TMPDIR", self.dir())
             .env("LC_ALL", "C")

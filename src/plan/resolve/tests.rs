@@ -24,7 +24,7 @@ pub(crate) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> 
 #[test]
 fn documented_defaults_are_those_in_effect() {
     let plan = |words: &[&str], opt: Option<(&Opt, &str)>| {
-        let mut all: Vec<OsString> = vec!["backoff".into(), "--no-config".into()];
+        let mut all: Vec<OsString> = vec!["backoff".into(), "--config=none".into()];
         all.extend(words.iter().map(OsString::from));
         all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
         all.extend(["--".into(), "cmd".into()]);
@@ -53,7 +53,6 @@ fn documented_defaults_are_those_in_effect() {
             ],
             "growth" => &[(&["-j", "full"], "exponential"), (&["--until", "failure"], "constant")],
             "spread" => &[(&["-j", "additive"], "1s"), (&["-j", "proportional"], "25%")],
-            "slot-ceiling" => &[(&["-j", "slotted"], "10")],
             long if long.starts_with("budget") || long == "store-timeout" => &[(&["--budget", "x"], default)],
             "max-retry-after" => &[(&["--retry-after"], default)],
             _ => &[(&[], default)],
@@ -99,7 +98,6 @@ fn file() -> impl Strategy<Value = String> {
         "[defaults]",
         "[policy.mine]",
         "[policy.sip]",
-        "[[policy.mine.rule]]",
         "[policy]",
         "attempts = 7",
         "attempts = \"unlimited\"",
@@ -112,12 +110,8 @@ fn file() -> impl Strategy<Value = String> {
         "jitter = \"slotted\"",
         "delays = [\"1s\", 5]",
         "retry-exit = [5, \"100-110\", \"tempfail\"]",
-        "exit = 0x1F",
-        "signal = [\"TERM\", 9]",
-        "match = '(a|b'",
-        "match = \"busy\"",
-        "verdict = \"permanent\"",
-        "timed-out = true",
+        "retry-match = '(a|b'",
+        "fail-match = [\"busy\", \"\"]",
         "policy = \"mine\"",
         "quiet = true",
         "verbose = 2",

@@ -8,46 +8,38 @@ use super::*;
 use crate::policy::outcome::Bound;
 use crate::policy::samples;
 
-/// Each rule has one of its own: the first four are for rules, the others for classes.
-const PATTERNS: usize = 8;
+/// Each rule has one of its own.
+const PATTERNS: usize = 4;
 
 fn codes() -> impl Strategy<Value = Option<CodeSet>> {
-    prop::option::of((0_u8..4).prop_map(|code| samples::codes(&code.to_string())))
+    let codes = (0_u8..4, any::<bool>()).prop_map(|(code, timeout)| {
+        let mut codes = samples::codes(&code.to_string());
+        if timeout {
+            codes.add_timeout();
+        }
+        codes
+    });
+    prop::option::of(codes)
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
     (any::<bool>(), codes(), any::<bool>(), any::<bool>()).prop_map(|(stops, codes, looks, safe)| Rule {
         stops,
         codes,
-        signals: None,
         pattern: looks.then_some(0),
         is_safe_to_repeat: safe && !stops,
         name: format!("{stops} {codes:?}").into(),
     })
 }
 
-/// The same with the patterns from `first` on.
-fn numbered(mut rules: Vec<Rule>, first: usize) -> Vec<Rule> {
-    for (rule, own) in rules.iter_mut().zip(first..) {
-        rule.pattern = rule.pattern.map(|_| own);
-    }
-    rules
-}
-
 fn classifier() -> impl Strategy<Value = Classifier> {
-    let classes = prop::collection::vec((rule(), any::<Option<bool>>()), 0..=4).prop_map(|rules| {
-        let (rules, timed_out): (Vec<_>, Vec<_>) = rules.into_iter().unzip();
-        let rules = numbered(rules, 4).into_iter().zip(timed_out).enumerate();
-        rules
-            .map(|(class, (rule, timed_out))| ClassRule { rule, timed_out, class })
-            .collect()
-    });
-    (prop::collection::vec(rule(), 0..=4), classes, any::<bool>()).prop_map(|(rules, classes, stop_on_timeout)| {
+    prop::collection::vec(rule(), 0..=PATTERNS).prop_map(|mut rules| {
+        for (own, rule) in rules.iter_mut().enumerate() {
+            rule.pattern = rule.pattern.map(|_| own);
+        }
         Classifier {
             success_exit: samples::codes("0"),
-            rules: numbered(rules, 0),
-            classes,
-            stop_on_timeout,
+            rules,
             ..Classifier::default()
         }
     })
@@ -75,51 +67,42 @@ enum Judged {
     Transient(bool),
 }
 
-/// The verdict, and the class.
-fn shown(verdict: &Verdict) -> (Judged, Option<usize>) {
+fn shown(verdict: &Verdict) -> Judged {
     match verdict {
-        Verdict::Success => (Judged::Success, None),
-        Verdict::Transient(reason) => (Judged::Transient(reason.is_safe_to_repeat), reason.class),
-        Verdict::Permanent(reason) => (Judged::Permanent, reason.class),
+        Verdict::Success => Judged::Success,
+        Verdict::Transient(reason) => Judged::Transient(reason.is_safe_to_repeat),
+        Verdict::Permanent(_) => Judged::Permanent,
         Verdict::Ask(_) => unreachable!("nobody asks"),
     }
 }
 
 /// What the manual says, word by word.
-fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> (Judged, Option<usize>) {
+fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> Judged {
     let holds = |rule: &Rule| {
         rule.codes
-            .is_none_or(|codes| code.is_some_and(|code| codes.contains(code)))
+            .is_none_or(|codes| code.map_or(codes.contains_timeout(), |code| codes.contains(code)))
             && rule.pattern.is_none_or(|pattern| found[pattern])
     };
     if code == Some(0) {
-        return (Judged::Success, None);
+        return Judged::Success;
     }
     let timed_out = code.is_none();
-    // Stop rules about exit codes say nothing of a time-out, and one without any condition does not exist.
-    let stops = |rule: &&Rule| rule.stops && holds(rule) && (!timed_out || rule.pattern.is_some());
-    if classifier.rules.iter().any(|rule| stops(&rule)) || (timed_out && classifier.stop_on_timeout) {
-        return (Judged::Permanent, None);
-    }
-    for class in &classifier.classes {
-        if holds(&class.rule) && class.timed_out != Some(!timed_out) {
-            let judged = if class.rule.stops {
-                Judged::Permanent
-            } else {
-                Judged::Transient(class.rule.is_safe_to_repeat)
-            };
-            return (judged, Some(class.class));
-        }
+    if classifier.rules.iter().any(|rule| rule.stops && holds(rule)) {
+        return Judged::Permanent;
     }
     let mut retries = classifier.rules.iter().filter(|rule| !rule.stops).peekable();
-    if timed_out || retries.peek().is_none() {
-        return (Judged::Transient(false), None);
+    if timed_out {
+        let mut naming = retries.filter(|rule| rule.codes.is_some_and(|codes| codes.contains_timeout()) && holds(rule));
+        return Judged::Transient(naming.next().is_some_and(|rule| rule.is_safe_to_repeat));
+    }
+    if retries.peek().is_none() {
+        return Judged::Transient(false);
     }
     let met: Vec<&Rule> = retries.filter(|rule| holds(rule)).collect();
     if met.is_empty() {
-        return (Judged::Permanent, None);
+        return Judged::Permanent;
     }
-    (Judged::Transient(met.iter().any(|rule| rule.is_safe_to_repeat)), None)
+    Judged::Transient(met.iter().any(|rule| rule.is_safe_to_repeat))
 }
 
 proptest! {

@@ -12,23 +12,15 @@ fn rules(rules: &[Rule]) -> Classifier {
     }
 }
 
-fn rule(stops: bool, codes: Option<&str>, signals: Option<&str>, pattern: Option<usize>) -> Rule {
+fn rule(stops: bool, codes: Option<&str>, pattern: Option<usize>) -> Rule {
     let name = if stops { "stop" } else { "retry" }.to_owned();
-    let (codes, signals) = (codes.map(self::codes), signals.map(signal_set));
     Rule {
         stops,
-        codes,
-        signals,
+        codes: codes.map(self::codes),
         pattern,
         is_safe_to_repeat: false,
         name: name.into(),
     }
-}
-
-fn signal_set(name: &str) -> SignalSet {
-    let mut set = SignalSet::default();
-    set.add(name.parse().unwrap());
-    set
 }
 
 fn not_found() -> End {
@@ -85,7 +77,7 @@ fn without_rules_every_failure_is_transient_but_three() {
 
 #[test]
 fn a_stop_rule_beats_a_retry_rule() {
-    let rules = rules(&[rule(false, Some("1-9"), None, None), rule(true, Some("7"), None, None)]);
+    let rules = rules(&[rule(false, Some("1-9"), None), rule(true, Some("7"), None)]);
     assert_eq!(judge(&rules, End::Exited(6)), ('t', by("retry")));
     assert_eq!(judge(&rules, End::Exited(7)), ('p', by("stop")));
     assert_eq!(judge(&rules, End::Exited(10)), ('p', Some(Why::NoRuleMatched)));
@@ -101,7 +93,7 @@ fn a_stop_rule_beats_a_retry_rule() {
 
 #[test]
 fn what_cannot_start_is_transient_only_if_listed() {
-    let rules = rules(&[rule(false, Some("127"), None, None)]);
+    let rules = rules(&[rule(false, Some("127"), None)]);
     assert_eq!(judge(&rules, not_found()), ('t', by("retry")));
     let not_executable = End::NotStarted(StartFailure {
         not_found: false,
@@ -111,19 +103,28 @@ fn what_cannot_start_is_transient_only_if_listed() {
 }
 
 #[test]
-fn signals_and_time_outs_have_rules_of_their_own() {
-    let mut rules = rules(&[
-        rule(false, None, Some("PIPE"), None),
-        rule(true, None, Some("KILL"), None),
-    ]);
-    rules.stop_on_timeout = true;
+fn signals_and_timeouts_are_ends_like_codes() {
+    let (killed, timed_out) = (End::Signaled(Signal::KILL), End::TimedOut(Bound::Deadline));
+    let mut on_timeout = codes("137");
+    on_timeout.add_timeout();
+    let stops = rules(&[Rule {
+        codes: Some(on_timeout),
+        ..rule(true, None, None)
+    }]);
+    assert_eq!(judge(&stops, timed_out.clone()), ('p', by("stop")));
+    assert_eq!(judge(&stops, killed.clone()), ('p', by("stop")));
+    assert_eq!(judge(&stops, End::Exited(124)), ('t', Some(Why::ByDefault)));
+    let retries = rules(&[Rule {
+        codes: Some(on_timeout),
+        ..rule(false, None, None)
+    }]);
+    assert_eq!(judge(&retries, timed_out), ('t', by("retry")));
+    assert_eq!(judge(&retries, killed), ('t', by("retry")));
+    assert_eq!(judge(&retries, End::Exited(1)), ('p', Some(Why::NoRuleMatched)));
     assert_eq!(
-        judge(&rules, End::TimedOut(Bound::Deadline)),
-        ('p', by("--stop-on-timeout"))
+        judge(&retries, End::Signaled(Signal::PIPE)),
+        ('p', Some(Why::ReaderGone))
     );
-    assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('t', by("retry")));
-    assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('p', by("stop")));
-    assert_eq!(judge(&rules, End::Exited(1)), ('p', Some(Why::NoRuleMatched)));
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn output_can_make_a_failure_and_prove_a_success() {
 
 #[test]
 fn a_rule_takes_all_its_conditions() {
-    let rules = rules(&[rule(false, Some("22"), None, Some(0)), rule(true, None, None, Some(1))]);
+    let rules = rules(&[rule(false, Some("22"), Some(0)), rule(true, None, Some(1))]);
     assert_eq!(judge_output(&rules, 22, &[true, false]), ('t', by("retry")));
     assert_eq!(
         judge_output(&rules, 22, &[false, false]),
@@ -151,7 +152,7 @@ fn a_rule_takes_all_its_conditions() {
 
 #[test]
 fn the_predicate_is_asked_where_no_rule_decides() {
-    let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
+    let mut rules = rules(&[rule(false, Some("7"), None), rule(true, Some("8"), None)]);
     rules.asks = true;
     assert_eq!(judge(&rules, End::Exited(7)).0, 't');
     assert_eq!(judge(&rules, End::Exited(8)).0, 'p');
@@ -243,9 +244,9 @@ fn what_is_denied_is_judged_as_a_failure() {
     };
     assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::ByDefault)));
     let mut rules = rules(&[
-        rule(true, None, None, Some(0)),
-        rule(true, Some("3"), None, None),
-        rule(false, Some("4"), None, None),
+        rule(true, None, Some(0)),
+        rule(true, Some("3"), None),
+        rule(false, Some("4"), None),
     ]);
     assert_eq!(denied(&rules, 0, true), ('p', by("stop")));
     assert_eq!(denied(&rules, 3, false), ('p', by("stop")));
@@ -258,7 +259,7 @@ fn what_is_denied_is_judged_as_a_failure() {
 
 #[test]
 fn every_failure_has_a_reason() {
-    let mut rules = rules(&[rule(false, Some("7"), None, None), rule(true, Some("8"), None, None)]);
+    let mut rules = rules(&[rule(false, Some("7"), None), rule(true, Some("8"), None)]);
     rules.asks = true;
     for (code, why) in [(0, None), (7, by("retry")), (8, by("stop")), (9, Some(Why::ByDefault))] {
         let verdict = rules.judge(&Outcome::new(End::Exited(code), Duration::ZERO));
@@ -269,10 +270,10 @@ fn every_failure_has_a_reason() {
 #[test]
 fn what_cannot_matter_any_more_is_superseded() {
     let mut rules = rules(&[
-        rule(true, None, None, Some(0)),
-        rule(false, None, None, Some(1)),
-        rule(false, None, None, Some(2)),
-        rule(false, Some("1"), None, Some(3)),
+        rule(true, None, Some(0)),
+        rule(false, None, Some(1)),
+        rule(false, None, Some(2)),
+        rule(false, Some("1"), Some(3)),
     ]);
     (rules.success_match, rules.fail_match) = (vec![4, 5], vec![6]);
     let superseded = rules.superseded(7);
@@ -290,10 +291,10 @@ fn one_rule_that_makes_a_retry_safe_is_enough() {
         ..rule
     };
     let mut rules = rules(&[
-        rule(false, None, None, Some(0)),
-        rule(false, Some("5"), None, None),
-        safe(rule(false, None, None, Some(1))),
-        safe(rule(false, Some("7"), None, None)),
+        rule(false, None, Some(0)),
+        rule(false, Some("5"), None),
+        safe(rule(false, None, Some(1))),
+        safe(rule(false, Some("7"), None)),
     ]);
     let is_safe = |rules: &Classifier, end: End, found: [bool; 2]| {
         let matched = found.map(|found| found.then(|| "text".to_owned())).to_vec();
@@ -318,24 +319,6 @@ fn one_rule_that_makes_a_retry_safe_is_enough() {
     // So the rule that makes it safe is looked for when another was found.
     assert_eq!(rules.superseded(2), [vec![0], vec![0, 1]]);
     // Nothing ran.
-    rules.rules.push(rule(false, Some("127"), None, None));
+    rules.rules.push(rule(false, Some("127"), None));
     assert!(is_safe(&rules, not_found(), [false, false]));
-}
-
-#[test]
-fn what_a_class_supersedes_comes_after_it() {
-    let class = |pattern: usize, timed_out: Option<bool>| ClassRule {
-        rule: rule(false, None, None, Some(pattern)),
-        timed_out,
-        class: pattern,
-    };
-    let mut rules = rules(&[rule(true, None, None, Some(0)), rule(false, None, None, Some(1))]);
-    rules.classes = vec![class(2, None), class(3, Some(true)), class(4, None)];
-    let superseded = rules.superseded(5);
-    assert_eq!(superseded[0], [0, 2, 3, 4, 1]);
-    assert_eq!(superseded[2], [2, 3, 4, 1]);
-    // The attempt may end in time.
-    assert!(superseded[3].is_empty());
-    assert_eq!(superseded[4], [4, 1]);
-    assert_eq!(superseded[1], [1]);
 }

@@ -116,7 +116,7 @@ fn the_forecast_agrees_with_what_sessions_wait() {
     let mut rng = seeded(8);
     let mut sums = [Duration::ZERO; 8];
     for _ in 0..20_000 {
-        let mut session = Session::new(&limits, &delays, &[]);
+        let mut session = Session::new(&limits, &delays);
         for sum in &mut sums {
             let decision = session.next(&failed(ms(1)), &TRANSIENT, ms(1), &mut rng);
             let Decision::Retry(wait) = decision else {

@@ -47,12 +47,3 @@ impl Limits {
         self.stop_at_delay.is_some_and(|stop| delays.unjittered(retry) >= stop)
     }
 }
-
-/// What holds for a class of failures in place of what holds for all.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FailureClass {
-    /// Its waits, which grow with its own retries.
-    pub delays: Delays,
-    /// So many failures of the class end the run; None is unlimited.
-    pub attempts: Option<u64>,
-}

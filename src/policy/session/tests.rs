@@ -1,18 +1,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proptest::prelude::*;
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::policy::classifier::{Reason, Why};
-use crate::policy::delay::{Growth, Jitter};
+use crate::policy::delay::Jitter;
 use crate::policy::samples::*;
 
 /// What a session decides on these verdicts, each attempt having run this long.
 fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)]) -> Vec<Decision> {
-    let mut session = Session::new(limits, delays, &[]);
+    let mut session = Session::new(limits, delays);
     let mut elapsed = Duration::ZERO;
     let mut rng = seeded(10);
     let mut decisions = Vec::new();
@@ -146,7 +145,7 @@ fn what_is_not_idempotent_is_retried_only_where_that_is_safe() {
     // It may have been carried out, also where the deadline has ended it or no attempt is left.
     let ended = Outcome::new(End::TimedOut(Bound::Deadline), ms(1));
     let delays = plain_doubling();
-    let mut session = Session::new(&limits, &delays, &[]);
+    let mut session = Session::new(&limits, &delays);
     let decision = session.next(&ended, &TRANSIENT, ms(1), &mut seeded(1));
     assert_eq!(decision, gave_up(GiveUp::NotIdempotent));
 }
@@ -165,7 +164,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
         asked_is_exact: true,
         ..UNBOUNDED
     };
-    let mut session = Session::new(&limits, &delays, &[]);
+    let mut session = Session::new(&limits, &delays);
     let mut next = |outcome: &Outcome| {
         let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
         let wait = session.next_wait(outcome, 0, &mut rng);
@@ -179,7 +178,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let too_long = asks(s(60) + Duration::from_nanos(1));
     assert_eq!(next(&too_long).0, (gave_up(GiveUp::RetryAfterTooLong), 4, s(60)));
 
-    let mut deaf = Session::new(&UNBOUNDED, &delays, &[]);
+    let mut deaf = Session::new(&UNBOUNDED, &delays);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(1)));
     // Who has succeeded was not asked to wait.
@@ -187,7 +186,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
         until: Until::Never,
         ..limits
     };
-    let mut unasked = Session::new(&limits, &delays, &[]);
+    let mut unasked = Session::new(&limits, &delays);
     for (outcome, verdict, is_asked) in [(asks(s(60)), &TRANSIENT, true), (asks(s(60)), &Verdict::Success, false)] {
         unasked.next(&outcome, verdict, ms(1), &mut rng);
         assert_eq!(unasked.is_wait_asked(), is_asked);
@@ -359,7 +358,7 @@ impl Model<'_> {
                     "stop after"
                 }
                 // These attempts printed and read nothing, and no rule speaks of them.
-                GiveUp::RetryAfterTooLong | GiveUp::AttemptsOfClass | GiveUp::Budget(_) | GiveUp::Stdin => {
+                GiveUp::RetryAfterTooLong | GiveUp::Budget(_) | GiveUp::Stdin => {
                     unreachable!("{why:?}")
                 }
             },
@@ -409,7 +408,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
         let limits = any_limits(&mut rng);
         let jitter = [Jitter::None, Jitter::Full, Jitter::Decorrelated { factor: 3.0 }][rng.random_range(0..3)];
         let delays = exponential(ms(rng.random_range(0..2000)), 2.0, s(30), jitter);
-        let mut session = Session::new(&limits, &delays, &[]);
+        let mut session = Session::new(&limits, &delays);
         let mut model = Model {
             limits: &limits,
             delays: &delays,
@@ -433,51 +432,4 @@ fn a_session_keeps_its_limits_whatever_happens() {
         }
     }
     assert!(seen.len() == 11 && seen.values().all(|count| *count > 50), "{seen:?}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(5000) })]
-
-    /// Each class counts and grows by itself.
-    #[test]
-    fn each_class_has_waits_of_its_own(
-        terms in prop::collection::vec((1_u64..1000, 1_u32..4, prop::option::of(1_u64..5)), 1..4),
-        failures in prop::collection::vec(0_usize..4, 1..20),
-        attempts in prop::option::of(1_u64..15),
-    ) {
-        let delays = |base: u64, factor: u32| Delays {
-            base: Duration::from_millis(base),
-            cap: Duration::from_secs(30),
-            growth: Growth::Exponential { factor: f64::from(factor) },
-            jitter: Jitter::None,
-        };
-        let classes: Vec<FailureClass> = terms
-            .iter()
-            .map(|(base, factor, attempts)| FailureClass { delays: delays(*base, *factor), attempts: *attempts })
-            .collect();
-        let limits = Limits { attempts, ..UNBOUNDED };
-        let ordinary = delays(500, 2);
-        let mut session = Session::new(&limits, &ordinary, &classes);
-        let mut rng = seeded(1);
-        let mut counts = vec![0_u64; classes.len() + 1];
-        for (kind, total) in failures.into_iter().zip(1_u64..) {
-            let kind = kind % counts.len();
-            let class = kind.checked_sub(1);
-            let verdict = Verdict::Transient(Reason { class, ..Reason::new(Why::ByDefault) });
-            let decision = session.next(&failed(Duration::ZERO), &verdict, Duration::ZERO, &mut rng);
-            let delays = class.map_or(&ordinary, |class| &classes[class].delays);
-            let expected = Decision::Retry(delays.unjittered(counts[kind]));
-            counts[kind] += 1;
-            let of_class = class.and_then(|class| classes[class].attempts);
-            let expected = match decision {
-                _ if attempts == Some(total) => Decision::Stop(Stop::GaveUp(GiveUp::Attempts)),
-                _ if of_class == Some(counts[kind]) => Decision::Stop(Stop::GaveUp(GiveUp::AttemptsOfClass)),
-                _ => expected,
-            };
-            prop_assert_eq!(decision, expected);
-            if let Decision::Stop(_) = decision {
-                break;
-            }
-        }
-    }
 }

@@ -24,14 +24,6 @@ impl Text<'_> {
             },
             (GiveUp::Permanent, _) => String::new(),
             (
-                GiveUp::AttemptsOfClass,
-                Verdict::Transient(Reason {
-                    why: Why::Rule(rule), ..
-                }),
-            ) => {
-                format!(" (no attempt is left for {rule})")
-            }
-            (
                 GiveUp::Deadline,
                 Verdict::Transient(Reason {
                     why: failed @ Why::PredicateFailed { .. },

@@ -66,9 +66,7 @@ impl Contention {
     /// Runs it once.
     pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Cost {
         let (yes, not_now) = (Answer::yes(), Answer::not_now());
-        let mut clients: Vec<_> = (0..self.clients)
-            .map(|_| Session::new(&UNLIMITED, delays, &[]))
-            .collect();
+        let mut clients: Vec<_> = (0..self.clients).map(|_| Session::new(&UNLIMITED, delays)).collect();
         let mut queue = Queue::new(Duration::from_millis(10));
         for client in 0..clients.len() {
             queue.add(message(rng), (client, Request::Read));

@@ -135,7 +135,7 @@ impl Storm {
         let within = nanos(self.within).max(1);
         for client in 0..self.clients {
             let began = Duration::from_nanos(rng.random_range(0..within));
-            let session = Session::new(&limits, delays, &[]);
+            let session = Session::new(&limits, delays);
             clients.push(Client { session, began });
             queue.add(began, client);
         }
