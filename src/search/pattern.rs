@@ -70,8 +70,7 @@ fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
     let parse = |unicode| {
         let mut builder = ParserBuilder::new();
         builder.utf8(false).unicode(unicode).case_insensitive(ignore_case);
-        let parsed = builder.build().parse(text);
-        parsed.map_err(|error| syntax_error(&error))
+        builder.build().parse(text).map_err(|error| syntax_error(&error))
     };
     parse(!text.is_ascii()).or_else(|_| parse(true))
 }

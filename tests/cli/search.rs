@@ -41,8 +41,8 @@ fn a_signal_is_passed_on_during_a_search() {
     let mut command = backoff(words!("-q -n 1 -r {} -- bash -c {} bash {}", SLOW, script, &told));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut output = child.stdout.take().unwrap();
-    wait_for("the first MiB", child.id(), || {
-        output.read_exact(&mut vec![0; 1 << 20]).unwrap();
+    wait_for("the first output", child.id(), || {
+        output.read_exact(&mut vec![0; 32 << 10]).unwrap();
     });
     let reader = std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
     let began = Instant::now();
