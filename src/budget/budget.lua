@@ -2,17 +2,15 @@
 -- `Ledger::answer` in budget.rs does; a test holds the two together.
 --
 -- KEYS[1]  the budget
--- ARGV     window (ms), minimum of attempts, ratio (retries per million attempts), question, length (ms) or the number
---          of an attempt, failed runs before (-1 if they are not counted)
+-- ARGV     window (ms), minimum of attempts, ratio (retries per million attempts), question, length (ms), failed runs
+--          before (-1 if they are not counted)
 -- answer   whether a retry is allowed, attempts and retries counted before, cool-off left (ms), failed runs if any
 --
 -- The value is numbers in decimal: the longest window, end and length of the cool-off, the failed runs and two
--- zeros if there are any, then end, attempts and retries of each slot; after a slash, if there are any, the numbers
--- of attempts for which a run within has stood.
-local SLOTS_PER_WINDOW, MOST_SLOTS, MOST_PASSED_ON, LONGEST_TTL = 60, 128, 64, 1e13
+-- zeros if there are any, then end, attempts and retries of each slot.
+local SLOTS_PER_WINDOW, MOST_SLOTS, LONGEST_TTL = 60, 128, 1e13
 -- How long it is remembered that runs failed.
-local DAY = 24 * 3600 * 1000
-local YEAR = 366 * DAY
+local YEAR = 366 * 24 * 3600 * 1000
 
 local window, least, ratio = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local question, length, earlier = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -21,15 +19,11 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local value = redis.call('GET', KEYS[1]) or ''
-local counted, passed_on = value:match('^([%d ]*)/([%d ]+)$')
-local numbers, passed = {}, {}
-for number in (counted or value):gmatch('%d+') do
+local numbers = {}
+for number in value:gmatch('%d+') do
   numbers[#numbers + 1] = tonumber(number)
 end
-for number in (passed_on or ''):gmatch('%d+') do
-  passed[#passed + 1] = tonumber(number)
-end
-if (counted or value):find('[^%d ]') or (#numbers > 0 and #numbers % 3 ~= 0) or (#numbers == 0 and value ~= '') then
+if value:find('[^%d ]') or #numbers % 3 ~= 0 or (#numbers == 0 and value ~= '') then
   return redis.error_reply('FOREIGN this key was not written by backoff')
 end
 local span, cool_until, cool_length = numbers[1] or 0, numbers[2] or 0, numbers[3] or 0
@@ -86,18 +80,8 @@ local function count(retry)
   end
 end
 
-local function is_passed_on(number)
-  for _, known in ipairs(passed) do
-    if known == number then return true end
-  end
-  return false
-end
-
-if question == 'attempt' or (question == 'attempt-within' and is_passed_on(length)) then
+if question == 'attempt' then
   count(0)
-elseif question == 'attempt-within' then
-  if #passed >= MOST_PASSED_ON then table.remove(passed, 1) end
-  passed[#passed + 1] = length
 elseif question == 'retry' and allowed then
   count(1)
 elseif question == 'gave-up' then
@@ -120,16 +104,9 @@ for _, slot in ipairs(slots) do
   text = text .. string.format(' %.0f %.0f %.0f', slot[1], slot[2], slot[3])
   needed = math.max(needed, slot[1] + span - now)
 end
-if #passed > 0 then
-  text = text .. ' /'
-  needed = math.max(needed, window, DAY)
-end
-for _, number in ipairs(passed) do
-  text = text .. string.format(' %.0f', number)
-end
 -- Of a name that nobody has used there is nothing to keep. All else is kept, a longer window and a clock
 -- that was set back too: the next answer depends on them.
-local nothing = #slots == 0 and #passed == 0 and cool_length == 0 and failed == 0
+local nothing = #slots == 0 and cool_length == 0 and failed == 0
 if text ~= value and not (nothing and value == '') then
   redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', math.max(1, math.min(needed, LONGEST_TTL))))
 end

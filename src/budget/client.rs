@@ -83,20 +83,21 @@ impl Store {
         }
     }
 
-    /// Whether it is not on this machine, where a directory could take its place.
+    /// Returns true if a directory of this machine can take its place.
     pub(crate) fn is_remote(&self) -> bool {
-        match self {
-            Store::Home(_) | Store::Directory(_) => false,
-            #[cfg(feature = "redis")]
-            Store::Redis(_) => true,
-        }
+        !matches!(self, Store::Home(_) | Store::Directory(_))
     }
 
-    /// Asks. Blocks for as long as the file system or the network does. An error is what a person should read.
+    /// Asks, and blocks for as long as the file system does, or a server may. An error names the store.
+    #[cfg_attr(
+        not(feature = "redis"),
+        allow(unused_variables, reason = "a file system cannot be hurried")
+    )]
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
         question: Question,
+        patience: Duration,
         clocks: Clocks,
     ) -> Result<BudgetAnswer, String> {
         match self {
@@ -110,7 +111,10 @@ impl Store {
             }),
             #[cfg(feature = "redis")]
             Store::Redis(address) => {
-                ask_redis(address, budget, question, clocks.now).map(|answer| BudgetAnswer { answer, warning: None })
+                ask_redis(address, budget, question, patience, clocks.now).map(|answer| BudgetAnswer {
+                    answer: Some(answer),
+                    warning: None,
+                })
             }
         }
     }
@@ -128,12 +132,12 @@ fn ask_redis(
     address: &redis::Address,
     budget: &SharedBudget,
     question: Question,
+    patience: Duration,
     now: fn() -> Instant,
 ) -> Result<Answer, String> {
     let millis = |duration: Duration| (duration.as_millis().min(u128::from(LONGEST)) as u64).to_string();
     let (word, length, earlier) = match question {
         Question::Attempt => ("attempt", Duration::ZERO, None),
-        Question::AttemptWithin(number) => ("attempt-within", Duration::from_millis(number), None),
         Question::Retry => ("retry", Duration::ZERO, None),
         Question::CoolOff => ("cool-off", Duration::ZERO, None),
         Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),
@@ -149,7 +153,7 @@ fn ask_redis(
     ];
     // The only key, so that it lies on one server of a cluster.
     let key = format!("backoff:budget:{}", budget.name);
-    let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, budget.timeout, now)?;
+    let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, patience, now)?;
     let numbers: Result<Vec<u64>, _> = numbers.iter().map(|n| u64::try_from(*n)).collect();
     match numbers.as_deref() {
         Ok(&[_, _, _, left, ..]) if u128::from(left) > LONGEST_COOL_OFF.as_millis() => {

@@ -62,7 +62,10 @@ pub(crate) fn update(
             };
             return Err(at(describe_error(&error)));
         }
-        return Ok(BudgetAnswer { answer, warning });
+        return Ok(BudgetAnswer {
+            answer: Some(answer),
+            warning,
+        });
     }
     Err(at("is replaced all the time".into()))
 }

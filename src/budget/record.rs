@@ -3,21 +3,21 @@
 //! An update writes the whole page in one call. What that leaves if it does not come to its end, the checksum tells
 //! from a whole record; so it does with what others wrote.
 //!
-//! In little-endian order: the 16 bytes `backoff state 3` with a line feed, the length of the record (8), a checksum over
+//! In little-endian order: the 16 bytes `backoff state 4` with a line feed, the length of the record (8), a checksum over
 //! length and record (8), the record, zeros. The record is numbers of eight bytes: the longest window, the end and the
-//! length of the cool-off (both 0 if there is none), how many runs gave up in a row, how many slots there are, three for each
-//! slot (end, attempts, retries), and the numbers of the attempts for which a run within has stood.
+//! length of the cool-off (both 0 if there is none), how many runs gave up in a row, and three for each slot (end, attempts,
+//! retries).
 
-use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_PASSED_ON, MOST_SLOTS, Slot};
+use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 
 /// The size of a file: one page, as memory and file systems have it.
 pub const FILE: usize = 4096;
 const HEADER: usize = 32;
 const LONGEST: usize = FILE - HEADER;
-/// Version 1 held two copies, version 2 no attempts that were passed on. They were never released.
-const MAGIC: &[u8; 16] = b"backoff state 3\n";
+/// Earlier versions were never released.
+const MAGIC: &[u8; 16] = b"backoff state 4\n";
 
-const _: () = assert!((5 + 3 * MOST_SLOTS + MOST_PASSED_ON) * size_of::<u64>() <= LONGEST);
+const _: () = assert!((4 + 3 * MOST_SLOTS) * size_of::<u64>() <= LONGEST);
 
 /// Reads a file. One without a byte, or a page of zeros, is of a budget that nobody has used yet. None if it is torn, or
 /// not backoff's.
@@ -61,57 +61,36 @@ fn checksum(record: &[u8]) -> u64 {
     })
 }
 
-/// The record alone.
+/// Returns the record alone.
 pub fn encode(ledger: &Ledger) -> Vec<u8> {
-    let (until, length) = ledger
-        .cool_off
-        .map_or((0, 0), |cool_off| (cool_off.until, cool_off.length));
-    let slots = ledger
-        .slots
-        .iter()
-        .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
-    [
-        ledger.span,
-        until,
-        length,
-        ledger.failed_runs,
-        ledger.slots.len() as u64,
-    ]
-    .into_iter()
-    .chain(slots)
-    .chain(ledger.passed_on.iter().copied())
-    .flat_map(u64::to_le_bytes)
-    .collect()
+    let cool_off = ledger.cool_off;
+    let (until, length) = cool_off.map_or((0, 0), |cool_off| (cool_off.until, cool_off.length));
+    let slots = ledger.slots.iter();
+    let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
+    let head = [ledger.span, until, length, ledger.failed_runs];
+    head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect()
 }
 
-/// None if it is not one.
+/// Returns None if this is no record.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
     let (numbers, rest) = record.as_chunks::<8>();
-    let mut numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
-    let (span, until, length) = (numbers.next()?, numbers.next()?, numbers.next()?);
-    let failed_runs = numbers.next()?;
-    let of_slots = usize::try_from(numbers.next()?).ok()?.checked_mul(3)?;
-    let numbers: Vec<u64> = numbers.collect();
-    let (of_slots, passed_on) = numbers.split_at_checked(of_slots)?;
-    let slots: Vec<Slot> = of_slots
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&[until, attempts, retries]| Slot {
-            until,
-            counts: Counts { attempts, retries },
-        })
-        .collect();
+    let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    let (&[span, until, length, failed_runs], slots) = numbers.split_first_chunk()?;
+    let (slots, incomplete) = slots.as_chunks();
+    let slot = |&[until, attempts, retries]: &[u64; 3]| Slot {
+        until,
+        counts: Counts { attempts, retries },
+    };
+    let slots: Vec<Slot> = slots.iter().map(slot).collect();
+    let is_whole = rest.is_empty() && incomplete.is_empty() && slots.len() <= MOST_SLOTS;
     let in_order = slots.is_sorted_by(|a, b| a.until < b.until);
-    // Nobody leaves that much to wait.
+    // No run leaves more to wait.
     let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
-    let fits = slots.len() <= MOST_SLOTS && passed_on.len() <= MOST_PASSED_ON;
-    (is_sane && rest.is_empty() && fits && in_order).then_some(Ledger {
+    (is_whole && in_order && is_sane).then_some(Ledger {
         span,
         slots,
         cool_off: (length > 0).then_some(CoolOff { until, length }),
         failed_runs,
-        passed_on: passed_on.to_vec(),
     })
 }
 

@@ -315,8 +315,7 @@ pub const OPTIONS: &[Opt] = &[
          BACKOFF_STORE: a command line can be read by every user of the machine."),
     opt(PROTECT, None, "store-timeout", Value("DURATION"),
         "How long the store may hold up the run",
-        "Where it holds nobody up, as during the wait for a retry, it has up to twenty times as long; so has a directory, \
-         once. If no answer comes, there is a warning, and in place of a Redis server a budget of the same name in \
+        "During the wait for a retry it may take as long as that wait, up to 5s. If no answer comes, there is a warning, and in place of a Redis server a budget of the same name in \
          ~/.local/state/backoff is used; if there is none, the run goes on without the budget.")
         .or(|| duration(defaults::STORE_TIMEOUT)),
     opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),

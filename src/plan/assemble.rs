@@ -13,7 +13,7 @@ use crate::config::sourced::{UsageError, value};
 use crate::policy::exit::Overrides;
 use crate::policy::session::Limits;
 use crate::policy::sets::CodeSet;
-use crate::run::nesting::{self, Counted, Nesting, Turn};
+use crate::run::nesting::{self, Nesting};
 use crate::run::plan::Plan;
 
 /// The runs around this one, as their variables tell.
@@ -21,8 +21,12 @@ use crate::run::plan::Plan;
 pub(super) struct Outer {
     /// How many.
     depth: u64,
-    turns: Vec<Turn>,
-    counted: Option<Counted>,
+    /// The number of the attempt of the innermost; None if that is unknown.
+    attempt: Option<u64>,
+    /// Most attempts of all of them together; None if they are unlimited or unknown.
+    attempts: Option<u64>,
+    /// The budget that has counted this attempt.
+    counted: Option<String>,
     root_id: Option<String>,
 }
 
@@ -33,32 +37,28 @@ impl From<&[(OsString, OsString)]> for Outer {
         if depth == 0 {
             return Outer::default();
         }
-        let turns = || {
-            let mut turns = match depth {
-                1 => Vec::new(),
-                _ => Turn::parse_all(text(nesting::AROUND)?)?,
-            };
-            let limit = text("BACKOFF_ATTEMPT_LIMIT").unwrap_or_default();
-            turns.push(Turn::parse(text("BACKOFF_ATTEMPT")?, limit)?);
-            (turns.len() as u64 == depth).then_some(turns)
-        };
+        let number = |name| text(name)?.parse().ok().filter(|number: &u64| *number > 0);
+        let around = if depth == 1 { Some(1) } else { number(nesting::AROUND) };
+        let limit = number("BACKOFF_ATTEMPT_LIMIT");
         Outer {
             depth,
-            turns: turns().unwrap_or_default(),
-            counted: text(nesting::COUNTED).and_then(Counted::parse),
+            attempt: number("BACKOFF_ATTEMPT"),
+            attempts: around.zip(limit).and_then(|(around, limit)| around.checked_mul(limit)),
+            counted: text(nesting::COUNTED)
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned),
             root_id: text("BACKOFF_ROOT_ID").filter(|id| is_id(id)).map(str::to_owned),
         }
     }
 }
 
 impl Outer {
-    /// Whether this run is the one to say that retries multiply: the innermost, and only in the first attempts of all others.
+    /// Returns true if this run is the one to say that retries multiply: the innermost, in the first attempt around it.
     fn warns(&self, command: &[OsString]) -> bool {
-        let is_first = || self.turns.iter().all(|turn| turn.attempt == 1);
-        let multiplies = || self.turns.is_empty() || self.turns.iter().any(|turn| turn.limit != Some(1));
+        let is_first = self.attempt.is_none_or(|attempt| attempt == 1);
         // To find the program in the end takes longer than all else of a start.
         let is_innermost = || wrapped_program(command).first() != Some(&"backoff");
-        self.depth > 0 && is_first() && multiplies() && is_innermost()
+        self.depth > 0 && is_first && self.attempts != Some(1) && is_innermost()
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn plan(
     };
     let streams = streams::streams(settings, &classifier, patterns, &limits)?;
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
-    let (budget, store) = budget::budget(settings, delays.cap, outer.counted.as_ref())?;
+    let (budget, store) = budget::budget(settings, delays.cap, outer.counted.as_deref())?;
     let plan = Plan {
         command: command.to_vec(),
         limits,
@@ -106,7 +106,7 @@ pub(super) fn plan(
         nesting: Nesting {
             depth: outer.depth.saturating_add(1),
             warn: nested == NestedMode::Warn && outer.warns(command),
-            around: outer.turns,
+            outer_attempts: outer.attempts,
             counted: outer.counted,
         },
         not_idempotent: idempotence.why_not,

@@ -7,17 +7,16 @@ use crate::cli::defaults;
 use crate::config::settings::Settings;
 use crate::config::sourced::{Source, Sourced, UsageError, value};
 use crate::config::values::CoolOffMode;
-use crate::policy::budget::Terms;
+use crate::policy::budget::BudgetLimits;
 use crate::process::sys::environment;
-use crate::run::nesting::Counted;
 use crate::run::plan::{CoolOff, SharedBudget};
 
-/// None without a name. With it, where budgets are kept. `longest` is the longest wait that the run itself may make,
-/// `counted` what the run around this one says.
+/// Returns the budget, or None without a name, and where it is kept. `longest` is the longest wait that the run itself may
+/// make, `counted` the budget that has counted the attempt around it.
 pub(super) fn budget(
     settings: &Settings,
     longest: Duration,
-    counted: Option<&Counted>,
+    counted: Option<&str>,
 ) -> Result<(Option<SharedBudget>, Store), UsageError> {
     let mode = value(&settings.cool_off).unwrap_or(CoolOffMode::Off);
     let Some(name) = value(&settings.budget) else {
@@ -33,18 +32,15 @@ pub(super) fn budget(
     let place = format!("{name:?} in {}", store.place());
     let budget = SharedBudget {
         name,
-        within: counted
-            .filter(|counted| counted.by == place)
-            .map(|counted| counted.number),
+        is_counted: counted == Some(&*place),
         place,
-        terms: Terms {
+        terms: BudgetLimits {
             // A fraction in [0, 1].
             ratio: (ratio * 1e6).round() as u32,
             min: value(&settings.budget_min).unwrap_or(defaults::BUDGET_MIN),
             window: value(&settings.budget_window).unwrap_or(defaults::BUDGET_WINDOW),
         },
         timeout: value(&settings.store_timeout).unwrap_or(defaults::STORE_TIMEOUT),
-        has_fallback: store.is_remote(),
         cool_off: (mode != CoolOffMode::Off).then(|| CoolOff {
             // What is owed may be what the other side asked of a run.
             longest: longest.max(value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER)),

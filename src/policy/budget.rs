@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
+pub struct BudgetLimits {
     /// Retries per million attempts, 0 to 1,000,000. Whole, so that every store decides alike.
     pub ratio: u32,
     /// While the window holds fewer attempts, every retry is allowed.
@@ -29,7 +29,7 @@ pub struct Counts {
     pub retries: u64,
 }
 
-impl Terms {
+impl BudgetLimits {
     /// Whether one more retry is allowed where so much was counted.
     pub fn allow(&self, counts: Counts) -> bool {
         let below = || u128::from(counts.retries) * 1_000_000 < u128::from(self.ratio) * u128::from(counts.attempts);
@@ -42,9 +42,6 @@ impl Terms {
 pub enum Question {
     /// Count an attempt that is no retry.
     Attempt,
-    /// The same, of a run within an attempt that was counted and has this number, less than 2^53: the first to ask so is
-    /// counted already, as the two are one call.
-    AttemptWithin(u64),
     /// May there be a retry? If so, it is counted.
     Retry,
     /// How long is a new run to wait?
@@ -78,9 +75,6 @@ pub struct Answer {
 pub const MOST_SLOTS: usize = 128;
 const SLOTS_PER_WINDOW: u64 = 60;
 
-/// Of the latest so many attempts it is known that a run within has stood for them.
-pub const MOST_PASSED_ON: usize = 64;
-
 /// Attempts of some stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
@@ -112,20 +106,16 @@ pub struct Ledger {
     pub cool_off: Option<CoolOff>,
     /// How many runs have given up in a row.
     pub failed_runs: u64,
-    /// The numbers of attempts for which a run within has stood, the latest last.
-    pub passed_on: Vec<u64>,
 }
 
 impl Ledger {
     /// One call is one step: a store lets nobody in between.
-    pub fn answer(&mut self, terms: &Terms, question: Question, now: Duration) -> Answer {
+    pub fn answer(&mut self, terms: &BudgetLimits, question: Question, now: Duration) -> Answer {
         let counts = self.counts(terms, now);
         let cool_off = self.cool_off_left(now);
         let allowed = terms.allow(counts);
         match question {
             Question::Attempt => self.count(terms, millis(now), 0),
-            Question::AttemptWithin(number) if self.passed_on.contains(&number) => self.count(terms, millis(now), 0),
-            Question::AttemptWithin(number) => self.pass_on(number),
             Question::Retry if allowed => self.count(terms, millis(now), 1),
             Question::Retry | Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {
@@ -146,15 +136,15 @@ impl Ledger {
         }
     }
 
-    pub fn count_attempt(&mut self, terms: &Terms, now: Duration) {
+    pub fn count_attempt(&mut self, terms: &BudgetLimits, now: Duration) {
         self.answer(terms, Question::Attempt, now);
     }
 
-    pub fn ask_retry(&mut self, terms: &Terms, now: Duration) -> Answer {
+    pub fn ask_retry(&mut self, terms: &BudgetLimits, now: Duration) -> Answer {
         self.answer(terms, Question::Retry, now)
     }
 
-    pub fn counts(&mut self, terms: &Terms, now: Duration) -> Counts {
+    pub fn counts(&mut self, terms: &BudgetLimits, now: Duration) -> Counts {
         let now = millis(now);
         self.tidy(terms, now);
         let begins = now.saturating_sub(millis(terms.window));
@@ -163,13 +153,6 @@ impl Ledger {
             counts.add(slot.counts);
         }
         counts
-    }
-
-    fn pass_on(&mut self, number: u64) {
-        if self.passed_on.len() >= MOST_PASSED_ON {
-            self.passed_on.remove(0);
-        }
-        self.passed_on.push(number);
     }
 
     fn begin_cool_off(&mut self, length: Duration, now: Duration) {
@@ -187,7 +170,7 @@ impl Ledger {
         Duration::from_millis(left)
     }
 
-    fn count(&mut self, terms: &Terms, now: u64, retries: u64) {
+    fn count(&mut self, terms: &BudgetLimits, now: u64, retries: u64) {
         self.tidy(terms, now);
         let counts = Counts { attempts: 1, retries };
         let until = self.slot_end(now);
@@ -204,7 +187,7 @@ impl Ledger {
 
     /// Forgets what is past the longest window, and makes good a clock that was set back: what lies in
     /// the future then counts as of now.
-    fn tidy(&mut self, terms: &Terms, now: u64) {
+    fn tidy(&mut self, terms: &BudgetLimits, now: u64) {
         let forgotten = |span: u64| now.saturating_sub(span);
         self.slots.retain(|slot| slot.until > forgotten(self.span));
         if self.slots.is_empty() {

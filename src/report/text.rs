@@ -258,23 +258,13 @@ impl Text<'_> {
         }
     }
 
-    /// That retries multiply.
+    /// Says that retries multiply.
     pub(crate) fn nested(nesting: &Nesting, attempts: Option<u64>) -> String {
-        let limits = nesting.around.iter().map(|turn| turn.limit).chain([attempts]);
-        let limits: Option<Vec<u64>> = limits.filter(|limit| *limit != Some(1)).collect();
-        let product = |limits: &Vec<u64>| {
-            limits
-                .iter()
-                .try_fold(1, |product: u64, limit| product.checked_mul(*limit))
-        };
-        let known = limits.filter(|_| !nesting.around.is_empty());
-        let calls = match known.as_ref().and_then(|limits| Some((limits, product(limits)?))) {
-            Some((limits, product)) => {
-                let factors: Vec<String> = limits.iter().map(u64::to_string).collect();
-                format!(" (up to {} = {product} calls)", factors.join(" x "))
-            }
-            None => String::new(),
-        };
+        let factors = nesting.outer_attempts.zip(attempts);
+        let calls = factors.and_then(|(outer, own)| Some((outer, own, outer.checked_mul(own)?)));
+        let calls = calls.map_or_else(String::new, |(outer, own, calls)| {
+            format!(" (up to {outer} x {own} = {calls} calls)")
+        });
         format!("running under another backoff, so retries multiply{calls}; --nested once leaves them to the outer one")
     }
 

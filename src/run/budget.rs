@@ -1,39 +1,27 @@
-//! The budget that a run shares: asking it, and telling it how the run ended.
+//! The budget that a run shares: what is asked and told, and when.
 
 use std::time::Duration;
 
 use super::event::Event;
-use super::host::{BudgetAnswer, Keeper, RunError};
-use super::plan::SharedBudget;
+use super::host::{BudgetAnswer, RunError};
 use super::state::{Judged, Run};
 use super::text::printable;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
 use crate::policy::session::{GiveUp, Stop};
 
-/// So many times `--store-timeout` is an answer waited for where that holds nobody up, and that of a directory. No
-/// longer, as nothing is said of a retry before it is allowed, and a person wants to read what is going on.
-const PATIENCE: u32 = 20;
+/// A retry is announced once it is allowed, so that a person waits no longer than this to read of it.
+const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Counts an attempt that is no retry, while it runs.
+    /// Begins to count an attempt that is no retry, while it runs.
     pub(super) fn begin_counting(&mut self) {
         if let Some(budget) = &self.plan.budget {
-            self.host
-                .begin_counting(budget, self.counting(budget), longest_patience(budget));
+            self.host.begin_counting(budget);
         }
     }
 
-    /// The first attempt within one that the budget has counted is the same call.
-    fn counting(&self, budget: &SharedBudget) -> Question {
-        match budget.within {
-            Some(number) if self.total == 1 => Question::AttemptWithin(number),
-            _ => Question::Attempt,
-        }
-    }
-
-    /// Whether this retry is allowed, as it is without a budget. What is left of its wait: the answer is waited for
-    /// meanwhile.
+    /// Asks for a retry after this wait. Returns the answer, or None without one, and the rest of the wait.
     pub(super) fn ask_for_retry(&mut self, delay: Duration) -> Result<(Option<Answer>, Duration), RunError> {
         if self.plan.budget.is_none() {
             return Ok((None, delay));
@@ -47,156 +35,76 @@ impl Run<'_> {
         self.ask_budget(Question::CoolOff, Duration::ZERO)
     }
 
-    /// Tells those who share the budget how the run ended.
+    /// Tells the runs that share the budget how this one ended.
     pub(super) fn tell_of_the_end(&mut self, stop: Stop, attempt: &Judged) -> Result<(), RunError> {
-        let Some(budget) = &self.plan.budget else { return Ok(()) };
-        let has_failed = !matches!(stop, Stop::Succeeded { .. });
-        self.finish_counting(budget, has_failed, Duration::ZERO)?;
-        let Some(update) = self.final_update(stop, attempt) else {
-            return Ok(());
-        };
-        // Who has just given no answer is not waited for once more.
-        if !self.store.has_failed {
-            let patience = self.patience(budget, Keeper::Shared, has_failed, Duration::ZERO);
-            let told = self.host.ask_budget(Keeper::Shared, budget, update, patience)?;
-            self.answered(budget, update, told, has_failed)?;
-        } else if budget.has_fallback && !self.store.has_failed_locally {
-            self.ask_locally(budget, update, has_failed)?.ok();
+        self.finish_counting(Duration::ZERO)?;
+        if let Some(update) = self.final_update(stop, attempt) {
+            self.ask_budget(update, Duration::ZERO)?;
         }
         Ok(())
     }
 
-    /// What the runs of the same budget should know of the end of this one.
+    /// Returns what the other runs should know of the end of this one.
     fn final_update(&mut self, stop: Stop, Judged { outcome, verdict }: &Judged) -> Option<Question> {
-        // A run around this one shares the budget, and will say it.
-        self.plan.budget.as_ref().filter(|budget| budget.within.is_none())?;
+        // An outer run that shares the budget will say it.
+        let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_counted)?;
+        // The record would be kept for nobody.
+        let is_asked_for = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
         let earlier = self.store.earlier.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
-            // The outer run goes on and will say it; and where a failure was wanted, it is nobody else's.
+            // The outer run goes on and will say it; and a failure that was wanted concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
             // The wait that would have followed.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(wait) if earlier == 0 => wait,
                 _ => self.session.next_wait(outcome, earlier, self.rng),
             },
-            // A permanent failure, or too few successes in a row: nothing that passes with time.
+            // A permanent failure, or too few successes in a row: time does not mend it.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // Else the record would be kept for the sake of nobody.
-        let is_asked_for = self.plan.on_give_up.is_some()
-            || self
-                .plan
-                .budget
-                .as_ref()
-                .is_some_and(|budget| budget.cool_off.is_some());
         let earlier = is_asked_for.then_some(earlier);
         Some(Question::GaveUp { cool_off, earlier })
     }
 
-    /// None where there is no budget, or where it cannot be asked: the next question is asked all the same. The answer
-    /// is needed after `spare` time.
+    /// Returns None if there is no budget, or no answer. The answer is needed after `spare` time.
     fn ask_budget(&mut self, question: Question, spare: Duration) -> Result<Option<Answer>, RunError> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);
         };
-        let has_failed = question != Question::CoolOff;
-        self.finish_counting(budget, has_failed, spare)?;
-        let patience = self.patience(budget, Keeper::Shared, has_failed, spare);
-        let asked = self.host.ask_budget(Keeper::Shared, budget, question, patience)?;
-        self.answered(budget, question, asked, has_failed)
+        self.finish_counting(spare)?;
+        let answered = self.host.ask_budget(budget, question, self.patience(spare))?;
+        self.take(answered)
     }
 
-    fn finish_counting(&mut self, budget: &SharedBudget, has_failed: bool, spare: Duration) -> Result<(), RunError> {
-        let patience = self.patience(budget, Keeper::Shared, has_failed, spare);
-        if let Some(counted) = self.host.counted(patience)? {
-            self.answered(budget, self.counting(budget), counted, has_failed)?;
-        }
-        Ok(())
+    fn finish_counting(&mut self, spare: Duration) -> Result<(), RunError> {
+        let Some(budget) = &self.plan.budget else { return Ok(()) };
+        let counted = self.host.counted(budget, self.patience(spare))?;
+        self.take(counted).map(drop)
     }
 
-    /// How long an answer is waited for, which holds up the run where that is longer than `spare`. A run that has failed waits longer for that of a directory: it is late
-    /// only where this machine is too busy to run anything, and each run that goes on without its budget makes that
-    /// worse. Once is enough for one that hangs.
-    fn patience(&self, budget: &SharedBudget, keeper: Keeper, has_failed: bool, spare: Duration) -> Duration {
-        let is_directory_that_answers = match keeper {
-            Keeper::Shared => !budget.has_fallback && !self.store.has_failed,
-            Keeper::Local => !self.store.has_failed_locally,
-        };
-        let patience = if has_failed && is_directory_that_answers {
-            longest_patience(budget)
-        } else {
-            spare.min(longest_patience(budget))
-        };
-        // No longer than the run may last, either.
-        let left = self
+    /// Returns how long to wait for an answer: the store's own time, or as long as the run waits anyway.
+    fn patience(&self, spare: Duration) -> Duration {
+        let timeout = self
             .plan
-            .limits
-            .deadline
-            .map_or(Duration::MAX, |deadline| deadline.saturating_sub(self.host.elapsed()));
-        patience.min(left).max(budget.timeout)
+            .budget
+            .as_ref()
+            .map_or(Duration::ZERO, |budget| budget.timeout);
+        let deadline = self.plan.limits.deadline.unwrap_or(Duration::MAX);
+        let left = deadline.saturating_sub(self.host.elapsed());
+        spare.min(left).min(MOST_PATIENCE).max(timeout)
     }
 
-    /// The answer, or in place of one that of the machine's own budget.
-    fn answered(
-        &mut self,
-        budget: &SharedBudget,
-        question: Question,
-        asked: Result<BudgetAnswer, String>,
-        has_failed: bool,
-    ) -> Result<Option<Answer>, RunError> {
-        self.store.has_failed = asked.is_err();
-        let why = match asked {
-            Ok(answered) => return self.warn_and_take(answered).map(Some),
-            Err(why) => why,
-        };
-        let name = &budget.name;
-        if !budget.has_fallback {
-            self.warn_once(&format!("{why}; going on without the budget \"{name}\""))?;
-            return Ok(None);
-        }
-        let answered = self.ask_locally(budget, question, has_failed)?;
-        self.store.has_failed_locally = answered.is_err();
-        match answered {
-            Ok(answered) => {
-                self.warn_once(&format!("{why}; going on with this machine's own budget \"{name}\""))?;
-                self.warn_and_take(answered).map(Some)
-            }
-            Err(also) => {
-                self.warn_once(&format!("{why}; {also}; going on without the budget \"{name}\""))?;
-                Ok(None)
-            }
-        }
-    }
-
-    fn ask_locally(
-        &mut self,
-        budget: &SharedBudget,
-        question: Question,
-        has_failed: bool,
-    ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let patience = self.patience(budget, Keeper::Local, has_failed, Duration::ZERO);
-        self.host.ask_budget(Keeper::Local, budget, question, patience)
-    }
-
-    fn warn_and_take(&mut self, answered: BudgetAnswer) -> Result<Answer, RunError> {
-        if let Some(warning) = answered.warning {
+    fn take(&mut self, answered: BudgetAnswer) -> Result<Option<Answer>, RunError> {
+        if let Some(warning) = answered.warning
+            && !std::mem::replace(&mut self.store.has_warned, true)
+        {
             self.tell(&Event::Warning(printable(&warning)))?;
         }
-        let failed_runs = answered.answer.failed_runs;
-        self.store.earlier.get_or_insert(failed_runs);
-        self.store.failed_runs = Some(failed_runs);
+        if let Some(answer) = answered.answer {
+            self.store.earlier.get_or_insert(answer.failed_runs);
+            self.store.failed_runs = Some(answer.failed_runs);
+        }
         Ok(answered.answer)
     }
-
-    fn warn_once(&mut self, warning: &str) -> Result<(), RunError> {
-        if std::mem::replace(&mut self.store.is_told, true) {
-            return Ok(());
-        }
-        self.tell(&Event::Warning(printable(warning)))
-    }
-}
-
-fn longest_patience(budget: &SharedBudget) -> Duration {
-    budget.timeout.saturating_mul(PATIENCE)
 }

@@ -97,7 +97,7 @@ impl Run<'_> {
     /// Waits out what an earlier run left to wait; an exit if that would pass the deadline, or the run is not to wait.
     fn cool_off(&mut self) -> Result<Option<Exit>, RunError> {
         // A run around this one that shares the budget has waited, and has itself to blame for what is left since.
-        let budget = self.plan.budget.as_ref().filter(|budget| budget.within.is_none());
+        let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_counted);
         let Some(cool_off) = budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };

@@ -47,20 +47,11 @@ pub(crate) enum RunError {
     Fault(String),
 }
 
-/// An answer of the budget, and what a person should know of how it came about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The answer of a budget, if there is one, and a warning if something is wrong with its store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct BudgetAnswer {
-    pub(crate) answer: Answer,
+    pub(crate) answer: Option<Answer>,
     pub(crate) warning: Option<String>,
-}
-
-/// Who is asked about a budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keeper {
-    /// `--store`
-    Shared,
-    /// The user's own directory on this machine, for as long as the other gives no answer.
-    Local,
 }
 
 /// What is said of [`Host::has_lost_lines`].
@@ -89,18 +80,17 @@ pub(crate) trait Host {
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
     /// The run has succeeded, and all was printed: nothing more is said where only a failed run says something.
     fn hush(&mut self);
-    /// Asks the budget, for no longer than this, handling signals. An error is what a person should read.
+    /// Begins to count an attempt that is no retry, while it runs.
+    fn begin_counting(&mut self, budget: &SharedBudget);
+    /// Waits until it is counted, for at most this long from the beginning. Empty if nothing was begun.
+    fn counted(&mut self, budget: &SharedBudget, patience: Duration) -> Result<BudgetAnswer, RunError>;
+    /// Asks the budget and waits for the answer for at most this long, handling signals.
     fn ask_budget(
         &mut self,
-        keeper: Keeper,
         budget: &SharedBudget,
         question: Question,
         patience: Duration,
-    ) -> Result<Result<BudgetAnswer, String>, RunError>;
-    /// Begins to count an attempt that is no retry. After so long it need not be counted any more.
-    fn begin_counting(&mut self, budget: &SharedBudget, question: Question, patience: Duration);
-    /// Waits until it is counted, for no longer than this from its beginning on. None if nothing was begun.
-    fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError>;
+    ) -> Result<BudgetAnswer, RunError>;
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is
     /// no error.
     fn say(&mut self, lines: &str) -> Result<(), RunError>;

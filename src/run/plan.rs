@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::nesting::Nesting;
 use super::output::OutputOptions;
 use super::streams::StreamOptions;
-use crate::policy::budget::Terms;
+use crate::policy::budget::BudgetLimits;
 use crate::policy::classifier::Classifier;
 use crate::policy::delay::Delays;
 use crate::policy::exit::Overrides;
@@ -82,15 +82,13 @@ impl Plan {
 pub(crate) struct SharedBudget {
     /// What those who share it call it.
     pub(crate) name: String,
-    pub(crate) terms: Terms,
+    pub(crate) terms: BudgetLimits,
     /// The name, and where it is kept.
     pub(crate) place: String,
-    /// The number of the attempt of a run around this one that this budget has counted.
-    pub(crate) within: Option<u64>,
+    /// The run around this one shares the budget: it has counted the first attempt, and tells how it all ended.
+    pub(crate) is_counted: bool,
     /// How long an answer may take.
     pub(crate) timeout: Duration,
-    /// Where the store gives no answer, a budget of the same name and terms on this machine does.
-    pub(crate) has_fallback: bool,
     /// `--cool-off`
     pub(crate) cool_off: Option<CoolOff>,
 }

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, Keeper, RunError};
+use super::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError};
 use super::plan::SharedBudget;
-use crate::policy::budget::{Answer, Counts, Question};
+use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome};
 
 /// A host that plays a script.
@@ -61,26 +61,14 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.attempt(spec)
     }
 
-    fn ask_budget(
-        &mut self,
-        _: Keeper,
-        _: &SharedBudget,
-        _: Question,
-        _: Duration,
-    ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let answer = Answer {
-            allowed: true,
-            counts: Counts::default(),
-            cool_off: Duration::ZERO,
-            failed_runs: 0,
-        };
-        Ok(Ok(BudgetAnswer { answer, warning: None }))
+    fn begin_counting(&mut self, _: &SharedBudget) {}
+
+    fn counted(&mut self, _: &SharedBudget, _: Duration) -> Result<BudgetAnswer, RunError> {
+        Ok(BudgetAnswer::default())
     }
 
-    fn begin_counting(&mut self, _: &SharedBudget, _: Question, _: Duration) {}
-
-    fn counted(&mut self, _: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
-        Ok(None)
+    fn ask_budget(&mut self, _: &SharedBudget, _: Question, _: Duration) -> Result<BudgetAnswer, RunError> {
+        Ok(BudgetAnswer::default())
     }
 
     fn hook(&mut self, _shell: &str, _spec: &AttemptSpec) -> Result<Attempt, RunError> {

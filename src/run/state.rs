@@ -6,7 +6,6 @@ use rand::Rng;
 
 use super::event::{Event, Moment};
 use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError, Variable};
-use super::nesting::Counted;
 use super::observer::Observer;
 use super::passed_on::PassedOn;
 use super::plan::{Bounds, Identity, Plan};
@@ -23,7 +22,7 @@ pub(super) struct Run<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
-    /// The budget counted the next attempt when it granted the retry.
+    /// The budget has counted the next attempt: when it granted the retry, or for the run around this one.
     pub(super) is_counted: bool,
     pub(super) first_attempt_at: Duration,
     /// The number of the attempt that events are about, and of all so far.
@@ -45,12 +44,8 @@ pub(super) struct Judged {
 /// What a run knows of the place where its budget is kept.
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
-    /// It gave no answer when it was asked last.
-    pub(super) has_failed: bool,
-    /// Nor did this machine's own, in its place.
-    pub(super) has_failed_locally: bool,
-    /// A person was told.
-    pub(super) is_told: bool,
+    /// A warning has said what is wrong with it.
+    pub(super) has_warned: bool,
     /// How many runs had given up in a row when this one began, as the first answer said.
     pub(super) earlier: Option<u64>,
     /// How many have now.
@@ -73,7 +68,7 @@ impl<'a> Run<'a> {
             observer,
             session: Session::new(&plan.limits, &plan.delays),
             store: StoreState::default(),
-            is_counted: false,
+            is_counted: plan.budget.as_ref().is_some_and(|budget| budget.is_counted),
             first_attempt_at: Duration::ZERO,
             attempt: 1,
             total: 0,
@@ -86,14 +81,14 @@ impl<'a> Run<'a> {
     /// What the next attempt gets.
     pub(super) fn attempt_spec(&self) -> AttemptSpec {
         let counted = match &self.plan.budget {
-            Some(budget) => Some(Counted::attempt(&self.identity.run_id, self.total, &budget.place)),
+            Some(budget) => Some(&*budget.place),
             // The first attempt is the same call as that of the run around this one.
-            None => self.plan.nesting.counted.clone().filter(|_| self.total == 1),
+            None => self.plan.nesting.counted.as_deref().filter(|_| self.total == 1),
         };
         let previous = self.previous.as_ref();
         let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
         let bounds = self.plan.bounds_of(self.attempt);
-        self.spec(bounds, variables::of_ended(ended), counted.as_ref())
+        self.spec(bounds, variables::of_ended(ended), counted)
     }
 
     /// What the programs get that are asked or told about an attempt: none was counted for them.
@@ -104,7 +99,7 @@ impl<'a> Run<'a> {
         spec
     }
 
-    fn spec(&self, bounds: Bounds, of_ended: [Variable; 2], counted: Option<&Counted>) -> AttemptSpec {
+    fn spec(&self, bounds: Bounds, of_ended: [Variable; 2], counted: Option<&str>) -> AttemptSpec {
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
         let previous = self.previous.as_ref().map(|previous| &previous.outcome.end);
         let mut variables = variables::of_run(self.plan, self.identity, self.attempt, elapsed, previous, counted);

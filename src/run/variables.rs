@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::host::Variable;
-use super::nesting::{AROUND, COUNTED, Counted};
+use super::nesting::{AROUND, COUNTED};
 use super::plan::{Identity, Plan};
 use super::text::printable;
 use crate::policy::classifier::Reason;
@@ -38,7 +38,7 @@ pub(super) fn of_run(
     attempt: u64,
     elapsed: Duration,
     previous: Option<&End>,
-    counted: Option<&Counted>,
+    counted: Option<&str>,
 ) -> Vec<Variable> {
     let limit = plan.limits.attempts;
     let mut variables = vec![
@@ -56,13 +56,16 @@ pub(super) fn of_run(
             previous.map_or_else(String::new, |end| end.shell_status().to_string()),
         ),
     ];
-    if !plan.nesting.around.is_empty() {
-        let around: Vec<String> = plan.nesting.around.iter().map(ToString::to_string).collect();
-        variables.push(variable(AROUND, around.join(" ")));
+    if plan.nesting.depth > 1 {
+        let attempts = plan.nesting.outer_attempts;
+        variables.push(variable(
+            AROUND,
+            attempts.map_or_else(String::new, |attempts| attempts.to_string()),
+        ));
     }
     // All attempts of a run set the same variables.
     if plan.budget.is_some() || plan.nesting.counted.is_some() {
-        variables.push(variable(COUNTED, counted.map_or_else(String::new, ToString::to_string)));
+        variables.push(variable(COUNTED, counted.unwrap_or_default()));
     }
     if plan.c_locale {
         variables.push(variable("LC_ALL", "C.UTF-8".to_owned()));

@@ -258,7 +258,7 @@ fn a_damaged_or_foreign_file_is_set_aside() {
     first_version.resize(2 * PAGE, 0);
     let foreign = [
         &b"my precious notes\n"[..],
-        b"backoff state 3\n",
+        b"backoff state 4\n",
         &[255; 3 * PAGE],
         &torn,
         &first_version,
@@ -355,7 +355,7 @@ fn a_store_that_hangs_takes_up_one_thread_and_no_more_descriptors() {
     );
     run(&mut shell(&script))
         .expect_code(3)
-        .expect_stderr("gives no answer within 20ms; going on without the budget \"api\"\n");
+        .expect_stderr("gives no answer within 1ms; going on without the budget \"api\"\n");
 }
 
 #[test]

@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
-pub use backoff_cli::policy::budget::{CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot, Terms};
+pub use backoff_cli::policy::budget::{BudgetLimits, CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot};
 
 /// The size of a file.
 pub const PAGE: usize = 4096;
-const MAGIC: &[u8; 16] = b"backoff state 3\n";
+const MAGIC: &[u8; 16] = b"backoff state 4\n";
 
 /// What is counted in a directory's file, which nobody is to be writing.
 #[track_caller]
@@ -24,9 +24,8 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     let (length, sum, record) = (numbers[0] as usize, numbers[1], &numbers[2..]);
     assert_eq!(sum, checksum(&file[32..][..length]));
     let record = &record[..length / 8];
-    let [span, until, length, failed_runs, slots] = record[..5].try_into().unwrap();
-    let (slots, passed_on) = record[5..].split_at(3 * slots as usize);
-    let slots = slots.as_chunks().0;
+    let [span, until, length, failed_runs] = record[..4].try_into().unwrap();
+    let slots = record[4..].as_chunks().0;
     Ledger {
         span,
         slots: slots
@@ -38,7 +37,6 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
             .collect(),
         cool_off: (length > 0).then_some(CoolOff { until, length }),
         failed_runs,
-        passed_on: passed_on.to_vec(),
     }
 }
 
@@ -49,18 +47,8 @@ pub fn file_of(ledger: &Ledger) -> Vec<u8> {
         .iter()
         .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
-    let record: Vec<u8> = [
-        ledger.span,
-        until,
-        length,
-        ledger.failed_runs,
-        ledger.slots.len() as u64,
-    ]
-    .into_iter()
-    .chain(slots)
-    .chain(ledger.passed_on.iter().copied())
-    .flat_map(u64::to_le_bytes)
-    .collect();
+    let head = [ledger.span, until, length, ledger.failed_runs];
+    let record: Vec<u8> = head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect();
     let mut file = MAGIC.to_vec();
     file.extend((record.len() as u64).to_le_bytes());
     file.extend(checksum(&record).to_le_bytes());

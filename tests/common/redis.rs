@@ -112,14 +112,14 @@ impl Drop for Server {
 /// Attempts and retries that are counted for a name, where it is kept.
 pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
     let kept = kept(connection, name).unwrap_or_default();
-    let numbers = parsed(kept.split('/').next().unwrap_or_default());
+    let numbers = parsed(&kept);
     let slots = numbers.get(3..).unwrap_or_default().chunks(3);
     slots.fold((0, 0), |sum, slot| (sum.0 + slot[1], sum.1 + slot[2]))
 }
 
 /// All numbers that are kept for a name.
 pub fn numbers(connection: &mut Connection, name: &str) -> Option<Vec<u64>> {
-    kept(connection, name).map(|kept| parsed(&kept.replace('/', "")))
+    kept(connection, name).map(|kept| parsed(&kept))
 }
 
 fn kept(connection: &mut Connection, name: &str) -> Option<String> {

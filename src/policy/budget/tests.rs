@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const TERMS: Terms = Terms {
+const TERMS: BudgetLimits = BudgetLimits {
     ratio: 100_000,
     min: 10,
     window: Duration::from_secs(600),
@@ -31,13 +31,13 @@ fn the_rule() {
             "{retries} of {attempts}"
         );
     }
-    let none = Terms {
+    let none = BudgetLimits {
         ratio: 0,
         min: 0,
         ..TERMS
     };
     assert!(!none.allow(counts(1_000_000, 0)));
-    let all = Terms {
+    let all = BudgetLimits {
         ratio: 1_000_000,
         ..none
     };
@@ -88,7 +88,7 @@ fn a_cool_off_ends_and_outlasts_no_clock() {
 
 #[test]
 fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
-    let window = |secs| Terms {
+    let window = |secs| BudgetLimits {
         window: Duration::from_secs(secs),
         ..TERMS
     };
@@ -119,7 +119,6 @@ fn of_too_many_slots_the_oldest_joins_the_next() {
         slots: (1..MOST_SLOTS as u64).map(slot).collect(),
         cool_off: None,
         failed_runs: 0,
-        passed_on: Vec::new(),
     };
     ledger.count_attempt(&TERMS, Duration::from_millis(500));
     assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, slot(1)));
@@ -137,27 +136,12 @@ fn history() -> impl Strategy<Value = Vec<(u64, bool)>> {
     prop::collection::vec((gap, any::<bool>()), 0..300)
 }
 
-#[test]
-fn the_first_run_within_an_attempt_is_counted_with_it() {
-    let mut ledger = Ledger::default();
-    let mut within = |number| {
-        ledger.answer(&TERMS, Question::AttemptWithin(number), Duration::ZERO);
-        ledger.counts(&TERMS, Duration::ZERO).attempts
-    };
-    assert_eq!([within(1), within(2), within(1), within(2), within(1)], [0, 0, 1, 2, 3]);
-    // What came long ago is forgotten, and the run stands for the attempt once more.
-    for number in 3..3 + MOST_PASSED_ON as u64 - 1 {
-        assert_eq!(within(number), 3);
-    }
-    assert_eq!([within(2), within(1), within(3)], [4, 4, 5]);
-}
-
 proptest! {
     /// Against a list of all that ever happened: nothing younger than the window is missing, and nothing
     /// older than a window and a sixtieth is left.
     #[test]
     fn no_attempt_is_lost_or_counted_for_too_long(history in history(), window in 1_000..100_000_u64) {
-        let terms = Terms { window: Duration::from_millis(window), ..TERMS };
+        let terms = BudgetLimits { window: Duration::from_millis(window), ..TERMS };
         let mut ledger = Ledger::default();
         let mut all: Vec<(u64, bool)> = Vec::new();
         let mut now = 1_000_000_u64;
@@ -179,7 +163,6 @@ proptest! {
                 all.push((now, retry));
             }
             prop_assert!(ledger.slots.len() <= MOST_SLOTS);
-            prop_assert!(ledger.passed_on.len() <= MOST_PASSED_ON);
             prop_assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));
         }
     }
@@ -189,7 +172,7 @@ proptest! {
     /// what was free.
     #[test]
     fn retries_stay_below_the_bound(asked in prop::collection::vec(any::<bool>(), 0..2000), min in 0..50_u64, ratio in 0..=1_000_000_u32) {
-        let terms = Terms { min, ratio, ..TERMS };
+        let terms = BudgetLimits { min, ratio, ..TERMS };
         let mut ledger = Ledger::default();
         let mut sum = Counts::default();
         for retry in asked {
@@ -208,17 +191,16 @@ proptest! {
     /// Clocks that jump and windows that differ: no panic, no slot in the future, order kept.
     #[test]
     fn any_clock_and_any_windows(
-        steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..6_u8), 0..300),
+        steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..5_u8), 0..300),
     ) {
         let mut ledger = Ledger::default();
         for (now, window, question) in steps {
-            let terms = Terms { window: Duration::from_millis(window.max(1)), ..TERMS };
+            let terms = BudgetLimits { window: Duration::from_millis(window.max(1)), ..TERMS };
             let question = match question {
                 0 => Question::Attempt,
                 1 => Question::Retry,
                 2 => Question::CoolOff,
                 3 => gave_up(Duration::from_millis(window), now),
-                4 => Question::AttemptWithin(window),
                 _ => Question::Succeeded,
             };
             let answer = ledger.answer(&terms, question, Duration::from_millis(now));

@@ -7,6 +7,7 @@ mod held_output;
 mod log_file;
 mod replace;
 mod standard_error;
+mod store_thread;
 mod writer;
 
 use std::ffi::{OsStr, OsString};
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
-use crate::budget::client::{Clocks, Store};
+use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
@@ -34,17 +35,17 @@ use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::Environment;
 use crate::process::sys::leaf::Leaf;
-use crate::process::sys::{environment, fd, stdio};
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, Keeper, LINES_ARE_LOST, RunError};
+use crate::process::sys::{fd, stdio};
+use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, LINES_ARE_LOST, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::{describe, describe_error};
 use crate::run::variables;
-use background::Background;
 use between_attempts::BetweenAttempts;
 use env_file::EnvFile;
 use log_file::LogFile;
 use standard_error::StandardError;
+use store_thread::StoreThread;
 
 /// This process and what it starts.
 #[derive(Debug)]
@@ -63,20 +64,7 @@ pub(crate) struct System {
     is_report_closed: bool,
     /// The countdown of waits; None if nobody wants it.
     progress: Option<Progress>,
-    /// Where the budget is kept.
-    store: Store,
-    /// An attempt that is being counted there.
-    counting: Option<Result<Asking, String>>,
-    /// Questions that nobody waits for any more.
-    unanswered: Vec<Asking>,
-}
-
-/// A question to whoever keeps a budget, under way.
-#[derive(Debug)]
-struct Asking {
-    keeper: Keeper,
-    store: Store,
-    work: Background<Result<BudgetAnswer, String>>,
+    store: StoreThread,
 }
 
 impl System {
@@ -103,9 +91,7 @@ impl System {
             log_file,
             is_report_closed,
             progress: output.progress,
-            store: store.clone(),
-            counting: None,
-            unanswered: Vec::new(),
+            store: StoreThread::new(store.clone()),
         })
     }
 
@@ -115,49 +101,6 @@ impl System {
             Some(warning) => self.complain(&warning),
             None => Ok(()),
         }
-    }
-
-    /// Begins to ask whoever keeps the budget. An error is what a person should read.
-    fn begin_asking(
-        &mut self,
-        keeper: Keeper,
-        budget: &SharedBudget,
-        question: Question,
-        patience: Duration,
-    ) -> Result<Asking, String> {
-        let store = match keeper {
-            Keeper::Shared => self.store.clone(),
-            Keeper::Local => Store::Home(environment::state_home()),
-        };
-        // Where a file system hangs, so does whoever asks it: one is enough.
-        self.unanswered.retain(|asking| !asking.work.is_over());
-        if self.unanswered.iter().any(|asking| asking.keeper == keeper) {
-            return Err(format!("{store}: still gives no answer"));
-        }
-        let mut asked = budget.clone();
-        asked.timeout = patience;
-        let clocks = Clocks {
-            since_epoch: clock::since_epoch,
-            now: clock::now,
-        };
-        let work = {
-            let store = store.clone();
-            move || store.ask(&asked, question, clocks)
-        };
-        let work =
-            Background::begin(work).map_err(|error| format!("cannot start a thread: {}", describe_error(&error)))?;
-        Ok(Asking { keeper, store, work })
-    }
-
-    fn answer(&mut self, asking: Asking, patience: Duration) -> Result<Result<BudgetAnswer, String>, RunError> {
-        Ok(match self.between.result_of(&asking.work, patience)? {
-            Ok(answer) => answer,
-            Err(why) => {
-                let why = format!("{}: {why}", asking.store);
-                self.unanswered.push(asking);
-                Err(why)
-            }
-        })
     }
 
     /// When an attempt is to be over at the latest, as the run is to be.
@@ -351,29 +294,21 @@ impl Host for System {
         Ok((attempt, lines))
     }
 
+    fn begin_counting(&mut self, budget: &SharedBudget) {
+        self.store.begin_counting(budget);
+    }
+
+    fn counted(&mut self, budget: &SharedBudget, patience: Duration) -> Result<BudgetAnswer, RunError> {
+        self.store.counted(&mut self.between, budget, patience)
+    }
+
     fn ask_budget(
         &mut self,
-        keeper: Keeper,
         budget: &SharedBudget,
         question: Question,
         patience: Duration,
-    ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        match self.begin_asking(keeper, budget, question, patience) {
-            Ok(asking) => self.answer(asking, patience),
-            Err(why) => Ok(Err(why)),
-        }
-    }
-
-    fn begin_counting(&mut self, budget: &SharedBudget, question: Question, patience: Duration) {
-        self.counting = Some(self.begin_asking(Keeper::Shared, budget, question, patience));
-    }
-
-    fn counted(&mut self, patience: Duration) -> Result<Option<Result<BudgetAnswer, String>>, RunError> {
-        match self.counting.take() {
-            Some(Ok(asking)) => self.answer(asking, patience).map(Some),
-            Some(Err(why)) => Ok(Some(Err(why))),
-            None => Ok(None),
-        }
+    ) -> Result<BudgetAnswer, RunError> {
+        self.store.ask(&mut self.between, budget, question, patience)
     }
 
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use backoff_cli::policy::budget::Terms;
+use backoff_cli::policy::budget::BudgetLimits;
 use backoff_cli::policy::delay::Delays;
 use plotters::prelude::SeriesLabelPosition;
 
@@ -19,13 +19,13 @@ const MILLION: u32 = 1_000_000;
 const CLIENTS: [u32; 5] = [100, 1_000, 10_000, 100_000, MILLION];
 
 /// The common advice on budgets: a tenth of the attempts of the last minute, ten of them free.
-const TERMS: Terms = Terms {
+const TERMS: BudgetLimits = BudgetLimits {
     ratio: 100_000,
     min: 10,
     window: Duration::from_secs(60),
 };
 
-const BUDGETS: [(Option<Terms>, &str); 2] = [(None, "none"), (Some(TERMS), "10%")];
+const BUDGETS: [(Option<BudgetLimits>, &str); 2] = [(None, "none"), (Some(TERMS), "10%")];
 
 /// From here on a storm's peak counts: the first waits are no longer than the time in which the clients
 /// came, so that no jitter could part them yet.
@@ -90,7 +90,7 @@ fn defaults(into: &Path) -> Result<()> {
 
 /// All jitters with so many clients and one budget: prints a table, adds the lines of the CSV file and, without
 /// a budget, the points of the plot.
-fn table(clients: u32, budget: Option<Terms>, said: &str, csv: &mut String, peaks: &mut [Line]) -> Result<()> {
+fn table(clients: u32, budget: Option<BudgetLimits>, said: &str, csv: &mut String, peaks: &mut [Line]) -> Result<()> {
     let runs = (100_000 / clients).clamp(1, 100);
     println!("\n{clients} clients, budget {said}, runs: {runs}\n");
     println!(

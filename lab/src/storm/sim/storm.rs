@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use backoff_cli::policy::budget::{Ledger, Terms};
+use backoff_cli::policy::budget::{BudgetLimits, Ledger};
 use backoff_cli::policy::delay::{Delays, Growth, Jitter};
 use backoff_cli::policy::session::{Decision, Limits, Session, Stop};
 use rand::{Rng, RngExt};
@@ -43,7 +43,7 @@ pub struct Storm {
     /// Where to stop looking: clients may be left then.
     pub horizon: Duration,
     /// What the clients share, if they share anything.
-    pub budget: Option<Terms>,
+    pub budget: Option<BudgetLimits>,
     /// `--attempts`; none is unlimited, so that draining is seen.
     pub attempts: Option<u64>,
 }
@@ -170,7 +170,7 @@ impl Storm {
                     last_success = Some(after);
                 }
                 Decision::Retry(wait) | Decision::Confirm(wait) => {
-                    let is_denied = |terms: &Terms| !ledger.ask_retry(terms, now).allowed;
+                    let is_denied = |terms: &BudgetLimits| !ledger.ask_retry(terms, now).allowed;
                     if self.budget.as_ref().is_some_and(is_denied) {
                         course.denied += 1;
                         course.left -= 1;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use backoff_cli::policy::budget::Terms;
+use backoff_cli::policy::budget::BudgetLimits;
 
 use super::{expect_near, ms, named, seeded};
 use crate::storm::sim::storm::{self, Course, Storm};
@@ -109,7 +109,7 @@ fn a_service_that_stays_down_serves_nobody() {
 
 #[test]
 fn a_budget_ends_the_storm_and_serves_nobody() {
-    let terms = Terms {
+    let terms = BudgetLimits {
         ratio: 100_000,
         min: 10,
         window: Duration::from_secs(60),
