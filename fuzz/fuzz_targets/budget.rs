@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use backoff_cli::fuzzing::record::{self, decode, encode};
-use backoff_cli::policy::budget::{Ledger, MOST_SLOTS, Question, BudgetLimits};
+use backoff_cli::policy::budget::{BudgetLimits, Ledger, MOST_SLOTS, Question};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -29,7 +29,9 @@ fuzz_target!(|input: &[u8]| {
         }
     };
     // It has a limit on the size.
-    let Ok(naive) = naive(!text.is_ascii()).or_else(|_| naive(true)) else { return };
+    let Ok(naive) = naive(!text.is_ascii()).or_else(|_| naive(true)) else {
+        return;
+    };
     let expected = stream.split_inclusive(|&byte| byte == b'\n').find_map(|line| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
