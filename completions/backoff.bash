@@ -48,7 +48,7 @@ _backoff_value() {
     --before-retry) compopt -o default 2>/dev/null ;;
     --on-give-up) compopt -o default 2>/dev/null ;;
     --config) compopt -o default 2>/dev/null ;;
-    --generate) words='man markdown complete-bash complete-zsh complete-fish' ;;
+    --generate) words='man complete-bash complete-zsh complete-fish' ;;
     --help) words='time wait judge streams protect say other' ;;
     esac
     if [[ $list && $value == *,* ]]; then

@@ -5,7 +5,6 @@ pub(crate) mod defaults;
 pub(crate) mod generate;
 pub(crate) mod help;
 mod man;
-mod markdown;
 pub mod parse;
 pub(crate) mod suggest;
 pub mod table;

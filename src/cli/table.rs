@@ -402,8 +402,8 @@ pub const OPTIONS: &[Opt] = &[
         "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it is there."),
     opt(OTHER, None, "generate",
         Word("KIND", DOCUMENT_NAMES),
-        "Print the man page, the options in Markdown, or a shell's completions",
-        "KIND is man, markdown, complete-bash, complete-zsh or complete-fish."),
+        "Print the man page or a shell's completions",
+        "KIND is man, complete-bash, complete-zsh or complete-fish."),
 ];
 
 impl Opt {

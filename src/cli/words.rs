@@ -38,7 +38,6 @@ pub(crate) enum NestedMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Document {
     Man,
-    Markdown,
     CompleteBash,
     CompleteZsh,
     CompleteFish,
@@ -103,9 +102,8 @@ pub(crate) const FORMATS: [(&str, Format); 4] = [
     ("github-groups", Format::GitHubGroups),
 ];
 pub(crate) const WHEN: [(&str, When); 3] = [("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
-pub(crate) const DOCUMENTS: [(&str, Document); 5] = [
+pub(crate) const DOCUMENTS: [(&str, Document); 4] = [
     ("man", Document::Man),
-    ("markdown", Document::Markdown),
     ("complete-bash", Document::CompleteBash),
     ("complete-zsh", Document::CompleteZsh),
     ("complete-fish", Document::CompleteFish),

@@ -65,7 +65,7 @@ const TASKS: &[Task] = &[
         ..TASK
     },
     Task {
-        line: "backoff --delays 20s,40s -j none -n 3 -- ./gradlew build",
+        line: "backoff --delays 20s,40s -n 3 -- ./gradlew build",
         stand_ins: &[("./gradlew", THIRD)],
         says: &[
             "attempt 1 of 3 failed",
@@ -273,6 +273,46 @@ const TASKS: &[Task] = &[
         stand_ins: &[("fetch", THIRD)],
         variables: &[("BACKOFF_VERBOSE", "2")],
         says: &["timeout = 30s,1m,2m (--timeout)\n", "succeeded on attempt 3 of 5 "],
+        ..TASK
+    },
+    Task {
+        line: "backoff -t 30s -e timeout -- fetch",
+        stand_ins: &[("fetch", "exit 7")],
+        says: &[
+            "gave up after 1 attempt in ",
+            ": exit 7 (permanent: no retry rule matches)\n",
+        ],
+        status: 7,
+        ..TASK
+    },
+    Task {
+        line: "backoff --success-exit 0,24=0 -- rsync -a src/ host:dst/ && next",
+        stand_ins: &[
+            ("rsync", "[ $BACKOFF_ATTEMPT = 2 ] || exit 12; exit 24"),
+            ("next", "echo next"),
+        ],
+        says: &["attempt 1 of 5 failed: exit 12 ", "succeeded on attempt 2 of 5 "],
+        prints: "next\n",
+        ..TASK
+    },
+    Task {
+        line: "backoff --success-exit 0,1=0 --success-match 'created|already exists' -- create thing",
+        stand_ins: &[(
+            "create",
+            "[ $BACKOFF_ATTEMPT = 2 ] || { echo no answer; exit 1; }; echo thing already exists; exit 1",
+        )],
+        says: &[
+            "attempt 1 of 5 failed: no line matches --success-match ",
+            "succeeded on attempt 2 of 5 ",
+        ],
+        prints: "no answer\nthing already exists\n",
+        ..TASK
+    },
+    Task {
+        line: "backoff --success-exit 0,2 -- terraform plan -detailed-exitcode",
+        stand_ins: &[("terraform", "[ $BACKOFF_ATTEMPT = 2 ] || exit 1; exit 2")],
+        says: &["attempt 1 of 5 failed: exit 1 ", "succeeded on attempt 2 of 5 "],
+        status: 2,
         ..TASK
     },
     Task {

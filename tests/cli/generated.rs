@@ -2,9 +2,8 @@
 
 use crate::common::options::OPTIONS;
 
-const GENERATED: [(&str, &str); 5] = [
+const GENERATED: [(&str, &str); 4] = [
     ("man", "man/backoff.1"),
-    ("markdown", "docs/options.md"),
     ("complete-bash", "completions/backoff.bash"),
     ("complete-zsh", "completions/_backoff"),
     ("complete-fish", "completions/backoff.fish"),

@@ -115,6 +115,11 @@ pub const TESTS: &[Test] = &[
     ("process_1_times_out_a_tree", &["unshare"], process_1_times_out_a_tree),
     ("the_man_page_is_clean", &["mandoc"], the_man_page_is_clean),
     (
+        "the_options_page_is_of_the_man_page",
+        &["mandoc"],
+        the_options_page_is_of_the_man_page,
+    ),
+    (
         "start_up_makes_few_system_calls",
         &["strace"],
         start_up_makes_few_system_calls,
@@ -580,6 +585,49 @@ fn the_man_page_is_clean() {
     let page = format!("{}/man/backoff.1", env!("CARGO_MANIFEST_DIR"));
     let shown = run(clean("mandoc").args(["-T", "lint", &page]));
     assert_eq!((shown.stdout.as_str(), shown.code()), ("", Some(0)), "{shown:?}");
+}
+
+/// `docs/options.md` is the section of the man page on options. mandoc writes no Markdown from man(7), so that its text
+/// stands in blocks.
+fn the_options_page_is_of_the_man_page() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let mut mandoc = clean("mandoc");
+    mandoc.args(["-T", "ascii", "-O", "width=100", &format!("{root}/man/backoff.1")]);
+    let shown = run(&mut mandoc).expect_code(0).stdout;
+    // A letter is struck twice to be bold.
+    let mut plain = String::new();
+    for c in shown.chars() {
+        match c {
+            '\u{8}' => drop(plain.pop()),
+            c => plain.push(c),
+        }
+    }
+    let options = plain.lines().skip_while(|line| *line != "OPTIONS").skip(1);
+    let options = options.take_while(|line| line.is_empty() || line.starts_with(' '));
+    let mut page =
+        "<!-- Made from the man page: BLESS=1 cargo test --test tools options_page -->\n# Options\n".to_owned();
+    let mut section = vec!["".to_owned()];
+    for line in options.chain(["   "]) {
+        match line.strip_prefix("   ").filter(|line| !line.starts_with(' ')) {
+            Some(heading) => {
+                page.push_str(&format!("\n```text\n{}\n```\n", section.join("\n").trim_matches('\n')));
+                if !heading.is_empty() {
+                    page.push_str(&format!("\n## {heading}\n"));
+                }
+                section.clear();
+            }
+            None => section.push(line.strip_prefix("       ").unwrap_or(line).to_owned()),
+        }
+    }
+    let file = format!("{root}/docs/options.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(
+        committed, page,
+        "docs/options.md has drifted: run BLESS=1 cargo test --test tools options_page"
+    );
 }
 
 // --- much ---
