@@ -29,7 +29,7 @@ fn die_by(signal: Signal) {
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     #[cfg(not(portable))]
     let _ = nix::sys::prctl::set_dumpable(false);
-    set_default(signal.number());
+    set_default(signal);
     send(Target::Own, signal);
     let _ = Mask::only(signal).unblock();
 }

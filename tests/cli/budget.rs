@@ -13,11 +13,9 @@ use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use crate::common::ledger::{CoolOff, PAGE, counted as total, file_of, ledger};
-use crate::common::process::{has_taken_signals, is_alive, state};
+use crate::common::process::state;
 use crate::common::words::Words;
-use crate::common::{
-    IS_PORTABLE, Live, PATIENCE, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within,
-};
+use crate::common::{Live, PATIENCE, Shown, backoff, eventually, executable, path_with_backoff, run, shell, within};
 
 /// A directory for stores.
 fn dir() -> TempDir {
@@ -356,47 +354,6 @@ fn a_store_that_hangs_takes_up_one_thread_and_no_more_descriptors() {
     run(&mut shell(&script))
         .expect_code(3)
         .expect_stderr("gives no answer within 1ms; going on without the budget \"api\"\n");
-}
-
-#[test]
-fn what_the_c_library_keeps_for_its_threads_is_a_signal_like_others() {
-    if *IS_PORTABLE {
-        // The C library lets nobody catch them.
-        return;
-    }
-    let dir = dir();
-    sharing(&dir, "-- true");
-    let locked = fs::File::open(file(&dir)).unwrap();
-    let locked = Flock::lock(locked, FlockArg::LockExclusive).unwrap();
-    // By way of a shell, as what posix_spawn(3) of glibc starts ignores 32 and 33. The tests are started so, too, and
-    // hand on 32 as it is.
-    let sharing = |args: &str| {
-        let words = format!(
-            "--store {} --budget api --cool-off --store-timeout 1h -n 1 -b 1ms -m 1ms",
-            store(&dir)
-        );
-        shell(&format!("exec setsid backoff {words} -- sh -c '{args}'"))
-    };
-    let mut waiting = Live::start(&mut sharing("echo $$; sleep 60 & wait"));
-    eventually("it waits for the lock", || threads(waiting.pid()) == 2);
-    let send = |pid: i32, signal: i32| {
-        let sent = run(clean("kill").arg(format!("-{signal}")).arg(pid.to_string()));
-        assert!(sent.status.success(), "{sent:?}");
-    };
-    // There is no command that they could be for.
-    for signal in 32..=64 {
-        send(waiting.pid(), signal);
-    }
-    eventually("they are taken", || has_taken_signals(waiting.pid()));
-    drop(locked);
-    let command: i32 = waiting.line().parse().unwrap();
-    assert!(is_alive(command));
-    send(waiting.pid(), 33);
-    assert_eq!(waiting.finish().signal(), Some(33));
-    for signal in [33, 34, 64] {
-        let shown = run(&mut sharing(&format!("kill -{signal} $$")));
-        assert_eq!(shown.signal(), Some(signal), "{shown:?}");
-    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::common::process::is_alive;
-use crate::common::{detached, eventually, more_descriptors, run, shell};
+use crate::common::{detached, eventually, run, shell};
 
 /// A script that starts `sleep` in several ways, prints their process numbers on a line, and stays.
 const TREE: &str = "sleep 60 & a=$!; (sleep 60 & echo $! >&3; wait) 3>&1 | cat >/tmp/pid.$$ & \
@@ -148,7 +148,7 @@ fn a_signal_while_a_tree_is_being_ended_is_heard() {
 
 #[test]
 fn few_descriptors_do_not_hide_the_tree() {
-    let few = 5 + more_descriptors();
+    let few = 8;
     let script = format!(
         "ulimit -n {few}; exec backoff -q -n 1 -t 1s -k 500ms -- /bin/sh -c 'setsid /bin/sleep 50 >/dev/null 2>&1 & echo $!; /bin/sleep 50'"
     );

@@ -58,11 +58,6 @@ pub fn long_sleep() -> u32 {
     if *IS_PORTABLE { 2 } else { 60 }
 }
 
-/// Signals come through a pipe of its own there, and so does what exec says.
-pub fn more_descriptors() -> usize {
-    if *IS_PORTABLE { 3 } else { 0 }
-}
-
 /// A child that tells what it gets (examples/probe.rs).
 pub fn probe() -> String {
     let mut path = PathBuf::from(*BIN);

@@ -92,16 +92,9 @@ pub fn ignored_signals(pid: i32) -> u64 {
     signals(pid, "SigIgn")
 }
 
-/// Whether backoff blocks TERM, or catches it where there is no `signalfd(2)`, as it does once it hears signals.
+/// Returns true if a process catches TERM, as backoff does once it hears signals.
 pub fn hears_signals(pid: i32) -> bool {
-    ["SigBlk", "SigCgt"]
-        .iter()
-        .any(|field| signals(pid, field) & (1 << 14) != 0)
-}
-
-/// Whether a process has taken all signals that were sent to it.
-pub fn has_taken_signals(pid: i32) -> bool {
-    signals(pid, "ShdPnd") == 0
+    signals(pid, "SigCgt") & (1 << 14) != 0
 }
 
 /// Waits until a process has written all that its pipe takes.

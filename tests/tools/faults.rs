@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::common::process::with_variable;
 use crate::common::tools::Test;
-use crate::common::{BIN, IS_PORTABLE, PATIENCE, Shown, backoff, clean, end_of, eventually, run, within};
+use crate::common::{BIN, PATIENCE, Shown, backoff, clean, end_of, eventually, run, within};
 
 pub const TESTS: &[Test] = &[
     ("any_call_may_fail", &["strace"], any_call_may_fail),
@@ -258,8 +258,7 @@ fn calls(mode: &Mode) -> BTreeMap<String, Vec<usize>> {
     );
     let text = std::fs::read_to_string(&trace).unwrap();
     let names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once('(')?.0)).collect();
-    let hears = if *IS_PORTABLE { "pipe2" } else { "signalfd4" };
-    let heard = names.iter().position(|name| *name == hears).unwrap();
+    let heard = names.iter().position(|name| *name == "pipe2").unwrap();
     // The last thing the loader does is to protect what it has relocated.
     let own = names[..heard].iter().rposition(|name| *name == "mprotect").unwrap_or(0);
     let mut counts = BTreeMap::<&str, usize>::new();
@@ -271,10 +270,8 @@ fn calls(mode: &Mode) -> BTreeMap<String, Vec<usize>> {
             calls.entry(name.to_owned()).or_default().push(*count);
         }
     }
-    if *IS_PORTABLE {
-        // `strace` leaves open what no system would, and the end of a pipe is waited for there.
-        calls.remove("close");
-    }
+    // `strace` leaves open what no system would, and the end of a pipe is waited for.
+    calls.remove("close");
     calls
 }
 

@@ -39,7 +39,7 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
         let now = now();
         if attempt.deadlines.take_kill(now) {
             attempt.deadlines.tree = Deadline::after(now, TREE_GRACE);
-            attempt.tree.signal(&attempt.child, Signal::KILL);
+            attempt.tree.signal(&attempt.child, &[Signal::KILL]);
         }
         if !attempt.deadlines.kill.is_set() && attempt.deadlines.tree.is_due(now) {
             return;

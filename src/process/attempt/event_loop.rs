@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags};
 
-use crate::process::signals::Signals;
+use crate::process::signals::receive::Signals;
 use crate::process::spawn::child;
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
@@ -119,7 +119,7 @@ impl EventLoop {
         fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
         let left = until.is_set().then(now).and_then(|now| until.left(now));
         let left = left.map(|left| left.min(LONGEST_POLL));
-        if !self.signals.while_heard(|| poll(&mut fds, left)) {
+        if !self.signals.let_in(|| poll(&mut fds, left)) {
             return (true, others.map(|other| other.is_some()));
         }
         let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(false));

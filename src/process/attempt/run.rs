@@ -8,12 +8,12 @@ use super::aftermath;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::running::Running;
-use crate::policy::outcome::{Bound, Cut, End, Outcome, Seen};
+use crate::policy::outcome::{Bound, Cut, End, Outcome, Seen, StartFailure};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::child_stdio::ChildStdio;
 use crate::process::spawn::place::Place;
-use crate::process::spawn::program::{Program, SpawnError};
+use crate::process::spawn::program::Program;
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
@@ -55,50 +55,56 @@ pub(crate) fn run(
         event_loop.modes_before.note();
     }
     let started = now();
-    let child = launch
-        .program
-        .start(launch.environment, &event_loop.signals, launch.place, &launch.stdio);
-    drop(launch.stdio);
-    let mut over = match child {
-        Ok(child) => {
-            if let Some(pty) = event_loop.pty() {
-                pty.started(child.pid());
-            }
-            let deadlines = Deadlines::new(&spec.bounds, started, deadline);
-            let attempt = Running::new(child, launch.place, deadlines, spec.bounds.signal);
-            let over = to_its_end(attempt, event_loop, started);
-            if was_in_foreground {
-                job::take_back();
-            }
-            let over = over?;
-            // As its caller would find it after the bare command, if that had ended by itself.
-            if !matches!(over.end, End::Exited(_)) {
-                event_loop.modes_before.put_back(true);
-            }
-            over
-        }
-        Err(SpawnError::Exec(failure)) => CommandEnd {
+    let Launch {
+        program,
+        environment,
+        place,
+        stdio,
+    } = launch;
+    let child = program
+        .start(environment, &event_loop.signals, place, &stdio)
+        .map_err(|errno| RunError::Fault(format!("cannot start a process: {}", describe(errno))))?;
+    drop(stdio);
+    if let Some(pty) = event_loop.pty() {
+        pty.started(child.pid());
+    }
+    let deadlines = Deadlines::new(&spec.bounds, started, deadline);
+    let attempt = Running::new(child, place, deadlines, spec.bounds.signal);
+    let over = to_its_end(attempt, event_loop, started, |child| {
+        program.was_refused(child, environment)
+    });
+    if was_in_foreground {
+        job::take_back();
+    }
+    let over = over?;
+    // As its caller would find it after the bare command, if that had ended by itself.
+    if !matches!(over.end, End::Exited(_) | End::NotStarted(_)) {
+        event_loop.modes_before.put_back(true);
+    }
+    event_loop.is_ending |= over.interrupted.is_some();
+    outcome(event_loop, over)
+}
+
+/// Waits for the end of the command, of its tree if a bound has ended it, and of its output. `was_refused` returns why exec
+/// failed, if it did.
+fn to_its_end(
+    mut attempt: Running<'_>,
+    event_loop: &mut EventLoop,
+    started: Instant,
+    was_refused: impl FnOnce(&Child) -> Option<StartFailure>,
+) -> Result<CommandEnd, RunError> {
+    let ended = attempt.until_it_ends(event_loop);
+    if let Some(failure) = was_refused(&attempt.child) {
+        let interrupted = attempt.interrupted;
+        Child::reap(attempt.child);
+        return Ok(CommandEnd {
             end: End::NotStarted(failure),
             ran: Duration::ZERO,
             cut: Cut::default(),
             unread: false,
-            interrupted: None,
-        },
-        Err(SpawnError::Fork(errno)) => {
-            return Err(RunError::Fault(format!("cannot start a process: {}", describe(errno))));
-        }
-    };
-    event_loop.is_ending |= over.interrupted.is_some();
-    if let End::Exited(code) = over.end
-        && let Some(failure) = launch.program.was_refused(code)
-    {
-        over.end = End::NotStarted(failure);
+            interrupted,
+        });
     }
-    outcome(event_loop, over)
-}
-
-fn to_its_end(mut attempt: Running<'_>, event_loop: &mut EventLoop, started: Instant) -> Result<CommandEnd, RunError> {
-    let ended = attempt.until_it_ends(event_loop);
     let ran = attempt.deadlines.ran(started, now());
     let ended_by = attempt.deadlines.ended_by;
     // If it still runs, it gets TERM when backoff ends.

@@ -120,7 +120,7 @@ impl<'a> Running<'a> {
     /// Whether it is time to look at the child: what has ended by itself by then has not timed out.
     fn end_what_is_due(&mut self, now: Instant) -> bool {
         if self.deadlines.take_kill(now) {
-            self.tree.signal(&self.child, Signal::KILL);
+            self.tree.signal(&self.child, &[Signal::KILL]);
         }
         self.deadlines.due(now).is_some_and(|bound| self.end(bound, now))
     }
@@ -131,9 +131,8 @@ impl<'a> Running<'a> {
             return true;
         }
         self.deadlines.on_bound(bound, now);
-        self.tree.signal(&self.child, self.end_by);
         // What is stopped cannot act on a signal.
-        self.tree.signal(&self.child, Signal::CONT);
+        self.tree.signal(&self.child, &[self.end_by, Signal::CONT]);
         self.ask_to_end();
         false
     }

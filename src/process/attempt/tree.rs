@@ -25,13 +25,17 @@ pub(crate) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Sends a signal to every member.
-    pub(crate) fn signal(&mut self, child: &Child, signal: Signal) {
+    /// Sends each signal to every member.
+    pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         self.look(child);
-        child.signal(signal);
-        // The group has it already.
+        for signal in signals {
+            child.signal(*signal);
+        }
+        // The group has them already.
         for process in self.known.iter().filter(|process| child.group() != Some(process.group)) {
-            send_to(process, signal);
+            for signal in signals {
+                send_to(process, *signal);
+            }
         }
     }
 

@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use nix::poll::PollFlags;
 
-use crate::process::signals::thread;
 use crate::process::sys::clock::now;
 use crate::process::sys::fd::ready;
 use crate::process::sys::stdio;
@@ -41,12 +40,12 @@ pub(crate) struct Background<T> {
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// Begins. No signal is lost to the thread.
+    /// Begins. The thread blocks all signals, as this one does.
     pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Background<T>> {
         let (done, mark) = pipe()?;
         let (sender, result) = sync_channel(1);
-        let name = std::thread::Builder::new().name("store".into()).stack_size(STACK);
-        thread::begin(name, move || {
+        let thread = std::thread::Builder::new().name("store".into()).stack_size(STACK);
+        thread.spawn(move || {
             let _ = sender.send(work());
             // After the result, so that whoever sees the pipe closed finds it.
             drop(mark);

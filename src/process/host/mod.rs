@@ -24,7 +24,7 @@ use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::run::{Launch, run};
-use crate::process::signals::Signals;
+use crate::process::signals::receive::Signals;
 use crate::process::spawn::child_stdio::ChildStdio;
 use crate::process::spawn::place::Place;
 use crate::process::spawn::program::Program;

@@ -1,130 +1,60 @@
 //! What a signal does to this process. Everything here is async-signal-safe.
 
-use nix::libc;
+use std::ptr;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Disposition {
-    Default,
-    Ignored,
-    Handled,
+use nix::errno::Errno;
+use nix::libc::{self, c_void, sigaction, siginfo_t};
+
+use crate::policy::signal::Signal;
+
+/// A function that may be called at any time.
+pub(crate) type Handler = extern "C" fn(i32, *mut siginfo_t, *mut c_void);
+
+/// Returns true if a signal is ignored. Signals that were ignored when backoff started stay so, except CHLD.
+pub(crate) fn is_ignored(signal: Signal) -> bool {
+    exchange(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
 }
 
-pub(crate) fn disposition(signal: i32) -> Disposition {
-    match imp::handler(signal) {
-        libc::SIG_DFL => Disposition::Default,
-        libc::SIG_IGN => Disposition::Ignored,
-        _ => Disposition::Handled,
-    }
+pub(crate) fn set_default(signal: Signal) {
+    let _ = set(signal, libc::SIG_DFL);
 }
 
-/// Whether a signal is ignored: it was so when backoff started, and stays so.
-pub(crate) fn is_ignored(signal: i32) -> bool {
-    disposition(signal) == Disposition::Ignored
-}
-
-pub(crate) fn set_default(signal: i32) {
-    imp::set(signal, libc::SIG_DFL);
-}
-
-pub(crate) fn ignore(signal: i32) {
-    imp::set(signal, libc::SIG_IGN);
-}
-
-/// Calls `handler` from now on, which may do atomic operations and no more.
-#[cfg(not(portable))]
-pub(crate) fn handle(signal: i32, handler: extern "C" fn(i32)) {
-    // SAFETY: a function that may be called at any time.
-    unsafe { libc::signal(signal, handler as *const () as libc::sighandler_t) };
+pub(crate) fn ignore(signal: Signal) {
+    let _ = set(signal, libc::SIG_IGN);
 }
 
 /// Calls `handler` from now on, with all signals blocked.
-#[cfg(portable)]
-pub(crate) fn catch(
-    signal: i32,
-    handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut std::ffi::c_void),
-) -> nix::Result<()> {
-    // SAFETY: sigaction is plain data, for which zeroes are valid, and its set is filled. The function may be called at any
-    // time.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = handler as *const () as libc::sighandler_t;
+pub(crate) fn handle(signal: Signal, handler: Handler) -> nix::Result<()> {
+    set(signal, handler as *const () as libc::sighandler_t).map(drop)
+}
+
+/// Has all signals blocked while the handler of this one runs. Otherwise handlers of several pending signals interrupt each
+/// other, and write their records in reverse order.
+pub(super) fn fill_mask(signal: Signal) -> nix::Result<()> {
+    let mut action = exchange(signal, None)?;
+    // SAFETY: the set is initialized, and stays so.
+    unsafe { libc::sigfillset(&raw mut action.sa_mask) };
+    exchange(signal, Some(&action)).map(drop)
+}
+
+fn set(signal: Signal, handler: libc::sighandler_t) -> nix::Result<sigaction> {
+    // SAFETY: sigaction is plain data, for which zeroes are valid; its set is filled.
+    let action = unsafe {
+        let mut action: sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
         libc::sigfillset(&raw mut action.sa_mask);
-        nix::errno::Errno::result(libc::sigaction(signal, &raw const action, std::ptr::null_mut())).map(drop)
-    }
+        action
+    };
+    exchange(signal, Some(&action))
 }
 
-/// If the caller ignored SIGCHLD, the kernel would not keep the attempt's status. Sets the default
-/// and tells whether the command has to get the ignoring back.
-pub(super) fn stop_ignoring_children() -> bool {
-    let ignored = is_ignored(libc::SIGCHLD);
-    if ignored {
-        set_default(libc::SIGCHLD);
-    }
-    ignored
-}
-
-#[cfg(not(portable))]
-pub(super) use imp::{restore, set};
-
-/// Past the C library, which denies that the signals it keeps for itself exist.
-#[cfg(not(portable))]
-mod imp {
-    use std::ptr;
-
-    use nix::libc::{self, sighandler_t};
-
-    use crate::process::signals::mask::Mask;
-
-    /// The kernel's record of what a signal does. It begins with the handler; what follows differs from one
-    /// architecture to the next, and there is room for the largest. All zeroes but for the handler stand for the
-    /// default, or for ignoring.
-    #[derive(Clone, Copy)]
-    #[repr(transparent)]
-    pub(crate) struct Kept([sighandler_t; 8]);
-
-    pub(super) fn handler(signal: i32) -> sighandler_t {
-        exchange(signal, None).0[0]
-    }
-
-    /// What it does from now on; what it did.
-    pub(crate) fn set(signal: i32, handler: sighandler_t) -> Kept {
-        let mut new = Kept([0; 8]);
-        new.0[0] = handler;
-        exchange(signal, Some(new))
-    }
-
-    /// It does again what it did.
-    pub(crate) fn restore(signal: i32, kept: Kept) {
-        exchange(signal, Some(kept));
-    }
-
-    /// What a signal did; and if it is to do something else, it does so from now on.
-    fn exchange(signal: i32, new: Option<Kept>) -> Kept {
-        let mut old = Kept([0; 8]);
-        let new = new.as_ref().map_or(ptr::null(), ptr::from_ref);
-        // SAFETY: two records as large as the kernel's, of which the first may be missing. It comes from the kernel, or
-        // it has no function in it.
-        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, new, &raw mut old, size_of::<Mask>()) };
-        old
-    }
-}
-
-#[cfg(portable)]
-mod imp {
-    use nix::libc;
-
-    pub(super) fn handler(signal: i32) -> libc::sighandler_t {
-        // SAFETY: sigaction is plain data, for which zeroes are valid; without a new action the call only asks.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(signal, std::ptr::null(), &raw mut action);
-            action.sa_sigaction
-        }
-    }
-
-    pub(super) fn set(signal: i32, handler: libc::sighandler_t) {
-        // SAFETY: SIG_DFL or SIG_IGN.
-        unsafe { libc::signal(signal, handler) };
+/// Returns what a signal did; and sets what it does, if that is given. Not by `nix`, which cannot name all real-time signals.
+pub(super) fn exchange(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
+    // SAFETY: as above. What is set is the default, SIG_IGN, a `Handler`, or what was set before.
+    unsafe {
+        let mut old: sigaction = std::mem::zeroed();
+        let new = new.map_or(ptr::null(), ptr::from_ref);
+        Errno::result(libc::sigaction(signal.number(), new, &raw mut old)).map(|_| old)
     }
 }

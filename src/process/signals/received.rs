@@ -1,10 +1,5 @@
 //! A signal that has come, classified once.
 
-use std::collections::VecDeque;
-use std::os::fd::AsFd;
-
-use rustix::io::{Errno, read};
-
 use crate::policy::signal::Signal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,23 +26,6 @@ pub(crate) enum SignalClass {
     Inform,
 }
 
-pub(super) type Queue = VecDeque<Received>;
-
-/// Takes in the records that can be read without blocking, at most a batch of them.
-pub(super) fn take_in<const SIZE: usize, const BATCH: usize>(
-    queue: &mut Queue,
-    from: impl AsFd,
-    of_record: impl Fn(&[u8; SIZE]) -> Option<Received>,
-) {
-    let mut records = [[0; SIZE]; BATCH];
-    match read(from, records.as_flattened_mut()) {
-        Ok(count) => queue.extend(records[..count / SIZE].iter().filter_map(of_record)),
-        Err(Errno::AGAIN | Errno::INTR) => {}
-        // What cannot be received may be that the command has ended: it is looked at.
-        Err(_) => queue.push_back(Received::new(Signal::CHLD, true)),
-    }
-}
-
 impl Received {
     /// `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
     pub(crate) fn new(signal: Signal, from_kernel: bool) -> Received {
@@ -62,12 +40,6 @@ impl Received {
             by_terminal: from_kernel && is_terminals,
         }
     }
-}
-
-/// Whether a write of backoff's own has made this signal: nobody reads its messages any more, or a file may not grow
-/// (`ulimit -f`). The write has failed, too, and whoever wrote deals with that; for the command it means nothing.
-pub(super) fn is_of_own_write(signal: Signal, sender: i32) -> bool {
-    matches!(signal, Signal::PIPE | Signal::XFSZ) && sender == std::process::id() as i32
 }
 
 impl SignalClass {

@@ -1,9 +1,11 @@
 //! The attempt's process: what became of it, and signals to it. Its number is reaped only by
 //! [`Child::reap`], which consumes it, so that no signal can ever reach a recycled number.
 
+use std::os::fd::OwnedFd;
+
 use nix::errno::Errno;
 use nix::libc;
-use nix::unistd::{Pid, getpgid};
+use nix::unistd::{Pid, getpgid, read};
 
 use crate::policy::signal::Signal;
 use crate::process::sys::current::{Target, send};
@@ -19,6 +21,8 @@ pub(crate) struct Child {
     /// What stopped it, until [`Child::newly_stopped`] has told.
     stopped_by: Option<Signal>,
     continued: bool,
+    /// Holds exec's errno once an exec that failed has ended the process.
+    failure: OwnedFd,
 }
 
 /// How a process ended.
@@ -69,13 +73,14 @@ fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<Report>> {
 }
 
 impl Child {
-    pub(super) fn new(pid: libc::pid_t, leads_group: bool) -> Child {
+    pub(super) fn new(pid: libc::pid_t, leads_group: bool, failure: OwnedFd) -> Child {
         Child {
             pid,
             leads_group,
             stopped: false,
             stopped_by: None,
             continued: false,
+            failure,
         }
     }
 
@@ -99,6 +104,13 @@ impl Child {
             libc::CLD_EXITED => Ended::Exited(report.status as u8),
             _ => Signal::from_number(report.status).map_or(Ended::Exited(255), Ended::Signaled),
         })
+    }
+
+    /// Returns exec's error if the process has ended because exec failed.
+    pub(crate) fn exec_error(&self) -> Option<Errno> {
+        let mut errno = [0; size_of::<i32>()];
+        let count = uninterrupted(|| read(&self.failure, &mut errno)).ok()?;
+        (count == errno.len()).then(|| Errno::from_raw(i32::from_ne_bytes(errno)))
     }
 
     /// The signal that stopped it, if it was stopped since this was last asked.

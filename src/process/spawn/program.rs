@@ -7,15 +7,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::unistd::{AccessFlags, access};
 
 use super::child::Child;
 use super::child_stdio::ChildStdio;
-use super::imp;
-use super::in_child::{Argv, ChildSetup, SHELL};
 use super::place::Place;
+use super::start::{Argv, ChildSetup, SHELL, start};
 use crate::policy::outcome::StartFailure;
-use crate::process::signals::Signals;
+use crate::process::signals::receive::Signals;
 use crate::process::sys::environment::{self, Environment};
 use crate::report::words::quoted;
 use crate::run::text::describe;
@@ -32,15 +30,6 @@ pub(crate) struct Program {
     /// The files to try, in order.
     files: Vec<CString>,
     argv: Vec<CString>,
-}
-
-/// Why there is no child.
-#[derive(Debug)]
-pub(crate) enum SpawnError {
-    /// No process could be made.
-    Fork(Errno),
-    /// The process was made and exec refused the command.
-    Exec(StartFailure),
 }
 
 /// Where a command of this name may be, in the order in which that is tried.
@@ -77,62 +66,36 @@ impl Program {
         self.files = files(name, path.unwrap_or(DEFAULT_PATH));
     }
 
-    /// Why exec has refused the command, where only the child's status tells that it has.
-    pub(crate) fn was_refused(&self, code: u8) -> Option<StartFailure> {
-        if code != 127 || imp::tells_errno() {
-            return None;
-        }
-        self.cannot_be_executed().map(|errno| self.explain(errno))
-    }
-
-    /// What exec would say, if it is sure to refuse all of the files.
-    fn cannot_be_executed(&self) -> Option<Errno> {
-        let mut denied = false;
-        for file in &self.files {
-            match access(file.as_c_str(), AccessFlags::X_OK) {
-                Ok(()) if as_path(file).is_dir() => denied = true,
-                Ok(()) => return None,
-                Err(Errno::EACCES) => denied = true,
-                Err(Errno::ENOENT | Errno::ENOTDIR) => {}
-                Err(_) => return None,
-            }
-        }
-        Some(if denied { Errno::EACCES } else { Errno::ENOENT })
-    }
-
-    /// Starts the command once.
+    /// Starts the command once. An error says why no process could be made.
     pub(crate) fn start(
         &self,
         environment: &Environment,
         signals: &Signals,
         place: Place,
         stdio: &ChildStdio,
-    ) -> Result<Child, SpawnError> {
+    ) -> Result<Child, Errno> {
         let words = || self.argv.iter().map(CString::as_c_str);
-        let mut setup = ChildSetup {
+        let (pid, failure) = start(ChildSetup {
             files: &self.files,
             argv: Argv::new(words()),
             shell_argv: Argv::new([SHELL, SHELL].into_iter().chain(words().skip(1))),
             environment,
             mask: signals.caller_mask(),
+            handled: signals.handled(),
             ignore_children: signals.children_ignored(),
             place,
             stdio: stdio.borrow(),
-            #[cfg(not(portable))]
-            parent: std::process::id(),
-            errno: 0,
-        };
-        let pid = imp::spawn(&mut setup).map_err(SpawnError::Fork)?;
-        let child = Child::new(pid, place != Place::Shared);
-        if setup.errno == 0 {
-            return Ok(child);
-        }
-        child.reap();
-        let mut failure = self.explain(Errno::from_raw(setup.errno));
+        })?;
+        Ok(Child::new(pid, place != Place::Shared, failure))
+    }
+
+    /// Returns why exec refused the command, if this child of it ended for that reason.
+    pub(crate) fn was_refused(&self, child: &Child, environment: &Environment) -> Option<StartFailure> {
+        let mut failure = self.explain(child.exec_error()?);
         if failure.message == StartFailure::NOT_FOUND && self.is_function(environment) {
             failure.message = "it is a function of bash, and no program; try bash -c '...'".to_owned();
         }
-        Err(SpawnError::Exec(failure))
+        Some(failure)
     }
 
     /// Whether bash has exported a function of this name.
@@ -157,10 +120,6 @@ impl Program {
         };
         StartFailure { not_found, message }
     }
-}
-
-fn as_path(file: &CString) -> &Path {
-    Path::new(OsStr::from_bytes(file.to_bytes()))
 }
 
 /// Returns why a file that exists was not found: what would run it is missing.

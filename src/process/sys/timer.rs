@@ -9,8 +9,7 @@ use nix::poll::PollFd;
 /// The most one `poll(2)` waits; a longer wait polls again.
 pub(crate) const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 
-/// `poll(2)` with the finest time-out the system has. An interrupted one counts as one that has
-/// nothing to tell; the callers poll again. False if the system cannot poll (a limit of descriptors that was
+/// `poll(2)` with the finest time-out the system has. False if the system cannot poll (a limit of descriptors that was
 /// lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     #[cfg(not(portable))]
@@ -24,7 +23,9 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
         nix::poll::poll(fds, timeout)
     };
     match result {
-        Ok(_) | Err(Errno::EINTR) => true,
+        Ok(_) => true,
+        // A handler has run, and written to the pipe of signals.
+        Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
         Err(_) => {
             let _ = nix::poll::poll(&mut [], nix::poll::PollTimeout::from(10u8));
             false

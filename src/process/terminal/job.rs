@@ -7,8 +7,8 @@ use rustix::io::Errno;
 
 use super::foreground::{is_controlling, terminal};
 use crate::policy::signal::Signal;
-use crate::process::signals::Signals;
 use crate::process::signals::mask::Mask;
+use crate::process::signals::receive::Signals;
 use crate::process::sys::current::{Target, send};
 use crate::process::sys::fd::inherited;
 
