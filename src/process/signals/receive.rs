@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::errno::Errno;
 use nix::libc::{self, siginfo_t};
@@ -16,7 +17,7 @@ use super::mask::{Mask, is_pending};
 use super::received::Received;
 use crate::policy::signal::Signal;
 use crate::process::sys::current::{Target, send};
-use crate::process::sys::fd::{pipe, set_nonblocking};
+use crate::process::sys::fd::{pipe, set_nonblocking, uninterrupted};
 
 /// Signals that people send or backoff acts on. Each registration copies those before it. Without PIPE and XFSZ a failed write
 /// of backoff's own would kill it.
@@ -51,6 +52,9 @@ const FAULTS: [i32; 6] = [
 
 /// The writing end of the pipe.
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Set if a record could not be written: the pipe was full.
+static IS_LOST: AtomicBool = AtomicBool::new(false);
 
 /// The number of a signal, 1 if the kernel sent it by itself, and its sender.
 type Record = [[u8; size_of::<i32>()]; 3];
@@ -107,12 +111,13 @@ impl Signals {
         self.records.as_fd()
     }
 
-    /// Lets signals in while this polls.
-    pub(crate) fn let_in<T>(&self, poll: impl FnOnce() -> T) -> T {
+    /// Lets signals in while this polls. Returns false if `poll` does, or if polling does not show all that came.
+    pub(crate) fn let_in(&self, poll: impl FnOnce() -> bool) -> bool {
+        let is_lost = || IS_LOST.load(Ordering::Relaxed);
         let blocked = Mask::none().set();
-        let result = poll();
+        let has_polled = !is_lost() && poll();
         let _ = blocked.and_then(|blocked| blocked.set());
-        result
+        has_polled && !is_lost()
     }
 
     /// The mask that the command is to start with.
@@ -132,12 +137,15 @@ impl Signals {
 
     /// Takes in all that has come, without blocking.
     pub(crate) fn receive(&mut self) {
-        self.let_in(|| ());
+        self.let_in(|| true);
         self.take_in();
     }
 
-    /// Reads the records in the pipe.
+    /// Reads the records in the pipe. A lost one may be about the end of the command.
     fn take_in(&mut self) {
+        if IS_LOST.swap(false, Ordering::Relaxed) {
+            self.queue.push_back(Received::new(Signal::CHLD, true));
+        }
         loop {
             let mut records = [Record::default(); BATCH];
             match read(&self.records, records.as_flattened_mut().as_flattened_mut()) {
@@ -201,7 +209,8 @@ fn record(info: &siginfo_t) {
     };
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
     if let Some(records) = RECORDS.get() {
-        let _ = write(records, record.as_flattened());
+        let written = uninterrupted(|| write(records, record.as_flattened()));
+        IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);
     }
 }
 

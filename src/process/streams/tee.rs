@@ -135,5 +135,6 @@ fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd) -> Result<usize, Errno> {
 
 #[cfg(portable)]
 fn duplicate(_from: BorrowedFd<'_>, _to: &OwnedFd) -> Result<usize, Errno> {
+    let _ = CHUNK;
     Err(Errno::ENOSYS)
 }
