@@ -231,9 +231,10 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
 
 #[test]
 fn time_spent_stopped_does_not_count_against_kill_after() {
+    // Not dash: it starts programs by vfork, and cannot stop while a child that has not executed yet is stopped.
     let mut terminal = Terminal::bash();
     terminal.command(
-        "backoff -n 1 -t 200ms -k 4s -- sh -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; echo cleaned; exit\" TERM; \
+        "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; echo cleaned; exit\" TERM; \
          while :; do sleep 0.1; done'",
     );
     terminal.expect("cleaning\r\n");
