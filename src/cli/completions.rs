@@ -1,7 +1,7 @@
 //! Shell completions. A script knows the options and what may be their values; from the command on, which it finds as the
 //! parser does, it leaves all to the shell.
 
-use super::table::{OPTIONS, Opt, SECTIONS, Takes};
+use super::table::{Kind, OPTIONS, Opt, SECTIONS, Takes};
 
 /// What a shell may offer as the value of an option.
 enum Values {
@@ -30,19 +30,15 @@ fn sections() -> String {
 
 impl Opt {
     fn values(&self, presets: &[&'static str]) -> Values {
-        let name = match self.takes {
-            _ if self.long == "policy" => return Values::Policies,
-            Takes::Word(_, words) => return Values::Words(words.to_vec()),
-            Takes::Value(name) | Takes::Values(name) | Takes::Optional(name) => name,
-            Takes::Nothing | Takes::Count => return Values::Nothing,
-        };
-        match name {
-            "PRESET,..." => Values::List([&["auto"], presets].concat()),
-            "SIGNAL" => Values::Words(SIGNALS.to_vec()),
-            "CODES" => Values::List([&["timeout"], &SIGNALS[..]].concat()),
+        match (self.kind, self.takes) {
+            (Kind::Policy, _) => Values::Policies,
+            (_, Takes::Word(_, words)) => Values::Words(words.to_vec()),
+            (Kind::Presets, _) => Values::List([&["auto"], presets].concat()),
+            (Kind::Signal, _) => Values::Words(SIGNALS.to_vec()),
+            (Kind::Codes | Kind::SuccessCodes, _) => Values::List([&["timeout"], &SIGNALS[..]].concat()),
             // A command for the shell often begins with one.
-            "PATH" | "PATH|none" | "URL" | "SHELL" => Values::Files,
-            "skip" => Values::Words(vec!["skip"]),
+            (Kind::Path | Kind::Config | Kind::Store | Kind::Predicate | Kind::Shell, _) => Values::Files,
+            (Kind::CoolOff, _) => Values::Words(vec!["skip"]),
             _ => Values::Nothing,
         }
     }
