@@ -120,7 +120,7 @@ fn a_link_that_leads_nowhere_is_found() {
     }
     for text in [
         "`[a](no-such-file.md)`",
-        "```sh\n[a](no-such-file.md)\n```\n[b](docs/DESIGN.md#the-map)",
+        "```sh\n[a](no-such-file.md)\n```\n[b](docs/DESIGN.md#map)",
         "[a](docs), see https://example.com/a-b_c/, and so on",
         "[`a`](#install)",
     ] {

@@ -15,6 +15,7 @@ mod common;
 mod alarm;
 mod before_retry;
 mod budget;
+mod cases;
 mod config;
 mod countdown;
 mod cron;
