@@ -32,7 +32,6 @@ use process::host::System;
 use process::sys::{environment, random, stdio};
 use process::terminal::size::columns;
 use report::reporter::Reporter;
-use report::summary::Ending;
 use run::host::{Host, RunError};
 use run::output::{Format, When};
 use run::plan::{Identity, Plan};
@@ -115,21 +114,17 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         Ok(()) => run::engine::run(plan, &identity, host, &mut rng, &mut reporter),
         Err(error) => Err(error),
     };
-    let ending = match &result {
-        Ok(_) => Ending::Decided,
-        Err(RunError::Interrupted(_)) => Ending::Interrupted,
-        Err(RunError::Fault(_)) => Ending::Failed,
-    };
-    let exit = result.unwrap_or_else(|error| match error {
-        RunError::Interrupted(signal) => Exit::Signal(signal),
-        RunError::Fault(line) => {
+    let exit = match &result {
+        Ok(exit) => *exit,
+        Err(RunError::Interrupted(signal)) => Exit::Signal(*signal),
+        Err(RunError::Fault(line)) => {
             // A signal in place of its reader changes nothing about the status.
-            let _ = host.complain(&line);
+            let _ = host.complain(line);
             exit::FAULT
         }
-    });
+    };
     if let (Some(path), Some(report)) = (&plan.output.report, reporter.report()) {
-        let text = report.end(ending, exit.shell_status(), host.time_of_day(), host.elapsed());
+        let text = report.end(&result, exit, host.time_of_day(), host.elapsed());
         if let Err(why) = host.write_report(path, &text) {
             let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
         }

@@ -1,135 +1,175 @@
 //! Lines for programs: one JSON object each. The form is in `docs/log.schema.json`.
 
-use std::ffi::OsString;
-use std::time::Duration;
+use serde::Serialize;
 
-use super::json::Object;
+use super::json::{self, seconds};
 use super::text::Text;
-use super::words;
+use super::words::{self, timestamp};
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::{self, Outcome};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Identity, Plan};
 
 #[derive(Debug)]
 pub(crate) struct JsonLog<'a> {
-    identity: &'a Identity,
-    command: &'a [OsString],
-    label: Option<&'a str>,
-    until: Until,
-    /// -1 for quiet, 1 and more for verbose.
-    verbosity: i16,
-    /// Lines that will be printed only if not all goes well.
+    plan: &'a Plan,
+    run_id: &'a str,
+    /// Lines that are printed only if an attempt fails or a warning comes.
     held: String,
-    /// No attempt has failed so far, and nothing was to be warned of.
+    /// No attempt has failed so far, and no warning has come.
     is_uneventful: bool,
 }
 
+#[derive(Serialize)]
+struct Line<'a> {
+    ts: String,
+    run_id: &'a str,
+    command: String,
+    label: Option<&'a str>,
+    event: &'static str,
+    attempt: u64,
+    #[serde(flatten)]
+    facts: Option<AttemptFacts>,
+    #[serde(flatten)]
+    detail: Option<Detail>,
+    #[serde(flatten)]
+    end: Option<End>,
+}
+
+/// A field that only this event has.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Detail {
+    DelayS(f64),
+    Reason(&'static str),
+    LeftS(f64),
+    Signal(i32),
+    Message(String),
+}
+
+/// The end of a run.
+#[derive(Serialize)]
+struct End {
+    attempts: u64,
+    elapsed_s: f64,
+}
+
+/// How an attempt ended and what that means: part of a line of the log and of an entry of the report.
+#[derive(Debug, Serialize)]
+pub(super) struct AttemptFacts {
+    duration_s: f64,
+    exit: Option<u8>,
+    signal: Option<i32>,
+    timed_out: bool,
+    verdict: Option<&'static str>,
+    reason: Option<String>,
+}
+
 impl<'a> JsonLog<'a> {
-    pub(super) fn new(identity: &'a Identity, plan: &'a Plan) -> JsonLog<'a> {
+    pub(super) fn new(plan: &'a Plan, identity: &'a Identity) -> JsonLog<'a> {
         JsonLog {
-            identity,
-            command: &plan.command,
-            label: plan.output.label.as_deref(),
-            until: plan.limits.until,
-            verbosity: plan.output.verbosity,
+            plan,
+            run_id: &identity.run_id,
             held: String::new(),
             is_uneventful: true,
         }
     }
 
-    /// The lines about an event. A run that succeeds at once says nothing, unless asked to; the log of any
+    /// Returns the lines about an event. A run that succeeds at once has none, unless it is verbose; the log of any
     /// other is complete.
     pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
-        let lines = self.object(moment, event)?.end() + "\n";
-        if self.verbosity < 0 {
-            return is_an_error(event).then_some(lines);
+        let (event_name, detail) = self.record(event)?;
+        let line = json::line(&Line {
+            ts: timestamp(moment.time_of_day),
+            run_id: self.run_id,
+            command: words::command_name(self.plan),
+            label: self.plan.output.label.as_deref(),
+            event: event_name,
+            attempt: moment.attempt,
+            facts: match event {
+                Event::Ended { outcome, verdict } => Some(facts(outcome, *verdict)),
+                _ => None,
+            },
+            detail,
+            end: is_the_end(event).then(|| End {
+                attempts: moment.total,
+                elapsed_s: seconds(moment.elapsed),
+            }),
+        });
+        let verbosity = self.plan.output.verbosity;
+        if verbosity < 0 {
+            return is_an_error(event).then_some(line);
         }
         self.is_uneventful &= matches!(
             event,
             Event::Started | Event::Succeeded { flaky: false, .. } | Event::Skipped { .. }
         );
-        if self.is_uneventful && self.verbosity == 0 {
-            self.held.push_str(&lines);
+        if self.is_uneventful && verbosity == 0 {
+            self.held.push_str(&line);
             return None;
         }
-        Some(std::mem::take(&mut self.held) + &lines)
+        Some(std::mem::take(&mut self.held) + &line)
     }
 
-    fn object(&self, moment: &Moment, event: &Event<'_>) -> Option<Object> {
-        let begin = |name: &str| {
-            Object::new()
-                .string("ts", &timestamp(moment.time_of_day))
-                .string("run_id", &self.identity.run_id)
-                .string("command", &self.command.first().map(words::name).unwrap_or_default())
-                .optional_string("label", self.label)
-                .string("event", name)
-                .raw("attempt", moment.attempt)
-        };
-        let end = |object: Object| {
-            object
-                .raw("attempts", moment.total)
-                .seconds("elapsed_s", moment.elapsed)
-        };
-        let warning = |text: &str| begin("warning").string("message", text);
+    /// Returns the name of an event and its own field, or None if the log leaves the event out.
+    fn record(&self, event: &Event<'_>) -> Option<(&'static str, Option<Detail>)> {
+        let warning = |message| ("warning", Some(Detail::Message(message)));
         Some(match event {
-            Event::Started => begin("attempt_started"),
+            Event::Started => ("attempt_started", None),
             Event::Ended {
-                outcome,
-                verdict: Some(verdict),
-            } if **verdict != Verdict::Success => facts(begin("attempt_failed"), outcome, Some(verdict)),
-            Event::Ended {
-                outcome,
-                verdict: Some(verdict),
-            } if self.until != Until::Success => {
-                let word = begin("attempt_succeeded");
-                facts(word, outcome, Some(verdict))
-            }
-            Event::Settings(_)
-            | Event::Remark(_)
-            | Event::ReadAhead
-            | Event::WaitEnded
-            | Event::Ended { .. }
-            | Event::Confirming { .. } => return None,
-            Event::Retrying { delay, .. } => begin("retrying").seconds("delay_s", *delay),
-            Event::FailureCame { .. } => end(begin("failure_came")),
-            Event::Succeeded { .. } => end(begin("succeeded")),
-            Event::GaveUp { why, .. } | Event::NoTime { why, .. } => {
-                end(begin("gave_up").string("reason", reason(*why)))
-            }
-            Event::Skipped { left } => end(begin("skipped").seconds("left_s", *left)),
-            Event::Interrupted { signal, .. } => end(begin("interrupted").raw("signal", signal.number())),
-            Event::Warning(text) => warning(text),
-            Event::Failed(why) => warning(&format!("backoff itself failed: {why}")),
-            Event::CoolingOff(wait) => warning(&format!("cooling off for {}", words::span(*wait))),
-            Event::Nested(nesting) => warning(&Text::nested(nesting, None)),
+                verdict: Some(verdict), ..
+            } => match verdict {
+                Verdict::Success if self.plan.limits.until == Until::Success => return None,
+                Verdict::Success => ("attempt_succeeded", None),
+                _ => ("attempt_failed", None),
+            },
+            Event::Retrying { delay, .. } => ("retrying", Some(Detail::DelayS(seconds(*delay)))),
+            Event::FailureCame { .. } => ("failure_came", None),
+            Event::Succeeded { .. } => ("succeeded", None),
+            Event::GaveUp { why, .. } | Event::NoTime { why, .. } => ("gave_up", Some(Detail::Reason(reason(*why)))),
+            Event::Skipped { left } => ("skipped", Some(Detail::LeftS(seconds(*left)))),
+            Event::Interrupted { signal, .. } => ("interrupted", Some(Detail::Signal(signal.number()))),
+            Event::Warning(text) => warning(text.clone()),
+            Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
+            Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::span(*wait))),
+            Event::Nested(nesting) => warning(Text::nested(nesting, None)),
+            _ => return None,
         })
     }
+}
+
+fn is_the_end(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::FailureCame { .. }
+            | Event::Succeeded { .. }
+            | Event::GaveUp { .. }
+            | Event::NoTime { .. }
+            | Event::Skipped { .. }
+            | Event::Interrupted { .. }
+    )
 }
 
 /// Returns true if the line is printed with `--quiet`: backoff's own errors, and why the command cannot be started.
 fn is_an_error(event: &Event<'_>) -> bool {
     match event {
         Event::Warning(_) | Event::Failed(_) => true,
-        Event::Ended { outcome, .. } | Event::GaveUp { outcome, .. } => matches!(outcome.end, End::NotStarted(_)),
+        Event::Ended { outcome, .. } | Event::GaveUp { outcome, .. } => {
+            matches!(outcome.end, outcome::End::NotStarted(_))
+        }
         _ => false,
     }
 }
 
-/// How an attempt ended and what that means: what a line of the log and an entry of the report share.
-pub(super) fn facts(object: Object, outcome: &Outcome, verdict: Option<&Verdict>) -> Object {
+pub(super) fn facts(outcome: &Outcome, verdict: Option<&Verdict>) -> AttemptFacts {
+    use outcome::End;
     let (exit, signal) = match &outcome.end {
         End::Exited(code) => (Some(*code), None),
         End::Signaled(signal) => (None, Some(signal.number())),
         End::NotStarted(failure) => (Some(failure.code()), None),
         End::TimedOut(_) => (None, None),
     };
-    let word = verdict.map(|verdict| match verdict {
-        Verdict::Success => "success",
-        Verdict::Transient(_) => "transient",
-        Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
-    });
     let reason = verdict.filter(|verdict| **verdict != Verdict::Success).map(|verdict| {
         let failure = words::failure(outcome, verdict, str::to_owned);
         match verdict.reason().and_then(|reason| reason.why.failed_program()) {
@@ -137,34 +177,31 @@ pub(super) fn facts(object: Object, outcome: &Outcome, verdict: Option<&Verdict>
             None => failure,
         }
     });
-    object
-        .seconds("duration_s", outcome.ran)
-        .optional("exit", exit)
-        .optional("signal", signal)
-        .raw("timed_out", matches!(outcome.end, End::TimedOut(_)))
-        .optional_string("verdict", word)
-        .optional_string("reason", reason.as_deref())
+    AttemptFacts {
+        duration_s: seconds(outcome.ran),
+        exit,
+        signal,
+        timed_out: matches!(outcome.end, End::TimedOut(_)),
+        verdict: verdict.map(|verdict| match verdict {
+            Verdict::Success => "success",
+            Verdict::Transient(_) => "transient",
+            Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
+        }),
+        reason,
+    }
 }
 
-/// Why a run gave up, in one word.
+/// Returns the reason for giving up in one word.
 pub(super) fn reason(why: GiveUp) -> &'static str {
     match why {
         GiveUp::Permanent => "permanent",
         GiveUp::Attempts => "attempts",
         GiveUp::Deadline => "deadline",
         GiveUp::StopAfter => "stop_after",
-        // The delay that the output asked for is one, too.
         GiveUp::Delay | GiveUp::RetryAfterTooLong => "delay",
         GiveUp::Budget(_) => "budget",
         GiveUp::NotIdempotent => "not_idempotent",
         GiveUp::Nested => "nested",
         GiveUp::Stdin => "stdin",
     }
-}
-
-/// A time since the UNIX epoch in UTC (RFC 3339), down to the millisecond.
-pub(super) fn timestamp(time: Duration) -> String {
-    // Later than what humantime writes (the year 9999) is no time that a clock shows.
-    let time = time.min(Duration::from_secs(253_402_300_799));
-    humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
 }

@@ -2,11 +2,11 @@
 //! It changes nothing about the run.
 
 mod github;
-pub mod json;
+mod json;
 mod log;
 pub(crate) mod plan_plot;
 pub(crate) mod plan_table;
+pub(crate) mod report_file;
 pub(crate) mod reporter;
-pub(crate) mod summary;
 mod text;
 pub(crate) mod words;

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use super::json::Object;
-use super::words::{decimal, span};
+use serde::Serialize;
+
+use super::json;
+use super::words::span;
 use crate::policy::forecast::{End, Part, Row, forecast};
 use crate::policy::outcome::exact;
 use crate::policy::session::GiveUp;
@@ -33,41 +35,51 @@ pub(super) fn before_the_first(plan: &Plan) -> Option<String> {
     (!most.is_zero()).then(|| format!("before the first attempt: {wait}{counts}\n"))
 }
 
-/// `--plan --log-format json`: the same as one object, in seconds, exact to the nanosecond.
+/// The waits as `--plan --log-format json` prints them.
+#[derive(Serialize)]
+struct Waits {
+    retries: Vec<Retry>,
+    /// Retries that are left out at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Retry {
+    retry: u64,
+    min_s: f64,
+    mean_s: f64,
+    max_s: f64,
+    total_s: f64,
+    total_p5_s: f64,
+    total_p95_s: f64,
+}
+
+/// `--plan --log-format json`: the table as one object, in seconds.
 pub(crate) fn waits_as_json(plan: &Plan) -> String {
-    let (mut rows, mut more) = (Vec::new(), None);
+    let (mut retries, mut more) = (Vec::new(), None);
     for part in parts(plan) {
         match part {
-            Part::Row(row) => rows.push(as_object(&row)),
-            Part::End(End::More(retries)) => more = Some(retries),
+            Part::Row(row) => retries.push(Retry {
+                retry: row.retry,
+                min_s: row.least.as_secs_f64(),
+                mean_s: row.mean.as_secs_f64(),
+                max_s: row.most.as_secs_f64(),
+                total_s: row.total.as_secs_f64(),
+                total_p5_s: row.totals[0].as_secs_f64(),
+                total_p95_s: row.totals[1].as_secs_f64(),
+            }),
+            Part::End(End::More(left_out)) => more = Some(left_out),
             Part::End(_) => {}
         }
     }
-    let object = Object::new().raw("retries", format_args!("[{}]", rows.join(",")));
-    let object = match more {
-        Some(more) => object.raw("more", more),
-        None => object,
-    };
-    object.end() + "\n"
+    json::line(&Waits { retries, more })
 }
 
 pub(super) fn parts(plan: &Plan) -> impl Iterator<Item = Part> + '_ {
     // What the splay comes to in the mean.
     let before = plan.initial_delay.saturating_add(plan.splay / 2);
     forecast(&plan.delays, &plan.limits, before)
-}
-
-fn as_object(row: &Row) -> String {
-    let [p5, p95] = row.totals;
-    Object::new()
-        .raw("retry", row.retry)
-        .raw("min_s", decimal(row.least))
-        .raw("mean_s", decimal(row.mean))
-        .raw("max_s", decimal(row.most))
-        .raw("total_s", decimal(row.total))
-        .raw("total_p5_s", decimal(p5))
-        .raw("total_p95_s", decimal(p95))
-        .end()
 }
 
 fn line(row: &Row) -> String {

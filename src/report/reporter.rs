@@ -11,11 +11,12 @@ use crate::run::plan::Identity;
 use crate::run::plan::Plan;
 use crate::run::text::without_commands;
 
+use super::github;
 use super::github::Groups;
-use super::log::{JsonLog, timestamp};
-use super::summary::Report;
+use super::log::JsonLog;
+use super::report_file::Report;
 use super::text::Text;
-use super::{github, words};
+use super::words::timestamp;
 
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
@@ -28,7 +29,7 @@ pub(crate) struct Reporter<'a> {
     colour: Colour,
     /// Whether a CI runner acts on what it reads on standard error; None where the lines go to a file.
     is_read_by_runner: Option<fn() -> bool>,
-    report: Option<Report>,
+    report: Option<Report<'a>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +94,7 @@ impl<'a> Reporter<'a> {
                 not_idempotent: plan.not_idempotent.as_deref(),
                 has_log_file: output.log_file.is_some(),
             },
-            log: JsonLog::new(identity, plan),
+            log: JsonLog::new(plan, identity),
             format: output.format,
             groups: Groups::default(),
             short_id: output.log_file.as_ref().and_then(|_| identity.run_id.get(..8)),
@@ -103,10 +104,7 @@ impl<'a> Reporter<'a> {
                 (When::Auto, Some(_)) | (When::Never, _) => Colour::Known(false),
             },
             is_read_by_runner: (!has_own_file).then_some(is_read_by_runner),
-            report: output.report.as_ref().map(|_| {
-                let name = plan.command.first().map(words::name).unwrap_or_default();
-                Report::new(&identity.run_id, &name, output.label.as_deref())
-            }),
+            report: output.report.as_ref().map(|_| Report::new(plan, identity)),
         }
     }
 
@@ -115,7 +113,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// None without `--report`.
-    pub(crate) fn report(self) -> Option<Report> {
+    pub(crate) fn report(self) -> Option<Report<'a>> {
         self.report
     }
 

@@ -8,6 +8,7 @@ use os_display::Quotable;
 
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome};
+use crate::run::plan::Plan;
 use crate::run::text::printable;
 
 /// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0; --fail-match)`. `shown` makes what the command
@@ -24,6 +25,11 @@ pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> S
         (None, None) if outcome.end == End::Exited(127) => format!("{outcome} (\"command not found\", in a shell)"),
         (None, None) => outcome.to_string(),
     }
+}
+
+/// Returns the command's own name, without its arguments.
+pub(super) fn command_name(plan: &Plan) -> String {
+    plan.command.first().map(name).unwrap_or_default()
 }
 
 /// The command's own name as text: bytes that are not UTF-8 as `\xff`.
@@ -65,10 +71,11 @@ pub(crate) fn span(length: Duration) -> String {
     }
 }
 
-/// Seconds in decimal, exact to the nanosecond, without idle zeros: `1.25`, `3`.
-pub(crate) fn decimal(length: Duration) -> String {
-    let exact = format!("{}.{:09}", length.as_secs(), length.subsec_nanos());
-    exact.trim_end_matches('0').trim_end_matches('.').to_owned()
+/// Returns a time since the UNIX epoch in UTC (RFC 3339), down to the millisecond.
+pub(super) fn timestamp(time: Duration) -> String {
+    // Later than what humantime writes (the year 9999) is no time that a clock shows.
+    let time = time.min(Duration::from_secs(253_402_300_799));
+    humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
 }
 
 /// Whole seconds: `7s`, `12m05s`, `3h20m`.
