@@ -66,7 +66,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Action::ListPolicies => listed(config::listing::policies(config)),
         Action::Generate(document) => print([cli::generate::document(
             document,
-            &config::presets::names().collect::<Vec<_>>(),
+            &config::presets::all().map(|preset| preset.name).collect::<Vec<_>>(),
         )]),
     }
 }

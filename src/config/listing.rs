@@ -19,12 +19,7 @@ const COLUMN: usize = 18;
 pub(crate) fn presets() -> impl Iterator<Item = String> {
     let rest = "--list-presets NAME shows the rules of one.".to_owned();
     let lines = presets::all().map(|preset| {
-        let programs: Vec<&str> = preset
-            .programs
-            .iter()
-            .copied()
-            .filter(|program| *program != preset.name)
-            .collect();
+        let programs: Vec<&str> = preset.programs().filter(|program| *program != preset.name).collect();
         let also = if programs.is_empty() {
             String::new()
         } else {
@@ -50,12 +45,12 @@ pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageErro
 
 fn rules(preset: &Preset) -> String {
     let mut text = wrap(&format!("{}: {}", preset.name, preset.about), 0, 4, WIDTH);
-    if !preset.programs.is_empty() {
-        let programs = preset.programs.join(", ");
+    let programs = preset.programs().collect::<Vec<_>>().join(", ");
+    if !programs.is_empty() {
         text.push_str(&wrap(&format!("--for auto picks it for {programs}"), 0, 4, WIDTH));
     }
     let mut verdicts: Vec<RowVerdict> = Vec::new();
-    for row in &preset.rows {
+    for row in &preset.rows() {
         if !verdicts.contains(&row.verdict) {
             verdicts.push(row.verdict);
         }

@@ -28,7 +28,7 @@ fn of_presets(settings: &Settings, program: Option<&str>) -> Vec<Effective> {
     presets::chosen(names, program)
         .into_iter()
         .flat_map(|(_, preset)| {
-            preset.rows.into_iter().map(move |row| Effective {
+            preset.rows().into_iter().map(move |row| Effective {
                 name: format!("for {}", preset.name),
                 value: format!("{} {row}", row.verdict.words().0),
                 from: row.source.to_owned(),

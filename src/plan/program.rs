@@ -18,7 +18,7 @@ pub(super) fn wrapped_program(command: &[OsString]) -> Vec<&str> {
         *first = name(first);
         let name = *first;
         let inner = inner_command(name, &words[1..]).filter(|inner| !inner.is_empty());
-        if presets::is_known(name) {
+        if is_known(name) {
             last_known = Some(words.clone());
         }
         match inner {
@@ -49,8 +49,12 @@ fn name(word: &str) -> &str {
     let plain = name
         .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
         .trim_end_matches('-');
-    let is_versioned = plain != name && !presets::is_known(name) && presets::is_known(plain);
+    let is_versioned = plain != name && !is_known(name) && is_known(plain);
     if is_versioned { plain } else { name }
+}
+
+fn is_known(program: &str) -> bool {
+    presets::for_program(program).is_some()
 }
 
 #[cfg(test)]

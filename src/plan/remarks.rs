@@ -120,7 +120,7 @@ impl Unknown<'_> {
 
 /// Of `--for auto` that adds no rules.
 fn without_preset(names: &[PresetName], program: &str) -> Option<String> {
-    let is_empty = names.contains(&PresetName::Auto) && !presets::is_known(program);
+    let is_empty = names.contains(&PresetName::Auto) && presets::for_program(program).is_none();
     is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows those there are"))
 }
 

@@ -104,9 +104,7 @@ fn add_presets(
     let names: &[PresetName] = settings.presets.as_ref().map_or(&[], |said| &said.value);
     for (name, preset) in presets::chosen(names, words.first().copied()) {
         let rule_name: Rc<str> = format!("--for {}", preset.name).into();
-        rules.reserve(preset.rows.len());
-        patterns.0.reserve(preset.rows.len());
-        for row in &preset.rows {
+        for row in preset.rows() {
             let pattern = row.text.map(|text| patterns.add(Pattern::known(text)));
             rules.push(Rule {
                 stops: match row.verdict {

@@ -1,50 +1,47 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::samples::{INNOCENT, PERMANENT, REFUSED, Sample, TRANSIENT};
-use crate::config::presets::{self, Preset, Row, RowVerdict};
+use super::{Preset, Row, RowVerdict, TABLE, columns, find, list, own_rows};
+use crate::config::presets;
 use crate::search::pattern::Pattern;
 use crate::search::scanner::{MOST_PLACES, Patterns, Scanner};
 
-fn find(name: &str) -> Option<Preset> {
-    presets::index(name).map(|index| presets::parsed(&presets::FILES[index]))
+/// Tool, exit code, what it printed.
+type Sample = (&'static str, u8, &'static str);
+
+fn samples(kind: &str) -> Vec<Sample> {
+    let lines = include_str!("../samples.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'));
+    let fields = lines.map(|line| line.split('\t').collect::<Vec<_>>());
+    let of_kind = fields.filter(|fields| fields[0] == kind);
+    let samples: Vec<Sample> = of_kind
+        .map(|fields| (fields[1], fields[2].parse().unwrap_or(0), text(fields[3])))
+        .collect();
+    assert!(samples.len() > 30, "{kind}");
+    samples
 }
 
-fn dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/presets")
-}
-
-/// Name and text of each data file.
-fn files() -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(dir()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "preset") {
-            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            files.insert(name, fs::read_to_string(path).unwrap());
-        }
+fn text(field: &str) -> &'static str {
+    let mut text = String::new();
+    let mut chars = field.chars();
+    while let Some(c) = chars.next() {
+        text.push(match c {
+            '\\' => match chars.next().unwrap() {
+                'n' => '\n',
+                't' => '\t',
+                c => c,
+            },
+            c => c,
+        });
     }
-    files
+    if text == "-" { "" } else { text.leak() }
 }
 
-fn values_of<'a>(text: &'a str, key: &str) -> Vec<&'a str> {
-    text.lines()
-        .filter_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
-        .collect()
-}
-
-fn is_row(line: &str) -> bool {
-    ["retry\t", "refused\t", "stop\t", "behind\t"]
-        .iter()
-        .any(|verdict| line.starts_with(verdict))
-}
-
-fn rows_in(text: &str) -> usize {
-    text.lines().filter(|line| is_row(line)).count()
+fn innocent() -> Vec<&'static str> {
+    samples("innocent").into_iter().map(|(.., line)| line).collect()
 }
 
 fn known(row: &Row) -> Option<Pattern> {
@@ -52,7 +49,7 @@ fn known(row: &Row) -> Option<Pattern> {
 }
 
 fn all_known() -> Vec<Pattern> {
-    let rows: Vec<Row> = presets::all().flat_map(|preset| preset.rows).collect();
+    let rows: Vec<Row> = presets::all().flat_map(|preset| preset.rows()).collect();
     rows.iter().filter_map(known).collect()
 }
 
@@ -64,61 +61,47 @@ fn regex(text: &'static str) -> Regex {
     compiled.entry(text).or_insert_with(compile).clone()
 }
 
-// --- the files ---
-
-#[test]
-fn every_file_is_a_preset() {
-    let on_disk: Vec<String> = files().into_keys().collect();
-    let embedded: Vec<&str> = presets::all().map(|preset| preset.name).collect();
-    assert_eq!(embedded, on_disk);
-    for preset in presets::all() {
-        assert_eq!(find(preset.name), Some(preset));
-    }
-}
+// --- the table ---
 
 #[test]
 fn no_line_is_skipped() {
-    let files = files();
-    for (name, text) in &files {
-        for line in text.lines() {
-            let header = ["about: ", "include: "].iter().any(|key| line.starts_with(key));
-            assert!(header || is_row(line) || line.starts_with("# "), "{name}: {line:?}");
-            assert_eq!(line, line.trim_end(), "{name}: space at the end");
+    let names: Vec<&str> = presets::all().map(|preset| preset.name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    let lines = TABLE.lines().filter(|line| !line.starts_with("# ") && *line != "#");
+    let (mut heads, mut rows) = (0, 0);
+    for line in lines {
+        let [name, kind, ..] = columns(line).unwrap_or_else(|| panic!("five columns: {line:?}"));
+        assert_eq!(line, line.trim_end());
+        assert!(names.contains(&name), "{name} is no preset");
+        if kind == "preset" {
+            heads += 1;
+        } else {
+            rows += 1;
         }
-        assert_eq!(values_of(text, "about").len(), 1, "{name}: one line about it");
-        // Includes are one deep, so this sum is right.
-        let included: usize = values_of(text, "include")
-            .iter()
-            .map(|name| rows_in(&files[*name]))
-            .sum();
-        let preset = find(name).unwrap();
-        assert_eq!(
-            preset.rows.len(),
-            rows_in(text) + included,
-            "{name}: a row cannot be read"
-        );
-        assert_eq!(preset.about, values_of(text, "about")[0]);
     }
+    assert_eq!(names.len(), heads);
+    assert_eq!(
+        names.iter().map(|name| own_rows(name).count()).sum::<usize>(),
+        rows,
+        "a row cannot be read"
+    );
 }
 
 #[test]
 fn includes_are_there_and_one_deep() {
-    let files = files();
-    for (name, text) in &files {
-        for included in values_of(text, "include") {
-            let inner = files
-                .get(included)
-                .unwrap_or_else(|| panic!("{name} includes {included}"));
-            assert!(values_of(inner, "include").is_empty(), "{name} includes {included}");
-            assert_ne!(included, name);
+    for preset in presets::all() {
+        for included in list(preset.included) {
+            let inner = find(included).unwrap();
+            assert!(inner.name == included && inner.included == "-", "{included}");
+            assert_ne!(included, preset.name);
         }
     }
 }
 
 #[test]
 fn the_own_rows_come_first() {
-    let rows = find("terraform").unwrap().rows;
-    let network = find("network").unwrap().rows;
+    let rows = find("terraform").unwrap().rows();
+    let network = find("network").unwrap().rows();
     assert!(rows.ends_with(&network));
     assert!(rows.len() > network.len());
 }
@@ -132,17 +115,14 @@ fn a_run_may_look_for_all_of_them() {
 /// Whatever short cuts a search takes.
 #[test]
 fn a_run_finds_in_its_output_what_the_expressions_match() {
-    let samples: Vec<&str> = [TRANSIENT, REFUSED, PERMANENT]
-        .concat()
-        .iter()
-        .map(|(.., text)| *text)
-        .collect();
+    let kinds = ["transient", "refused", "permanent", "innocent"];
+    let samples: Vec<Sample> = kinds.into_iter().flat_map(samples).collect();
     for preset in presets::all() {
         // Each has its memory from one search to the next.
-        let regexes: Vec<Regex> = preset.rows.iter().filter_map(|row| row.text).map(regex).collect();
-        let patterns = preset.rows.iter().filter_map(known).collect();
+        let regexes: Vec<Regex> = preset.rows().iter().filter_map(|row| row.text).map(regex).collect();
+        let patterns = preset.rows().iter().filter_map(known).collect();
         let patterns = Arc::new(Patterns::new(patterns, Vec::new()));
-        for output in samples.iter().chain(INNOCENT) {
+        for (.., output) in &samples {
             let mut found = vec![false; regexes.len()];
             let mut scanner = Scanner::new(Arc::clone(&patterns));
             scanner.push(output.as_bytes(), &mut |index, _| found[index] = true);
@@ -161,19 +141,14 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
 fn every_row_says_what_it_goes_by_and_compiles() {
     for preset in presets::all() {
         assert!(
-            !preset.about.is_empty() && !preset.about.contains('\t'),
-            "{}",
-            preset.name
-        );
-        assert!(
             preset
-                .rows
+                .rows()
                 .iter()
                 .any(|row| matches!(row.verdict, RowVerdict::Retry | RowVerdict::Refused)),
             "{}",
             preset.name
         );
-        for row in &preset.rows {
+        for row in &preset.rows() {
             assert!(row.source.len() >= 4, "{}: {row:?}", preset.name);
             assert!(row.codes.is_some() || row.text.is_some(), "{}: {row:?}", preset.name);
             let Some(text) = row.text else { continue };
@@ -191,7 +166,7 @@ fn every_row_says_what_it_goes_by_and_compiles() {
         // Exit code 0 is a success; a row that asks for it would never be looked at.
         assert!(
             !preset
-                .rows
+                .rows()
                 .iter()
                 .any(|row| row.codes.is_some_and(|codes| codes.contains(0)))
         );
@@ -202,13 +177,15 @@ fn every_row_says_what_it_goes_by_and_compiles() {
 fn a_program_has_one_preset() {
     let mut seen = BTreeSet::new();
     for preset in presets::all() {
-        for program in preset.programs {
-            assert!(seen.insert(*program), "{program} is in two presets");
+        for program in preset.programs() {
+            assert!(seen.insert(program), "{program} is in two presets");
             assert_eq!(presets::for_program(program).map(|found| found.name), Some(preset.name));
             assert_eq!(find(program).map(|found| found.name), Some(preset.name));
         }
         assert!(
-            preset.name == "network" || preset.name == "sysexits" || preset.programs.contains(&preset.name),
+            preset.name == "network"
+                || preset.name == "sysexits"
+                || preset.programs().any(|program| program == preset.name),
             "{}",
             preset.name
         );
@@ -255,7 +232,7 @@ fn is_refused(preset: &Preset, code: u8, output: &str) -> bool {
 
 fn any(preset: &Preset, verdict: RowVerdict, code: u8, output: &str) -> bool {
     preset
-        .rows
+        .rows()
         .iter()
         .any(|row| row.verdict == verdict && says(row, code, output))
 }
@@ -276,45 +253,49 @@ fn every_preset_has_a_sample_of_each_kind() {
             .iter()
             .any(|(tool, ..)| find(tool).is_some_and(|found| found.name == name))
     };
+    let [transient, refused, permanent] = ["transient", "refused", "permanent"].map(samples);
     for Preset { name, .. } in presets::all() {
         assert!(
-            of(TRANSIENT, name) || of(REFUSED, name),
+            of(&transient, name) || of(&refused, name),
             "no transient sample for {name}"
         );
-        assert!(of(PERMANENT, name), "no permanent sample for {name}");
+        assert!(of(&permanent, name), "no permanent sample for {name}");
     }
 }
 
 #[test]
 fn real_transient_messages() {
-    judge(TRANSIENT, true);
-    judge(REFUSED, true);
+    judge(&samples("transient"), true);
+    judge(&samples("refused"), true);
 }
 
 #[test]
 fn what_came_before_any_work_is_told_from_what_came_midway() {
-    let refused = |(tool, code, output): &&Sample| is_refused(&find(tool).unwrap(), *code, output);
-    let early: Vec<_> = TRANSIENT.iter().filter(refused).collect();
+    let refused = |(tool, code, output): &Sample| is_refused(&find(tool).unwrap(), *code, output);
+    let early: Vec<_> = samples("transient").into_iter().filter(refused).collect();
     assert!(early.is_empty(), "taken for refused: {early:#?}");
-    let midway: Vec<_> = REFUSED.iter().filter(|sample| !refused(sample)).collect();
+    let midway: Vec<_> = samples("refused")
+        .into_iter()
+        .filter(|sample| !refused(sample))
+        .collect();
     assert!(midway.is_empty(), "not taken for refused: {midway:#?}");
 }
 
 #[test]
 fn real_permanent_messages() {
-    judge(PERMANENT, false);
+    judge(&samples("permanent"), false);
 }
 
 #[test]
 fn what_a_log_says_in_passing_is_not_transient() {
     for preset in presets::all() {
-        let output = INNOCENT.join("\n");
+        let output = innocent().join("\n");
         for code in [1, 2, 3, 8, 22, 100, 101, 125, 128, 255] {
             let by_code = is_transient(&preset, code, "");
             assert_eq!(is_transient(&preset, code, &output), by_code, "{} {code}", preset.name);
         }
-        for line in INNOCENT {
-            for row in &preset.rows {
+        for line in innocent() {
+            for row in &preset.rows() {
                 assert!(
                     !row.text.is_some_and(|text| regex(text).is_match(line.as_bytes())),
                     "{}: {line:?} matches {:?}",

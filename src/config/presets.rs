@@ -1,0 +1,217 @@
+//! What is known of tools' failures: which exit codes and texts are transient, which are permanent. `presets.tsv` has the
+//! facts and explains its columns.
+
+use std::fmt;
+
+use super::values::{self, Parsed};
+use crate::cli::suggest::closest;
+use crate::policy::sets::CodeSet;
+
+const TABLE: &str = include_str!("presets.tsv");
+
+/// What is known of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Preset {
+    /// Its name, as `--for` takes it.
+    pub(crate) name: &'static str,
+    /// One line on what it goes by.
+    pub(crate) about: &'static str,
+    /// The file names of the programs that `--for auto` picks it for, separated by spaces.
+    programs: &'static str,
+    /// The presets whose rows follow, in the same form.
+    included: &'static str,
+}
+
+/// One fact: a failure with these codes and this text is transient or permanent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) verdict: RowVerdict,
+    /// The exit codes it needs; None: any failure.
+    pub(crate) codes: Option<CodeSet>,
+    /// The regex some line must match, whatever the case; None: any output.
+    pub(crate) text: Option<&'static str>,
+    /// Where this is known from.
+    pub(crate) source: &'static str,
+}
+
+/// What a row says of a failure it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowVerdict {
+    Retry,
+    /// Transient, and nothing was done.
+    Refused,
+    Stop,
+    /// Permanent, unless `--before-retry` does something before the next attempt.
+    Behind,
+}
+
+impl RowVerdict {
+    /// Returns its word in the table, and what that means.
+    pub(crate) fn words(self) -> (&'static str, &'static str) {
+        match self {
+            RowVerdict::Retry => ("retry", "the failure is transient"),
+            RowVerdict::Refused => (
+                "refused",
+                "transient, and nothing was done: even --idempotent no retries it",
+            ),
+            RowVerdict::Stop => ("stop", "the failure is permanent, whatever other rules say"),
+            RowVerdict::Behind => ("behind", "permanent as stop is, but transient with --before-retry"),
+        }
+    }
+}
+
+/// `exit 35,56, match curl: \((35|56)\)`
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes = self.codes.map(|codes| format!("exit {codes}"));
+        let text = self.text.map(|text| format!("match {text}"));
+        let parts: Vec<String> = codes.into_iter().chain(text).collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// Returns every preset, sorted by name.
+pub(crate) fn all() -> impl Iterator<Item = Preset> {
+    let lines = TABLE.lines().skip_while(|line| line.starts_with('#'));
+    lines.map_while(|line| match columns(line)? {
+        [name, "preset", programs, about, included] => Some(Preset {
+            name,
+            about,
+            programs,
+            included,
+        }),
+        _ => None,
+    })
+}
+
+fn columns(line: &'static str) -> Option<[&'static str; 5]> {
+    let mut columns = line.split('\t');
+    let five = [(); 5].map(|()| columns.next());
+    let [Some(a), Some(b), Some(c), Some(d), Some(e)] = five else {
+        return None;
+    };
+    columns.next().is_none().then_some([a, b, c, d, e])
+}
+
+fn list(column: &'static str) -> impl Iterator<Item = &'static str> {
+    column.split(' ').filter(|name| *name != "-")
+}
+
+impl Preset {
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> + use<> {
+        list(self.programs)
+    }
+
+    /// Returns its own rows, then those of the presets it includes.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let presets = std::iter::once(self.name).chain(list(self.included));
+        presets.flat_map(own_rows).collect()
+    }
+}
+
+fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
+    let is_own = move |line: &&str| line.strip_prefix(preset).is_some_and(|rest| rest.starts_with('\t'));
+    TABLE.lines().filter(is_own).filter_map(row)
+}
+
+/// Returns the fact of a line. A test finds those that cannot be read.
+fn row(line: &'static str) -> Option<Row> {
+    let [_, verdict, codes, text, source] = columns(line)?;
+    Some(Row {
+        verdict: match verdict {
+            "retry" => RowVerdict::Retry,
+            "refused" => RowVerdict::Refused,
+            "stop" => RowVerdict::Stop,
+            "behind" => RowVerdict::Behind,
+            _ => return None,
+        },
+        codes: match codes {
+            "-" => None,
+            codes => Some(values::codes(codes).ok()?),
+        },
+        text: Some(text).filter(|text| *text != "-"),
+        source,
+    })
+}
+
+/// Returns the preset for the program with this file name.
+pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
+    all().find(|preset| preset.programs().any(|program| program == file_name))
+}
+
+/// Returns the preset of this name, or else the one for the program of this name.
+fn find(name: &str) -> Option<Preset> {
+    all().find(|preset| preset.name == name).or_else(|| for_program(name))
+}
+
+/// Returns the preset that `--for` takes by this name, or what is wrong with it.
+pub(crate) fn named(name: &str) -> Parsed<Preset> {
+    find(name).ok_or_else(|| {
+        let hint = closest(name, names_and_programs());
+        format!("{name:?} names no preset; --list-presets alone shows them{hint}")
+    })
+}
+
+fn names_and_programs() -> impl Iterator<Item = &'static str> {
+    all().flat_map(|preset| std::iter::once(preset.name).chain(preset.programs()))
+}
+
+/// A name that `--for` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PresetName {
+    /// The one for the command, if there is one.
+    Auto,
+    Named(&'static str),
+}
+
+impl PresetName {
+    /// `curl,ssh`, `auto`
+    pub(crate) fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
+        let parse = |name: &str| match (name, find(name)) {
+            ("auto", _) => Ok(PresetName::Auto),
+            (_, Some(preset)) => Ok(PresetName::Named(preset.name)),
+            (name, None) => Err(unknown(name, text)),
+        };
+        text.split(',').map(|name| parse(name.trim())).collect()
+    }
+
+    /// Returns true if it is the one for the program with this file name.
+    pub(crate) fn is_for(self, program: &str) -> bool {
+        for_program(program).is_some_and(|preset| self == PresetName::Auto || self == PresetName::Named(preset.name))
+    }
+
+    /// Returns the preset, for a command with this file name.
+    fn preset(self, program: Option<&str>) -> Option<Preset> {
+        match self {
+            PresetName::Auto => program.and_then(for_program),
+            PresetName::Named(name) => all().find(|preset| preset.name == name),
+        }
+    }
+}
+
+fn unknown(name: &str, list: &str) -> String {
+    let which = if name == list {
+        String::new()
+    } else {
+        format!(" with {name:?}")
+    };
+    let hint = match name {
+        "list" | "help" => "; did you mean --list-presets?".to_owned(),
+        _ => closest(name, names_and_programs().chain(["auto"])),
+    };
+    format!("names no preset{which}; --list-presets shows them, and auto goes by the command{hint}")
+}
+
+/// Returns the presets of these names for a command with this file name, each once.
+pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(PresetName, Preset)> {
+    let mut chosen: Vec<(PresetName, Preset)> = Vec::new();
+    for name in names {
+        let preset = name.preset(program);
+        let is_new = |preset: &Preset| chosen.iter().all(|(_, other)| other != preset);
+        chosen.extend(preset.filter(is_new).map(|preset| (*name, preset)));
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests;
