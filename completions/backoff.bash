@@ -38,6 +38,7 @@ _backoff_value() {
     --idempotent) words='yes no' ;;
     --cool-off) words='skip' ;;
     --store) compopt -o default 2>/dev/null ;;
+    --store-down) words='local deny' ;;
     --nested) words='allow once warn' ;;
     --log-format) words='text json github github-groups' ;;
     --log-file) compopt -o default 2>/dev/null ;;
@@ -60,7 +61,7 @@ _backoff_value() {
 
 _backoff() {
     local at=1 option='' presets='' word cur=${COMP_WORDS[COMP_CWORD]}
-    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$'
+    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-down|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$'
     local may_take='^--(cool-off|hook-output)$' with_value='^(-[qvhV]*[ndtiskbfmgjper]|--[a-z-]+=)(.*)$'
     COMPREPLY=()
     while ((at < COMP_CWORD)); do
@@ -92,7 +93,7 @@ _backoff() {
         # A letter alone is complete.
         [[ $cur != -? || ${COMPREPLY[*]} ]] || COMPREPLY=("$cur")
     elif ((at == COMP_CWORD)) && [[ $cur == -* ]]; then
-        COMPREPLY=($(compgen -W '--attempts -n --deadline -d --stop-after --timeout -t --idle-timeout -i --signal -s --kill-after -k --every --base -b --factor -f --max-delay -m --growth -g --delays --jitter -j --spread --stop-at-delay --initial-delay --splay --reset-after --seed --policy -p --until --success-exit --success-match --fail-match --consecutive --retry-exit -e --stop-exit --retry-match -r --stop-match --retry-if --success-if --for --match-on --retry-after --max-retry-after --stdin --stdin-limit --stdout --stderr --pty --idempotent --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-timeout --nested --quiet -q --verbose -v --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --c-locale --plan --plot --list-presets --list-policies --config --generate --help -h --version -V' -- "$cur"))
+        COMPREPLY=($(compgen -W '--attempts -n --deadline -d --stop-after --timeout -t --idle-timeout -i --signal -s --kill-after -k --every --base -b --factor -f --max-delay -m --growth -g --delays --jitter -j --spread --stop-at-delay --initial-delay --splay --reset-after --seed --policy -p --until --success-exit --success-match --fail-match --consecutive --retry-exit -e --stop-exit --retry-match -r --stop-match --retry-if --success-if --for --match-on --retry-after --max-retry-after --stdin --stdin-limit --stdout --stderr --pty --idempotent --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-down --nested --quiet -q --verbose -v --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --c-locale --plan --plot --list-presets --list-policies --config --generate --help -h --version -V' -- "$cur"))
     elif ((at <= COMP_CWORD)); then
         _backoff_command "$at"
     fi

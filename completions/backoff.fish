@@ -16,7 +16,7 @@ function __backoff_command
         else if test "$words[1]" = --
             string join \n -- $words[2..]
             return 0
-        else if string match -qr -- '^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-timeout|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$' "$words[1]"
+        else if string match -qr -- '^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|every|base|factor|max-delay|growth|delays|jitter|spread|stop-at-delay|initial-delay|splay|reset-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|max-retry-after|stdin|stdin-limit|stdout|stderr|idempotent|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-down|nested|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskbfmgjper])$' "$words[1]"
             set -q words[2]
             or return 2
             set -e words[1..2]
@@ -119,7 +119,8 @@ complete -c backoff -n 'not __backoff_command >/dev/null' -l cool-off -a 'skip'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l cool-off -d 'Wait before the first attempt if the last run of this budget gave up on a transient failure'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l skipped-exit -x -d 'Status of a run that --cool-off=skip ends [default: 75]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l store -r -F -d 'Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet'
-complete -c backoff -n 'not __backoff_command >/dev/null' -l store-timeout -x -d 'How long the store may hold up the run [default: 250ms]'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l store-down -x -a 'local deny'
+complete -c backoff -n 'not __backoff_command >/dev/null' -l store-down -x -d 'Without an answer of the store: use this machine\'s own budget, or deny retries [default: local]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l nested -x -a 'allow once warn'
 complete -c backoff -n 'not __backoff_command >/dev/null' -l nested -x -d 'What to do under an outer backoff: retry, run once, or retry and say so [default: warn]'
 complete -c backoff -n 'not __backoff_command >/dev/null' -s q -l quiet -d 'Say nothing but backoff\'s own errors and warnings'

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::directory;
-use super::redacted::is_a_slip;
+use super::redacted::{ReadDuration, TIMEOUT, is_a_slip};
 #[cfg(feature = "redis")]
 use super::redis;
 use crate::policy::budget::Question;
@@ -35,7 +35,8 @@ pub enum Store {
 
 impl Store {
     /// Reads an address, or the path of a directory.
-    pub fn parse(text: &str) -> Result<Store, String> {
+    /// `duration` reads one.
+    pub fn parse(text: &str, duration: ReadDuration) -> Result<Store, String> {
         let Some((scheme, _)) = text.split_once("://") else {
             return match text {
                 "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
@@ -48,7 +49,7 @@ impl Store {
         };
         match scheme.to_ascii_lowercase().as_str() {
             #[cfg(feature = "redis")]
-            "redis" | "rediss" | "redis+unix" => Ok(Store::Redis(Box::new(redis::Address::parse(text)?))),
+            "redis" | "rediss" | "redis+unix" => Ok(Store::Redis(Box::new(redis::Address::parse(text, duration)?))),
             #[cfg(not(feature = "redis"))]
             "redis" | "rediss" | "redis+unix" => {
                 Err("needs Redis, which this backoff was built without; try a directory".into())
@@ -80,6 +81,15 @@ impl Store {
             }
             #[cfg(feature = "redis")]
             Store::Redis(address) => address.place(),
+        }
+    }
+
+    /// Returns how long an answer may hold up the run.
+    pub(crate) fn timeout(&self) -> Duration {
+        match self {
+            Store::Home(_) | Store::Directory(_) => TIMEOUT,
+            #[cfg(feature = "redis")]
+            Store::Redis(address) => address.timeout,
         }
     }
 

@@ -1,5 +1,13 @@
 //! Which parts of a `--store` may be shown. It is often given with a password, and as often with a slip in it.
 
+use std::time::Duration;
+
+/// The longest that an answer may take, unless an address says otherwise.
+pub(crate) const TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Reads a DURATION.
+pub(crate) type ReadDuration = fn(&str) -> Result<Duration, String>;
+
 /// Returns what may be shown of a `--store`: a directory as it is; of an address, or of a slip in one, the parts that are
 /// known to be no password.
 pub(crate) fn redacted(store: &str) -> String {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo};
 
-use super::redacted::is_host;
+use super::redacted::{ReadDuration, TIMEOUT, is_host};
 use crate::run::text::describe_error;
 use connection::{Connection, Failure, Time};
 
@@ -21,6 +21,7 @@ const MOST_REDIRECTIONS: u32 = 3;
 #[derive(Clone)]
 pub struct Address {
     info: ConnectionInfo,
+    pub(crate) timeout: Duration,
 }
 
 impl std::fmt::Debug for Address {
@@ -31,7 +32,7 @@ impl std::fmt::Debug for Address {
 
 impl Address {
     /// Reads `redis://`, `rediss://` (TLS) or `redis+unix://`.
-    pub(crate) fn parse(url: &str) -> Result<Address, String> {
+    pub(crate) fn parse(url: &str, duration: ReadDuration) -> Result<Address, String> {
         let insecure = url.split_once('#').is_some_and(|(_, fragment)| fragment == "insecure");
         if insecure {
             return Err(
@@ -48,7 +49,18 @@ impl Address {
                 _ => "is not a Redis address; try redis://USER:PASSWORD@HOST:6379".to_owned(),
             }
         })?;
-        Ok(Address { info })
+        let timeout = redis::parse_redis_url(url).and_then(|url| {
+            let timeouts = url.query_pairs().filter(|(key, _)| key == "timeout");
+            timeouts.map(|(_, value)| duration(&value)).last()
+        });
+        let timeout = timeout.transpose().map_err(|why| format!("has a timeout that {why}"))?;
+        if timeout.is_some_and(|timeout| timeout < Duration::from_millis(1)) {
+            return Err("has a timeout that is out of range; it must be at least 1ms; try ?timeout=250ms".into());
+        }
+        Ok(Address {
+            info,
+            timeout: timeout.unwrap_or(TIMEOUT),
+        })
     }
 
     /// The address without user and password.
@@ -95,6 +107,7 @@ impl Address {
         };
         Some(Address {
             info: self.info.clone().set_addr(addr),
+            timeout: self.timeout,
         })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::words::{GrowthKind, JitterKind, NestedMode};
+use super::words::{GrowthKind, JitterKind, NestedMode, StoreDown};
 use crate::policy::session::Until;
 use crate::policy::signal::Signal;
 use crate::run::output::{Format, When};
@@ -49,7 +49,7 @@ pub(crate) const IDEMPOTENT: bool = true;
 pub(crate) const BUDGET_RATIO: f64 = 0.1;
 pub(crate) const BUDGET_MIN: u64 = 10;
 pub(crate) const BUDGET_WINDOW: Duration = Duration::from_secs(10 * 60);
-pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(250);
+pub(crate) const STORE_DOWN: StoreDown = StoreDown::Local;
 pub(crate) const NESTED: NestedMode = NestedMode::Warn;
 
 /// Where an attempt had failed before the success.

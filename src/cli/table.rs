@@ -3,8 +3,8 @@
 
 use super::defaults;
 use super::words::{
-    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STREAM_CHOICES, UNTILS, WHEN, YES_NO,
-    names, word,
+    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STORE_DOWN, STREAM_CHOICES, UNTILS, WHEN,
+    YES_NO, names, word,
 };
 use crate::policy::outcome::exact as duration;
 
@@ -192,6 +192,7 @@ const STDOUT_NAMES: &[&str] = &names(&STDOUTS);
 const STDERR_NAMES: &[&str] = &names(&STDERRS);
 const YES_NO_NAMES: &[&str] = &names(&YES_NO);
 const NESTED_NAMES: &[&str] = &names(&NESTED);
+const STORE_DOWN_NAMES: &[&str] = &names(&STORE_DOWN);
 const FORMAT_NAMES: &[&str] = &names(&FORMATS);
 const WHEN_NAMES: &[&str] = &names(&WHEN);
 const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
@@ -207,7 +208,7 @@ pub const OPTIONS: &[Opt] = &[
         "Bound on the whole run",
         "It lifts a limit of attempts from a weaker source, so that attempts are unlimited unless --attempts is given with it. A wait that would end past it is not started: backoff gives up at once. An attempt still running at the \
          deadline is ended as by --timeout. Time in which backoff was stopped (Ctrl-Z) counts. After the deadline, whoever reads what \
-         backoff writes has one more second; output of the command that is unread then is a time-out. What --kill-after, --on-give-up and --store-timeout allow may come on top. 0 is no bound."),
+         backoff writes has one more second; output of the command that is unread then is a time-out. What --kill-after, --on-give-up and --store allow may come on top. 0 is no bound."),
     opt(TIME, None, "stop-after", Duration,
         "Begin no further attempt after this time",
         "The running attempt may finish, unlike with --deadline. A wait that would end past it is not started: backoff gives up at \
@@ -406,13 +407,15 @@ pub const OPTIONS: &[Opt] = &[
         .or(|| defaults::SKIPPED_EXIT.to_string()),
     opt(PROTECT, None, "store", Store,
         "Where budgets are kept: a directory, or redis://, rediss://, redis+unix:// for a fleet",
-        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An address with a password is better given by \
-         BACKOFF_STORE: a command line can be read by every user of the machine."),
-    opt(PROTECT, None, "store-timeout", Period,
-        "How long the store may hold up the run",
-        "During the wait for a retry it may take as long as that wait, up to 5s. If no answer comes, there is a warning, and in place of a Redis server a budget of the same name in \
-         ~/.local/state/backoff is used; if there is none, the run goes on without the budget.")
-        .or(|| duration(defaults::STORE_TIMEOUT)),
+        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff. An answer is waited for 250ms, or as long as \
+         ?timeout= of an address says; during the wait for a retry as long as that wait, up to 5s. An address with a password \
+         is better given by BACKOFF_STORE: a command line can be read by every user of the machine."),
+    opt(PROTECT, None, "store-down", Word("WHAT", STORE_DOWN_NAMES),
+        "Without an answer of the store: use this machine's own budget, or deny retries",
+        "There is a warning in any case. With local, a budget of the same name in ~/.local/state/backoff takes the place of a \
+         Redis server; if that is not available either, the run goes on without a budget. With deny a transient failure is final \
+         unless the store allows the retry: for containers, which have a directory each.")
+        .or(|| word(&STORE_DOWN, defaults::STORE_DOWN)),
     opt(PROTECT, None, "nested", Word("WHAT", NESTED_NAMES),
         "What to do under an outer backoff: retry, run once, or retry and say so",
         "Retries under retries multiply: 3 x 3 = 9 calls. A run knows those around it by BACKOFF_DEPTH: what empties the \

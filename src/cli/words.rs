@@ -34,6 +34,13 @@ pub(crate) enum NestedMode {
     Warn,
 }
 
+/// What takes the place of a store that gives no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StoreDown {
+    Local,
+    Deny,
+}
+
 /// What `--generate` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Document {
@@ -88,6 +95,7 @@ pub(crate) const STDERRS: [(&str, OutputMode); 4] = [
     ("failure", OutputMode::Failure),
     ("null", OutputMode::Null),
 ];
+pub(crate) const STORE_DOWN: [(&str, StoreDown); 2] = [("local", StoreDown::Local), ("deny", StoreDown::Deny)];
 pub(crate) const NESTED: [(&str, NestedMode); 3] = [
     ("allow", NestedMode::Allow),
     ("once", NestedMode::Once),

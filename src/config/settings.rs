@@ -13,7 +13,7 @@ use crate::cli::parse::CommandLine;
 use crate::cli::table::{OPTIONS, Opt};
 use crate::cli::words::{
     DOCUMENTS, Document, FORMATS, GROWTHS, GrowthKind, INPUTS, JitterKind, NESTED, NestedMode, STDERRS, STDOUTS,
-    STREAM_CHOICES, UNTILS, WHEN, YES_NO,
+    STORE_DOWN, STREAM_CHOICES, StoreDown, UNTILS, WHEN, YES_NO,
 };
 use crate::policy::session::Until;
 use crate::policy::sets::CodeSet;
@@ -126,8 +126,8 @@ settings! {
         budget_window "budget-window": Duration = |text| values::at_least_a_millisecond(text, "10m");
         cool_off "cool-off": CoolOffMode = values::cool_off;
         skipped_exit "skipped-exit": u8 = values::code;
-        store "store": Store = Store::parse;
-        store_timeout "store-timeout": Duration = |text| values::at_least_a_millisecond(text, "250ms");
+        store "store": Store = |text| Store::parse(text, values::duration);
+        store_down "store-down": StoreDown = |text| values::one_of(text, &STORE_DOWN);
         nested "nested": NestedMode = |text| values::one_of(text, &NESTED);
 
         log_format "log-format": Format = |text| values::one_of(text, &FORMATS);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::budget::client::Store;
 use crate::cli::defaults;
+use crate::cli::words::StoreDown;
 use crate::config::settings::Settings;
 use crate::config::sourced::{Source, Sourced, UsageError, value};
 use crate::config::values::CoolOffMode;
@@ -40,7 +41,8 @@ pub(super) fn budget(
             min: value(&settings.budget_min).unwrap_or(defaults::BUDGET_MIN),
             window: value(&settings.budget_window).unwrap_or(defaults::BUDGET_WINDOW),
         },
-        timeout: value(&settings.store_timeout).unwrap_or(defaults::STORE_TIMEOUT),
+        timeout: store.timeout(),
+        denies_if_down: value(&settings.store_down).unwrap_or(defaults::STORE_DOWN) == StoreDown::Deny,
         cool_off: (mode != CoolOffMode::Off).then(|| CoolOff {
             // What is owed may be what the other side asked of a run.
             longest: longest.max(value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER)),

@@ -99,7 +99,7 @@ fn is_raised(cap: Duration) -> bool {
 /// Defaults of what is off.
 fn is_idle(long: &str, plan: &Plan) -> bool {
     match long {
-        "budget-ratio" | "budget-min" | "budget-window" | "store-timeout" => plan.budget.is_none(),
+        "budget-ratio" | "budget-min" | "budget-window" | "store-down" => plan.budget.is_none(),
         "max-retry-after" => plan.limits.max_retry_after.is_none(),
         _ => false,
     }

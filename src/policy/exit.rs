@@ -54,7 +54,8 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
             | GiveUp::StopAfter
             | GiveUp::Delay
             | GiveUp::RetryAfterTooLong
-            | GiveUp::Budget(_),
+            | GiveUp::Budget(_)
+            | GiveUp::StoreDown,
         ) => overrides.exhausted.map(Exit::Code),
         // Not exhausted: the outer run goes on.
         Stop::GaveUp(GiveUp::Nested) => None,
@@ -109,7 +110,7 @@ mod tests {
             zero: CodeSet::of(24),
         }
     }
-    const EXHAUSTED: [GiveUp; 6] = [
+    const EXHAUSTED: [GiveUp; 7] = [
         GiveUp::Attempts,
         GiveUp::Deadline,
         GiveUp::StopAfter,
@@ -119,6 +120,7 @@ mod tests {
             attempts: 10,
             retries: 9,
         }),
+        GiveUp::StoreDown,
     ];
 
     #[test]

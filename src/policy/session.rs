@@ -53,6 +53,8 @@ pub enum GiveUp {
     RetryAfterTooLong,
     /// The budget that it shares is spent; what was counted.
     Budget(Counts),
+    /// `--store-down deny`, and the store of the budget gives no answer.
+    StoreDown,
     /// It may have been carried out, and must not be twice (`--idempotent no`).
     NotIdempotent,
     /// `--nested once`.

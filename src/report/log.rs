@@ -199,7 +199,7 @@ pub(super) fn reason(why: GiveUp) -> &'static str {
         GiveUp::Deadline => "deadline",
         GiveUp::StopAfter => "stop_after",
         GiveUp::Delay | GiveUp::RetryAfterTooLong => "delay",
-        GiveUp::Budget(_) => "budget",
+        GiveUp::Budget(_) | GiveUp::StoreDown => "budget",
         GiveUp::NotIdempotent => "not_idempotent",
         GiveUp::Nested => "nested",
         GiveUp::Stdin => "stdin",

@@ -21,14 +21,17 @@ impl Run<'_> {
         }
     }
 
-    /// Asks for a retry after this wait. Returns the answer, or None without one, and the rest of the wait.
-    pub(super) fn ask_for_retry(&mut self, delay: Duration) -> Result<(Option<Answer>, Duration), RunError> {
-        if self.plan.budget.is_none() {
+    /// Asks for a retry after this wait. Returns why it is denied, if it is, and the rest of the wait.
+    pub(super) fn ask_for_retry(&mut self, delay: Duration) -> Result<(Option<GiveUp>, Duration), RunError> {
+        let Some(budget) = &self.plan.budget else {
             return Ok((None, delay));
-        }
+        };
         let asked = self.host.elapsed();
-        let answer = self.ask_budget(Question::Retry, delay)?;
-        Ok((answer, delay.saturating_sub(self.host.elapsed().saturating_sub(asked))))
+        let denied = match self.ask_budget(Question::Retry, delay)? {
+            Some(answer) => (!answer.allowed).then_some(GiveUp::Budget(answer.counts)),
+            None => budget.denies_if_down.then_some(GiveUp::StoreDown),
+        };
+        Ok((denied, delay.saturating_sub(self.host.elapsed().saturating_sub(asked))))
     }
 
     pub(super) fn ask_for_cool_off(&mut self) -> Result<Option<Answer>, RunError> {

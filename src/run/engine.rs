@@ -9,7 +9,6 @@ use super::host::{Attempt, Host, RunError};
 use super::observer::Observer;
 use super::plan::{Identity, Plan};
 use super::state::{Judged, Run};
-use crate::policy::budget::Answer;
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::{self, Exit};
 use crate::policy::outcome::{Bound, End, Outcome};
@@ -169,12 +168,9 @@ impl Run<'_> {
             && has_failed
         {
             self.planned_wait = Some(delay);
-            let (answer, left) = self.ask_for_retry(delay)?;
-            decision = match answer {
-                Some(Answer {
-                    allowed: false, counts, ..
-                }) => Decision::Stop(Stop::GaveUp(GiveUp::Budget(counts))),
-                _ => Decision::Retry(left),
+            decision = match self.ask_for_retry(delay)? {
+                (Some(why), _) => Decision::Stop(Stop::GaveUp(why)),
+                (None, left) => Decision::Retry(left),
             };
         }
         self.is_counted = has_failed && matches!(decision, Decision::Retry(_));

@@ -89,6 +89,8 @@ pub(crate) struct SharedBudget {
     pub(crate) is_counted: bool,
     /// How long an answer may take.
     pub(crate) timeout: Duration,
+    /// `--store-down deny`: no retry without an answer.
+    pub(crate) denies_if_down: bool,
     /// `--cool-off`
     pub(crate) cool_off: Option<CoolOff>,
 }

@@ -322,9 +322,9 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
         .expect_stderr("gives no answer within 250ms; going on without the budget \"api\"");
     assert!(began.elapsed() < Duration::from_secs(5));
 
-    // A signal is heard meanwhile.
+    // During a wait it is waited for longer, and a signal is heard meanwhile.
     let mut command = backoff(words!(
-        "--store {} --budget api --cool-off --store-timeout 1h -- true",
+        "--store {} --budget api -q -n 2 -b 3s -j none -- false",
         store(&dir)
     ));
     let waiting = Live::start(&mut command);
@@ -336,8 +336,8 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
     let waiting = Live::start(&mut command);
     eventually("it waits for the lock", || threads(waiting.pid()) == 2);
     drop(locked);
-    waiting.finish().expect_code(0).expect_silence();
-    assert_eq!(counted(&dir), (2, 0));
+    waiting.finish().expect_code(1).expect_silence();
+    assert_eq!(counted(&dir), (3, 1));
 }
 
 #[test]
@@ -347,13 +347,13 @@ fn a_store_that_hangs_takes_up_one_thread_and_no_more_descriptors() {
     let locked = fs::File::open(file(&dir)).unwrap();
     let _locked = Flock::lock(locked, FlockArg::LockExclusive).unwrap();
     let script = format!(
-        "ulimit -n 40; exec backoff -q --store {} --budget api --store-timeout 1ms -b 1us -m 1us -n 60 -r x -- \
+        "ulimit -n 40; exec backoff -q --store {} --budget api -b 1us -m 1us -n 60 -r x -- \
          sh -c 'echo x; exit 3' >/dev/null",
         store(&dir)
     );
     run(&mut shell(&script))
         .expect_code(3)
-        .expect_stderr("gives no answer within 1ms; going on without the budget \"api\"\n");
+        .expect_stderr("gives no answer within 250ms; going on without the budget \"api\"\n");
 }
 
 #[test]
@@ -369,6 +369,27 @@ fn a_record_that_may_not_be_written_wholly_stays_as_it_was() {
         .expect_code(3)
         .expect_stderr("File too large; going on without the budget \"api\"\n");
     assert!(fs::read(file(&dir)).unwrap() == record);
+}
+
+/// `--store-down deny`: no retry without an answer, and nothing else is different.
+#[test]
+fn a_store_that_cannot_be_used_denies_retries() {
+    let dir = dir();
+    fs::write(store(&dir), "a file").unwrap();
+    let deny = |args: &str| sharing(&dir, words!("--store-down deny {..}", args));
+    deny("-n 20 --exhausted-exit 75 -- false")
+        .expect_code(75)
+        .expect_stderr("; without the budget \"api\" no retry is made (--store-down deny)\n")
+        .expect_stderr("gave up after 1 attempt in ")
+        .expect_stderr("(the store of budget \"api\" gives no answer; --store-down local allows retries)\n");
+    let shown = deny("-n 20 --log-format json -- false");
+    assert!(shown.stderr.contains("\"reason\":\"budget\""), "{shown:?}");
+    // A cool-off that cannot be asked is none.
+    assert_eq!(deny("--cool-off=skip -- echo out").expect_code(0).stdout, "out\n");
+    // Once the store answers, what it says counts.
+    fs::remove_file(store(&dir)).unwrap();
+    deny("-n 3 -- false").expect_stderr("gave up after 3 attempts");
+    assert_eq!(counted(&dir), (3, 2));
 }
 
 /// The lowest number that is free is the connection's; a message must not go there.
@@ -428,7 +449,7 @@ fn while_it_waits_it_holds_nothing_of_the_store() {
 fn runs_at_once_are_counted_exactly() {
     let dir = dir();
     // Every call leaves one byte.
-    let script = "for i in $(seq 30); do backoff --store \"$STORE\" --store-timeout 30s --budget api --budget-min 40 \
+    let script = "for i in $(seq 30); do backoff --store \"$STORE\" --budget api --budget-min 40 \
                   -n 9 -q -b 1ms -m 5ms -- sh -c 'printf x >>\"$LOG\"; exit 1' & done; wait";
     let log = within(&dir, "log");
     run(shell(script).env("STORE", store(&dir)).env("LOG", &log));
@@ -443,8 +464,8 @@ fn runs_at_once_are_counted_exactly() {
 #[test]
 fn killed_runs_leave_a_whole_file_and_no_lock() {
     let dir = dir();
-    let script = "for i in $(seq 60); do backoff --store \"$STORE\" --store-timeout 30s --budget api -n unlimited \
-                  --budget-ratio 100% -q -b 10us -m 10us -- true & backoff --store \"$STORE\" --store-timeout 30s --budget api \
+    let script = "for i in $(seq 60); do backoff --store \"$STORE\" --budget api -n unlimited \
+                  --budget-ratio 100% -q -b 10us -m 10us -- true & backoff --store \"$STORE\" --budget api \
                   --budget-ratio 100% -n unlimited -q -b 10us -m 10us -- false & p=$!; sleep 0.0$((RANDOM % 9)); kill -9 $p; done; \
                   wait 2>/dev/null";
     run(shell(script).env("STORE", store(&dir)));
@@ -798,8 +819,8 @@ fn bad_values_are_named() {
         ("--budget-min ten", "is not a whole number"),
         ("--budget-window 0", "is out of range; it must be at least 1ms; try 10m"),
         (
-            "--store-timeout 0",
-            "is out of range; it must be at least 1ms; try 250ms",
+            "--store redis://h?timeout=0",
+            "has a timeout that is out of range; it must be at least 1ms; try ?timeout=250ms",
         ),
         ("--store ''", "is empty"),
         ("--store https://user:secret@host/", "is not a store; try a directory"),

@@ -117,9 +117,7 @@ fn budgeted(script: &str, name: &str) -> ((u64, u64), usize) {
     let (log, store) = (within(&dir, "log"), within(&dir, "state"));
     let mut command = shell(&script.replace("CALL", "sh -c 'echo call >>$LOG; exit 7'"));
     command.env("LOG", &log).env("BACKOFF_STORE", &store);
-    command
-        .env("BACKOFF_STORE_TIMEOUT", "30s")
-        .env("BACKOFF_BUDGET_MIN", "1000");
+    command.env("BACKOFF_BUDGET_MIN", "1000");
     command
         .env("BACKOFF_BASE", "1ms")
         .env("BACKOFF_NESTED", "allow")

@@ -414,7 +414,7 @@ fn every_option_has_a_working_variable() {
         ("cool-off", "maybe", "-- true", "BACKOFF_COOL_OFF"),
         ("skipped-exit", "0", "-- true", "BACKOFF_SKIPPED_EXIT"),
         ("store", "/proc/none", "--budget api -- true", "/proc/none"),
-        ("store-timeout", "0", "-- true", "BACKOFF_STORE_TIMEOUT"),
+        ("store-down", "maybe", "-- true", "BACKOFF_STORE_DOWN"),
         ("nested", "once", "-- false", "left to the outer backoff"),
         ("log-format", "json", "-n 1 -- false", "\"event\":\"gave_up\""),
         ("log-file", "/dev/stdout", "-n 1 -- false", "gave up after 1 attempt"),

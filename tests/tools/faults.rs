@@ -826,7 +826,7 @@ fn killed_at_a_random_moment() {
         reports += usize::from(report_of(&dir).is_some());
         // Nobody holds the lock, and what is in the file is whole.
         if dir.path().join("store").exists() {
-            let options = words!("--budget b --store {} --store-timeout 20s", within(&dir, "store"));
+            let options = words!("--budget b --store {}", within(&dir, "store"));
             let shown = run(backoff(&options).args(["--", "true"]));
             assert!(shown.status.success() && shown.stderr.is_empty(), "{shown:?}");
         }

@@ -124,10 +124,29 @@ pub const TESTS: &[Test] = &[
 
 const FAILING: &str = "-- false";
 
+/// A store that has time for its answers.
+fn patient(store: &str) -> String {
+    with_timeout(store, "20s")
+}
+
+/// The address with a time-out of its own, unless it has one, or is to be an error.
+fn with_timeout(store: &str, timeout: &str) -> String {
+    match store.split_once('#') {
+        _ if store.contains("timeout=") => store.to_owned(),
+        Some((store, fragment)) => format!("{}#{fragment}", with_timeout(store, timeout)),
+        None if store.contains('?') => format!("{store}&timeout={timeout}"),
+        None => format!("{store}?timeout={timeout}"),
+    }
+}
+
 /// A run that asks this store, and has time for the answer.
 fn asking(store: &str, name: &str, options: impl Words) -> Command {
-    let line = "-b 1ms -j none --store-timeout 20s --store {} --budget {} {..}";
-    backoff(words!(line, store, name, options))
+    backoff(words!(
+        "-b 1ms -j none --store {} --budget {} {..}",
+        patient(store),
+        name,
+        options
+    ))
 }
 
 fn asked(store: &str, name: &str, options: impl Words) -> Shown {
@@ -181,8 +200,8 @@ fn a_call_of_nested_runs_is_counted_once() {
     command
         .env("BACKOFF_BUDGET", "api")
         .env("BACKOFF_BUDGET_MIN", "100")
-        .env("BACKOFF_STORE", &url);
-    command.env("BACKOFF_BASE", "1ms").env("BACKOFF_STORE_TIMEOUT", "30s");
+        .env("BACKOFF_STORE", patient(&url));
+    command.env("BACKOFF_BASE", "1ms");
     let shown = run(&mut command).expect_code(1);
     let said: Vec<&str> = shown
         .stdout
@@ -283,7 +302,7 @@ fn users_and_passwords_by_address_and_by_variable() {
     for (i, address) in addresses.iter().enumerate() {
         let name = format!("user-{i}");
         asked(address, &name, "-n 2 -q -- false").expect_silence();
-        run(backoff(words!("--store-timeout 20s --budget {} -q -n 1 -- false", name)).env("BACKOFF_STORE", address))
+        run(backoff(words!("--budget {} -q -n 1 -- false", name)).env("BACKOFF_STORE", patient(address)))
             .expect_silence();
         assert_eq!(counts(&mut admin(), &name), (3, 1), "{address}");
     }
@@ -329,9 +348,10 @@ fn no_password_is_ever_printed() {
     ];
     let dir = tempfile::tempdir().unwrap();
     for (address, why) in &cases {
+        let address = &patient(address);
         for by_variable in [false, true] {
             let mut command = backoff("-vvv -n 2 -b 1ms --budget api --cool-off");
-            command.current_dir(dir.path()).args(["--store-timeout", "20s"]);
+            command.current_dir(dir.path());
             if by_variable {
                 command.env("BACKOFF_STORE", address);
             } else {
@@ -462,9 +482,11 @@ fn a_server_that_hangs() {
     let server = Server::start("");
     server.pause();
     let began = Instant::now();
-    let mut command = backoff("-n 3 -b 1ms --budget api --store-timeout 300ms");
+    let mut command = backoff("-n 3 -b 1ms --budget api");
     goes_on(
-        run(command.args(["--store", &server.url()]).args(FAILING.words())),
+        run(command
+            .args(["--store", &with_timeout(&server.url(), "300ms")])
+            .args(FAILING.words())),
         "gives no answer within 300ms",
     );
     let took = began.elapsed();
@@ -609,8 +631,8 @@ fn a_port_that_says_nothing() {
     let address = listener.local_addr().unwrap();
     for scheme in ["redis", "rediss"] {
         for user in ["", "jane:word@"] {
-            let store = format!("{scheme}://{user}{address}");
-            let mut command = backoff("-n 3 -b 1ms --budget api --store-timeout 200ms");
+            let store = format!("{scheme}://{user}{address}?timeout=200ms");
+            let mut command = backoff("-n 3 -b 1ms --budget api");
             goes_on(
                 run(command.args(["--store", &store]).args(FAILING.words())),
                 "gives no answer within 200ms",
@@ -652,7 +674,7 @@ fn a_server_that_never_stops_talking() {
         ("", "-MOVED 1 :1"),
     ] {
         let store = talker(first, then, Duration::ZERO);
-        let script = "ulimit -v 1000000; exec backoff -n 1 --budget api --store-timeout 500ms --store \"$STORE\" -- \
+        let script = "ulimit -v 1000000; exec backoff -n 1 --budget api --store \"$STORE?timeout=500ms\" -- \
                       sh -c 'sleep 1.5; grep -E \"VmHWM|Threads\" /proc/$PPID/status; exit 7'";
         let shown = run(shell(script).env("STORE", &store))
             .expect_code(7)
@@ -684,8 +706,8 @@ fn a_server_that_makes_one_wait() {
 /// Each word comes in time, and the whole never does.
 fn a_server_that_talks_slowly() {
     let store = talker("*4\r\n", " ", Duration::from_millis(50));
-    let mut command = backoff("-n 1 --budget api --store-timeout 50ms");
-    command.args(["--store", &store, "--", "sh", "-c"]);
+    let mut command = backoff("-n 1 --budget api");
+    command.args(["--store", &with_timeout(&store, "50ms"), "--", "sh", "-c"]);
     let shown = run(command.arg(
         "for i in $(seq 300); do sleep 0.1; grep -q 'Threads:.1$' /proc/$PPID/status && echo over && exit 7; done",
     ))
@@ -746,7 +768,7 @@ const ODD_NAMES: [&str; 9] = ["a b", "{", "{}", "a{b}c", "{}{x}", "é\n\r\n", "'
 
 /// Two attempts, with a name that would look like an option.
 fn asking_by_variable(store: &str, name: &str) -> Shown {
-    let mut command = backoff(words!("-b 1ms -q -n 2 --store-timeout 20s --store {}", store));
+    let mut command = backoff(words!("-b 1ms -q -n 2 --store {}", patient(store)));
     run(command.args(FAILING.words()).env("BACKOFF_BUDGET", name))
 }
 
@@ -824,10 +846,7 @@ fn no_write_waits_for_the_one_before() {
     let trace = within(&server.dir, "trace");
     let mut command = clean("strace");
     command.args(["-f", "-e", "trace=setsockopt,connect", "-o", &trace, *BIN]);
-    command.args(words!(
-        "-q -n 1 --store-timeout 20s --budget api --store {} -- true",
-        store
-    ));
+    command.args(words!("-q -n 1 --budget api --store {} -- true", patient(&store)));
     run(command.env("SSL_CERT_FILE", within(&server.dir, "ca.pem"))).expect_silence();
     let trace = std::fs::read_to_string(trace).unwrap();
     let number = |call: &str| trace.lines().filter(|line| line.contains(call)).count();
@@ -976,7 +995,7 @@ fn term_while_the_store_is_asked() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let mut command = backoff(words!("--budget api --cool-off --store {} --store-timeout 1h", store));
+        let mut command = backoff(words!("--budget api --cool-off --store {}?timeout=1h", store));
         let live = Live::start(command.args(["--", "echo", "started"]));
         let held = accepted(&listener);
         let began = Instant::now();
@@ -1017,10 +1036,7 @@ fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
 fn stopped_while_the_store_is_asked() {
     const LIMIT: Duration = Duration::from_secs(2);
     let (store, questions, may_answer) = slow_server();
-    let mut command = backoff(words!(
-        "-n 1 --budget api --cool-off --store {} --store-timeout 2s",
-        store
-    ));
+    let mut command = backoff(words!("-n 1 --budget api --cool-off --store {}?timeout=2s", store));
     let live = Live::start(command.args(["--", "false"]));
     questions.recv_timeout(PATIENCE).unwrap();
     eventually("it waits for the answer", || {
@@ -1045,7 +1061,7 @@ fn term_while_the_store_is_told_of_the_end() {
         let (store, questions, may_answer) = slow_server();
         // That of the attempt, and not that of the end.
         may_answer.store(1, Ordering::SeqCst);
-        let mut run = backoff(words!("--budget api --store {} --store-timeout 1h", store));
+        let mut run = backoff(words!("--budget api --store {}?timeout=1h", store));
         let live = Live::start(run.args(["--stdout", keep, "--stop-exit", "3", "--", "sh", "-c", command]));
         for _ in 0..2 {
             questions.recv_timeout(PATIENCE).unwrap();
@@ -1070,7 +1086,7 @@ fn no_store_is_asked_without_a_budget() {
     run!("--plan --budget api --store {}", store).expect_code(0);
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
     // Of a run that asks, the connection is there when it has ended.
-    run!("--budget api --store-timeout 1ms --store {} -- true", store);
+    run!("--budget api --store {}?timeout=1ms -- true", store);
     listener.accept().unwrap();
 }
 
@@ -1100,7 +1116,7 @@ fn nothing_is_held_during_a_wait() {
         }
         let timeout = if paused { "100ms" } else { "20s" };
         let script = format!(
-            "exec {bin} -b 1h -m 1h -j none --budget api --store-timeout {timeout} --store {store} -- sh -c 'echo ready; false' 2>&1"
+            "exec {bin} -b 1h -m 1h -j none --budget api --store {store}?timeout={timeout} -- sh -c 'echo ready; false' 2>&1"
         );
         let mut live = Live::start(&mut shell(&script));
         live.expect_line("ready");

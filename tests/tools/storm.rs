@@ -45,20 +45,22 @@ pub const TESTS: &[Test] = &[
     ("runs_that_are_killed", &[], runs_that_are_killed),
 ];
 
-/// A storm of runs that retry until the budget says no; the calls that the service saw.
-fn storm(store: &str, runs: usize, least: u64) -> u64 {
+/// What a storm says that came too late for some runs, which have gone on without the budget.
+const TOO_LATE: &str = "gives no answer within 250ms";
+
+/// A storm of runs that retry until the budget says no; the calls that the service saw. None if the machine was too slow
+/// for a directory.
+fn storm(store: &str, runs: usize, least: u64) -> Option<u64> {
     let service = Service::start();
     let budget = format!("--budget storm --budget-min {least} --exhausted-exit 75");
-    // Nobody falls back for want of time.
-    let options = words!(
-        "-q -n unlimited -b 5ms -m 20ms {..} --store-timeout 2m --store {}",
-        budget,
-        store
-    );
+    let options = words!("-q -n unlimited -b 5ms -m 20ms {..} --store {}", budget, store);
     let (ends, said) = Storm::start(runs, &service, options).finish();
+    if said.contains(TOO_LATE) {
+        return None;
+    }
     assert_eq!(said, "");
     assert!(ends.iter().all(|end| end.code() == Some(75)), "{ends:?}");
-    service.calls()
+    Some(service.calls())
 }
 
 /// The calls of so many runs under a budget of 10%, each of which goes on until it is refused.
@@ -87,25 +89,32 @@ fn counts_in_file(file: &Path) -> (u64, u64) {
     ledger::counted(&ledger::ledger(file))
 }
 
-fn names_in(store: &TempDir) -> Vec<String> {
-    let entries = std::fs::read_dir(store.path()).unwrap();
+fn names_in(store: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(store).unwrap();
     entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect()
 }
 
 fn with_a_directory(runs: usize, least: u64) {
-    let store = tempfile::tempdir().unwrap();
-    let calls = storm(store.path().to_str().unwrap(), runs, least);
+    let (store, calls) = in_time(|store| storm(store, runs, least));
     assert_eq!(calls, calls_of(runs as u64, least));
     assert_eq!(counts_in(store.path()), (calls, calls - runs as u64));
-    assert_eq!(names_in(&store), ["storm.budget"]);
+    assert_eq!(names_in(store.path()), ["storm.budget"]);
+}
+
+/// The first result on a directory that was in time for all runs.
+fn in_time<T>(test: impl Fn(&str) -> Option<T>) -> (TempDir, T) {
+    let mut stores = (0..5).map(|_| tempfile::tempdir().unwrap());
+    stores
+        .find_map(|store| test(store.path().to_str().unwrap()).map(|result| (store, result)))
+        .expect("a machine that takes less than 250 ms for a step")
 }
 
 #[cfg(feature = "redis")]
 fn with_a_server(runs: usize, least: u64) {
     let server = Server::start("--tcp-backlog 1024");
-    let calls = storm(&server.url(), runs, least);
+    let calls = storm(&format!("{}?timeout=2m", server.url()), runs, least).unwrap();
     assert_eq!(calls, calls_of(runs as u64, least));
     assert_eq!(server.counts("storm"), (calls, calls - runs as u64));
 }
@@ -188,14 +197,16 @@ fn a_storm_and_a_server_in_trouble() {
 }
 
 fn runs_that_are_killed() {
+    in_time(runs_that_are_killed_on);
+}
+
+fn runs_that_are_killed_on(store: &str) -> Option<()> {
     const RUNS: usize = 90;
     const ATTEMPTS: u64 = 20;
-    let store = tempfile::tempdir().unwrap();
-    let path = store.path().to_str().unwrap();
     let service = Service::start();
     // A budget that all may use.
-    let budget = words!("--budget storm --budget-min 1000000 --store {}", path);
-    let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms --store-timeout 2m");
+    let budget = words!("--budget storm --budget-min 1000000 --store {}", store);
+    let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms");
     let mut storm = Storm::start(RUNS, &service, words!("{..} {..}", options, budget));
     // One after the other, wherever it may be just then.
     let mut killed = 0;
@@ -206,6 +217,9 @@ fn runs_that_are_killed() {
         killed += 1;
     }
     let (ends, said) = storm.finish();
+    if said.contains(TOO_LATE) {
+        return None;
+    }
     assert_eq!(said, "");
     let died = ends.iter().filter(|end| end.signal() == Some(9)).count() as u64;
     let gave_up = ends.iter().filter(|end| end.code() == Some(DOWN.into())).count();
@@ -215,11 +229,13 @@ fn runs_that_are_killed() {
 
     // A first attempt is counted while it runs, and all others before they are made: who is killed in between leaves one
     // that was not counted, or not made.
-    let (attempts, _) = counts_in(store.path());
+    let store = Path::new(store);
+    let (attempts, _) = counts_in(store);
     let calls = service.calls();
     assert!(calls >= gave_up as u64 * ATTEMPTS, "{calls} calls");
     assert!(attempts.abs_diff(calls) <= died, "{attempts} attempts, {calls} calls");
-    assert_eq!(names_in(&store), ["storm.budget"]);
+    assert_eq!(names_in(store), ["storm.budget"]);
     run!("{..} -- true", budget).expect_code(0).expect_silence();
-    assert_eq!(counts_in(store.path()).0, attempts + 1);
+    assert_eq!(counts_in(store).0, attempts + 1);
+    Some(())
 }

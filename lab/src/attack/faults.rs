@@ -23,7 +23,7 @@ const SCENES: &[Scene] = &[
     ("--stdout final --stdin replay", true, 1200),
     ("-r <1 -t 10s -i 5s", false, 1200),
     ("--pty -r <1 --report DIR/report", false, 3),
-    ("--budget b --store DIR/store --cool-off --store-timeout 15s", false, 3),
+    ("--budget b --store DIR/store --cool-off", false, 3),
     ("-d 10s -t 5s --success-match <2", false, 3),
 ];
 

@@ -9,7 +9,7 @@ use super::round::Round;
 use super::signals::expect_whole_files;
 use crate::Result;
 
-const STORE: &str = "--budget b --budget-min 1000 --store DIR/store --store-timeout 15s";
+const STORE: &str = "--budget b --budget-min 1000 --store DIR/store";
 const FILES: &str = "--report DIR/report --log-file DIR/log --log-format json -v";
 
 const SCENES: &[&str] = &[

@@ -25,7 +25,7 @@ const SCENES: &[&str] = &[
     "--before-retry true --hook-output",
     "--stdin replay",
     "--fail-match nothing --stdin auto",
-    "--budget b --store DIR/store --store-timeout 20s --budget-min 1000",
+    "--budget b --store DIR/store --budget-min 1000",
     "--report DIR/report --log-file DIR/log --log-format json -v",
 ];
 

@@ -53,7 +53,7 @@ fn documented_defaults_are_those_in_effect() {
             ],
             "growth" => &[(&["-j", "full"], "exponential"), (&["--until", "failure"], "constant")],
             "spread" => &[(&["-j", "additive"], "1s"), (&["-j", "proportional"], "25%")],
-            long if long.starts_with("budget") || long == "store-timeout" => &[(&["--budget", "x"], default)],
+            long if long.starts_with("budget") || long == "store-down" => &[(&["--budget", "x"], default)],
             "max-retry-after" => &[(&["--retry-after"], default)],
             _ => &[(&[], default)],
         };

@@ -358,7 +358,7 @@ impl Model<'_> {
                     "stop after"
                 }
                 // These attempts printed and read nothing, and no rule speaks of them.
-                GiveUp::RetryAfterTooLong | GiveUp::Budget(_) | GiveUp::Stdin => {
+                GiveUp::RetryAfterTooLong | GiveUp::Budget(_) | GiveUp::StoreDown | GiveUp::Stdin => {
                     unreachable!("{why:?}")
                 }
             },

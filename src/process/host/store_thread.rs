@@ -141,9 +141,12 @@ impl StoreThread {
         let name = &budget.name;
         let without = |why: String| BudgetAnswer {
             answer: None,
-            warning: Some(format!("{why}; going on without the budget \"{name}\"")),
+            warning: Some(match budget.denies_if_down {
+                true => format!("{why}; without the budget \"{name}\" no retry is made (--store-down deny)"),
+                false => format!("{why}; going on without the budget \"{name}\""),
+            }),
         };
-        if !self.store.is_remote() {
+        if !self.store.is_remote() || budget.denies_if_down {
             return Ok(without(why));
         }
         let home = Store::Home(environment::state_home());

@@ -54,6 +54,10 @@ impl Text<'_> {
                 counts.attempts,
                 span(self.budget.map_or(Duration::ZERO, |budget| budget.terms.window))
             ),
+            (GiveUp::StoreDown, _) => format!(
+                " (the store of {} gives no answer; --store-down local allows retries)",
+                self.budget()
+            ),
             (GiveUp::NotIdempotent, _) => {
                 let why = printable(self.not_idempotent.unwrap_or_default());
                 format!(" (it may have been carried out, and is not idempotent: {why})")
