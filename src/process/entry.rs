@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::panic::PanicHookInfo;
 
 use super::leave;
+use super::sys::fd::fill_closed_standard;
 use super::sys::stdio;
 use super::sys::strings::strings;
 use super::terminal::modes;
@@ -21,6 +22,7 @@ pub struct Argv(*const *const c_char);
 
 /// Calls `main` with the arguments and ends the process as it says: for the C `main` to return.
 pub fn enter(argv: Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
+    fill_closed_standard();
     // A panic is a defect; the caller still gets a status that says whose.
     std::panic::set_hook(Box::new(|info| {
         modes::restore();

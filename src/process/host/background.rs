@@ -1,9 +1,8 @@
 //! Work that may block for longer than a signal may wait (a file system or a server that does not answer):
 //! done by a thread of its own, for as long as it is of use.
 
-use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Instant;
 
@@ -11,25 +10,9 @@ use nix::poll::PollFlags;
 
 use crate::process::sys::clock::now;
 use crate::process::sys::fd::ready;
-use crate::process::sys::stdio;
 
 /// Enough for TLS.
 const STACK: usize = 1 << 20;
-
-/// A pipe, after which every standard descriptor is taken. Where the caller closed one, a connection of the thread's
-/// would get its number, and what backoff says on standard error would go to the server. What takes their place can be
-/// neither read nor written, as what is closed, and is close-on-exec: the command has them closed.
-fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
-    loop {
-        let (done, mark) = io::pipe()?;
-        if done.as_raw_fd().min(mark.as_raw_fd()) > stdio::ERR {
-            return Ok((done, mark));
-        }
-        drop((done, mark));
-        // The lowest number that is free.
-        let _ = File::open("/")?.into_raw_fd();
-    }
-}
 
 /// Work under way. Dropping it leaves the thread to its fate: it ends when its work does, or with the process.
 #[derive(Debug)]
@@ -42,7 +25,7 @@ pub(crate) struct Background<T> {
 impl<T: Send + 'static> Background<T> {
     /// Begins. The thread blocks all signals, as this one does.
     pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Background<T>> {
-        let (done, mark) = pipe()?;
+        let (done, mark) = io::pipe()?;
         let (sender, result) = sync_channel(1);
         let thread = std::thread::Builder::new().name("store".into()).stack_size(STACK);
         thread.spawn(move || {

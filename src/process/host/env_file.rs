@@ -11,7 +11,6 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::retry_on_intr;
 use tempfile::{Builder, TempPath};
 
-use crate::process::sys::fd::above_standard;
 use crate::run::passed_on::MOST;
 use crate::run::text::describe_error;
 
@@ -59,7 +58,7 @@ impl EnvFile {
     fn read(&self) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = retry_on_intr(|| openat(CWD, self.path().as_bytes(), flags, Mode::empty()))?;
-        let file = File::from(above_standard(file)?);
+        let file = File::from(file);
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::other("it is not a file any more"));

@@ -6,9 +6,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
 use super::System;
-use crate::process::streams::spool::in_memory;
 use crate::process::streams::standard::Streams;
-use crate::process::sys::fd::above_standard;
+use crate::process::sys::native;
 use crate::run::host::RunError;
 use crate::run::text::describe_error;
 
@@ -21,16 +20,15 @@ pub(super) struct HeldOutput {
 impl HeldOutput {
     pub(super) fn new() -> Result<HeldOutput, RunError> {
         // Memory has no room for what may be much, but where there is no directory it has to do.
-        let file = tempfile::tempfile().or_else(|_| in_memory());
-        let file = file.and_then(|file| above_standard(file.into()));
-        let file = file.map_err(|error| cannot_keep(&error))?.into();
+        let file = tempfile::tempfile().or_else(|_| native::memory_file());
+        let file = file.map_err(|error| cannot_keep(&error))?;
         Ok(HeldOutput { file })
     }
 
     /// Both outputs write at one place, one after the other.
     pub(super) fn for_child(&self) -> Result<OwnedFd, RunError> {
-        let file = self.file.try_clone().and_then(|file| above_standard(file.into()));
-        file.map_err(|error| cannot_keep(&error))
+        let file = self.file.try_clone().map_err(|error| cannot_keep(&error))?;
+        Ok(file.into())
     }
 
     /// Hands on all that was printed.

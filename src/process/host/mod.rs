@@ -142,7 +142,8 @@ impl System {
             (Some(stdout), _) => stdout,
             (None, Some(held)) => held.for_child()?,
             // If standard error is closed, nothing of it may get into the command's output either.
-            (None, None) => fd::duplicate(stdio::ERR).or_else(|_| null())?,
+            (None, None) if fd::is_open(stdio::ERR) => fd::duplicate(stdio::ERR).or_else(|_| null())?,
+            (None, None) => null()?,
         };
         let streams = self.between.event_loop.streams.take();
         let launch = Launch {

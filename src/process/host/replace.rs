@@ -7,7 +7,6 @@ use std::io::{self, Write as _};
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode, fchmod, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::process::sys::fd::above_standard;
 use crate::process::sys::leaf::Leaf;
 use crate::process::sys::random;
 
@@ -36,7 +35,7 @@ fn new_file(directory: &File) -> io::Result<(File, String)> {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match retry_on_intr(|| openat(directory, &*name, flags, Mode::RUSR | Mode::WUSR)) {
-            Ok(fd) => return Ok((File::from(above_standard(fd)?), name)),
+            Ok(fd) => return Ok((File::from(fd), name)),
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno.into()),
         }

@@ -9,7 +9,8 @@ use nix::poll::PollFlags;
 use rustix::buffer::spare_capacity;
 
 use super::destination::OutputDestination;
-use crate::process::sys::fd::{to_nix, widen_pipe};
+use crate::process::sys::fd::to_nix;
+use crate::process::sys::native::widen_pipe;
 
 /// Taken from the pipe at once.
 const CHUNK: usize = 64 * 1024;

@@ -9,7 +9,8 @@ use rustix::buffer::spare_capacity;
 
 use super::pump::Bulk;
 use super::stdin_pipe::{CHUNK, Replayable, StdinPipe, Wait};
-use crate::process::sys::fd::{pipe, ready, set_nonblocking, to_nix, widen_pipe};
+use crate::process::sys::fd::{pipe, ready, set_nonblocking, to_nix};
+use crate::process::sys::native::widen_pipe;
 
 /// Read at once before the first attempt, as far as a pipe holds so much: with fewer turns it starts sooner.
 const READ_FIRST: usize = 256 * 1024;

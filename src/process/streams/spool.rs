@@ -6,7 +6,7 @@ use std::io::{self, Seek};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use crate::process::sys::fd::above_standard;
+use crate::process::sys::native;
 use crate::run::text::describe_error;
 
 /// What one spool keeps in memory.
@@ -48,7 +48,7 @@ impl Spool {
 
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() {
-            let file = File::from(above_standard(tempfile::tempfile()?.into())?);
+            let file = tempfile::tempfile()?;
             file.write_all_at(&self.memory, 0)?;
             self.memory = Vec::new();
             self.file = Some(file);
@@ -85,32 +85,19 @@ impl Spool {
         let mut file = match &self.file {
             Some(file) => file.try_clone()?,
             None => {
-                let file = in_memory()?;
+                let file = native::memory_file()?;
                 file.write_all_at(&self.memory, 0)?;
                 file
             }
         };
         file.rewind()?;
-        above_standard(file.into())
+        Ok(file.into())
     }
 
     /// Forgets everything; the space is given back.
     pub(crate) fn clear(&mut self) {
         *self = Spool::default();
     }
-}
-
-/// A file that takes no room on any disk, where the system has such.
-pub(crate) fn in_memory() -> io::Result<File> {
-    #[cfg(not(portable))]
-    {
-        use nix::sys::memfd::{MFdFlags, memfd_create};
-        if let Ok(fd) = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC) {
-            return Ok(File::from(fd));
-        }
-    }
-    // In memory it would need no directory, so that another will do.
-    tempfile::tempfile().or_else(|error| tempfile::tempfile_in("/tmp").map_err(|_| error))
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::spool::Spool;
-use crate::process::sys::fd::{ready, set_pipe_size, widen_pipe};
+use crate::process::sys::fd::ready;
+use crate::process::sys::native::{set_pipe_size, widen_pipe};
 
 /// Moved at once.
 pub(super) const CHUNK: usize = 64 * 1024;

@@ -12,7 +12,7 @@
 //! such a window we look again after a short time.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -21,6 +21,7 @@ use nix::unistd::read;
 
 use super::stdin_pipe::{CHUNK, Replayable, StdinPipe, Wait};
 use crate::process::sys::fd::{ready, to_nix};
+use crate::process::sys::native::tee;
 
 /// The first look at a window that has been read partly.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
@@ -88,7 +89,7 @@ impl StdinPipe {
         self.window
             .fit(&self.fd, there.min(self.window.slots * self.window.page));
         loop {
-            match duplicate(source, &self.fd) {
+            match tee(source, &self.fd, CHUNK) {
                 Ok(0) | Err(Errno::EPIPE) => return Ok(false),
                 Ok(count) => self.window.bytes = count,
                 Err(Errno::EAGAIN) => self.wait = Wait::Data,
@@ -125,16 +126,4 @@ impl StdinPipe {
 fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
     let count = rustix::io::ioctl_fionread(pipe).map_err(to_nix)?;
     Ok(usize::try_from(count).unwrap_or(0))
-}
-
-/// Duplicates the head of a pipe into another, without blocking.
-#[cfg(not(portable))]
-fn duplicate(from: BorrowedFd<'_>, to: &OwnedFd) -> Result<usize, Errno> {
-    rustix::pipe::tee(from, to, CHUNK, rustix::pipe::SpliceFlags::NONBLOCK).map_err(to_nix)
-}
-
-#[cfg(portable)]
-fn duplicate(_from: BorrowedFd<'_>, _to: &OwnedFd) -> Result<usize, Errno> {
-    let _ = CHUNK;
-    Err(Errno::ENOSYS)
 }

@@ -1,45 +1,53 @@
-//! Descriptors of backoff's own: close-on-exec, and above 2, since a standard descriptor that the
-//! caller closed must stay closed.
+//! Descriptors: the caller's, and backoff's own, which are close-on-exec and above 2.
 
 use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
+use nix::fcntl::{FcntlArg, OFlag, fcntl, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::stat::Mode;
 
-/// Moves a descriptor above 2, if it is not there.
-pub(crate) fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
-    // A clone is close-on-exec and above 2 by itself.
-    if fd.as_raw_fd() > 2 { Ok(fd) } else { fd.try_clone() }
+use super::native;
+
+/// Fills the standard descriptors that the caller closed. No descriptor of backoff's gets their numbers then; they can be
+/// neither read nor written, and the command finds them closed.
+pub(crate) fn fill_closed_standard() {
+    let flags = native::PATH_ONLY | OFlag::O_CLOEXEC;
+    while let Ok(fd) = open("/", flags, Mode::empty()) {
+        if fd.as_raw_fd() > 2 {
+            return;
+        }
+        let _ = fd.into_raw_fd();
+    }
 }
 
 /// A pipe: its reading and its writing end.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = io::pipe()?;
-    Ok((above_standard(read.into())?, above_standard(write.into())?))
+    Ok((read.into(), write.into()))
 }
 
 /// Makes reads and writes through this end return instead of waiting. Only for descriptions that are
 /// backoff's own: the flag is shared by all who hold the description.
 pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
-    nix::fcntl::fcntl(fd, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     Ok(())
 }
 
 /// A description of our own, non-blocking, of a pipe or terminal that was given; None where the system has no such thing, or
 /// it is not allowed.
 pub(crate) fn open_anew(number: RawFd, options: &mut OpenOptions) -> Option<OwnedFd> {
-    if cfg!(portable) || !is_the_same_when_opened(number) {
+    if !native::REOPENS_DESCRIPTORS || !is_the_same_when_opened(number) {
         return None;
     }
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = options
         .custom_flags(flags.bits())
         .open(format!("/proc/self/fd/{number}"));
-    above_standard(file.ok()?.into()).ok()
+    Some(file.ok()?.into())
 }
 
 /// Whether opening it again gives the same pipe or device: `/dev/tty` is whose it is that opens it, `/dev/ptmx` a new
@@ -62,7 +70,7 @@ fn is_the_same_when_opened(number: RawFd) -> bool {
 /// `/dev/null`, for reading and writing.
 pub(crate) fn null() -> io::Result<OwnedFd> {
     let file = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-    above_standard(file.into())
+    Ok(file.into())
 }
 
 /// A descriptor that backoff was given: a standard one, or one that `/dev/fd/N` names.
@@ -77,9 +85,11 @@ pub(crate) fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
     inherited(standard).try_clone_to_owned()
 }
 
-/// Whether a descriptor is open.
+/// Returns true if the caller has left a descriptor open.
 pub(crate) fn is_open(number: RawFd) -> bool {
-    rustix::io::fcntl_getfd(inherited(number)).is_ok()
+    let flags = fcntl(inherited(number), FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
+    let is_filled = |flags: OFlag| number <= 2 && flags.intersects(native::PATH_ONLY);
+    flags.is_ok_and(|flags| !is_filled(flags))
 }
 
 /// Whether two descriptors are open and lead to the same file, pipe, socket or device.
@@ -110,37 +120,6 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
 /// Whether whoever would read this is gone, as far as that can be known without writing.
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
     ready(fd, PollFlags::empty()).is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
-}
-
-/// Sets how much a pipe holds, in bytes, and gives what it holds now; None if that is refused, as where the user has
-/// too many pipes, or is not to be had.
-pub(crate) fn set_pipe_size(pipe: impl AsFd, bytes: usize) -> Option<usize> {
-    #[cfg(not(portable))]
-    {
-        let size = nix::fcntl::FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?);
-        usize::try_from(nix::fcntl::fcntl(pipe, size).ok()?).ok()
-    }
-    #[cfg(portable)]
-    {
-        let _ = (pipe, bytes);
-        None
-    }
-}
-
-/// Makes a pipe hold at least so many bytes; whether it does. Where that is refused, or is not to be had, it stays as it
-/// is.
-pub(crate) fn widen_pipe(pipe: impl AsFd, bytes: usize) -> bool {
-    #[cfg(not(portable))]
-    {
-        let size = nix::fcntl::fcntl(pipe.as_fd(), nix::fcntl::FcntlArg::F_GETPIPE_SZ);
-        let size = size.ok().and_then(|size| usize::try_from(size).ok());
-        size.is_some_and(|size| size >= bytes || set_pipe_size(pipe, bytes).is_some())
-    }
-    #[cfg(portable)]
-    {
-        let _ = (pipe, bytes);
-        false
-    }
 }
 
 /// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.

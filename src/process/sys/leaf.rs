@@ -12,16 +12,10 @@ use nix::unistd::geteuid;
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, RawMode, Stat, accessat, openat, readlinkat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::fd::above_standard;
+use super::native;
 
 /// As many links as Linux follows.
 const MOST_LINKS: u32 = 40;
-
-/// A directory need not be readable to have files in it.
-#[cfg(not(portable))]
-const SEARCH: OFlags = OFlags::PATH;
-#[cfg(portable)]
-const SEARCH: OFlags = OFlags::RDONLY;
 
 #[derive(Debug)]
 pub(crate) struct Leaf {
@@ -68,12 +62,13 @@ impl Leaf {
             .map_or(0, |slash| slash + 1);
         let (parent, name) = bytes.split_at(begin);
         let parent = if parent.is_empty() { b"." } else { parent };
-        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let search = OFlags::from_bits_retain(native::PATH_ONLY.bits().cast_unsigned());
+        let flags = search | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = retry_on_intr(|| openat(&from, parent, flags, Mode::empty()))?;
         if matches!(name, b"" | b"." | b"..") {
             return Err(Errno::ISDIR.into());
         }
-        let directory = File::from(above_standard(directory)?);
+        let directory = File::from(directory);
         let facts = directory.metadata()?;
         let is_sticky = facts.mode() & 0o1000 != 0 && facts.mode() & 0o022 != 0;
         let is_foreign = facts.uid() != geteuid().as_raw() && facts.uid() != 0;
@@ -150,7 +145,7 @@ impl Leaf {
         let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
         flags.set(OFlags::NOFOLLOW, !self.is_magic);
         let open = || openat(&self.directory, &self.name, flags, Mode::RUSR | Mode::WUSR);
-        let file = File::from(above_standard(retry_on_intr(open)?)?);
+        let file = File::from(retry_on_intr(open)?);
         let facts = file.metadata()?;
         if self.is_sticky && facts.uid() != geteuid().as_raw() {
             return Err(belongs_to(facts.uid()));

@@ -6,6 +6,9 @@ pub(crate) mod deadline;
 pub(crate) mod environment;
 pub(crate) mod fd;
 pub(crate) mod leaf;
+#[cfg_attr(not(portable), path = "linux.rs")]
+#[cfg_attr(portable, path = "elsewhere.rs")]
+pub(crate) mod native;
 pub(crate) mod processes;
 pub(crate) mod random;
 pub(crate) mod stdio;

@@ -14,7 +14,7 @@ use nix::unistd::{read, tcgetpgrp, write};
 use super::foreground::{is_controlling, is_ours};
 use super::modes::{self, Raw};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{above_standard, inherited, open_anew};
+use crate::process::sys::fd::{inherited, open_anew};
 use crate::process::sys::stdio;
 
 /// Bytes read at once.
@@ -186,7 +186,7 @@ fn source() -> Option<OwnedFd> {
         .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
         .open("/dev/tty")
         .ok()?;
-    above_standard(terminal.into()).ok()
+    Some(terminal.into())
 }
 
 /// The signal that this terminal makes of a key.

@@ -26,7 +26,7 @@ use super::foreground::is_ours;
 use super::keyboard::{CommandTerminal, Keyboard, Route};
 use super::size::{set_size, size};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{above_standard, duplicate, inherited, set_nonblocking, uninterrupted};
+use crate::process::sys::fd::{duplicate, inherited, set_nonblocking, uninterrupted};
 use crate::process::sys::stdio;
 
 /// In the background, how often to look whether we are in the foreground by now: a shell's `fg` does not
@@ -184,7 +184,7 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     grantpt(&master)?;
     unlockpt(&master)?;
     let path = rustix::pty::ptsname(&master, Vec::new())?;
-    let master = above_standard(master.into())?;
+    let master = OwnedFd::from(master);
     fcntl(&master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
     set_nonblocking(&master)?;
     let slave = OpenOptions::new()
@@ -192,7 +192,7 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
         .write(true)
         .custom_flags(libc::O_NOCTTY)
         .open(OsStr::from_bytes(path.as_bytes()))?;
-    Ok((master, above_standard(slave.into())?))
+    Ok((master, slave.into()))
 }
 
 /// The terminal on a standard descriptor, or the controlling one.
@@ -208,5 +208,5 @@ fn own_terminal() -> Option<OwnedFd> {
         .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
         .open("/dev/tty")
         .ok()?;
-    above_standard(terminal.into()).ok()
+    Some(terminal.into())
 }
