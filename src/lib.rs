@@ -54,8 +54,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
     let plan = &request.plan;
     match request.action {
         Action::Run => run(plan, &request.store),
-        Action::Plan if plan.output.format == Format::Json => print([report::plan_table::waits_as_json(plan)]),
-        Action::Plan => print(report::plan_table::waits(plan)),
+        Action::Plan if plan.output.format == Format::Json => print([report::plan_table::as_json(plan)]),
+        Action::Plan => print([report::plan_table::table(plan)]),
         Action::Plot => print([report::plan_plot::bars(
             plan,
             columns(stdio::OUT),
@@ -159,13 +159,11 @@ pub mod fuzzing {
     pub use crate::budget::redis::answer;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
 
-    /// What `--list-policies` and `--plan` print of what was typed, or what is wrong with it.
+    /// What `--list-policies` prints of what was typed, or what is wrong with it.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
         let printed = || {
-            let (config, request) = crate::request(typed)?;
-            let mut lines = crate::config::listing::policies(&config)?;
-            lines.extend(crate::report::plan_table::waits(&request.plan).take(30));
-            Ok(lines)
+            let (config, _) = crate::request(typed)?;
+            crate::config::listing::policies(&config)
         };
         printed().map_err(|usage: crate::UsageError| usage.0)
     }

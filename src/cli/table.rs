@@ -480,12 +480,13 @@ pub const OPTIONS: &[Opt] = &[
 
     opt(OTHER, None, "plan", Switch,
         "Print the waits these options give and run nothing",
-        "What is waited before the first attempt, and one line a retry: the least, mean and most of the wait before it, the means added up, and between which totals \
-         90 of 100 runs lie (the 5th and the 95th percentile), if every attempt fails at once. Lengths are rounded to \
-         three digits; --log-format json gives them in full. It stops where the mean total reaches --deadline or \
-         --stop-after, and says after how many retries that ends 90 of 100 runs. With unlimited attempts, the first 20; of very \
-         many, the first 1,000. The percentiles are those of 1,000 sampled runs, and the mean of decorrelated jitter \
-         where the cap can be reached is that of 10,000, always the same ones; all else is exact."),
+        "The waits are those of a run in which every attempt fails at once: a line about the wait before the first attempt, \
+         then one a retry, with the least, mean and most of its wait, the sum of the means, the range of 90 of 100 totals (the \
+         5th and the 95th percentile), and the sum of the longest waits. Lengths are rounded to three digits; \
+         --log-format json gives them in full. The table stops where the sum of the means reaches --deadline or --stop-after, \
+         and says after how many retries that ends 90 of 100 runs. It shows 20 retries if attempts are unlimited, and at most \
+         1,000. The percentiles, and the means of decorrelated jitter that the cap can shorten, are those of 10,000 sampled \
+         runs, always the same ones; all else is exact."),
     opt(OTHER, None, "plot", Switch,
         "Draw the waits of --plan, as wide as the terminal",
         "With block characters where the locale is one of UTF-8, in ASCII elsewhere."),

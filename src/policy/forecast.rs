@@ -1,26 +1,25 @@
-//! `--plan`: what a run in which every attempt fails at once would wait, without running anything.
+//! `--plan`: the waits of a run in which every attempt fails at once, without running anything.
 //!
-//! Least and most of a wait are exact, and so is the mean, but for decorrelated jitter once the cap can be reached: that has
-//! no closed form, and its mean is that of 10,000 sampled runs. How far the totals of runs lie apart is counted in 1,000
-//! sampled runs. The seeds are fixed, so the same options show the same plan.
-
-mod decorrelated;
-mod totals;
+//! The least and the most of each wait are exact. So is the mean where it has a closed form: that of the distribution, and
+//! for decorrelated jitter, as long as no wait can reach the cap, m(i) = (base + factor * m(i - 1)) / 2 with m(-1) = base,
+//! the mean of a uniform draw from [base, factor * previous]. The means of capped decorrelated waits and the spread of totals
+//! are those of 10,000 sampled runs. Their seed is fixed, so that the same options show the same plan.
 
 use std::time::Duration;
 
-use super::delay::Delays;
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::delay::{Delays, Jitter, from_nanos, nanos};
 use super::session::Limits;
-use decorrelated::Decorrelated;
-use totals::Totals;
 
-/// How many retries are shown where nothing bounds the run.
-const SHOWN_WHEN_UNLIMITED: u64 = 20;
-
-/// Nobody reads more.
+/// Limit on the rows of a plan.
 pub const MOST_ROWS: u64 = 1_000;
+/// The rows of a run without any limit.
+const ROWS_WHEN_UNLIMITED: u64 = 20;
+const SAMPLED_RUNS: usize = 10_000;
 
-/// One line of the plan.
+/// The wait before one retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// 1 for the first retry.
@@ -29,138 +28,113 @@ pub struct Row {
     pub mean: Duration,
     /// The least upper bound.
     pub most: Duration,
-    /// The means up to and with this retry, added up.
+    /// The sum of the means up to this retry.
     pub total: Duration,
-    /// Between which totals 90 of 100 runs lie: the 5th and the 95th percentile.
+    /// The sum of the longest waits up to this retry.
+    pub total_most: Duration,
+    /// The 5th and the 95th percentile of the totals.
     pub totals: [Duration; 2],
 }
 
-/// Why there is no further row.
+/// The reason why there is no further row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// `--attempts`
     Attempts,
-    /// Attempts are unlimited, and enough has been shown.
+    /// Attempts are unlimited, and enough is shown.
     Unlimited,
-    /// So many more retries the attempts allow.
+    /// The attempts allow so many more retries.
     More(u64),
     /// `--stop-at-delay`
     Delay,
-    /// `--deadline` or `--stop-after`. So many retries 90 of 100 runs make before it: the 5th and the 95th percentile.
+    /// `--deadline` or `--stop-after`, with the 5th and the 95th percentile of the number of retries before it.
     Deadline([u64; 2]),
 }
 
-/// A part of the plan: rows, and then one end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Row(Row),
-    End(End),
-}
-
-/// The waits of a run, in order, `before` being what passes before its first attempt. Ends where the limits end the
-/// run; the deadline does so where the mean total reaches it.
-pub fn forecast<'a>(delays: &'a Delays, limits: &'a Limits, before: Duration) -> impl Iterator<Item = Part> + 'a {
-    let mut forecast = Forecast {
-        delays,
-        limits,
-        before,
-        decorrelated: Decorrelated::new(delays),
-        totals: Totals::new(limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before))),
-        shown: 0,
-        total: Duration::ZERO,
-    };
-    let mut has_ended = false;
-    std::iter::from_fn(move || {
-        if has_ended {
-            return None;
-        }
-        let next = forecast.next();
-        has_ended = matches!(next, Part::End(_));
-        Some(next)
-    })
-}
-
-struct Forecast<'a> {
-    delays: &'a Delays,
-    limits: &'a Limits,
-    before: Duration,
-    decorrelated: Option<Decorrelated>,
-    totals: Totals,
-    /// How many rows there were.
-    shown: u64,
-    /// Their means added up.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    previous: Option<Duration>,
     total: Duration,
+    retries_in_time: u64,
 }
 
-impl Forecast<'_> {
-    fn next(&mut self) -> Part {
-        let retry = self.shown;
-        if let Some(end) = self.bound(retry) {
-            return Part::End(self.within_deadline(end));
+/// Returns the waits of a run in order, and the reason for their end: a limit on retries, or a limit on time that the mean
+/// total reaches. `before` passes before the first attempt.
+pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>, End) {
+    let time = limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before));
+    let is_in_time = |total: Duration| time.is_none_or(|time| total < time);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let mut runs = vec![Run::default(); SAMPLED_RUNS];
+    let mut rows = Vec::new();
+    let (mut mean, mut longest) = (nanos(delays.base), None);
+    let (mut total, mut total_most) = (Duration::ZERO, Duration::ZERO);
+    let (mut retry, mut in_time, mut end) = (0, [0; 2], None);
+    // Some runs make more retries in time than there are rows.
+    while in_time[1] == retry {
+        end = end_before(retry, delays, limits);
+        if end.is_some() {
+            break;
         }
-        let (least, mean, most) = match &mut self.decorrelated {
-            Some(chain) => chain.step(),
-            None => {
-                let wait = self.delays.distribution(retry, None);
-                (wait.least(), wait.mean(), wait.most())
-            }
+        let wait = delays.distribution(retry, longest);
+        let wait_of = |run: &Run| match delays.jitter {
+            Jitter::Decorrelated { .. } => delays.distribution(retry, run.previous),
+            _ => wait,
         };
-        let total = self.total.saturating_add(mean);
-        if (self.limits.latest_begin()).is_some_and(|(limit, _)| self.before.saturating_add(total) >= limit) {
-            return Part::End(End::Deadline(self.retries_in_time()));
+        mean = match delays.jitter {
+            Jitter::Decorrelated { factor } if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) => {
+                f64::midpoint(nanos(delays.base), factor * mean)
+            }
+            // The mean of distributions varies less than that of draws.
+            Jitter::Decorrelated { .. } => {
+                let means = runs.iter().map(|run| nanos(wait_of(run).mean()));
+                means.sum::<f64>() / SAMPLED_RUNS as f64
+            }
+            _ => nanos(wait.mean()),
+        };
+        for run in &mut runs {
+            let wait = wait_of(run).draw(&mut rng);
+            run.previous = Some(wait);
+            run.total = run.total.saturating_add(wait);
+            run.retries_in_time += u64::from(is_in_time(run.total));
         }
-        self.total = total;
-        self.shown += 1;
-        self.totals.step(self.delays, retry);
-        Part::Row(Row {
-            retry: self.shown,
+        retry += 1;
+        in_time = percentiles(&runs, |run| run.retries_in_time);
+        let (least, most) = (wait.least(), wait.most());
+        let row_mean = from_nanos(mean).clamp(least, most);
+        longest = Some(most);
+        (total, total_most) = (total.saturating_add(row_mean), total_most.saturating_add(most));
+        let row = Row {
+            retry,
             least,
-            mean,
+            mean: row_mean,
             most,
             total,
-            totals: self.totals.range(),
-        })
+            total_most,
+            totals: percentiles(&runs, |run| run.total),
+        };
+        rows.extend(is_in_time(total).then_some(row));
     }
+    let is_reached = |_: &End| [rows.len() as u64, in_time[0]] == [retry; 2];
+    let end = end.filter(is_reached).unwrap_or(End::Deadline(in_time));
+    (rows, end)
+}
 
-    /// What but the deadline keeps retry `retry` (0 is the first) from being made, or shown.
-    fn bound(&self, retry: u64) -> Option<End> {
-        match self.limits.attempts {
-            Some(attempts) if retry + 1 >= attempts => Some(End::Attempts),
-            Some(attempts) if retry >= MOST_ROWS => Some(End::More(attempts - 1 - retry)),
-            None if retry >= self.most_rows_of_unlimited() => Some(End::Unlimited),
-            _ if self.limits.reaches_stop_at_delay(self.delays, retry) => Some(End::Delay),
-            _ => None,
-        }
+/// Returns the limit other than time that forbids retry `retry` (0 is the first) or its row.
+fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<End> {
+    let rows = limits.latest_begin().map_or(ROWS_WHEN_UNLIMITED, |_| MOST_ROWS);
+    match limits.attempts {
+        Some(attempts) if retry + 1 >= attempts => Some(End::Attempts),
+        Some(attempts) if retry >= MOST_ROWS => Some(End::More(attempts - 1 - retry)),
+        None if retry >= rows => Some(End::Unlimited),
+        _ if limits.reaches_stop_at_delay(delays, retry) => Some(End::Delay),
+        _ => None,
     }
+}
 
-    fn most_rows_of_unlimited(&self) -> u64 {
-        match self.limits.latest_begin() {
-            Some(_) => MOST_ROWS,
-            None => SHOWN_WHEN_UNLIMITED,
-        }
-    }
-
-    /// The deadline, if many a run does not come as far as this end.
-    fn within_deadline(&self, end: End) -> End {
-        let retries = self.totals.retries_in_time();
-        if self.limits.latest_begin().is_some() && retries[0] < self.shown {
-            return End::Deadline(retries);
-        }
-        end
-    }
-
-    /// How many retries runs make before the deadline, which some reach later than after the rows shown.
-    fn retries_in_time(&mut self) -> [u64; 2] {
-        let furthest = self.shown.saturating_mul(2).saturating_add(100);
-        for retry in self.shown..furthest {
-            let is_over = matches!(self.bound(retry), Some(End::Attempts | End::Delay));
-            if is_over || self.totals.retries_in_time()[1] < retry {
-                break;
-            }
-            self.totals.step(self.delays, retry);
-        }
-        self.totals.retries_in_time()
-    }
+/// Returns the 5th and the 95th percentile.
+fn percentiles<T: Ord + Copy>(runs: &[Run], value: impl Fn(&Run) -> T) -> [T; 2] {
+    let mut values: Vec<T> = runs.iter().map(value).collect();
+    [runs.len() / 20, runs.len() - 1 - runs.len() / 20].map(|place| *values.select_nth_unstable(place).1)
 }
 
 #[cfg(test)]

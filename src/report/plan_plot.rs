@@ -1,93 +1,76 @@
-//! `--plot`: the waits of `--plan`, drawn.
+//! `--plot`: the waits of `--plan` as bars.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::plan_table::{before_the_first, parts, range, rounded, why_it_ends};
-use crate::policy::forecast::{Part, Row};
+use super::plan_table::{first_wait, range, reason_for_end, rounded, waits};
+use crate::policy::forecast::Row;
 use crate::run::plan::Plan;
 
-/// The number of a retry, and two spaces.
+/// Columns of the retry's number and two spaces.
 const NUMBER: usize = 7;
-/// A bar that is worth a label beside it.
+/// Columns of the narrowest bar that has a label beside it.
 const NARROWEST: usize = 10;
 
-/// What a bar is drawn with: what is waited at least, what by chance, and the mean.
-#[derive(Clone, Copy)]
-struct Ink([char; 3]);
+/// Characters for the least wait, the random part, and the mean.
+type Ink = [char; 3];
 
-/// A bar for each wait, the longest as wide as the terminal of so many `columns` leaves room for.
+/// Returns a bar for each wait; the longest fills a terminal of so many columns.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     // In the last column some terminals begin a new line.
     let room = columns.map_or(80, usize::from).saturating_sub(1);
-    let ink = Ink(if is_utf8 {
+    let ink = if is_utf8 {
         ['█', '░', '┃']
     } else {
         ['#', '.', '|']
-    });
-    let (mut rows, mut end) = (Vec::new(), None);
-    for part in parts(plan) {
-        match part {
-            Part::Row(row) => rows.push(row),
-            Part::End(why) => end = why_it_ends(plan, why),
-        }
-    }
-    let mut text = before_the_first(plan).unwrap_or_default();
+    };
+    let (rows, end) = waits(plan);
+    let mut text = first_wait(plan);
     if let Some(longest) = rows.iter().map(|row| row.most).max() {
-        text.push_str(&ink.heading(room));
+        text += &heading(ink, room);
         let (labels, width) = labels(&rows, room);
         for (row, label) in rows.iter().zip(labels) {
-            let bar = ink.bar(row, longest, width);
-            let _ = writeln!(text, "{:>5}  {bar}{label}", row.retry);
+            text += &format!("{:>5}  {}{label}\n", row.retry, bar(ink, row, longest, width));
         }
     }
-    text + &end.unwrap_or_default()
+    text + &reason_for_end(plan, end)
 }
 
-/// What stands behind each bar, and the room for a bar: the wait in words, the longest it can be, or nothing.
+fn heading([least, chance, mean]: Ink, room: usize) -> String {
+    let long = format!("retry  wait: {least} at least, {chance} by chance, {mean} mean\n");
+    let short = format!("retry  {least} least {chance} chance {mean} mean\n");
+    let mut headings = [long, short].into_iter();
+    let heading = headings.find(|line| line.chars().count() <= room + 1);
+    heading.unwrap_or_else(|| "retry\n".to_owned())
+}
+
+/// Returns the label beside each bar and the columns of the longest bar. Labels are shortened or left out if bars would get
+/// too narrow.
 fn labels(rows: &[Row], room: usize) -> (Vec<String>, usize) {
-    let forms: [fn(&Row) -> String; 3] = [
-        |row| format!(" {}", range(row.least, row.most)),
-        |row| format!(" {}", rounded(row.most)),
-        |_| String::new(),
-    ];
-    let form = |form: fn(&Row) -> String| {
-        let labels: Vec<String> = rows.iter().map(form).collect();
+    let full = |row: &Row| format!(" {}", range(row.least, row.most));
+    let short = |row: &Row| format!(" {}", rounded(row.most));
+    for labels in [
+        rows.iter().map(full).collect(),
+        rows.iter().map(short).collect::<Vec<_>>(),
+    ] {
         let longest = labels.iter().map(String::len).max().unwrap_or(0);
-        (labels, room.saturating_sub(NUMBER + longest).max(1))
-    };
-    let [full, short, none] = forms;
-    let fits = [full, short]
-        .map(form)
-        .into_iter()
-        .find(|(_, width)| *width >= NARROWEST);
-    fits.unwrap_or_else(|| form(none))
+        let width = room.saturating_sub(NUMBER + longest);
+        if width >= NARROWEST {
+            return (labels, width);
+        }
+    }
+    (vec![String::new(); rows.len()], room.saturating_sub(NUMBER).max(1))
 }
 
-impl Ink {
-    fn heading(self, room: usize) -> String {
-        let Ink([least, chance, mean]) = self;
-        let long = format!("retry  wait: {least} at least, {chance} by chance, {mean} mean\n");
-        let short = format!("retry  {least} least {chance} chance {mean} mean\n");
-        let fits = |line: &String| line.chars().count() <= room + 1;
-        [long, short]
-            .into_iter()
-            .find(fits)
-            .unwrap_or_else(|| "retry\n".to_owned())
-    }
-
-    fn bar(self, row: &Row, longest: Duration, width: usize) -> String {
-        let Ink([sure, chance, middle]) = self;
-        let place = |wait: Duration| match longest.is_zero() {
-            true => 0,
-            false => (wait.as_secs_f64() / longest.as_secs_f64() * width as f64).round() as usize,
-        };
-        let [least, mean, most] = [row.least, row.mean, row.most].map(place);
-        let drawn = |column| match column {
-            _ if column < least => sure,
-            _ if column == mean.min(most - 1) => middle,
-            _ => chance,
-        };
-        (0..most).map(drawn).collect()
-    }
+fn bar([sure, chance, middle]: Ink, row: &Row, longest: Duration, width: usize) -> String {
+    let column = |wait: Duration| match longest.is_zero() {
+        true => 0,
+        false => (wait.as_secs_f64() / longest.as_secs_f64() * width as f64).round() as usize,
+    };
+    let [least, mean, most] = [row.least, row.mean, row.most].map(column);
+    let drawn = |column| match column {
+        _ if column < least => sure,
+        _ if column == mean.min(most - 1) => middle,
+        _ => chance,
+    };
+    (0..most).map(drawn).collect()
 }

@@ -1,4 +1,4 @@
-//! What `--plan` prints.
+//! `--plan`: the waits as a table or as JSON.
 
 use std::time::Duration;
 
@@ -6,40 +6,52 @@ use serde::Serialize;
 
 use super::json;
 use super::words::span;
-use crate::policy::forecast::{End, Part, Row, forecast};
+use crate::policy::forecast::{End, Row, forecast};
 use crate::policy::outcome::exact;
 use crate::policy::session::GiveUp;
 use crate::run::plan::Plan;
 
-/// `--plan`: a table of all waits, line by line.
-pub(crate) fn waits(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let heading = cells(["retry", "least", "mean", "most", "mean total", "90% of totals"]);
-    let rows = parts(plan).flat_map(move |part| match part {
-        Part::Row(row) => {
-            let heading = (row.retry == 1).then(|| heading.clone());
-            heading.into_iter().chain(Some(line(&row)))
-        }
-        Part::End(end) => None.into_iter().chain(why_it_ends(plan, end)),
-    });
-    before_the_first(plan).into_iter().chain(rows)
+/// Returns the table that `--plan` prints.
+pub(crate) fn table(plan: &Plan) -> String {
+    let (rows, end) = waits(plan);
+    let mut text = first_wait(plan);
+    if !rows.is_empty() {
+        text += &line([
+            "retry",
+            "least",
+            "mean",
+            "most",
+            "mean total",
+            "90% of totals",
+            "most total",
+        ]);
+    }
+    text.extend(rows.iter().map(|row| {
+        let [least, mean, most] = [row.least, row.mean, row.most].map(rounded);
+        let [total, total_most] = [row.total, row.total_most].map(rounded);
+        let [p5, p95] = row.totals;
+        line([
+            &row.retry.to_string(),
+            &least,
+            &mean,
+            &most,
+            &total,
+            &range(p5, p95),
+            &total_most,
+        ])
+    }));
+    text + &reason_for_end(plan, end)
 }
 
-/// What is waited before the first attempt, if anything is.
-pub(super) fn before_the_first(plan: &Plan) -> Option<String> {
-    let most = plan.initial_delay.saturating_add(plan.splay);
-    let counts = match time_limit(plan) {
-        Some((name, _)) => format!(", which is part of {name}"),
-        None => String::new(),
-    };
-    let wait = range(plan.initial_delay, most);
-    (!most.is_zero()).then(|| format!("before the first attempt: {wait}{counts}\n"))
+fn line([retry, least, mean, most, total, totals, total_most]: [&str; 7]) -> String {
+    format!("{retry:>5}{least:>9}{mean:>9}{most:>9}{total:>13}{totals:>20}{total_most:>13}\n")
 }
 
-/// The waits as `--plan --log-format json` prints them.
+/// The object that `--plan --log-format json` prints, in seconds.
 #[derive(Serialize)]
 struct Waits {
     retries: Vec<Retry>,
-    /// Retries that are left out at the end.
+    /// The number of retries without a row.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<u64>,
 }
@@ -51,53 +63,57 @@ struct Retry {
     mean_s: f64,
     max_s: f64,
     total_s: f64,
+    total_max_s: f64,
     total_p5_s: f64,
     total_p95_s: f64,
 }
 
-/// `--plan --log-format json`: the table as one object, in seconds.
-pub(crate) fn waits_as_json(plan: &Plan) -> String {
-    let (mut retries, mut more) = (Vec::new(), None);
-    for part in parts(plan) {
-        match part {
-            Part::Row(row) => retries.push(Retry {
-                retry: row.retry,
-                min_s: row.least.as_secs_f64(),
-                mean_s: row.mean.as_secs_f64(),
-                max_s: row.most.as_secs_f64(),
-                total_s: row.total.as_secs_f64(),
-                total_p5_s: row.totals[0].as_secs_f64(),
-                total_p95_s: row.totals[1].as_secs_f64(),
-            }),
-            Part::End(End::More(left_out)) => more = Some(left_out),
-            Part::End(_) => {}
-        }
+pub(crate) fn as_json(plan: &Plan) -> String {
+    let (rows, end) = waits(plan);
+    let retry = |row: &Row| Retry {
+        retry: row.retry,
+        min_s: row.least.as_secs_f64(),
+        mean_s: row.mean.as_secs_f64(),
+        max_s: row.most.as_secs_f64(),
+        total_s: row.total.as_secs_f64(),
+        total_max_s: row.total_most.as_secs_f64(),
+        total_p5_s: row.totals[0].as_secs_f64(),
+        total_p95_s: row.totals[1].as_secs_f64(),
+    };
+    let more = match end {
+        End::More(retries) => Some(retries),
+        _ => None,
+    };
+    json::line(&Waits {
+        retries: rows.iter().map(retry).collect(),
+        more,
+    })
+}
+
+/// Returns the rows of the plan and the reason for their end.
+pub(super) fn waits(plan: &Plan) -> (Vec<Row>, End) {
+    let mean_before = plan.initial_delay.saturating_add(plan.splay / 2);
+    forecast(&plan.delays, &plan.limits, mean_before)
+}
+
+/// Returns a line about the wait before the first attempt, or nothing if there is none.
+pub(super) fn first_wait(plan: &Plan) -> String {
+    let most = plan.initial_delay.saturating_add(plan.splay);
+    if most.is_zero() {
+        return String::new();
     }
-    json::line(&Waits { retries, more })
+    let wait = range(plan.initial_delay, most);
+    match time_limit(plan) {
+        Some((name, _)) => format!("before the first attempt: {wait}, which is part of {name}\n"),
+        None => format!("before the first attempt: {wait}\n"),
+    }
 }
 
-pub(super) fn parts(plan: &Plan) -> impl Iterator<Item = Part> + '_ {
-    // What the splay comes to in the mean.
-    let before = plan.initial_delay.saturating_add(plan.splay / 2);
-    forecast(&plan.delays, &plan.limits, before)
-}
-
-fn line(row: &Row) -> String {
-    let [least, mean, most, total] = [row.least, row.mean, row.most, row.total].map(rounded);
-    let [p5, p95] = row.totals;
-    cells([&row.retry.to_string(), &least, &mean, &most, &total, &range(p5, p95)])
-}
-
-fn cells([retry, least, mean, most, total, totals]: [&str; 6]) -> String {
-    format!("{retry:>5}{least:>9}{mean:>9}{most:>9}{total:>13}{totals:>20}\n")
-}
-
-/// Why there are no further retries, unless all attempts have been shown.
-pub(super) fn why_it_ends(plan: &Plan, end: End) -> Option<String> {
-    let limits = &plan.limits;
+/// Returns a line that says why there are no further retries, or nothing if all attempts are shown.
+pub(super) fn reason_for_end(plan: &Plan, end: End) -> String {
     let line = match end {
-        End::Attempts if limits.attempts == Some(1) => "1 attempt: there is no retry to wait for".to_owned(),
-        End::Attempts => return None,
+        End::Attempts if plan.limits.attempts == Some(1) => "1 attempt: there is no retry to wait for".to_owned(),
+        End::Attempts => return String::new(),
         End::Unlimited => "and so on: attempts are unlimited".to_owned(),
         End::More(retries) => format!("and {retries} more"),
         End::Delay => "--stop-at-delay ends the run here".to_owned(),
@@ -112,26 +128,21 @@ pub(super) fn why_it_ends(plan: &Plan, end: End) -> Option<String> {
             format!("{name} {} {retries}", exact(limit))
         }
     };
-    Some(line + "\n")
+    line + "\n"
 }
 
-/// Returns the option that ends the waits, and its value.
+/// Returns the option that limits the time of the run, and its value.
 fn time_limit(plan: &Plan) -> Option<(&'static str, Duration)> {
     let (limit, why) = plan.limits.latest_begin()?;
-    let name = match why {
-        GiveUp::StopAfter => "--stop-after",
-        _ => "--deadline",
-    };
-    Some((name, limit))
+    let is_stop_after = why == GiveUp::StopAfter;
+    Some((if is_stop_after { "--stop-after" } else { "--deadline" }, limit))
 }
 
 /// `0.5s to 1.5s`
 pub(super) fn range(least: Duration, most: Duration) -> String {
-    let [least, most] = [least, most].map(rounded);
-    if least == most {
-        most
-    } else {
-        format!("{least} to {most}")
+    match [least, most].map(rounded) {
+        [least, most] if least == most => most,
+        [least, most] => format!("{least} to {most}"),
     }
 }
 

@@ -427,7 +427,8 @@ fn the_plan_in_json() {
     let plan: Value = serde_json::from_str(&shown.stdout).unwrap();
     let retries = plan["retries"].as_array().unwrap();
     assert_eq!(retries.len(), 3);
-    let expected: Value = serde_json::from_str(r#"{"retry":2,"min_s":2,"mean_s":2.5,"max_s":3,"total_s":4}"#).unwrap();
+    let expected: Value =
+        serde_json::from_str(r#"{"retry":2,"min_s":2,"mean_s":2.5,"max_s":3,"total_s":4,"total_max_s":5}"#).unwrap();
     for (key, value) in expected.as_object().unwrap() {
         assert_eq!(retries[1][key].as_f64(), value.as_f64(), "{key}");
     }

@@ -262,7 +262,7 @@ fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
         "backoff --plan -n 99999999999 -j none | sed -n '51{p;q}'; echo ${PIPESTATUS[0]}",
     ));
     let words: Vec<&str> = shown.stdout.split_whitespace().collect();
-    assert_eq!(words, ["50", "30s", "30s", "30s", "23m", "23m", "141"]);
+    assert_eq!(words, ["50", "30s", "30s", "30s", "23m", "23m", "23m", "141"]);
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn every_option_has_a_working_variable() {
             r#"-q -n 1 -t 0.1 -- bash -c "trap '' TERM; while :; do sleep 0.01; done""#,
             "124",
         ),
-        ("every", "7s", "--plan -n 3", "2 7s 7s 7s 14s 14s"),
+        ("every", "7s", "--plan -n 3", "2 7s 7s 7s 14s 14s 14s"),
         ("base", "3s", "--plan -j none -n 2", "3s"),
         ("factor", "5", "--plan -j none -n 3", "2.5s"),
         ("max-delay", "600ms", "--plan -j none -n 3", "600ms"),
