@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
-use super::json;
 use super::words::span;
 use crate::policy::forecast::{End, Row, forecast};
 use crate::policy::outcome::exact;
@@ -47,47 +44,34 @@ fn line([retry, least, mean, most, total, totals, total_most]: [&str; 7]) -> Str
     format!("{retry:>5}{least:>9}{mean:>9}{most:>9}{total:>13}{totals:>20}{total_most:>13}\n")
 }
 
-/// The object that `--plan --log-format json` prints, in seconds.
-#[derive(Serialize)]
-struct Waits {
-    retries: Vec<Retry>,
-    /// The number of retries without a row.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    more: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Retry {
-    retry: u64,
-    min_s: f64,
-    mean_s: f64,
-    max_s: f64,
-    total_s: f64,
-    total_max_s: f64,
-    total_p5_s: f64,
-    total_p95_s: f64,
-}
-
+/// Returns what `--plan --log-format json` prints: one object, in seconds, exact to the nanosecond.
 pub(crate) fn as_json(plan: &Plan) -> String {
     let (rows, end) = waits(plan);
-    let retry = |row: &Row| Retry {
-        retry: row.retry,
-        min_s: row.least.as_secs_f64(),
-        mean_s: row.mean.as_secs_f64(),
-        max_s: row.most.as_secs_f64(),
-        total_s: row.total.as_secs_f64(),
-        total_max_s: row.total_most.as_secs_f64(),
-        total_p5_s: row.totals[0].as_secs_f64(),
-        total_p95_s: row.totals[1].as_secs_f64(),
-    };
+    let rows: Vec<String> = rows.iter().map(row_as_json).collect();
     let more = match end {
-        End::More(retries) => Some(retries),
-        _ => None,
+        End::More(retries) => format!(r#","more":{retries}"#),
+        _ => String::new(),
     };
-    json::line(&Waits {
-        retries: rows.iter().map(retry).collect(),
-        more,
-    })
+    format!("{{\"retries\":[{}]{more}}}\n", rows.join(","))
+}
+
+fn row_as_json(row: &Row) -> String {
+    let fields = [
+        ("min_s", row.least),
+        ("mean_s", row.mean),
+        ("max_s", row.most),
+        ("total_s", row.total),
+        ("total_max_s", row.total_most),
+        ("total_p5_s", row.totals[0]),
+        ("total_p95_s", row.totals[1]),
+    ];
+    // No float holds every duration.
+    let field = |(name, length): (_, Duration)| {
+        let exact = format!("{}.{:09}", length.as_secs(), length.subsec_nanos());
+        let number = exact.trim_end_matches('0').trim_end_matches('.');
+        format!(r#","{name}":{number}"#)
+    };
+    format!(r#"{{"retry":{}{}}}"#, row.retry, fields.map(field).concat())
 }
 
 /// Returns the rows of the plan and the reason for their end.
