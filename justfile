@@ -9,6 +9,7 @@ test *FILTER:
 # Write generated files again: man page, completions, options, messages
 bless:
     BLESS=1 cargo test --test cli -- generated:: messages
+    BLESS=1 cargo test --test tools -- options_page
 
 # Run the CI of each change, as on GitHub
 ci:

@@ -28,7 +28,6 @@ pub const TESTS: &[Test] = &[
     ("blocks_of_ini", &["systemd-analyze"], blocks_of_ini),
     ("blocks_of_makefile", &["make"], blocks_of_makefile),
     ("blocks_of_toml", &[], blocks_of_toml),
-    ("blocks_of_ruby", &["ruby"], blocks_of_ruby),
     ("blocks_of_groovy", &["python-of-checkers"], blocks_of_groovy),
     (
         "workflows_and_the_action",
@@ -68,16 +67,9 @@ fn as_files(dir: &TempDir, blocks: &[Block]) -> Vec<String> {
 
 fn blocks_of_sh() {
     let dir = tempfile::tempdir().unwrap();
-    let is_pkgbuild = |block: &Block| block.lines[0] == "# PKGBUILD";
-    let (pkgbuilds, scripts): (Vec<_>, Vec<_>) = blocks_of("sh").into_iter().partition(is_pkgbuild);
     // Variables of an attempt are not the calling shell's to expand; whoever types lines sees where `cd` has failed.
     let options = ["--shell=sh", "--exclude=SC2016,SC2164", "--format=gcc"];
-    expect_silence(clean("shellcheck").args(options).args(as_files(&dir, &scripts)));
-    // makepkg sets variables, reads others, and ends where a command fails.
-    let options = ["--shell=bash", "--exclude=SC2034,SC2154,SC2164", "--format=gcc"];
-    for file in as_files(&dir, &pkgbuilds) {
-        expect_silence(clean("shellcheck").args(options).arg(file));
-    }
+    expect_silence(clean("shellcheck").args(options).args(as_files(&dir, &blocks_of("sh"))));
 }
 
 // --- YAML ---
@@ -226,18 +218,6 @@ fn blocks_of_toml() {
         run!("--config {} --list-policies", file)
             .expect_code(0)
             .expect_silence();
-    }
-}
-
-fn blocks_of_ruby() {
-    let dir = tempfile::tempdir().unwrap();
-    for file in as_files(&dir, &blocks_of("ruby")) {
-        let shown = run(clean("ruby").args(["-wc", &file]));
-        assert_eq!(
-            (shown.stdout.as_str(), shown.stderr.as_str()),
-            ("Syntax OK\n", ""),
-            "{shown:#?}"
-        );
     }
 }
 
