@@ -18,6 +18,4 @@ pub(crate) mod attempt;
 
 pub(crate) mod host;
 
-mod leave;
-
 pub(crate) mod entry;

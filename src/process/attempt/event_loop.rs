@@ -115,6 +115,9 @@ impl EventLoop {
     /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and
     /// which of the others are ready.
     pub(crate) fn poll(&self, until: Deadline, others: Interests<'_>) -> (bool, [bool; 3]) {
+        if self.signals.has_taken_in() {
+            return (true, [false; 3]);
+        }
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
         fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
         let left = until.is_set().then(now).and_then(|now| until.left(now));

@@ -2,7 +2,7 @@
 
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
-use crate::process::spawn::place::Place;
+use crate::process::spawn::Isolation;
 
 /// What backoff is doing when a signal comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Phase {
 /// What else counts while the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
-    pub(crate) place: Place,
+    pub(crate) isolation: Isolation,
     /// It is no attempt, but a hook or a predicate.
     pub(crate) is_beside: bool,
     /// A key on the command's own terminal has made this signal.
@@ -77,7 +77,7 @@ fn while_running(facts: Facts, received: Received) -> SignalAction {
         // Whoever sends it means backoff, or the command.
         return on_signal(Phase::BetweenAttempts, received);
     }
-    let is_in_session = matches!(facts.place, Place::Terminal | Place::Session);
+    let is_in_session = matches!(facts.isolation, Isolation::Terminal | Isolation::Session);
     match (received.class, command_received_it(facts, received)) {
         (SignalClass::StopJob, _) if is_in_session => SignalAction::StopCommand,
         (SignalClass::Inform, _) if received.signal == Signal::WINCH && facts.copies_size => SignalAction::CopySize,
@@ -93,7 +93,7 @@ fn command_received_it(facts: Facts, received: Received) -> bool {
     if facts.by_key {
         return true;
     }
-    if facts.place != Place::Shared {
+    if facts.isolation != Isolation::Shared {
         return false;
     }
     match received.class {
@@ -122,9 +122,9 @@ mod tests {
         Received::new(signal, true)
     }
 
-    fn running(place: Place) -> Facts {
+    fn running(isolation: Isolation) -> Facts {
         Facts {
-            place,
+            isolation,
             is_beside: false,
             by_key: false,
             is_stopped: false,
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn beside_an_attempt() {
-        for place in [Place::Group, Place::Shared] {
+        for isolation in [Isolation::Group, Isolation::Shared] {
             let phase = Phase::Running(Facts {
                 is_beside: true,
-                ..running(place)
+                ..running(isolation)
             });
             let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, EndWait, Ignore];
             expect_row(phase, sent, row);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn in_a_group_of_its_own() {
-        let phase = Phase::Running(running(Place::Group));
+        let phase = Phase::Running(running(Isolation::Group));
         for receive in [sent, by_kernel] {
             let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn, PassOn];
             expect_row(phase, receive, row);
@@ -190,14 +190,14 @@ mod tests {
 
     #[test]
     fn in_the_shared_group_from_a_process() {
-        let phase = Phase::Running(running(Place::Shared));
+        let phase = Phase::Running(running(Isolation::Shared));
         let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn, PassOn];
         expect_row(phase, sent, row);
     }
 
     #[test]
     fn in_the_shared_group_from_the_terminal() {
-        let phase = Phase::Running(running(Place::Shared));
+        let phase = Phase::Running(running(Isolation::Shared));
         for signal in [Signal::INT, Signal::QUIT, Signal::HUP] {
             assert_eq!(on_signal(phase, by_kernel(signal)), NoFurtherAttempt, "{signal}");
         }
@@ -211,7 +211,7 @@ mod tests {
     fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
         let facts = Facts {
             leads_session: true,
-            ..running(Place::Shared)
+            ..running(Isolation::Shared)
         };
         let phase = Phase::Running(facts);
         assert_eq!(on_signal(phase, by_kernel(Signal::HUP)), PassOnAndNoFurtherAttempt);
@@ -222,7 +222,7 @@ mod tests {
     fn in_the_shared_group_once_the_command_was_continued() {
         let facts = Facts {
             was_continued: true,
-            ..running(Place::Shared)
+            ..running(Isolation::Shared)
         };
         let row = [PassOnAndNoFurtherAttempt, Ignore, Ignore, PassOn, PassOn];
         expect_row(Phase::Running(facts), sent, row);
@@ -232,7 +232,7 @@ mod tests {
     fn in_the_shared_group_while_the_command_is_stopped() {
         let facts = Facts {
             is_stopped: true,
-            ..running(Place::Shared)
+            ..running(Isolation::Shared)
         };
         let row = [PassOnAndNoFurtherAttempt, Ignore, PassOn, PassOn, PassOn];
         expect_row(Phase::Running(facts), sent, row);
@@ -240,15 +240,15 @@ mod tests {
 
     #[test]
     fn in_a_session_of_its_own() {
-        for place in [Place::Session, Place::Terminal] {
+        for isolation in [Isolation::Session, Isolation::Terminal] {
             let row = [PassOnAndNoFurtherAttempt, StopCommand, PassOn, PassOn, PassOn];
-            expect_row(Phase::Running(running(place)), sent, row);
+            expect_row(Phase::Running(running(isolation)), sent, row);
         }
     }
 
     #[test]
     fn on_a_terminal_of_its_own() {
-        let facts = running(Place::Terminal);
+        let facts = running(Isolation::Terminal);
         let copies_size = Phase::Running(Facts {
             copies_size: true,
             ..facts
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn children_are_looked_at() {
-        let running = Place::Shared;
+        let running = Isolation::Shared;
         for phase in [Phase::BetweenAttempts, Phase::Running(self::running(running))] {
             assert_eq!(on_signal(phase, by_kernel(Signal::CHLD)), LookAtChildren);
         }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
-        let facts = running(Place::Shared);
+        let facts = running(Isolation::Shared);
         for (phase, action) in [
             (Phase::BetweenAttempts, EndRun),
             (Phase::Running(facts), PassOnAndNoFurtherAttempt),

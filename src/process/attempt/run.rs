@@ -11,13 +11,11 @@ use super::running::Running;
 use crate::policy::outcome::{Bound, Cut, End, Outcome, Seen, StartFailure};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
-use crate::process::spawn::child_stdio::ChildStdio;
-use crate::process::spawn::place::Place;
-use crate::process::spawn::program::Program;
+use crate::process::spawn::command::Command;
+use crate::process::spawn::{ChildStdio, Isolation};
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
-use crate::process::sys::environment::Environment;
 use crate::process::terminal::foreground::is_in_foreground;
 use crate::process::terminal::job;
 use crate::process::terminal::pty::Pty;
@@ -26,9 +24,8 @@ use crate::run::text::describe;
 
 /// What is to be started, and how.
 pub(crate) struct Launch<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) environment: &'a mut Environment,
-    pub(crate) place: Place,
+    pub(crate) command: &'a Command,
+    pub(crate) isolation: Isolation,
     pub(crate) stdio: ChildStdio,
 }
 
@@ -49,29 +46,27 @@ pub(crate) fn run(
     spec: &AttemptSpec,
     deadline: Deadline,
 ) -> Result<Attempt, RunError> {
-    launch.environment.set(&spec.variables);
-    let was_in_foreground = launch.place == Place::Shared && is_in_foreground();
+    let was_in_foreground = launch.isolation == Isolation::Shared && is_in_foreground();
     if !event_loop.is_beside {
         event_loop.modes_before.note();
     }
     let started = now();
     let Launch {
-        program,
-        environment,
-        place,
+        command,
+        isolation,
         stdio,
     } = launch;
-    let child = program
-        .start(environment, &event_loop.signals, place, &stdio)
+    let child = command
+        .start(&spec.variables, &event_loop.signals, isolation, &stdio)
         .map_err(|errno| RunError::Fault(format!("cannot start a process: {}", describe(errno))))?;
     drop(stdio);
     if let Some(pty) = event_loop.pty() {
         pty.started(child.pid());
     }
     let deadlines = Deadlines::new(&spec.bounds, started, deadline);
-    let attempt = Running::new(child, place, deadlines, spec.bounds.signal);
+    let attempt = Running::new(child, isolation, deadlines, spec.bounds.signal);
     let over = to_its_end(attempt, event_loop, started, |child| {
-        program.was_refused(child, environment)
+        command.was_refused(child, &spec.variables)
     });
     if was_in_foreground {
         job::take_back();

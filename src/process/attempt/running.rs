@@ -17,8 +17,8 @@ use super::tree::ProcessTree;
 use crate::policy::outcome::Bound;
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
+use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, Ended};
-use crate::process::spawn::place::Place;
 use crate::process::streams::standard::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
@@ -35,7 +35,7 @@ pub(super) struct Running<'a> {
     pub(super) deadlines: Deadlines<'a>,
     /// The first signal that asked to end.
     pub(super) interrupted: Option<Signal>,
-    place: Place,
+    isolation: Isolation,
     /// What a bound sends first.
     end_by: Signal,
     /// In a session of its own the command is being stopped by STOP, for this.
@@ -57,13 +57,13 @@ pub(super) enum StopCause {
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn new(child: Child, place: Place, deadlines: Deadlines<'a>, end_by: Signal) -> Running<'a> {
+    pub(super) fn new(child: Child, isolation: Isolation, deadlines: Deadlines<'a>, end_by: Signal) -> Running<'a> {
         Running {
             child,
             tree: ProcessTree::default(),
             deadlines,
             interrupted: None,
-            place,
+            isolation,
             end_by,
             stopping: None,
             asked_to_stop: Deadline::NEVER,
@@ -183,9 +183,10 @@ impl<'a> Running<'a> {
             return Phase::Draining;
         }
         // What costs a system call is asked where it counts.
-        let asks_child = self.place == Place::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
+        let asks_child =
+            self.isolation == Isolation::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Phase::Running(Facts {
-            place: self.place,
+            isolation: self.isolation,
             is_beside: event_loop.is_beside,
             by_key: event_loop.job.take_key(signal),
             is_stopped: asks_child && self.child.is_stopped(),
@@ -300,7 +301,7 @@ impl<'a> Running<'a> {
         // Something else may have been shown meanwhile: what fills a screen draws it again.
         self.child.signal(Signal::WINCH);
         // If backoff was not stopped at all, being an orphan, no CONT will come.
-        if !event_loop.signals.is_waiting(Signal::CONT) {
+        if !event_loop.signals.has(Signal::CONT) {
             self.child.signal(Signal::CONT);
         }
     }

@@ -14,8 +14,8 @@ use nix::libc;
 use rustix::process::PidfdFlags;
 
 use crate::policy::signal::Signal;
+use crate::process::signals::{Target, send};
 use crate::process::spawn::child::Child;
-use crate::process::sys::current::{Target, send};
 use crate::process::sys::processes::{Process, processes, read};
 
 /// The members found so far, besides the attempt's own process.

@@ -13,7 +13,6 @@ mod writer;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,15 +24,13 @@ use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::run::{Launch, run};
 use crate::process::signals::receive::Signals;
-use crate::process::spawn::child_stdio::ChildStdio;
-use crate::process::spawn::place::Place;
-use crate::process::spawn::program::Program;
+use crate::process::spawn::command::Command;
+use crate::process::spawn::{ChildStdio, Isolation};
 use crate::process::streams::sink::{self, Sink};
 use crate::process::streams::spool::Spool;
 use crate::process::streams::standard::{self, Streams};
 use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
-use crate::process::sys::environment::Environment;
 use crate::process::sys::leaf::Leaf;
 use crate::process::sys::{fd, stdio};
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, LINES_ARE_LOST, RunError};
@@ -54,9 +51,7 @@ pub(crate) struct System {
     /// The run's.
     deadline: Deadline,
     between: BetweenAttempts,
-    program: Program,
-    /// Made for the first attempt.
-    environment: Option<Environment>,
+    command: Command,
     standard_error: StandardError,
     /// None if the log goes to standard error.
     log_file: Option<LogFile>,
@@ -85,8 +80,7 @@ impl System {
             began,
             deadline,
             between: BetweenAttempts::new(EventLoop::new(signals, streams, deadline)),
-            program: Program::new(&plan.command),
-            environment: None,
+            command: Command::new(&plan.command),
             standard_error: StandardError::default(),
             log_file,
             is_report_closed,
@@ -108,17 +102,17 @@ impl System {
         Deadline::maybe_after(self.began, spec.deadline)
     }
 
-    fn place(&mut self) -> Place {
+    fn isolation(&mut self) -> Isolation {
         // With a terminal the command shares backoff's process group, so that the shell, the terminal
         // and both see one job; without one it gets a group that can be signalled as a whole.
         // On a pseudo-terminal it is in a session of its own.
         let event_loop = &mut self.between.event_loop;
         if event_loop.streams(Streams::has_pty) {
-            Place::Terminal
+            Isolation::Terminal
         } else if event_loop.job.has_terminal() {
-            Place::Shared
+            Isolation::Shared
         } else {
-            Place::Group
+            Isolation::Group
         }
     }
 
@@ -130,7 +124,7 @@ impl System {
         spec: &AttemptSpec,
         input: Option<OwnedFd>,
         stdout: Option<OwnedFd>,
-        place: Option<Place>,
+        isolation: Option<Isolation>,
     ) -> Result<Attempt, RunError> {
         let command = ["/bin/sh", "-c", shell].map(OsString::from);
         let held = self.held_output()?;
@@ -147,9 +141,8 @@ impl System {
         };
         let streams = self.between.event_loop.streams.take();
         let launch = Launch {
-            program: &Program::new(&command),
-            environment: &mut environment_for(spec),
-            place: place.unwrap_or_else(|| self.place()),
+            command: &Command::new(&command),
+            isolation: isolation.unwrap_or_else(|| self.isolation()),
             stdio: ChildStdio {
                 input,
                 outputs: [Some(stdout), stderr],
@@ -216,12 +209,6 @@ fn replace_or_open(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     }
 }
 
-/// Everything that is inherited, except what the attempt sets.
-fn environment_for(spec: &AttemptSpec) -> Environment {
-    let names: Vec<&str> = spec.variables.iter().map(|(name, _)| &**name).collect();
-    Environment::without(&names)
-}
-
 impl Host for System {
     fn elapsed(&self) -> Duration {
         clock::now().saturating_duration_since(self.began)
@@ -244,13 +231,10 @@ impl Host for System {
                 .map_err(|error| RunError::Fault(format!("cannot make the streams: {error}")))?,
             None => ChildStdio::default(),
         };
-        let place = self.place();
-        let path = spec.variables.iter().find(|(name, _)| name == "PATH");
-        self.program.look_in(path.map(|(_, path)| path.as_bytes()));
+        let isolation = self.isolation();
         let launch = Launch {
-            program: &self.program,
-            environment: self.environment.get_or_insert_with(|| environment_for(spec)),
-            place,
+            command: &self.command,
+            isolation,
             stdio,
         };
         let mut attempt = run(&mut self.between.event_loop, launch, spec, deadline)?;
@@ -276,7 +260,7 @@ impl Host for System {
 
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
         let input = self.hook_input()?;
-        self.run_shell(shell, spec, Some(input), None, Some(Place::Session))
+        self.run_shell(shell, spec, Some(input), None, Some(Isolation::Session))
     }
 
     fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError> {
@@ -285,8 +269,6 @@ impl Host for System {
         let path = file.as_ref().map_or(OsStr::new(""), EnvFile::path);
         spec.variables.push(variables::variable("BACKOFF_ENV", path));
         let attempt = self.run_shell(shell, &spec, Some(input), None, None)?;
-        // The variables of the next attempt may have other names.
-        self.environment = None;
         let lines = match file.map(EnvFile::take) {
             Ok(Ok(lines)) => EnvLines::Read(lines),
             Ok(Err(why)) => EnvLines::Unreadable(why),

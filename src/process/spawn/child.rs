@@ -1,5 +1,5 @@
-//! The attempt's process: what became of it, and signals to it. Its number is reaped only by
-//! [`Child::reap`], which consumes it, so that no signal can ever reach a recycled number.
+//! The process of an attempt: what became of it, and signals to it. Only [`Child::reap`] gives its number back, and consumes
+//! it, so that no signal can ever reach a recycled number.
 
 use std::os::fd::OwnedFd;
 
@@ -8,19 +8,18 @@ use nix::libc;
 use nix::unistd::{Pid, getpgid, read};
 
 use crate::policy::signal::Signal;
-use crate::process::sys::current::{Target, send};
+use crate::process::signals::{Target, send};
 use crate::process::sys::fd::uninterrupted;
 
 /// A process that backoff started and has not reaped.
 #[derive(Debug)]
 pub(crate) struct Child {
     pid: libc::pid_t,
-    /// Whether it leads a process group of its own.
     leads_group: bool,
-    stopped: bool,
-    /// What stopped it, until [`Child::newly_stopped`] has told.
+    is_stopped: bool,
+    /// The signal that stopped it, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
-    continued: bool,
+    was_continued: bool,
     /// Holds exec's errno once an exec that failed has ended the process.
     failure: OwnedFd,
 }
@@ -28,15 +27,13 @@ pub(crate) struct Child {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// By itself.
     Exited(u8),
-    /// By a signal.
     Signaled(Signal),
     /// The system does not tell (a filter of system calls).
     Unknown(Errno),
 }
 
-/// What `waitid(2)` says of a child.
+/// What `waitid(2)` reports of a child.
 #[derive(Debug, Clone, Copy)]
 struct Report {
     pid: libc::pid_t,
@@ -45,18 +42,13 @@ struct Report {
     status: i32,
 }
 
-/// What `waitid(2)` says at once about a child, or about any child with `pid` 0.
-fn look(pid: libc::pid_t, options: i32) -> Option<Report> {
-    wait(pid, options | libc::WNOHANG).ok().flatten()
-}
-
-/// What `waitid(2)` says.
+/// Calls `waitid(2)` for a child, or for any child with `pid` 0.
 #[allow(clippy::cast_lossless, reason = "its numbers are as wide as these, but on FreeBSD")]
 fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<Report>> {
     let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
     uninterrupted(|| {
         // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid fills the fields of SIGCHLD, or leaves
-        // them zero. Not `nix`, which cannot name all real-time signals, nor `rustix`, which does not tell the number.
+        // them zero. Not `nix`, which cannot name all real-time signals.
         let (result, report) = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let result = libc::waitid(kind, pid as libc::id_t, &raw mut info, options);
@@ -77,24 +69,23 @@ impl Child {
         Child {
             pid,
             leads_group,
-            stopped: false,
+            is_stopped: false,
             stopped_by: None,
-            continued: false,
+            was_continued: false,
             failure,
         }
     }
 
-    /// The process number; valid as long as this value lives.
     pub(crate) fn pid(&self) -> libc::pid_t {
         self.pid
     }
 
-    /// The process group, if it has one of its own.
+    /// Returns the process group, if it has one of its own.
     pub(crate) fn group(&self) -> Option<libc::pid_t> {
         self.leads_group.then_some(self.pid)
     }
 
-    /// How it ended, if it has. It stays a zombie.
+    /// Returns how it ended, if it has. It stays a zombie.
     pub(crate) fn ended(&self) -> Option<Ended> {
         let report = match wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
             Ok(report) => report?,
@@ -113,41 +104,36 @@ impl Child {
         (count == errno.len()).then(|| Errno::from_raw(i32::from_ne_bytes(errno)))
     }
 
-    /// The signal that stopped it, if it was stopped since this was last asked.
+    /// Returns the signal that stopped it, if it is stopped and this was not asked since.
     pub(crate) fn newly_stopped(&mut self) -> Option<Signal> {
-        self.look_for_stops();
+        self.is_stopped();
         self.stopped_by.take()
     }
 
-    /// Whether it was continued, and not stopped since, and [`Child::forget_continued`] was not called since.
+    /// Returns true if it was continued, and neither stopped nor [`Child::forget_continued`] called since.
     pub(crate) fn was_continued(&mut self) -> bool {
-        self.look_for_stops();
-        self.continued
+        self.is_stopped();
+        self.was_continued
     }
 
-    /// Nobody has to know any more that it was continued.
     pub(crate) fn forget_continued(&mut self) {
-        self.continued = false;
+        self.was_continued = false;
     }
 
-    /// Whether it is stopped.
     pub(crate) fn is_stopped(&mut self) -> bool {
-        self.look_for_stops();
-        self.stopped
-    }
-
-    fn look_for_stops(&mut self) {
-        while let Some(report) = look(self.pid, libc::WSTOPPED | libc::WCONTINUED) {
-            self.stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
-            self.continued = !self.stopped;
-            self.stopped_by = Signal::from_number(report.status).filter(|_| self.stopped);
+        while let Ok(Some(report)) = wait(self.pid, libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG) {
+            self.is_stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
+            self.was_continued = !self.is_stopped;
+            self.stopped_by = Signal::from_number(report.status).filter(|_| self.is_stopped);
         }
+        self.is_stopped
     }
 
     /// Sends a signal to the process, once, and to the others of its group if it was given one of its own.
     pub(crate) fn signal(&self, signal: Signal) {
-        // The number is not reaped yet, so it is still this process's (and its group's).
-        let is_in_group = self.leads_group && !self.has_left_its_group();
+        // It may have joined another group; its children may still be in this one.
+        let has_left = || getpgid(Some(Pid::from_raw(self.pid))).is_ok_and(|group| group.as_raw() != self.pid);
+        let is_in_group = self.leads_group && !has_left();
         if self.leads_group {
             send(Target::Group(self.pid), signal);
         }
@@ -156,26 +142,19 @@ impl Child {
         }
     }
 
-    /// It may have joined another one; what it has started may be in this one still.
-    fn has_left_its_group(&self) -> bool {
-        getpgid(Some(Pid::from_raw(self.pid))).is_ok_and(|group| group.as_raw() != self.pid)
-    }
-
-    /// Gives the number back to the kernel. The process has ended, or is about to: one that could not
-    /// become the command may still be on its way out.
+    /// Gives the number back to the kernel, and waits for a process that is about to end.
     #[allow(clippy::needless_pass_by_value, reason = "nobody may use the number afterwards")]
     pub(crate) fn reap(self) {
         let _ = wait(self.pid, libc::WEXITED);
     }
 }
 
-/// As PID 1: reaps every process that ended and is not `attempt`, which may have ended too. Orphans
-/// found after it are reaped the next time.
+/// As process 1: reaps every process that has ended, except `attempt`. Orphans found after it are reaped the next time.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
-    while let Some(ended) = look(0, libc::WEXITED | libc::WNOWAIT) {
+    while let Ok(Some(ended)) = wait(0, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
         if Some(ended.pid) == attempt {
             return;
         }
-        look(ended.pid, libc::WEXITED);
+        let _ = wait(ended.pid, libc::WEXITED | libc::WNOHANG);
     }
 }

@@ -4,19 +4,17 @@
 //! closes tells the parent of an exec that failed, once the child has ended.
 
 use std::ffi::{CStr, CString, c_char};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
+use nix::sys::signal::SigSet;
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, write};
 
-use super::place::Place;
-use crate::policy::signal::Signal;
-use crate::process::signals::disposition;
-use crate::process::signals::mask::Mask;
-use crate::process::sys::current::{Target, exit_now, send};
-use crate::process::sys::environment::Environment;
+use super::environment::Environment;
+use super::{ChildStdio, Isolation};
+use crate::process::signals::receive::{prepare_child, received_by_child};
+use crate::process::signals::{Target, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
 
 /// Runs a file that is executable and has no format the kernel knows.
@@ -30,13 +28,10 @@ pub(super) struct ChildSetup<'a> {
     /// `/bin/sh`, a place for the file, the arguments.
     pub(super) shell_argv: Argv,
     pub(super) environment: &'a Environment,
-    pub(super) mask: &'a Mask,
-    /// Signals with a handler of backoff's.
-    pub(super) handled: &'a [Signal],
+    pub(super) mask: &'a SigSet,
     pub(super) ignore_children: bool,
-    pub(super) place: Place,
-    /// Becomes descriptors 0, 1 and 2; None leaves the caller's.
-    pub(super) stdio: [Option<BorrowedFd<'a>>; 3],
+    pub(super) isolation: Isolation,
+    pub(super) stdio: &'a ChildStdio,
 }
 
 /// Arguments for `execve(2)`: strings that outlive them, and a null pointer.
@@ -48,16 +43,6 @@ impl Argv {
     }
 }
 
-/// Signals that would stop a child while the parent waits for it, or dump the memory of both.
-const HELD: [Signal; 4] = [Signal::TSTP, Signal::TTIN, Signal::TTOU, Signal::QUIT];
-
-/// Held signals that came between unblocking and exec, by bit.
-static CAME: AtomicU32 = AtomicU32::new(0);
-
-extern "C" fn hold(signal: i32, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    CAME.fetch_or(1 << signal, Ordering::Relaxed);
-}
-
 /// Makes the child. Returns its number, and a pipe that will hold exec's errno if exec fails.
 pub(super) fn start(mut setup: ChildSetup<'_>) -> Result<(libc::pid_t, OwnedFd), Errno> {
     let to_errno = |error: std::io::Error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw);
@@ -65,18 +50,23 @@ pub(super) fn start(mut setup: ChildSetup<'_>) -> Result<(libc::pid_t, OwnedFd),
     let (failure, write_end) = pipe().map_err(to_errno)?;
     set_nonblocking(&failure).map_err(to_errno)?;
     let parent = std::process::id();
-    CAME.store(0, Ordering::Relaxed);
-    let pid = make_child(&mut || {
+    let made = make_child(&mut || {
         let errno = become_command(&mut setup, parent);
         let _ = write(write_end.as_fd(), &(errno as i32).to_ne_bytes());
-        // Without the parent's exit handlers.
         exit_now(127)
-    })?;
-    let came = CAME.load(Ordering::Relaxed);
-    for signal in HELD.into_iter().filter(|signal| came & (1 << signal.number()) != 0) {
+    });
+    let received = received_by_child();
+    let pid = made?;
+    for signal in received {
         send(Target::Process(pid), signal);
     }
     Ok((pid, failure))
+}
+
+/// Ends the process now: nothing that runs at exit, no destructors. Async-signal-safe.
+pub(crate) fn exit_now(status: i32) -> ! {
+    // SAFETY: _exit never returns and touches no memory.
+    unsafe { libc::_exit(status) }
 }
 
 /// Makes a child that shares the parent's memory and has a stack of its own; the parent waits until exec or exit. No page
@@ -116,48 +106,34 @@ fn make_child(work: &mut dyn FnMut()) -> Result<libc::pid_t, Errno> {
 /// Sets up what the command is to have, and becomes it. Returns the error of exec.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
-    let _ = match setup.place {
-        Place::Shared => Ok(()),
-        Place::Group => setpgid(own, own),
-        Place::Terminal | Place::Session => setsid().map(drop),
+    let _ = match setup.isolation {
+        Isolation::Shared => Ok(()),
+        Isolation::Group => setpgid(own, own),
+        Isolation::Terminal | Isolation::Session => setsid().map(drop),
     };
-    follow_parent(parent, setup.place);
+    follow_parent(parent, setup.isolation);
     if let Err(errno) = set_stdio(setup.stdio) {
         return errno;
     }
-    if setup.place == Place::Terminal
-        && let [_, Some(terminal), _] = setup.stdio
+    if setup.isolation == Isolation::Terminal
+        && let [Some(terminal), _] = &setup.stdio.outputs
     {
         let _ = rustix::process::ioctl_tiocsctty(terminal);
     }
     setup.environment.name_this_process();
-    reset_handlers(setup);
-    let _ = setup.mask.set();
+    prepare_child(setup.ignore_children);
+    let _ = setup.mask.thread_set_mask();
     exec(setup)
-}
-
-/// Sets what the caller had: a handler of backoff's would write to its pipe. All signals are blocked still.
-fn reset_handlers(setup: &ChildSetup<'_>) {
-    for signal in setup.handled {
-        if !cfg!(portable) && HELD.contains(signal) {
-            // exec sets the default.
-            let _ = disposition::handle(*signal, hold);
-        } else {
-            disposition::set_default(*signal);
-        }
-    }
-    if setup.ignore_children {
-        disposition::ignore(Signal::CHLD);
-    }
 }
 
 /// Has the kernel end this child if backoff is killed: by TERM, or by KILL in a session of its own, where nobody would
 /// continue a stopped child. backoff may be gone already; but parent 0 only says that it is outside of a process namespace
 /// that this child is the first of.
 #[cfg(not(portable))]
-fn follow_parent(parent: u32, place: Place) {
+fn follow_parent(parent: u32, isolation: Isolation) {
     use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
-    let _ = nix::sys::prctl::set_pdeathsig(if place == Place::Session { SIGKILL } else { SIGTERM });
+    let is_alone = isolation == Isolation::Session;
+    let _ = nix::sys::prctl::set_pdeathsig(if is_alone { SIGKILL } else { SIGTERM });
     let now = std::os::unix::process::parent_id();
     if now != 0 && now != parent {
         exit_now(128 + libc::SIGTERM);
@@ -165,13 +141,14 @@ fn follow_parent(parent: u32, place: Place) {
 }
 
 #[cfg(portable)]
-fn follow_parent(_parent: u32, _place: Place) {}
+fn follow_parent(_parent: u32, _isolation: Isolation) {}
 
 /// All of backoff's own descriptors are above 2, so none is overwritten before it was duplicated.
-fn set_stdio([input, output, error]: [Option<BorrowedFd<'_>>; 3]) -> nix::Result<()> {
-    input.map_or(Ok(()), dup2_stdin)?;
-    output.map_or(Ok(()), dup2_stdout)?;
-    error.map_or(Ok(()), dup2_stderr)
+fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
+    let [output, error] = &stdio.outputs;
+    stdio.input.as_ref().map_or(Ok(()), dup2_stdin)?;
+    output.as_ref().map_or(Ok(()), dup2_stdout)?;
+    error.as_ref().map_or(Ok(()), dup2_stderr)
 }
 
 /// Tries each file as `execvp(3)` does, and `/bin/sh` for a text file without `#!`.
@@ -196,6 +173,6 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
 
 fn execve(file: &CStr, argv: &Argv, environment: &Environment) -> Errno {
     // SAFETY: arrays of strings that end with a null pointer, prepared by the parent, which keeps them alive.
-    unsafe { libc::execve(file.as_ptr(), argv.0.as_ptr(), environment.entries().as_ptr()) };
+    unsafe { libc::execve(file.as_ptr(), argv.0.as_ptr(), environment.entries.as_ptr()) };
     Errno::last()
 }

@@ -15,7 +15,7 @@ use super::spool::Spool;
 use super::stdin::Stdin;
 use crate::policy::outcome::Seen;
 use crate::policy::signal::Signal;
-use crate::process::spawn::child_stdio::ChildStdio;
+use crate::process::spawn::ChildStdio;
 use crate::process::sys::clock::{now, time_of_day};
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;

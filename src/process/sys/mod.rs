@@ -1,7 +1,6 @@
 //! Small safe functions over single system calls.
 
 pub(crate) mod clock;
-pub(crate) mod current;
 pub(crate) mod deadline;
 pub(crate) mod environment;
 pub(crate) mod fd;
@@ -12,5 +11,4 @@ pub(crate) mod native;
 pub(crate) mod processes;
 pub(crate) mod random;
 pub(crate) mod stdio;
-pub(crate) mod strings;
 pub(crate) mod timer;

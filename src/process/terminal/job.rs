@@ -7,9 +7,8 @@ use rustix::io::Errno;
 
 use super::foreground::{is_controlling, terminal};
 use crate::policy::signal::Signal;
-use crate::process::signals::mask::Mask;
 use crate::process::signals::receive::Signals;
-use crate::process::sys::current::{Target, send};
+use crate::process::signals::{Target, send};
 use crate::process::sys::fd::inherited;
 
 /// What backoff knows of its job.
@@ -75,10 +74,8 @@ pub(crate) fn take_back() {
     if let Some(tty) = terminal()
         && tcgetpgrp(&tty).is_ok_and(|group| killpg(group, None) == Err(nix::errno::Errno::ESRCH))
     {
-        // A process outside of the foreground gets TTOU for this, and may do it where that is blocked.
-        let mask = Mask::only(Signal::TTOU).block();
+        // A process outside of the foreground may do this where TTOU is blocked, as all signals are.
         let _ = tcsetpgrp(&tty, own);
-        let _ = mask.and_then(|mask| mask.set());
     }
 }
 
@@ -100,7 +97,7 @@ fn signal_as_a_key_does(signal: Signal) {
     let target = if is_controlling() {
         Target::OwnGroup
     } else {
-        Target::Own
+        Target::OwnProcess
     };
     send(target, signal);
 }
@@ -112,7 +109,7 @@ fn signal_as_a_key_does(signal: Signal) {
 /// that comes before it has acted on that revokes it, but would be forgotten over a second signal.
 pub(crate) fn stop_job(signals: &mut Signals) {
     signal_as_a_key_does(Signal::TSTP);
-    signals.deliver_pending(Signal::TSTP);
+    signals.deliver(Signal::TSTP);
 }
 
 /// Stops this process by `signal` until somebody continues it.
@@ -121,12 +118,17 @@ pub(crate) fn stop_job(signals: &mut Signals) {
 /// continue the job; then `insist` stops it with STOP.
 fn stop_self(signals: &mut Signals, signal: Signal, insist: bool) {
     // Somebody has continued the job already, and the kernel would forget that CONT.
-    if signals.is_waiting(Signal::CONT) {
+    if signals.has(Signal::CONT) {
         return;
     }
-    signals.raise(signal);
+    raise(signals, signal);
     // What continued it was a CONT, which is now waiting.
-    if insist && signal != Signal::STOP && !signals.is_waiting(Signal::CONT) {
-        signals.raise(Signal::STOP);
+    if insist && signal != Signal::STOP && !signals.has(Signal::CONT) {
+        raise(signals, Signal::STOP);
     }
+}
+
+fn raise(signals: &Signals, signal: Signal) {
+    send(Target::OwnProcess, signal);
+    signals.deliver(signal);
 }

@@ -1,0 +1,130 @@
+//! A command that can be started any number of times.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+
+use super::child::Child;
+use super::environment::Environment;
+use super::start::{Argv, ChildSetup, SHELL, start};
+use super::{ChildStdio, Isolation};
+use crate::policy::outcome::StartFailure;
+use crate::process::signals::receive::Signals;
+use crate::process::sys::environment::variable;
+use crate::report::words::quoted;
+use crate::run::host::Variable;
+use crate::run::text::describe;
+
+/// Where commands are looked for if PATH is unset, as the C library has it.
+const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
+
+/// Length of what the kernel reads of a script's first line.
+const FIRST_LINE: u64 = 256;
+
+/// Program and arguments.
+#[derive(Debug)]
+pub(crate) struct Command(Vec<CString>);
+
+impl Command {
+    pub(crate) fn new(words: &[OsString]) -> Command {
+        Command(words.iter().map(|word| c_string(word.as_bytes())).collect())
+    }
+
+    fn name(&self) -> &[u8] {
+        self.0.first().map_or(b"", |name| name.to_bytes())
+    }
+
+    /// Starts the command once, with `variables` in its environment. An error says why no process could be made.
+    pub(crate) fn start(
+        &self,
+        variables: &[Variable],
+        signals: &Signals,
+        isolation: Isolation,
+        stdio: &ChildStdio,
+    ) -> Result<Child, Errno> {
+        let words = || self.0.iter().map(CString::as_c_str);
+        let files = self.files(variables);
+        let (pid, failure) = start(ChildSetup {
+            files: &files,
+            argv: Argv::new(words()),
+            shell_argv: Argv::new([SHELL, SHELL].into_iter().chain(words().skip(1))),
+            environment: &Environment::new(variables),
+            mask: signals.caller_mask(),
+            ignore_children: signals.children_ignored(),
+            isolation,
+            stdio,
+        })?;
+        Ok(Child::new(pid, isolation != Isolation::Shared, failure))
+    }
+
+    /// Returns the files that may be the command, in the order in which they are tried. The attempt's PATH counts.
+    fn files(&self, variables: &[Variable]) -> Vec<CString> {
+        let name = self.name();
+        if name.is_empty() || name.contains(&b'/') {
+            return vec![c_string(name)];
+        }
+        let set = variables.iter().find(|(name, _)| name == "PATH");
+        let path = set.map(|(_, path)| path.as_bytes()).or_else(|| variable("PATH"));
+        // An empty entry is the working directory.
+        let file = |dir: &[u8]| match dir {
+            b"" => c_string(name),
+            _ => c_string(&[dir, b"/", name].concat()),
+        };
+        let dirs = path.unwrap_or(DEFAULT_PATH).split(|byte| *byte == b':');
+        dirs.map(file).collect()
+    }
+
+    /// Returns why exec refused the command, if this child of it ended for that reason.
+    pub(crate) fn was_refused(&self, child: &Child, variables: &[Variable]) -> Option<StartFailure> {
+        let errno = child.exec_error()?;
+        let files = self.files(variables);
+        let files = || files.iter().map(|file| Path::new(OsStr::from_bytes(file.to_bytes())));
+        let message = match (errno, files().find(|file| file.exists())) {
+            (Errno::ENOENT, Some(file)) => without_interpreter(file),
+            (Errno::ENOENT, None) if files().any(Path::is_symlink) => "it is a symbolic link to nothing".into(),
+            (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_function() => {
+                "it is a function of bash, and no program; try bash -c '...'".into()
+            }
+            (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
+            (Errno::EACCES, _) if files().any(Path::is_dir) => "it is a directory".into(),
+            (errno, _) => describe(errno),
+        };
+        let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
+        Some(StartFailure { not_found, message })
+    }
+
+    /// Returns true if bash has exported a function of this name.
+    fn is_function(&self) -> bool {
+        let name = std::str::from_utf8(self.name());
+        name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
+    }
+}
+
+/// Words of a command line hold no NUL.
+fn c_string(bytes: &[u8]) -> CString {
+    CString::new(bytes).unwrap_or_default()
+}
+
+/// Returns why a file that exists was not found: what would run it is missing.
+fn without_interpreter(file: &Path) -> String {
+    match interpreter(file) {
+        Some(name) if name.as_bytes().ends_with(b"\r") => {
+            format!("its lines end in CRLF, and there is no interpreter {}", quoted(name))
+        }
+        Some(name) => format!("its interpreter {} is missing", quoted(name)),
+        None => "it exists, but its interpreter or loader is missing".into(),
+    }
+}
+
+/// Returns the interpreter that a script names in its first line.
+fn interpreter(file: &Path) -> Option<OsString> {
+    let mut first = Vec::new();
+    File::open(file).ok()?.take(FIRST_LINE).read_to_end(&mut first).ok()?;
+    let line = first.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let name = line.trim_ascii_start().split(|byte| b" \t".contains(byte)).next()?;
+    (!name.is_empty()).then(|| OsStr::from_bytes(name).to_owned())
+}
