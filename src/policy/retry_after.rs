@@ -1,237 +1,191 @@
 //! `--retry-after`: the wait that a command's output asks for.
 //!
-//! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three
-//! forms of a date); the `X-RateLimit-*` headers of GitHub, Twitter and GitLab (the epoch at which a
-//! quota starts anew); draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from
-//! now). The prose is what servers and their clients print, for which there is no standard.
+//! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three forms of a date); the
+//! `X-RateLimit-*` headers of GitHub, Twitter and GitLab (the epoch at which a quota is full again);
+//! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose is what servers and their
+//! clients print; it has no standard.
 //!
 //! Understood, in any case, anywhere in a line of any bytes:
 //!
 //! - fields: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`, `retry-after-ms: 500`, `"retryDelay": "2s"`
 //!   (`google.rpc.RetryInfo`);
-//! - prose: `retry after 26 seconds`, `retry in 1m30s`, `retry after 30` (seconds), `try again in
-//!   1 hour`, `try your request again after '6' minutes`, `please wait 1 second`;
-//! - a date in place of the number: an HTTP date (whose names are case-sensitive), or
-//!   `2026-10-21T07:28:00Z` and `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it; also `try again at DATE`;
+//! - prose: `retry after 26 seconds`, `retry in 1m30s`, `retry after 30` (seconds), `try again in 1 hour`, `try your request
+//!   again after '6' minutes`, `please wait 1 second`;
+//! - a date in place of the number: an HTTP date (whose names are case-sensitive), or `2026-10-21T07:28:00Z` and
+//!   `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it; also `try again at DATE`;
 //! - `x-ratelimit-reset: EPOCH` and `ratelimit-reset: EPOCH or seconds`.
 //!
-//! What a program says of its own retries asks for nothing (`retrying in 5s`, curl's `Will retry in 1
-//! second`, `next retry in 5s`): it has waited already. Nor does a number that is only part of
-//! something else (`5-10 minutes`, `1,000 s`, `12:30`, `-1`): no wait is better than a wrong one.
+//! A program's message about its own retries asks for nothing (`retrying in 5s`, curl's `Will retry in 1 second`, `next retry
+//! in 5s`): it has waited already. Nor does a number that is part of something else (`5-10 minutes`, `1,000 s`, `12:30`,
+//! `-1`): no wait is better than a wrong one.
 
-mod date;
-mod span;
-mod words;
-
+use std::borrow::Cow;
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use date::{http_date, internet_date};
-use span::{Bare, SECOND, number, span, unit};
-use words::{after_word, separated, without_escapes, words_before};
+use regex_automata::meta::Regex;
+use regex_automata::util::captures::Captures;
+use regex_automata::util::syntax;
 
-/// From here on the number of a reset is an epoch (September 2001), below it seconds from now.
+/// A reset from here on is an epoch (September 2001), below it seconds from now.
 const FIRST_EPOCH: Duration = Duration::from_secs(1_000_000_000);
 
-/// A reset further ahead is none: an epoch in milliseconds is not to be read as one in seconds.
+/// A reset further ahead counts for nothing: it may be an epoch in milliseconds.
 const LAST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+const SECOND: u128 = 1_000_000_000;
+
+/// The names of each unit and its nanoseconds. A name stands before those that it begins with.
+const UNITS: [(&str, u128); 8] = [
+    ("ns", 1),
+    // GitHub's container registry asks for microseconds; U+00B5 and U+03BC look alike.
+    (r"us|\xc2\xb5s|\xce\xbcs", 1_000),
+    ("milliseconds?|msecs?|ms", 1_000_000),
+    ("seconds?|secs?|s", SECOND),
+    ("minutes?|mins?|m", 60 * SECOND),
+    ("hours?|hrs?|h", 3_600 * SECOND),
+    ("days?|d", 86_400 * SECOND),
+    ("weeks?|w", 604_800 * SECOND),
+];
+
+const NUMBER: &str = r"(?:\d+(?:\.\d+)?|\.\d+)";
+
+/// What may stand between a number and its unit.
+const GAP: &str = r#"["'`\\]*\s*"#;
+
+/// Parts of a request to wait, then its value: a date, lengths with units, or a number.
+static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let separator = r#"["'`\\\s:=>\[(]"#;
+    let again = r"\b(?:re)?try (?:[^a-z]+[a-z]+){0,3} [^a-z]+again\s+";
+    let unit = UNITS.map(|(names, _)| names).join("|");
+    regex(&format!(
+        r#"(?: (?<own> \b(?:will|ll|next)\s+ | -- )?
+               (?: retry (?<field> [-_\s]*(?:after|delay) (?:[-_]?(?<unit>{unit}))? {separator}*[:=] | [-_]?after{separator} )
+                 | (?: retry\s+(?<prose>after) | retry[-_\s]*in | {again}(?:in|after|(?<clock>at)) ) {separator}
+                 | \bplease\W+wait (?:\s+for|\s+at\s+least)? {separator} )
+             | (?<proprietary>x-rate-?)? limit[-_]re(?:(?<reset>set)|(?<remaining>maining)) {separator} )
+           {separator}*
+           (?: (?<http_date> [a-z]{{3,9}},?\ [-\ \w]+\ \d\d:\d\d:\d\d\ (?:GMT|\d{{4}}) )
+             | (?<date> \d{{4}}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d ) (?:\.\d+)? (?:Z|\ UTC|\ \+0000|\+00:00)
+             | (?<lengths> (?: {NUMBER}{GAP}(?:{unit}) ,?\s*(?:and\s+)? )+ ) (?:[^=\w\x80-\xff]|$)
+             | (?<number>{NUMBER}) (?: (?<alone> {GAP}(?:[,.:]+(?:\D|$)|[^-/%\w\s"'`\\,.:\x80-\xff]|$) )
+                                     | [,.:]*(?:[^-/%\w,.:]|$) ) )"#
+    ))
+});
+
+/// One length: a number, and a group for each of [`UNITS`].
+static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let units = UNITS.map(|(names, _)| format!("({names})")).join("|");
+    regex(&format!("({NUMBER}){GAP}(?:{units})"))
+});
+
+/// A sequence that sets colours, which programs write even between a name and its colon.
+static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\x1b\[[\ -?]*[@-~]?"));
+
+/// Builds an expression over bytes that ignores case and blanks in its text.
+fn regex(text: &str) -> Option<Regex> {
+    let syntax = syntax::Config::new().unicode(false).utf8(false);
+    let syntax = syntax.case_insensitive(true).ignore_whitespace(true);
+    Regex::builder().syntax(syntax).build(text).ok()
+}
 
 /// The longest wait that any line of an attempt's output asked for. A date in the past is a wait of zero; what no
 /// [`Duration`] holds becomes the longest one.
 ///
-/// Servers state when the quota starts anew with every answer, so a reset counts only where a line has said that
-/// nothing is left (`x-ratelimit-remaining: 0`), or none has said how much is.
+/// Servers state with every answer when the quota is full again, so a reset counts only if a line has said that nothing is
+/// left (`x-ratelimit-remaining: 0`), or none has said how much is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetryAfter {
     asked: Option<Duration>,
     reset: Option<Duration>,
-    /// Whether nothing is left of a quota, where a line has said how much is.
+    /// Whether a quota is used up, if a line has said how much is left.
     spent: Option<bool>,
 }
 
 impl RetryAfter {
     /// Reads one line, with or without its end, printed at `now`.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
-        let found = read_line(line, now);
-        self.asked = self.asked.max(found.asked);
-        self.reset = self.reset.max(found.reset);
-        self.spent = self.spent.max(found.spent);
+        let line = without_escapes(line);
+        for found in REQUEST.iter().flat_map(|request| request.captures_iter(&line)) {
+            self.read_request(&found, &line, now);
+        }
     }
 
-    /// The wait asked for, counted from when the line that asked was read.
+    /// Returns the wait asked for, counted from when the line that asked was read.
     pub fn wait(&self) -> Option<Duration> {
         self.asked.max(self.reset.filter(|_| self.spent != Some(false)))
     }
-}
 
-fn read_line(line: &[u8], now: SystemTime) -> RetryAfter {
-    let mut found = RetryAfter::default();
-    // Every line of output comes here and nearly all of them leave here.
-    if keywords(line).next().is_none() {
-        return found;
-    }
-    let line = without_escapes(line);
-    for (keyword, start, end) in keywords(&line) {
-        let (head, tail) = (&line[..start], &line[end..]);
-        match keyword {
-            Keyword::Retry => found.asked = found.asked.max(after_retry(head, tail, now)),
-            Keyword::Again => found.asked = found.asked.max(after_again(head, tail, now)),
-            Keyword::Wait => found.asked = found.asked.max(after_wait(head, tail, now)),
-            Keyword::Limit => {
-                found.reset = found.reset.max(after_limit(head, tail, now));
-                found.spent = found.spent.max(is_spent(tail));
-            }
+    fn read_request(&mut self, found: &Captures, line: &[u8], now: SystemTime) {
+        let text = |name: &str| found.get_group_by_name(name).map(|span| &line[span.range()]);
+        let is = |name: &str| text(name).is_some();
+        let number_of = |unit: &[u8]| text("number").map(|number| length(&[number, unit].concat()));
+        let until = |date: SystemTime| date.duration_since(now).unwrap_or_default();
+        if is("remaining") {
+            self.spent = self.spent.max(number_of(b"s").map(|left| left.is_zero()));
+        } else if is("reset") {
+            let is_seconds = |number: &Duration| *number < FIRST_EPOCH && !is("proprietary");
+            let epoch = |number: Duration| SystemTime::UNIX_EPOCH.checked_add(number)?.duration_since(now).ok();
+            let reset = number_of(b"s").and_then(|number| {
+                if is_seconds(&number) {
+                    Some(number)
+                } else {
+                    epoch(number)
+                }
+            });
+            self.reset = self.reset.max(reset.filter(|wait| *wait <= LAST_RESET));
+        } else if !is("own") {
+            let date = text("http_date").and_then(|date| httpdate::parse_http_date(str::from_utf8(date).ok()?).ok());
+            let weak = text("date").and_then(|date| humantime::parse_rfc3339_weak(str::from_utf8(date).ok()?).ok());
+            let lengths = text("lengths").filter(|_| !is("clock")).map(length);
+            // `retry after 3 attempts` is no wait.
+            let number = match is("field") {
+                true => number_of(text("unit").unwrap_or(b"s")),
+                false => number_of(b"s").filter(|_| is("prose") && is("alone")),
+            };
+            self.asked = self.asked.max(date.or(weak).map(until).or(lengths).or(number));
         }
     }
-    found
 }
 
-#[derive(Clone, Copy)]
-enum Keyword {
-    Retry,
-    Again,
-    Wait,
-    /// `limit`, where `-re` or `_re` follows
-    Limit,
-}
-
-/// The words that a request to wait is made of, each with its start and its end. No two of them overlap.
-fn keywords(line: &[u8]) -> impl Iterator<Item = (Keyword, usize, usize)> {
-    let at = |start: usize, word: &[u8]| {
-        line.get(start..start + word.len())
-            .is_some_and(|bytes| bytes.eq_ignore_ascii_case(word))
-    };
-    // One look at each byte, for the rarest letter of each word.
-    line.iter().enumerate().filter_map(move |(i, byte)| match byte | 0x20 {
-        b'y' if i >= 4 && at(i - 4, b"retry") => Some((Keyword::Retry, i - 4, i + 1)),
-        b'g' if i >= 1 && at(i - 1, b"again") => Some((Keyword::Again, i - 1, i + 4)),
-        b'w' if at(i, b"wait") => Some((Keyword::Wait, i, i + 4)),
-        b'm' if i >= 2 && (at(i - 2, b"limit-re") || at(i - 2, b"limit_re")) => Some((Keyword::Limit, i - 2, i + 3)),
-        _ => None,
-    })
-}
-
-/// `retry` | ` after 30 seconds`, `-After: 30`, `_after_ms=500`, ` in 5s`
-fn after_retry(head: &[u8], tail: &[u8], now: SystemTime) -> Option<Duration> {
-    let prose = tail.first().is_some_and(u8::is_ascii_whitespace);
-    // A shell that traces its commands shows options.
-    if head.ends_with(b"--") || (prose && is_own_retry(words_before(head).next())) {
-        return None;
+/// Adds up lengths, each of a smaller unit than the one before; `5s, 10s` is 5 seconds. Saturates.
+fn length(text: &[u8]) -> Duration {
+    let (mut total, mut last) = (0_u128, u128::MAX);
+    for found in LENGTH.iter().flat_map(|length| length.captures_iter(text)) {
+        let is_unit = |(group, _): &(usize, _)| found.get_group(*group).is_some();
+        let unit = (2..).zip(UNITS).find(is_unit).map_or(last, |(_, (_, nanos))| nanos);
+        let number = found
+            .get_group(1)
+            .and_then(|span| str::from_utf8(&text[span.range()]).ok());
+        if unit >= last {
+            break;
+        }
+        last = unit;
+        total = total.saturating_add(nanos(number.unwrap_or("0"), unit));
     }
-    let tail = if prose {
-        tail.trim_ascii_start()
-    } else {
-        tail.strip_prefix(b"-")
-            .or_else(|| tail.strip_prefix(b"_"))
-            .unwrap_or(tail)
-    };
-    if let Some(tail) = after_word(tail, b"in") {
-        let (value, _) = separated(tail)?;
-        return wait_at(value, Bare::Never, now);
+    let seconds = u64::try_from(total / SECOND);
+    seconds.map_or(Duration::MAX, |seconds| Duration::new(seconds, (total % SECOND) as u32))
+}
+
+/// Returns a decimal number of units in nanoseconds.
+fn nanos(number: &str, unit: u128) -> u128 {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |digits: &str| digits.parse::<u64>().unwrap_or(u64::MAX);
+    let billionths = digits(&format!("{fraction:0<9}")[..9]);
+    u128::from(digits(&format!("0{whole}"))) * unit + u128::from(billionths) * unit / SECOND
+}
+
+fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
+    if !line.contains(&0x1b) {
+        return Cow::Borrowed(line);
     }
-    let delay = after_word(tail, b"delay");
-    let tail = delay.or_else(|| after_word(tail, b"after"))?;
-    let (tail, scale) = suffix(tail)?;
-    let (value, is_field) = separated(tail)?;
-    if delay.is_some() && !is_field {
-        return None;
+    let (mut plain, mut end) = (Vec::with_capacity(line.len()), 0);
+    for escape in ESCAPE.iter().flat_map(|escape| escape.find_iter(line)) {
+        plain.extend_from_slice(&line[end..escape.start()]);
+        end = escape.end();
     }
-    let bare = if prose && !is_field {
-        Bare::Alone
-    } else {
-        Bare::Times(scale)
-    };
-    wait_at(value, bare, now)
-}
-
-/// `try again` | ` in 5 minutes`, where a few words may stand before `again`.
-fn after_again(head: &[u8], tail: &[u8], now: SystemTime) -> Option<Duration> {
-    let mut before = words_before(head);
-    let is_try = |word: &[u8]| word.eq_ignore_ascii_case(b"try") || word.eq_ignore_ascii_case(b"retry");
-    if !before.by_ref().take(4).any(is_try) || is_own_retry(before.next()) {
-        return None;
-    }
-    if !tail.first().is_some_and(u8::is_ascii_whitespace) {
-        return None;
-    }
-    let tail = tail.trim_ascii_start();
-    if let Some(tail) = after_word(tail, b"at") {
-        return until(separated(tail)?.0, now);
-    }
-    let tail = after_word(tail, b"in").or_else(|| after_word(tail, b"after"))?;
-    wait_at(separated(tail)?.0, Bare::Never, now)
-}
-
-/// `please wait` | ` 1 second`, ` for 1 second`, ` at least 1 second`
-fn after_wait(head: &[u8], tail: &[u8], now: SystemTime) -> Option<Duration> {
-    let is_please = |word: &[u8]| word.eq_ignore_ascii_case(b"please");
-    if !words_before(head).next().is_some_and(is_please) {
-        return None;
-    }
-    let tail = tail.trim_ascii_start();
-    let more = after_word(tail, b"for ").or_else(|| after_word(tail, b"at least "));
-    wait_at(more.unwrap_or(tail), Bare::Never, now)
-}
-
-/// `x-ratelimit` | `-reset: 1792567680`
-fn after_limit(head: &[u8], tail: &[u8], now: SystemTime) -> Option<Duration> {
-    let (value, _) = separated(after_word(tail.get(1..)?, b"reset")?)?;
-    let (number, _) = number(value)?;
-    let number = number.times(SECOND);
-    let wait = if number >= FIRST_EPOCH {
-        SystemTime::UNIX_EPOCH.checked_add(number)?.duration_since(now).ok()?
-    } else if is_proprietary(head) {
-        return None;
-    } else {
-        number
-    };
-    (wait <= LAST_RESET).then_some(wait)
-}
-
-/// Whether `limit` belongs to an `X-RateLimit` field: whether its small numbers are seconds from now
-/// differs between servers.
-fn is_proprietary(head: &[u8]) -> bool {
-    let head = head.strip_suffix(b"-").unwrap_or(head);
-    head.len()
-        .checked_sub(6)
-        .is_some_and(|start| head[start..].eq_ignore_ascii_case(b"x-rate"))
-}
-
-/// `x-ratelimit` | `-remaining: 0`
-fn is_spent(tail: &[u8]) -> Option<bool> {
-    let (value, _) = separated(after_word(tail.get(1..)?, b"remaining")?)?;
-    let (left, _) = number(value)?;
-    Some(left.times(SECOND).is_zero())
-}
-
-/// Whether the word before `retry` or `try` makes it the program's own: `will`, `we'll`, `next`.
-fn is_own_retry(word: Option<&[u8]>) -> bool {
-    word.is_some_and(|word| {
-        [&b"will"[..], b"ll", b"next"]
-            .iter()
-            .any(|own| word.eq_ignore_ascii_case(own))
-    })
-}
-
-/// The unit in a field's name (`-ms`, `_seconds`, `Ms`) and the rest; seconds if the name ends here.
-fn suffix(text: &[u8]) -> Option<(&[u8], u128)> {
-    let name = match text.first() {
-        Some(b'-' | b'_') => &text[1..],
-        Some(b) if b.is_ascii_alphabetic() => text,
-        _ => return Some((text, SECOND)),
-    };
-    let (unit, rest) = unit(name)?;
-    Some((rest, unit))
-}
-
-/// The wait that the text starts with.
-fn wait_at(text: &[u8], bare: Bare, now: SystemTime) -> Option<Duration> {
-    until(text, now).or_else(|| span(text, bare))
-}
-
-/// The time until the date that the text starts with.
-fn until(text: &[u8], now: SystemTime) -> Option<Duration> {
-    let date = http_date(text).or_else(|| internet_date(text));
-    date.map(|date| date.duration_since(now).unwrap_or_default())
+    plain.extend_from_slice(&line[end..]);
+    Cow::Owned(plain)
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ fn now() -> SystemTime {
 
 /// The wait that one line asks for. A reset counts here whatever is left of the quota.
 fn wait_asked_for(line: &[u8], now: SystemTime) -> Option<Duration> {
-    let found = read_line(line, now);
+    let mut found = RetryAfter::default();
+    found.read(line, now);
     found.asked.max(found.reset)
 }
 
