@@ -125,7 +125,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     };
     if let (Some(path), Some(report)) = (&plan.output.report, reporter.report()) {
         let text = report.end(&result, exit, host.time_of_day(), host.elapsed());
-        if let Err(why) = host.write_report(path, &text) {
+        if let Err(why) = host.write_report(&text) {
             let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
         }
     }

@@ -6,7 +6,7 @@ use super::event_loop::{EventLoop, READERS_GRACE};
 use super::on_signal::{Phase, SignalAction, on_signal};
 use super::running::{Running, StopCause};
 use crate::policy::signal::Signal;
-use crate::process::streams::standard::Streams;
+use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 

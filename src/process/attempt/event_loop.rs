@@ -8,7 +8,7 @@ use nix::poll::{PollFd, PollFlags};
 
 use crate::process::signals::receive::Signals;
 use crate::process::spawn::child;
-use crate::process::streams::standard::Streams;
+use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::timer::{LONGEST_POLL, poll};

@@ -13,7 +13,7 @@ use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
-use crate::process::streams::standard::Streams;
+use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::terminal::foreground::is_in_foreground;

@@ -19,7 +19,7 @@ use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, Ended};
-use crate::process::streams::standard::Streams;
+use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::terminal::job;

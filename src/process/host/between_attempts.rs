@@ -8,7 +8,7 @@ use nix::poll::{PollFd, PollFlags};
 use super::background::Background;
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
-use crate::process::streams::standard::Streams;
+use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::fd::inherited;

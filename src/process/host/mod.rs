@@ -2,21 +2,13 @@
 
 mod background;
 mod between_attempts;
-mod env_file;
-mod held_output;
-mod log_file;
-mod replace;
-mod standard_error;
+mod files;
+mod messages;
 mod store_thread;
-mod writer;
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::time::{Duration, Instant};
-
-use nix::errno::Errno;
 
 use crate::budget::client::Store;
 use crate::policy::budget::Question;
@@ -26,22 +18,18 @@ use crate::process::attempt::run::{Launch, run};
 use crate::process::signals::receive::Signals;
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
-use crate::process::streams::sink::{self, Sink};
-use crate::process::streams::spool::Spool;
-use crate::process::streams::standard::{self, Streams};
+use crate::process::streams::{self, Streams};
 use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
-use crate::process::sys::leaf::Leaf;
 use crate::process::sys::{fd, stdio};
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, LINES_ARE_LOST, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
-use crate::run::text::{describe, describe_error};
+use crate::run::text::describe_error;
 use crate::run::variables;
 use between_attempts::BetweenAttempts;
-use env_file::EnvFile;
-use log_file::LogFile;
-use standard_error::StandardError;
+use files::{EnvFile, FileTarget, LogFile};
+use messages::StandardError;
 use store_thread::StoreThread;
 
 /// This process and what it starts.
@@ -55,8 +43,7 @@ pub(crate) struct System {
     standard_error: StandardError,
     /// None if the log goes to standard error.
     log_file: Option<LogFile>,
-    /// `--report` stands for a descriptor that backoff was not given.
-    is_report_closed: bool,
+    report: Option<FileTarget>,
     /// The countdown of waits; None if nobody wants it.
     progress: Option<Progress>,
     store: StoreThread,
@@ -67,9 +54,8 @@ impl System {
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> Result<System, RunError> {
         let output = &plan.output;
         // Before there are descriptors of backoff's own.
-        let log_file = output.log_file.clone().map(LogFile::new);
-        let report = output.report.as_deref().and_then(sink::descriptor);
-        let is_report_closed = report.is_some_and(|number| !fd::is_open(number));
+        let log_file = output.log_file.as_deref().map(LogFile::new);
+        let report = output.report.as_deref().map(FileTarget::new);
         let signals =
             Signals::take_over().map_err(|error| RunError::Fault(format!("cannot receive signals: {error}")))?;
         let began = clock::now();
@@ -83,7 +69,7 @@ impl System {
             command: Command::new(&plan.command),
             standard_error: StandardError::default(),
             log_file,
-            is_report_closed,
+            report,
             progress: output.progress,
             store: StoreThread::new(store.clone()),
         })
@@ -127,16 +113,18 @@ impl System {
         isolation: Option<Isolation>,
     ) -> Result<Attempt, RunError> {
         let command = ["/bin/sh", "-c", shell].map(OsString::from);
-        let held = self.held_output()?;
-        let stderr = match &held {
-            Some(held) => Some(held.for_child()?),
-            None => None,
+        let held = match &mut self.between.event_loop.streams {
+            Some(streams) => streams.held_stderr(),
+            None => Ok(None),
         };
-        let stdout = match (stdout, &held) {
+        let cannot_keep =
+            |error| RunError::Fault(format!("cannot keep the output of hooks in {}", in_temp_dir(&error)));
+        let stderr = held.map_err(cannot_keep)?;
+        let stdout = match (stdout, &stderr) {
             (Some(stdout), _) => stdout,
-            (None, Some(held)) => held.for_child()?,
-            // If standard error is closed, nothing of it may get into the command's output either.
+            (None, Some(held)) => held.try_clone().map_err(cannot_keep)?,
             (None, None) if fd::is_open(stdio::ERR) => fd::duplicate(stdio::ERR).or_else(|_| null())?,
+            // Nothing of it may get into the command's output either.
             (None, None) => null()?,
         };
         let streams = self.between.event_loop.streams.take();
@@ -153,36 +141,40 @@ impl System {
         let answer = run(&mut self.between.event_loop, launch, spec, deadline);
         self.between.event_loop.is_beside = false;
         self.between.event_loop.streams = streams;
-        if let Some(held) = held {
-            held.read(|bytes| self.hold(bytes))?;
-        }
         answer
     }
 
     /// What a hook reads.
     fn hook_input(&self) -> Result<OwnedFd, RunError> {
-        let tail = self.between.event_loop.streams.as_deref().and_then(Streams::tail);
-        let Some(tail) = tail else {
-            return null();
-        };
-        let mut spool = Spool::default();
-        let input = spool.append(tail).and_then(|()| spool.to_file());
-        input.map_err(|error| RunError::Fault(format!("cannot keep the output for hooks: {error}")))
-    }
-
-    /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is
-    /// what a person should read.
-    pub(crate) fn write_report(&mut self, path: &Path, text: &str) -> Result<(), String> {
-        if self.is_report_closed {
-            return Err(describe(Errno::EBADF));
+        let streams = self.between.event_loop.streams.as_deref();
+        match streams.map_or(Ok(None), Streams::tail) {
+            Ok(tail) => tail.map_or_else(null, Ok),
+            Err(error) => Err(RunError::Fault(format!("cannot keep the output for hooks: {error}"))),
         }
-        let Some(sink) = replace_or_open(path, text).map_err(|error| describe_error(&error))? else {
-            return Ok(());
-        };
-        writer::write(&mut self.between, &sink, &mut text.as_bytes()).map_err(|unwritten| unwritten.why())
     }
 
-    /// One line on standard error, as `stdio::complain`, but handling signals. That it cannot be written is no
+    /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is a message.
+    pub(crate) fn write_report(&mut self, text: &str) -> Result<(), String> {
+        let Some(report) = &self.report else { return Ok(()) };
+        match report.replace(text).map_err(|error| describe_error(&error))? {
+            Some(sink) => messages::write(&mut self.between, &sink, &mut text.as_bytes()).map_err(|error| error.why()),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes lines to standard error, or holds them back if the run is to.
+    fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
+        let mut is_in_line = false;
+        if let Some(streams) = &mut self.between.event_loop.streams {
+            if streams.hold(lines).map_err(RunError::Fault)? {
+                return Ok(());
+            }
+            is_in_line = streams.take_is_in_line();
+        }
+        self.standard_error.write(&mut self.between, is_in_line, lines)
+    }
+
+    /// Writes one line to standard error, as `stdio::complain`, but handling signals. That it cannot be written is no
     /// further error.
     pub(crate) fn complain(&mut self, line: &str) -> Result<(), RunError> {
         let mut lines = stdio::complaint(line);
@@ -193,20 +185,12 @@ impl System {
     }
 }
 
-fn null() -> Result<OwnedFd, RunError> {
-    fd::null().map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))
+fn in_temp_dir(error: &std::io::Error) -> String {
+    format!("{}: {}", std::env::temp_dir().display(), describe_error(error))
 }
 
-/// Replaces a file; of what is none, where to write.
-fn replace_or_open(path: &Path, text: &str) -> io::Result<Option<Sink>> {
-    if let Some(fd) = sink::descriptor(path) {
-        return Ok(Some(Sink::new(fd)));
-    }
-    let place = Leaf::of(path)?;
-    match place.mode_of_a_replacement()? {
-        Some(mode) => replace::file(&place, mode, text.as_bytes()).map(|()| None),
-        None => Sink::append_to(&place).map(Some),
-    }
+fn null() -> Result<OwnedFd, RunError> {
+    fd::null().map_err(|error| RunError::Fault(format!("cannot open /dev/null: {error}")))
 }
 
 impl Host for System {
@@ -251,9 +235,11 @@ impl Host for System {
     }
 
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
-        let streams = self.between.event_loop.streams.as_deref();
-        let copy = streams.map(|streams| streams.copy().to_file()).transpose();
-        let copy = copy.map_err(|error| RunError::Fault(standard::cannot_keep(&error)))?;
+        let copy = match self.between.event_loop.streams.as_deref() {
+            Some(streams) => streams.copy(),
+            None => Ok(None),
+        };
+        let copy = copy.map_err(|error| RunError::Fault(streams::cannot_keep(&error)))?;
         // `jq -e` prints its answer, which nobody wants to read at each attempt.
         self.run_shell(shell, spec, copy, Some(null()?), None)
     }
@@ -295,12 +281,12 @@ impl Host for System {
     }
 
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {
-        writer::print_kept(&mut self.between, succeeded)
+        messages::print_kept(&mut self.between, succeeded)
     }
 
     fn hush(&mut self) {
         if let Some(streams) = &mut self.between.event_loop.streams {
-            streams.hush();
+            streams.discard_held_messages();
         }
     }
 

@@ -1,14 +1,356 @@
-//! The byte streams of the command: passing on, looking at, keeping, printing again.
+//! The streams of the command that backoff has a hand in: made before an attempt, moved while it runs, settled when the run
+//! is over. Streams that nothing has to look at stay the caller's own.
 
-pub(crate) mod destination;
 mod observer;
-mod pump;
-pub(crate) mod release;
-mod replay;
+pub(crate) mod output;
 pub(crate) mod sink;
-pub(crate) mod spool;
-pub(crate) mod standard;
-pub(crate) mod stdin;
-mod stdin_pipe;
-mod tail;
+mod spool;
+mod stdin;
 mod tee;
+
+use std::fmt;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nix::poll::PollFlags;
+
+use crate::policy::outcome::Seen;
+use crate::policy::signal::Signal;
+use crate::process::spawn::ChildStdio;
+use crate::process::sys::clock::time_of_day;
+use crate::process::sys::{fd, stdio};
+use crate::process::terminal::pty::Pty;
+use crate::run::streams::{OutputMode, StreamOptions};
+use crate::run::text::describe_error;
+use observer::OutputObserver;
+use output::Output;
+use spool::Spool;
+use stdin::Stdin;
+
+/// Names of the outputs in messages.
+pub(crate) const NAMES: [&str; 2] = ["standard output", "standard error"];
+
+/// The streams of a run.
+pub(crate) struct Streams {
+    options: StreamOptions,
+    input: Stdin,
+    /// Why bytes of standard input, maybe before the first attempt, could not be kept.
+    input_error: Option<String>,
+    outputs: [Output; 2],
+    /// Standard output goes where standard error does.
+    share_place: bool,
+    /// The last that was written to the place of standard error ends in the middle of a line.
+    is_in_line: bool,
+    /// The terminal of the running attempt (`--pty`); its output is that of `outputs[0]`.
+    pty: Option<Pty>,
+    /// Looks at the running attempt, or has looked at the last one.
+    observer: OutputObserver,
+    has_new_output: bool,
+    messages: Messages,
+    fault: Option<String>,
+}
+
+/// Where messages of backoff and its hooks for standard error go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Messages {
+    /// To standard error.
+    Written,
+    /// Among what is kept of it (`--stderr failure`).
+    Kept,
+    /// Nowhere, as the run has succeeded.
+    Dropped,
+}
+
+impl fmt::Debug for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Streams")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the message for output that a predicate is to judge and that cannot be kept.
+pub(crate) fn cannot_keep(error: &io::Error) -> String {
+    format!("cannot keep the output for --retry-if or --success-if: {error}")
+}
+
+/// Before and after an attempt.
+impl Streams {
+    /// Looks at the caller's streams. Returns `None` if all of them can stay as they are.
+    pub(crate) fn new(options: &StreamOptions) -> io::Result<Option<Box<Streams>>> {
+        let input = Stdin::new(options.input, options.input_limit)?;
+        let is_plain = (0..2).all(|i| !options.is_observed(i) && options.keep[i] == OutputMode::Stream);
+        if is_plain && input.is_inherited() {
+            return Ok(None);
+        }
+        let messages = match options.keep[1] {
+            OutputMode::Failure => Messages::Kept,
+            _ => Messages::Written,
+        };
+        Ok(Some(Box::new(Streams {
+            input,
+            input_error: None,
+            outputs: [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i], options.pty)),
+            share_place: fd::is_same_file(stdio::OUT, stdio::ERR),
+            is_in_line: false,
+            pty: None,
+            observer: OutputObserver::new(options),
+            has_new_output: false,
+            messages,
+            fault: None,
+            options: options.clone(),
+        })))
+    }
+
+    /// Returns true if standard input has to be read to its end before the first attempt.
+    pub(crate) fn needs_filling(&self) -> bool {
+        self.input.needs_filling()
+    }
+
+    /// Makes the streams of an attempt.
+    pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
+        self.observer = OutputObserver::new(&self.options);
+        let mut child = ChildStdio {
+            input: self.input.begin()?,
+            outputs: [None, None],
+        };
+        if self.options.pty {
+            let pty = Pty::open(self.input.is_inherited())?;
+            self.outputs[0].begin(Some(pty.output()?));
+            child.input = child.input.or(pty.child_input()?);
+            child.outputs = [pty.child_output()?, pty.child_output()?];
+            self.pty = Some(pty);
+            return Ok(child);
+        }
+        for (i, output) in self.outputs.iter_mut().enumerate() {
+            let mut source = None;
+            if self.options.is_observed(i) {
+                let (read, write) = fd::pipe()?;
+                fd::set_nonblocking(&read)?;
+                (source, child.outputs[i]) = (Some(read), Some(write));
+            } else if self.options.keep[i] == OutputMode::Null {
+                child.outputs[i] = Some(fd::null()?);
+            }
+            output.begin(source);
+        }
+        Ok(child)
+    }
+
+    /// Ends the attempt. Returns everything that its streams have shown, or what has failed.
+    pub(crate) fn end(&mut self) -> Result<Seen, String> {
+        // Our own terminal gets its modes back.
+        self.pty = None;
+        let input_ended = self.input.end();
+        self.on_input(input_ended);
+        let mut seen = Seen {
+            input_lost: self.input.is_lost(),
+            input_error: self.input_error.clone(),
+            input_read_ahead: self.input.take_newly_read_ahead(),
+            reader_gone: self.outputs.iter().any(|output| output.reader_gone),
+            ..Seen::default()
+        };
+        self.observer.finish(time_of_day());
+        self.observer.report(&mut seen);
+        for (output, name) in self.outputs.iter_mut().zip(NAMES) {
+            output.close();
+            if let Some(why) = output.fault.take() {
+                self.fault.get_or_insert_with(|| format!("{name}: {why}"));
+            }
+        }
+        self.take_fault().map_or(Ok(seen), Err)
+    }
+
+    /// Returns everything that the last attempt printed on the streams that are looked at, for predicates.
+    pub(crate) fn copy(&self) -> io::Result<Option<OwnedFd>> {
+        self.observer.copy().map(Spool::to_file).transpose()
+    }
+
+    /// Returns the end of it, for hooks that read it.
+    pub(crate) fn tail(&self) -> io::Result<Option<OwnedFd>> {
+        self.observer.tail().map(spool::file_of).transpose()
+    }
+
+    /// Returns the output of the run at its end, which holds only what is to be printed.
+    pub(crate) fn settle(&mut self, output: usize, succeeded: bool) -> &mut Output {
+        self.outputs[output].settle(succeeded);
+        &mut self.outputs[output]
+    }
+
+    /// Has messages written from now on: the run is over, and what was kept is printed.
+    pub(crate) fn release_messages(&mut self) {
+        for i in 0..2 {
+            self.outputs[i].close();
+            self.outputs[i].kept.clear();
+            self.note_written(i);
+        }
+        self.messages = Messages::Written;
+    }
+
+    /// Drops messages that are held back: the run has succeeded.
+    pub(crate) fn discard_held_messages(&mut self) {
+        if self.options.keep[1] == OutputMode::Failure {
+            self.messages = Messages::Dropped;
+        }
+    }
+
+    /// Keeps or drops lines for standard error if they are held back. Returns false if they are to be written.
+    pub(crate) fn hold(&mut self, lines: &str) -> Result<bool, String> {
+        if self.messages == Messages::Kept {
+            let output = &mut self.outputs[1];
+            let end = if output.keeps_part_of_a_line() { "\n" } else { "" };
+            let kept = output.kept.append(format!("{end}{lines}").as_bytes());
+            kept.map_err(|error| format!("{}: cannot be kept in {error}", NAMES[1]))?;
+        }
+        Ok(self.messages != Messages::Written)
+    }
+
+    /// Returns what hooks and predicates get as standard error if messages are held back.
+    pub(crate) fn held_stderr(&mut self) -> io::Result<Option<OwnedFd>> {
+        match self.messages {
+            Messages::Written => Ok(None),
+            Messages::Kept => self.outputs[1].kept.for_child().map(Some),
+            Messages::Dropped => fd::null().map(Some),
+        }
+    }
+
+    /// Returns true once if the command has left an unfinished line at the place of standard error.
+    pub(crate) fn take_is_in_line(&mut self) -> bool {
+        std::mem::take(&mut self.is_in_line)
+    }
+}
+
+/// While an attempt runs.
+impl Streams {
+    /// Returns what to poll for: standard input, output and error.
+    pub(crate) fn interests(&self) -> [Option<(BorrowedFd<'_>, PollFlags)>; 3] {
+        let typed = || self.pty.as_ref()?.interest();
+        let [output, error] = &self.outputs;
+        [
+            self.input.interest().or_else(typed),
+            output.interest(),
+            error.interest(),
+        ]
+    }
+
+    /// Returns after how long to look again, whatever `poll` says.
+    pub(crate) fn wake_after(&self) -> Option<Duration> {
+        let typed = || self.pty.as_ref()?.wake_after();
+        self.input.wake_after().or_else(typed)
+    }
+
+    /// Moves what is ready.
+    pub(crate) fn work(&mut self, ready: [bool; 3]) {
+        if ready[0] || self.input.wake_after().is_some() {
+            let worked = self.input.work();
+            self.on_input(worked);
+        }
+        for i in 0..2 {
+            if ready[i + 1] {
+                self.move_output(i);
+            }
+        }
+    }
+
+    /// Moves what is typed, if that is ready.
+    pub(crate) fn pass_on_keys(&mut self, ready: [bool; 3]) {
+        if let Some(pty) = self.pty() {
+            pty.work(ready[0]);
+        }
+    }
+
+    fn move_output(&mut self, i: usize) {
+        let output = &mut self.outputs[i];
+        let bytes = output.work(self.observer.most(i));
+        let mut taken_in = Ok(());
+        if !bytes.is_empty() {
+            self.has_new_output = true;
+            taken_in = self.observer.take_in(i, bytes, time_of_day());
+        }
+        if output.is_broken()
+            && let Some(pty) = &mut self.pty
+        {
+            pty.hang_up();
+        }
+        self.note_written(i);
+        if let Err(error) = taken_in {
+            self.fail(cannot_keep(&error));
+        }
+    }
+
+    fn note_written(&mut self, i: usize) {
+        if let Some(last) = self.outputs[i].last_written.take()
+            && (i == 1 || self.share_place)
+        {
+            self.is_in_line = last != b'\n';
+        }
+    }
+
+    /// Limits the time that the search in the rest of the output takes.
+    pub(crate) fn limit_search(&mut self, limit: Duration) {
+        self.observer.limit_search(limit);
+    }
+
+    /// Input that could not be kept makes a failure final; other errors end the run.
+    fn on_input(&mut self, done: io::Result<()>) {
+        let Err(error) = done else { return };
+        if self.input.is_lost() {
+            self.input_error.get_or_insert_with(|| error.to_string());
+        } else {
+            self.fail(format!("standard input: {}", describe_error(&error)));
+        }
+    }
+
+    /// Takes nothing more from the command: it ends by SIGPIPE, or by itself.
+    fn fail(&mut self, why: String) {
+        self.fault.get_or_insert(why);
+        self.outputs.iter_mut().for_each(Output::close);
+        if let Some(pty) = &mut self.pty {
+            pty.hang_up();
+        }
+    }
+
+    /// Returns the attempt's own terminal, if it has one.
+    pub(crate) fn pty(&mut self) -> Option<&mut Pty> {
+        self.pty.as_mut()
+    }
+
+    pub(crate) fn has_pty(&self) -> bool {
+        self.pty.is_some()
+    }
+
+    /// Returns the signals that keys have made on the attempt's own terminal since the last call.
+    pub(crate) fn take_key_signals(&mut self) -> Vec<Signal> {
+        self.pty().map(Pty::take_key_signals).unwrap_or_default()
+    }
+
+    /// Returns true if the attempt's own terminal was hung up, as nobody reads its output.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        self.options.pty && self.outputs[0].reader_gone
+    }
+
+    /// Returns true if the attempt has to be ended: it may wait for input that will not come.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.input.is_stalled()
+    }
+
+    /// Returns what has failed since the last call.
+    pub(crate) fn take_fault(&mut self) -> Option<String> {
+        self.fault.take()
+    }
+
+    /// Returns true if output has come since the last call.
+    pub(crate) fn take_new_output(&mut self) -> bool {
+        std::mem::take(&mut self.has_new_output)
+    }
+
+    /// Returns true if output may still come, or waits for its reader.
+    pub(crate) fn is_open(&self) -> bool {
+        self.outputs.iter().any(Output::is_open)
+    }
+
+    /// Returns true if output was read and waits for its reader.
+    pub(crate) fn has_pending_output(&self) -> bool {
+        self.outputs.iter().any(Output::is_unread)
+    }
+}

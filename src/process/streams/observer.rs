@@ -1,63 +1,70 @@
-//! Looking at what an attempt prints: its bytes, for predicates and hooks; its lines, for `--retry-after`; the patterns of
-//! the rules.
+//! Looks at the output of one attempt: keeps it for predicates and its end for hooks, reads waits from its lines, and
+//! searches it for the patterns of the rules.
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::spool::Spool;
-use super::tail::Tail;
+use crate::policy::outcome::Seen;
 use crate::policy::retry_after::RetryAfter;
+use crate::process::sys::clock::now;
 use crate::run::streams::StreamOptions;
 use crate::search::lines::Lines;
 use crate::search::scanner::Scanner;
 
-/// What is kept of a text that matched, for messages.
+/// Bytes of a matched text that messages show.
 const EXCERPT: usize = 80;
 
-/// What all that looks at the output of one attempt has found. What a terminal shows is one output.
-pub(super) struct OutputObserver {
-    outputs: [Observed; 2],
-    /// For `--retry-if` and `--success-if`.
-    copy: Option<Spool>,
-    /// For hooks.
-    tail: Option<Tail>,
-    /// The longest wait that was asked for.
-    retry_after: Option<RetryAfter>,
-    /// For each pattern the text of its first match.
-    matches: Vec<Option<String>>,
-}
-
-/// One output, if it is looked at.
 #[derive(Default)]
-struct Observed {
-    is_watched: bool,
-    lines: Lines,
-    scanner: Option<Scanner>,
+pub(super) struct OutputObserver {
+    /// Outputs that are looked at. What a terminal shows is one output.
+    watched: [bool; 2],
+    /// Everything that was printed, for predicates.
+    copy: Option<Spool>,
+    tail: Option<Tail>,
+    lines: [Lines; 2],
+    retry_after: Option<RetryAfter>,
+    scanners: [Option<Scanner>; 2],
+    /// For each pattern the text in which it was found first.
+    matches: Vec<Option<String>>,
+    /// Time that the search may still take, if it is limited.
+    search_left: Option<Duration>,
 }
 
 impl OutputObserver {
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
-        let observed = |output| Observed::new(options, output);
+        let patterns = options.patterns.as_slice().len();
+        let watched = options
+            .watched
+            .map(|is| is || (options.pty && options.watched.contains(&true)));
+        let looks = |output: usize| watched[output] && patterns > 0;
+        let scanner = |output| looks(output).then(|| Scanner::new(Arc::clone(&options.patterns)));
         OutputObserver {
-            outputs: [observed(0), observed(1)],
+            watched,
             copy: options.is_copied().then(Spool::default),
             tail: options.hook_output.map(Tail::new),
+            lines: Default::default(),
             retry_after: options.retry_after.then(RetryAfter::default),
-            matches: vec![None; options.patterns.as_slice().len()],
+            scanners: [0, 1].map(scanner),
+            matches: vec![None; patterns],
+            search_left: None,
         }
     }
 
-    /// Returns the most bytes of an output to take in at once, so that the search in them ends soon.
+    /// Returns how many bytes of an output to take in at most, so that the search in them ends soon.
     pub(super) fn most(&self, output: usize) -> usize {
-        let scanner = self.outputs[output].scanner.as_ref();
-        scanner.map_or(usize::MAX, Scanner::most)
+        self.scanners[output].as_ref().map_or(usize::MAX, Scanner::most)
     }
 
-    /// Takes in a piece of an output.
-    pub(super) fn take_in(&mut self, output: usize, bytes: &[u8], now: SystemTime) -> io::Result<()> {
-        let observed = &mut self.outputs[output];
-        if !observed.is_watched {
+    /// Limits the time that the search in the rest of the output takes.
+    pub(super) fn limit_search(&mut self, limit: Duration) {
+        self.search_left = Some(limit);
+    }
+
+    /// Takes in a piece of an output. An error says why it cannot be kept.
+    pub(super) fn take_in(&mut self, output: usize, bytes: &[u8], time_of_day: SystemTime) -> io::Result<()> {
+        if !self.watched[output] {
             return Ok(());
         }
         if let Some(copy) = &mut self.copy {
@@ -67,70 +74,119 @@ impl OutputObserver {
             tail.push(bytes);
         }
         if let Some(retry_after) = &mut self.retry_after {
-            observed.lines.push(bytes, &mut |line| retry_after.read(line, now));
+            self.lines[output].push(bytes, &mut |line| retry_after.read(line, time_of_day));
         }
+        let begun = now();
         self.search(output, |scanner, found| scanner.push(bytes, found));
+        if let Some(left) = &mut self.search_left {
+            *left = left.saturating_sub(now().saturating_duration_since(begun));
+            if left.is_zero() {
+                self.scanners = [None, None];
+            }
+        }
         Ok(())
     }
 
-    /// Takes in last lines without their end, as all outputs are complete.
-    pub(super) fn finish(&mut self, now: SystemTime) {
+    /// Takes in unfinished last lines, as all outputs are complete.
+    pub(super) fn finish(&mut self, time_of_day: SystemTime) {
         for output in 0..2 {
             self.search(output, |scanner, found| scanner.finish(found));
             if let Some(retry_after) = &mut self.retry_after {
-                self.outputs[output]
-                    .lines
-                    .finish(&mut |line| retry_after.read(line, now));
+                self.lines[output].finish(&mut |line| retry_after.read(line, time_of_day));
             }
         }
-    }
-
-    /// Looks for patterns no longer.
-    pub(super) fn stop_search(&mut self) {
-        for observed in &mut self.outputs {
-            observed.scanner = None;
-        }
+        self.scanners = [None, None];
     }
 
     /// Searches one output. A pattern that is found is not searched for in the other one either.
     fn search(&mut self, output: usize, search: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8]))) {
-        let [one, other] = &mut self.outputs;
+        let [one, other] = &mut self.scanners;
         let (this, other) = if output == 0 { (one, other) } else { (other, one) };
-        let Some(scanner) = &mut this.scanner else { return };
+        let Some(scanner) = this else { return };
         let matches = &mut self.matches;
         search(scanner, &mut |pattern, text| {
             let excerpt = &text[..text.len().min(EXCERPT)];
             matches[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
-            if let Some(other) = &mut other.scanner {
+            if let Some(other) = other {
                 other.close(pattern);
             }
         });
     }
 
-    /// For each pattern the text in which it was found first.
-    pub(super) fn take_matches(&mut self) -> Vec<Option<String>> {
-        std::mem::take(&mut self.matches)
+    /// Moves what was found into `seen`.
+    pub(super) fn report(&mut self, seen: &mut Seen) {
+        seen.matched = std::mem::take(&mut self.matches);
+        seen.wait_asked = self.retry_after.as_ref().and_then(RetryAfter::wait);
     }
 
-    /// The longest wait that a line asked for.
-    pub(super) fn wait_asked(&self) -> Option<Duration> {
-        self.retry_after.as_ref().and_then(RetryAfter::wait)
+    /// Returns everything that was printed, if predicates ask for it.
+    pub(super) fn copy(&self) -> Option<&Spool> {
+        self.copy.as_ref()
     }
 
-    /// What was printed on the streams that are looked at, and the end of it, as far as they are kept.
-    pub(super) fn into_kept(self) -> (Option<Spool>, Option<Vec<u8>>) {
-        (self.copy, self.tail.map(Tail::into_bytes))
+    /// Returns the end of what was printed, if hooks get it.
+    pub(super) fn tail(&self) -> Option<&[u8]> {
+        self.tail.as_ref().map(Tail::bytes)
     }
 }
 
-impl Observed {
-    fn new(options: &StreamOptions, output: usize) -> Observed {
-        let is_watched = options.watched[output] || (options.pty && options.watched.contains(&true));
-        let looks = is_watched && options.is_observed(output) && !options.patterns.as_slice().is_empty();
-        Observed {
-            is_watched,
-            lines: Lines::default(),
-            scanner: looks.then(|| Scanner::new(Arc::clone(&options.patterns))),
+/// The last bytes of what an attempt prints, for hooks (`--hook-output`).
+struct Tail {
+    limit: usize,
+    bytes: Vec<u8>,
+}
+
+impl Tail {
+    fn new(limit: usize) -> Tail {
+        Tail {
+            limit,
+            bytes: Vec::new(),
         }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        // Not before it is twice as much: each byte is moved once, whatever the size of the pieces.
+        if self.bytes.len() > 2 * self.limit {
+            // With the byte before, which may end a line.
+            self.bytes.drain(..self.bytes.len() - self.limit - 1);
+        }
+    }
+
+    /// Returns at most `limit` bytes. If some were cut off, they begin with a line that begins in their first half, and
+    /// else with a character.
+    fn bytes(&self) -> &[u8] {
+        let Some(cut) = self.bytes.len().checked_sub(self.limit).filter(|cut| *cut > 0) else {
+            return &self.bytes;
+        };
+        let half = &self.bytes[cut - 1..cut + self.limit / 2];
+        let goes_on = |byte: &&u8| **byte & 0xc0 == 0x80;
+        let skipped = half.iter().position(|byte| *byte == b'\n');
+        let skipped = skipped.unwrap_or_else(|| self.bytes[cut..].iter().take(3).take_while(goes_on).count());
+        &self.bytes[cut + skipped..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tail(limit: usize, pieces: &[&str]) -> String {
+        let mut tail = Tail::new(limit);
+        pieces.iter().for_each(|piece| tail.push(piece.as_bytes()));
+        String::from_utf8_lossy(tail.bytes()).into_owned()
+    }
+
+    #[test]
+    fn what_is_cut_begins_with_a_line_if_that_is_near() {
+        assert_eq!(tail(8, &["ab\n", "cd\n"]), "ab\ncd\n");
+        assert_eq!(tail(8, &["ab\n", "cd\n", "ef\n"]), "cd\nef\n");
+        assert_eq!(tail(6, &["ab\n", "cd\n", "ef\n"]), "cd\nef\n");
+        assert_eq!(tail(8, &["ab\n", "cdefghij\n"]), "defghij\n");
+        assert_eq!(tail(8, &["one long line"]), "ong line");
+        assert_eq!(tail(8, &["ab\u{20ac}cdefg"]), "\u{20ac}cdefg");
+        assert_eq!(tail(7, &["ab\u{20ac}cdefg"]), "cdefg");
+        assert_eq!(tail(1, &["ab\n"]), "\n");
+        assert_eq!(tail(1, &["abc"]), "c");
     }
 }

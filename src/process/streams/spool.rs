@@ -2,94 +2,99 @@
 //! nobody else can open and which is gone with the process, however that ends.
 
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use crate::process::sys::native;
+use crate::process::sys::fd::set_append;
+use crate::process::sys::native::memory_file;
 use crate::run::text::describe_error;
 
-/// What one spool keeps in memory.
-pub(crate) const IN_MEMORY: usize = 1024 * 1024;
+/// Most bytes that one spool keeps in memory.
+const IN_MEMORY: usize = 1024 * 1024;
 
 /// A growing sequence of bytes that can be read anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
     memory: Vec<u8>,
-    /// Everything, once it was more than [`IN_MEMORY`].
+    /// Holds everything, once it exists. Every write appends, so that others may write to it too.
     file: Option<File>,
-    length: u64,
 }
 
 impl Spool {
-    /// How many bytes are kept.
-    pub(crate) fn len(&self) -> u64 {
-        self.length
+    pub(crate) fn len(&self) -> io::Result<u64> {
+        match &self.file {
+            Some(file) => Ok(file.metadata()?.len()),
+            None => Ok(self.memory.len() as u64),
+        }
     }
 
-    /// Whether nothing is kept.
     pub(crate) fn is_empty(&self) -> bool {
-        self.length == 0
+        self.memory.is_empty() && self.file.is_none()
     }
 
-    /// Appends. On an error (a full disk) what was kept before is still there; the error names the
-    /// directory of the file.
+    /// Appends. After an error (a full disk) everything is as it was before. The error names the directory of the file.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
             self.memory.extend_from_slice(bytes);
-            self.length += bytes.len() as u64;
             return Ok(());
         }
-        self.append_to_file(bytes).map_err(|error| {
+        let appended = self.in_file(false).and_then(|file| append(file, bytes));
+        appended.map_err(|error| {
             let place = std::env::temp_dir();
             io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(&error)))
         })
     }
 
-    fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.file.is_none() {
-            let file = tempfile::tempfile()?;
-            file.write_all_at(&self.memory, 0)?;
-            self.memory = Vec::new();
-            self.file = Some(file);
-        }
-        if let Some(file) = &self.file {
-            file.write_all_at(bytes, self.length)?;
-            self.length += bytes.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Reads what is kept from `offset` on into `buffer`; 0 at the end.
-    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let left = usize::try_from(self.length.saturating_sub(offset))
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
-        match &self.file {
-            Some(file) => loop {
-                match file.read_at(&mut buffer[..left], offset) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    read => return read,
-                }
-            },
+    /// Moves what is kept into a file, unless it is in one already.
+    fn in_file(&mut self, may_be_in_memory: bool) -> io::Result<&mut File> {
+        let file = match self.file.take() {
+            Some(file) => file,
             None => {
-                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.memory.len());
-                buffer[..left].copy_from_slice(&self.memory[start..start + left]);
-                Ok(left)
-            }
-        }
-    }
-
-    /// What is kept, as a file to be read from its beginning.
-    pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
-        let mut file = match &self.file {
-            Some(file) => file.try_clone()?,
-            None => {
-                let file = native::memory_file()?;
-                file.write_all_at(&self.memory, 0)?;
+                let mut file = match tempfile::tempfile() {
+                    Err(_) if may_be_in_memory => memory_file()?,
+                    made => made?,
+                };
+                set_append(&file)?;
+                file.write_all(&self.memory)?;
+                self.memory = Vec::new();
                 file
             }
         };
+        Ok(self.file.insert(file))
+    }
+
+    /// Returns a descriptor through which a child appends.
+    pub(crate) fn for_child(&mut self) -> io::Result<OwnedFd> {
+        // Memory has no room for what may be much, but without a directory it has to do.
+        Ok(self.in_file(true)?.try_clone()?.into())
+    }
+
+    /// Reads from `offset` on; returns 0 at the end.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if let Some(file) = &self.file {
+            loop {
+                match file.read_at(buffer, offset) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    read => return read,
+                }
+            }
+        }
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|offset| self.memory.get(offset..));
+        let rest = rest.unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    /// Returns a file to be read from its beginning.
+    pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
+        let Some(file) = &self.file else {
+            return file_of(&self.memory);
+        };
+        let mut file = file.try_clone()?;
         file.rewind()?;
         Ok(file.into())
     }
@@ -97,6 +102,62 @@ impl Spool {
     /// Forgets everything; the space is given back.
     pub(crate) fn clear(&mut self) {
         *self = Spool::default();
+    }
+}
+
+/// Returns a file with these bytes, to be read from its beginning.
+pub(super) fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let mut file = memory_file()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let before = file.metadata()?.len();
+    file.write_all(bytes).inspect_err(|_| {
+        let _ = file.set_len(before);
+    })
+}
+
+/// Bytes that were read of standard input, up to a limit.
+#[derive(Debug)]
+pub(super) struct Replayable {
+    pub(super) spool: Spool,
+    limit: u64,
+    /// They were more than the limit, or could not be kept: they cannot be replayed.
+    pub(super) is_lost: bool,
+}
+
+impl Replayable {
+    pub(super) fn new(limit: u64) -> Replayable {
+        Replayable {
+            spool: Spool::default(),
+            limit,
+            is_lost: false,
+        }
+    }
+
+    pub(super) fn has_room_for(&self, count: usize) -> io::Result<bool> {
+        Ok(self.spool.len()? + count as u64 <= self.limit)
+    }
+
+    /// Keeps these bytes too, unless some are lost already.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() || self.is_lost {
+            return Ok(());
+        }
+        match self.has_room_for(bytes.len()) {
+            Ok(true) => self.spool.append(bytes),
+            has_room => has_room.map(|_| self.lose()),
+        }
+        .inspect_err(|_| self.lose())
+    }
+
+    /// Bytes are missing: the rest is of no use.
+    pub(super) fn lose(&mut self) {
+        self.is_lost = true;
+        self.spool.clear();
     }
 }
 
@@ -111,7 +172,7 @@ mod tests {
         for part in all.chunks(100_003) {
             spool.append(part).unwrap();
         }
-        assert_eq!(spool.len(), all.len() as u64);
+        assert_eq!(spool.len().unwrap(), all.len() as u64);
         let mut back = Vec::new();
         let mut buffer = [0; 65_536];
         loop {

@@ -1,40 +1,67 @@
-//! The command's standard input: inherited, rewound, or fed through a pipe of ours so that every
-//! attempt reads the same bytes.
+//! The command's standard input: inherited, rewound, or fed through a pipe of ours so that every attempt reads the same
+//! bytes: first those that earlier attempts have read, and then the tail of the source.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
-use rustix::fs::OFlags;
+use rustix::buffer::spare_capacity;
 
-use super::replay::PipeStdin;
-use super::stdin_pipe::Wait;
-use crate::process::sys::fd::{inherited, is_same_file, null};
+use super::output::Bulk;
+use super::spool::Replayable;
+use super::tee::{CHUNK, StdinPipe, Wait};
+use crate::process::sys::fd::{inherited, is_same_file, null, pipe, ready, set_nonblocking, to_nix};
+use crate::process::sys::native::widen_pipe;
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
+
+/// Most bytes read at once before the first attempt: with fewer turns it starts sooner.
+const READ_FIRST: usize = 256 * 1024;
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
 pub(crate) struct Stdin {
     source: BorrowedFd<'static>,
     kind: Kind,
+    kept: Replayable,
+    tail: Tail,
+    /// Bytes that were read first and could not be kept; the first attempt gets them after what was.
+    surplus: Vec<u8>,
+    /// The pipe of the running attempt, while there is something to feed.
+    pipe: Option<StdinPipe>,
+    bulk: Bulk,
+    /// The source turned out to need reading ahead of the command, and no caller was told yet.
+    newly_read_ahead: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Inherited,
     Null,
-    File {
-        /// The offset at which the run began.
-        start: libc::off_t,
-        was_read: bool,
-    },
-    Pipe(Box<PipeStdin>),
+    /// A file before the first attempt, and afterwards; rewound to where the run began.
+    File(libc::off_t),
+    ReadFile(libc::off_t),
+    /// Fed through a pipe of ours.
+    Replayed,
+}
+
+/// How the command gets what follows the kept bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    /// The source is read to its end before the first attempt (`--stdin replay`).
+    ReadFirst,
+    /// Windows on the source are duplicated (`tee.rs`): nothing is read ahead of the command.
+    Tee,
+    /// The source is read once the command's pipe has room.
+    ReadAhead,
+    /// The end of the source was seen.
+    Ended,
 }
 
 impl Stdin {
@@ -43,120 +70,227 @@ impl Stdin {
         Stdin::over(inherited(stdio::IN), mode, limit)
     }
 
-    /// The same for any descriptor.
-    pub(crate) fn over(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
+    /// Does the same for any descriptor.
+    fn over(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
         let kind = match mode {
-            InputMode::Auto => Kind::auto(source, limit)?,
+            InputMode::Auto => Kind::auto(source)?,
             InputMode::Inherit => Kind::Inherited,
-            InputMode::Replay => {
-                fstat(source)?;
-                Kind::Pipe(Box::new(PipeStdin::new(source, limit, true)))
-            }
+            InputMode::Replay => fstat(source).map(|_| Kind::Replayed)?,
             InputMode::Null => Kind::Null,
         };
-        Ok(Stdin { source, kind })
+        Ok(Stdin {
+            source,
+            kind,
+            kept: Replayable::new(limit),
+            tail: match mode {
+                InputMode::Replay => Tail::ReadFirst,
+                _ => Tail::Tee,
+            },
+            surplus: Vec::new(),
+            pipe: None,
+            bulk: Bulk::default(),
+            newly_read_ahead: false,
+        })
     }
 
     /// Returns true if every attempt gets the caller's own, and nothing is to be done about it.
     pub(crate) fn is_inherited(&self) -> bool {
-        matches!(self.kind, Kind::Inherited)
+        self.kind == Kind::Inherited
     }
 
-    /// Returns the standard input of an attempt, close-on-exec and above 2, or `None` if the attempt is to inherit ours. The
-    /// caller drops it once the command has it: only then can it be seen that the command has closed its own.
+    /// Returns the standard input of an attempt, or `None` if the attempt is to inherit ours. The caller drops it once the
+    /// command has it: only then can it be seen that the command has closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
-        match &mut self.kind {
+        match self.kind {
             Kind::Inherited => Ok(None),
             Kind::Null => null().map(Some),
-            Kind::File { start, was_read } => {
-                if std::mem::replace(was_read, true) {
-                    lseek(self.source, *start, Whence::SeekSet)?;
-                }
+            Kind::File(start) => {
+                self.kind = Kind::ReadFile(start);
                 Ok(None)
             }
-            Kind::Pipe(pipe) => pipe.begin().map(Some),
+            Kind::ReadFile(start) => {
+                lseek(self.source, start, Whence::SeekSet)?;
+                Ok(None)
+            }
+            Kind::Replayed => self.begin_pipe().map(Some),
         }
     }
 
-    fn pipe(&self) -> Option<&PipeStdin> {
-        match &self.kind {
-            Kind::Pipe(pipe) => Some(pipe),
-            _ => None,
+    fn begin_pipe(&mut self) -> io::Result<OwnedFd> {
+        let (reader, writer) = pipe()?;
+        // A pipe's two ends have flags of their own: the command's stays as it is.
+        set_nonblocking(&writer)?;
+        let tees = self.tail == Tail::Tee;
+        let pipe = self.pipe.insert(StdinPipe::new(writer, self.kept.spool.len()?, tees));
+        if !tees || pipe.has_kept() {
+            // A command that cannot be started takes nothing that was not read yet.
+            if self.tail != Tail::ReadAhead {
+                self.work()?;
+            }
+            return Ok(reader);
         }
-    }
-
-    fn pipe_mut(&mut self) -> Option<&mut PipeStdin> {
-        match &mut self.kind {
-            Kind::Pipe(pipe) => Some(pipe),
-            _ => None,
+        match pipe.begin_window(self.source) {
+            Ok(true) => {}
+            Ok(false) => self.pipe = None,
+            // A system, or a sandbox, may lack the calls. Nothing was taken.
+            Err(_) => {
+                widen_pipe(&pipe.fd, CHUNK);
+                self.tail = Tail::ReadAhead;
+                self.newly_read_ahead = true;
+            }
         }
+        Ok(reader)
     }
 
     /// Returns true once if a pipe turned out to need reading ahead of the command.
     pub(crate) fn take_newly_read_ahead(&mut self) -> bool {
-        self.pipe_mut().is_some_and(PipeStdin::take_newly_read_ahead)
+        std::mem::take(&mut self.newly_read_ahead)
     }
 
-    /// Returns what to poll for now. No flags: only to hear that the other end was closed.
+    /// Returns true while standard input is to be read, before the first attempt (`replay`).
+    pub(crate) fn needs_filling(&self) -> bool {
+        self.tail == Tail::ReadFirst
+    }
+
+    /// Returns true if what was read cannot be replayed: it was more than the limit, or could not be kept.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.kept.is_lost
+    }
+
+    /// Returns what to poll for. No flags: only to hear that the other end was closed.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        self.pipe()?.interest()
+        if self.needs_filling() {
+            return Some((self.source, PollFlags::POLLIN));
+        }
+        let pipe = self.pipe.as_ref()?;
+        match pipe.wait {
+            Wait::Room => Some((pipe.fd.as_fd(), PollFlags::POLLOUT)),
+            Wait::Data => Some((self.source, PollFlags::POLLIN)),
+            Wait::Look(_) => Some((pipe.fd.as_fd(), PollFlags::empty())),
+            Wait::Nothing => None,
+        }
     }
 
     /// Returns after how long to call [`Stdin::work`] even if nothing became ready.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        match self.pipe()?.wait()? {
+        match self.pipe.as_ref()?.wait {
             Wait::Look(after) => Some(after),
             _ => None,
         }
     }
 
-    /// Returns true while standard input is to be read, before the first attempt (`replay`).
-    pub(crate) fn needs_filling(&self) -> bool {
-        self.pipe().is_some_and(PipeStdin::is_filling)
+    /// Returns true if the command may wait for input that will not come.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.pipe.as_ref().is_some_and(|pipe| pipe.wait == Wait::Nothing)
     }
 
-    /// Returns true if what was read cannot be replayed: it was more than the limit, or could not be kept.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.pipe().is_some_and(|pipe| pipe.kept.is_lost)
+    /// Does what can be done now, without blocking. If it fails and [`Stdin::is_lost`] (what was read cannot be kept: a full
+    /// disk), the attempt goes on as it would, but is the last. If it fails otherwise, what was kept cannot be read: the
+    /// attempt must be ended. It never sees a false end.
+    pub(crate) fn work(&mut self) -> io::Result<()> {
+        if self.needs_filling() {
+            return self.fill();
+        }
+        let Some(mut pipe) = self.pipe.take() else {
+            return Ok(());
+        };
+        let goes_on = self.feed(&mut pipe);
+        if goes_on.is_err() && !self.is_lost() {
+            pipe.wait = Wait::Nothing;
+        }
+        // After an error the command must not take this for the end of its input.
+        if !matches!(goes_on, Ok(false)) {
+            self.pipe = Some(pipe);
+        }
+        goes_on.map(drop)
     }
 
-    /// Feeds the command no further.
-    pub(crate) fn stall(&mut self) {
-        if let Some(pipe) = self.pipe_mut() {
-            pipe.stall();
+    /// Ends the attempt: bytes that it has read are kept.
+    pub(crate) fn end(&mut self) -> io::Result<()> {
+        match self.pipe.take() {
+            Some(mut pipe) => pipe.end_window(self.source, &mut self.kept),
+            None => Ok(()),
         }
     }
 
-    /// Returns true if the command may wait for input that will not come.
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.pipe().is_some_and(|pipe| pipe.wait() == Some(Wait::Nothing))
+    /// Reads on towards the end.
+    fn fill(&mut self) -> io::Result<()> {
+        let Some(count) = read_some(self.source, &mut self.surplus, READ_FIRST)? else {
+            return Ok(());
+        };
+        self.bulk.on_read(count, self.source);
+        if count == 0 {
+            self.surplus = Vec::new();
+            self.tail = Tail::Ended;
+            return Ok(());
+        }
+        let has_room = self.kept.has_room_for(count)?;
+        let kept = if has_room {
+            self.kept.spool.append(&self.surplus)
+        } else {
+            Ok(())
+        };
+        if has_room && kept.is_ok() {
+            self.surplus.clear();
+        } else {
+            // What is kept is still needed once.
+            self.kept.is_lost = true;
+            self.tail = Tail::ReadAhead;
+        }
+        kept
     }
 
-    /// Does what can be done now, without blocking. If it fails and [`Stdin::is_lost`] (what was read
-    /// cannot be kept: a full disk), the attempt goes on as it would, but is the last. If it fails
-    /// otherwise, what was kept cannot be read: the attempt must be ended. It never sees a false end.
-    pub(crate) fn work(&mut self) -> io::Result<()> {
-        self.pipe_mut().map_or(Ok(()), PipeStdin::work)
+    /// Moves what can be moved without blocking. Returns false once the command has everything, or reads no more.
+    fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<bool> {
+        if pipe.unwritten.is_empty() {
+            pipe.wait = Wait::Room;
+            if pipe.has_kept() {
+                pipe.read_kept(&self.kept.spool)?;
+            } else if !self.surplus.is_empty() {
+                pipe.chunk = std::mem::take(&mut self.surplus);
+            } else if self.tail == Tail::Tee {
+                return pipe.move_window(self.source, &mut self.kept);
+            } else if self.tail == Tail::Ended || pipe.is_closed() {
+                return Ok(false);
+            } else {
+                match read_some(self.source, &mut pipe.chunk, CHUNK)? {
+                    Some(0) => self.tail = Tail::Ended,
+                    Some(_) => {}
+                    None => pipe.wait = Wait::Data,
+                }
+                // Before an error is returned: the command gets these bytes all the same.
+                pipe.unwritten = 0..pipe.chunk.len();
+                self.kept.keep(&pipe.chunk)?;
+            }
+            pipe.unwritten = 0..pipe.chunk.len();
+        }
+        let is_read = pipe.write()?;
+        let has_all = pipe.unwritten.is_empty() && !pipe.has_kept() && self.surplus.is_empty();
+        Ok(is_read && !(has_all && self.is_at_end()))
     }
 
-    /// The attempt is over.
-    pub(crate) fn end(&mut self) -> io::Result<()> {
-        self.pipe_mut().map_or(Ok(()), PipeStdin::end)
+    /// Returns true if nothing follows what was kept: the command hears so without delay.
+    fn is_at_end(&self) -> bool {
+        match self.tail {
+            Tail::Ended => true,
+            Tail::Tee => ready(self.source, PollFlags::POLLIN)
+                .is_ok_and(|state| state.contains(PollFlags::POLLHUP) && !state.contains(PollFlags::POLLIN)),
+            Tail::ReadFirst | Tail::ReadAhead => false,
+        }
     }
 }
 
 impl Kind {
-    fn auto(source: BorrowedFd<'static>, limit: u64) -> io::Result<Kind> {
-        let status = match fstat(source) {
+    /// Chooses by what standard input is.
+    fn auto(source: BorrowedFd<'static>) -> io::Result<Kind> {
+        let kind = match fstat(source) {
             Err(Errno::EBADF) => return Ok(Kind::Inherited),
-            status => status?,
+            facts => SFlag::from_bits_truncate(facts?.st_mode & SFlag::S_IFMT.bits()),
         };
-        Ok(match SFlag::from_bits_truncate(status.st_mode & SFlag::S_IFMT.bits()) {
-            SFlag::S_IFIFO if access_mode(source)? == OFlags::WRONLY => Kind::Inherited,
-            SFlag::S_IFIFO => Kind::Pipe(Box::new(PipeStdin::new(source, limit, false))),
-            SFlag::S_IFREG | SFlag::S_IFBLK if is_output_too(source)? => Kind::Inherited,
-            SFlag::S_IFREG | SFlag::S_IFBLK => {
-                lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, |start| Kind::File { start, was_read: false })
+        Ok(match kind {
+            SFlag::S_IFIFO if access_mode(source)? != OFlag::O_WRONLY => Kind::Replayed,
+            SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source)? => {
+                lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, Kind::File)
             }
             _ => Kind::Inherited,
         })
@@ -164,14 +298,28 @@ impl Kind {
 }
 
 /// Returns how a descriptor was opened: read-only, write-only or both.
-fn access_mode(source: BorrowedFd<'_>) -> io::Result<OFlags> {
-    Ok(rustix::fs::fcntl_getfl(source)? & OFlags::ACCMODE)
+fn access_mode(source: BorrowedFd<'_>) -> io::Result<OFlag> {
+    Ok(OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE)
 }
 
 /// Returns true if what is written goes to the same file by the same way: rewound, it would be overwritten.
 fn is_output_too(source: BorrowedFd<'_>) -> io::Result<bool> {
     let is_this = |number| is_same_file(source.as_raw_fd(), number);
-    Ok((is_this(stdio::OUT) || is_this(stdio::ERR)) && access_mode(source)? != OFlags::RDONLY)
+    Ok((is_this(stdio::OUT) || is_this(stdio::ERR)) && access_mode(source)? != OFlag::O_RDONLY)
+}
+
+/// Reads at most so many bytes if that does not block. Returns 0 at the end, `None` if there is nothing yet.
+fn read_some(source: BorrowedFd<'_>, into: &mut Vec<u8>, at_most: usize) -> io::Result<Option<usize>> {
+    into.clear();
+    if ready(source, PollFlags::POLLIN)?.is_empty() {
+        return Ok(None);
+    }
+    into.reserve(at_most);
+    match rustix::io::read(source, spare_capacity(into)).map_err(to_nix) {
+        Ok(count) => Ok(Some(count)),
+        Err(Errno::EINTR | Errno::EAGAIN) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 #[cfg(test)]

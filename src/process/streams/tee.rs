@@ -1,4 +1,5 @@
-//! `--stdin auto` on a pipe (Linux): every attempt reads the same bytes, and nothing is read ahead of the command.
+//! The pipe through which an attempt is fed its standard input. `--stdin auto` duplicates a pipe into it (Linux): every
+//! attempt reads the same bytes, and nothing is read ahead of the command.
 //!
 //! What the command has not read yet is *duplicated* into its pipe with `tee(2)`: that is the window. What it has
 //! really read is the window less what is still in its pipe; that much is then taken from the real pipe and kept.
@@ -12,17 +13,25 @@
 //! such a window we look again after a short time.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::unistd::read;
+use nix::unistd::{read, write};
 
-use super::stdin_pipe::{CHUNK, Replayable, StdinPipe, Wait};
+use super::spool::{Replayable, Spool};
 use crate::process::sys::fd::{ready, to_nix};
-use crate::process::sys::native::tee;
+use crate::process::sys::native::{set_pipe_size, tee, widen_pipe};
 
+/// Most bytes moved at once.
+pub(super) const CHUNK: usize = 64 * 1024;
+/// The longest pipe through which kept bytes are fed.
+const REPLAY_PIPE: usize = 256 * 1024;
+/// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.
+const PATIENCE: u32 = 4;
+const MOST_PATIENCE: u32 = 1024;
 /// The first look at a window that has been read partly.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 /// Looks are never further apart.
@@ -30,7 +39,110 @@ const LAST_LOOK: Duration = Duration::from_millis(100);
 /// A window that takes longer once its first slot was read is too wide for this reader.
 const SLOW: Duration = Duration::from_millis(2);
 
+/// What to wait for before the next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Room in the command's pipe.
+    Room,
+    /// Bytes from the source.
+    Data,
+    /// The command to read on, for which there is no event.
+    Look(Duration),
+    /// The end of the attempt: what was kept cannot be read. The pipe stays open, or the command would take this for
+    /// the end of its input.
+    Nothing,
+}
+
+/// The pipe into a running attempt.
+#[derive(Debug)]
+pub(super) struct StdinPipe {
+    pub(super) fd: OwnedFd,
+    /// Kept bytes that are still to be read, as offsets.
+    replay: Range<u64>,
+    pub(super) chunk: Vec<u8>,
+    pub(super) unwritten: Range<usize>,
+    window: Window,
+    pub(super) wait: Wait,
+}
+
+/// The head of the source, as far as it was duplicated into the command's pipe.
+#[derive(Debug)]
+struct Window {
+    bytes: usize,
+    /// How long this one has been looked at.
+    looked: Duration,
+    /// The size of a slot of the pipe, and of the pipe.
+    page: usize,
+    size: usize,
+    /// How many slots the next one may have.
+    slots: usize,
+    /// Windows of one slot that are still to be read before a wider one.
+    until_wider: u32,
+    patience: u32,
+}
+
 impl StdinPipe {
+    /// `kept`: how many bytes are to be fed first. `tees`: windows follow them.
+    pub(super) fn new(fd: OwnedFd, kept: u64, tees: bool) -> StdinPipe {
+        let bytes = usize::try_from(kept).unwrap_or(REPLAY_PIPE).min(REPLAY_PIPE);
+        let page = tees.then(|| set_pipe_size(&fd, 1)).flatten().unwrap_or(4096);
+        let mut pipe = StdinPipe {
+            fd,
+            replay: 0..kept,
+            chunk: Vec::new(),
+            unwritten: 0..0,
+            window: Window {
+                bytes: 0,
+                looked: Duration::ZERO,
+                page,
+                size: page,
+                slots: 1,
+                until_wider: PATIENCE,
+                patience: PATIENCE,
+            },
+            wait: Wait::Room,
+        };
+        if tees {
+            pipe.fit(bytes);
+        } else {
+            widen_pipe(&pipe.fd, bytes);
+        }
+        pipe
+    }
+
+    /// Returns true if kept bytes are still to be fed.
+    pub(super) fn has_kept(&self) -> bool {
+        !self.replay.is_empty()
+    }
+
+    pub(super) fn read_kept(&mut self, kept: &Spool) -> io::Result<()> {
+        let left = usize::try_from(self.replay.end - self.replay.start).unwrap_or(CHUNK);
+        self.chunk.resize(left.min(CHUNK), 0);
+        let count = kept.read_at(&mut self.chunk, self.replay.start)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.chunk.truncate(count);
+        self.replay.start += count as u64;
+        Ok(())
+    }
+
+    /// Writes what there is room for. Returns false if the pipe has no reader.
+    pub(super) fn write(&mut self) -> io::Result<bool> {
+        match write(&self.fd, &self.chunk[self.unwritten.clone()]) {
+            Ok(count) => self.unwritten.start += count,
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Err(Errno::EPIPE) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(true)
+    }
+
+    /// Returns true if the pipe has no reader.
+    pub(super) fn is_closed(&self) -> bool {
+        ready(self.fd.as_fd(), PollFlags::POLLOUT).is_ok_and(|state| state.contains(PollFlags::POLLERR))
+    }
+
     /// Opens the first window. Returns false at the end of the source, an error if the system cannot duplicate or count.
     pub(super) fn begin_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
         // Asked first: once bytes were duplicated they would reach the command twice.
@@ -43,7 +155,14 @@ impl StdinPipe {
         if unread(&self.fd)? > 0 {
             return self.look_at_window(source, kept);
         }
-        self.window.was_read();
+        let window = &mut self.window;
+        // Less than was allowed says that the writer is slow, which says nothing of the reader.
+        if window.bytes * 2 > window.slots * window.page {
+            window.until_wider = window.until_wider.saturating_sub(1);
+            if window.until_wider == 0 {
+                window.slots = (window.slots * 2).min(CHUNK / window.page).max(1);
+            }
+        }
         let taken = self.take(self.window.bytes, source, kept)?;
         // The command can read on while this window is kept.
         let goes_on = self.open_window(source);
@@ -51,8 +170,8 @@ impl StdinPipe {
         Ok(goes_on?)
     }
 
-    /// The attempt is over: what it has read is what is not in its pipe now. A process that it left
-    /// behind may still read the rest of that; it is not taken from the source.
+    /// Ends the attempt: what it has read is what is not in its pipe now. A process that it left behind may still read the
+    /// rest of that; it is not taken from the source.
     pub(super) fn end_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<()> {
         if self.window.bytes == 0 {
             return Ok(());
@@ -62,21 +181,25 @@ impl StdinPipe {
         kept.keep(&self.chunk[..taken])
     }
 
-    /// The command's pipe is not empty.
+    /// Looks at a pipe that is not empty. Returns false if nobody reads it.
     fn look_at_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<bool> {
         let state = ready(self.fd.as_fd(), PollFlags::POLLOUT).unwrap_or(PollFlags::empty());
         if state.contains(PollFlags::POLLERR) {
-            // It has no reader any more.
             return self.end_window(source, kept).and(Ok(false));
         }
+        let window = &mut self.window;
         if state.contains(PollFlags::POLLOUT) {
             // The longer it takes, the less does it matter if we are late by a part of that.
-            let after = (self.window.looked / 4).clamp(FIRST_LOOK, LAST_LOOK);
-            self.window.looked += after;
+            let after = (window.looked / 4).clamp(FIRST_LOOK, LAST_LOOK);
+            window.looked += after;
             self.wait = Wait::Look(after);
         }
-        if self.window.looked > SLOW {
-            self.window.was_too_wide();
+        if window.looked > SLOW {
+            if window.slots > 1 {
+                window.slots = 1;
+                window.patience = (window.patience * 2).min(MOST_PATIENCE);
+            }
+            window.until_wider = window.patience;
         }
         Ok(true)
     }
@@ -86,8 +209,7 @@ impl StdinPipe {
         self.window.bytes = 0;
         self.window.looked = Duration::ZERO;
         let there = if self.window.slots > 1 { unread(source)? } else { 0 };
-        self.window
-            .fit(&self.fd, there.min(self.window.slots * self.window.page));
+        self.fit(there.min(self.window.slots * self.window.page));
         loop {
             match tee(source, &self.fd, CHUNK) {
                 Ok(0) | Err(Errno::EPIPE) => return Ok(false),
@@ -97,6 +219,19 @@ impl StdinPipe {
                 Err(error) => return Err(error),
             }
             return Ok(true);
+        }
+    }
+
+    /// Makes the empty pipe as long as can be filled with so many bytes.
+    fn fit(&mut self, bytes: usize) {
+        let window = &mut self.window;
+        let slots = bytes.div_ceil(window.page).max(1);
+        let size = window.page << slots.ilog2();
+        // Refused if the user has too many pipes: then it stays as it is, and we look more often.
+        if size != window.size
+            && let Some(size) = set_pipe_size(&self.fd, size)
+        {
+            window.size = size;
         }
     }
 

@@ -1,15 +1,17 @@
 //! Answers to the calls that only Linux has, for other systems.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_RDONLY;
 
-pub(crate) const REOPENS_DESCRIPTORS: bool = false;
+pub(crate) fn open_anew(_number: RawFd, _options: &mut OpenOptions) -> Option<OwnedFd> {
+    None
+}
 
 pub(crate) fn set_pipe_size(_pipe: impl AsFd, _bytes: usize) -> Option<usize> {
     None

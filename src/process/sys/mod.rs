@@ -4,7 +4,6 @@ pub(crate) mod clock;
 pub(crate) mod deadline;
 pub(crate) mod environment;
 pub(crate) mod fd;
-pub(crate) mod leaf;
 #[cfg_attr(not(portable), path = "linux.rs")]
 #[cfg_attr(portable, path = "elsewhere.rs")]
 pub(crate) mod native;

@@ -6,10 +6,9 @@ use std::os::fd::RawFd;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::unistd::write;
-use rustix::fs::FileType;
 
 use super::environment::variable;
-use super::fd::{has_lost_its_reader, inherited, ready};
+use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
 use crate::run::text::without_commands;
 
 /// Standard input.
@@ -19,7 +18,7 @@ pub(crate) const OUT: RawFd = 1;
 /// Standard error.
 pub(crate) const ERR: RawFd = 2;
 
-/// One `write(2)` to a standard descriptor, which may be closed.
+/// Calls `write(2)` once on a standard descriptor, which may be closed.
 pub(crate) fn write_some(fd: RawFd, bytes: &[u8]) -> nix::Result<usize> {
     write(inherited(fd), bytes)
 }
@@ -35,37 +34,33 @@ fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     Ok(())
 }
 
-/// Whether a standard descriptor is a terminal.
 pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Whether lines on standard error are to be coloured.
+/// Returns true if lines on standard error are to be coloured.
 pub(crate) fn takes_colour() -> bool {
     takes_colour_on(ERR)
 }
 
-/// Whether what is written there is to be coloured (no-color.org, bixense.com/clicolors).
+/// Returns true if what is written there is to be coloured (no-color.org, bixense.com/clicolors).
 pub(crate) fn takes_colour_on(fd: RawFd) -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if set("NO_COLOR").is_some() {
         return false;
     }
-    if set("CLICOLOR_FORCE").is_some_and(|value| value != b"0") {
-        return true;
-    }
-    set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(fd)
+    let is_forced = set("CLICOLOR_FORCE").is_some_and(|value| value != b"0");
+    is_forced || set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(fd)
 }
 
-/// Whether a write would not wait, as far as `poll(2)` knows.
+/// Returns true if a write would not wait, as far as `poll(2)` knows.
 pub(crate) fn has_room(fd: RawFd) -> bool {
     ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
 /// Returns true if standard output is a pipe or a socket.
 pub(crate) fn output_is_piped() -> bool {
-    let kind = rustix::fs::fstat(inherited(OUT)).map(|facts| FileType::from_raw_mode(facts.st_mode));
-    matches!(kind, Ok(FileType::Fifo | FileType::Socket))
+    is_piped(OUT)
 }
 
 /// Returns true if standard output is a pipe or a socket whose reader is gone. A terminal that was hung up is none: HUP
@@ -89,19 +84,19 @@ pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), Strin
     Ok(())
 }
 
-/// Whether what is said is read by the runner of GitHub Actions, or of one that takes the same commands.
+/// Returns true if the runner of GitHub Actions, or one that takes the same commands, reads what is printed.
 pub(crate) fn is_read_by_runner() -> bool {
     variable("GITHUB_ACTIONS").is_some_and(|value| !value.is_empty())
 }
 
-/// A line about backoff's own errors.
+/// Returns a line about backoff's own errors.
 pub(crate) fn complaint(line: &str) -> String {
     let harmless = without_commands(line);
     let line = if is_read_by_runner() { &harmless } else { line };
     format!("backoff: {line}\n")
 }
 
-/// One line on standard error: backoff's own errors. That it cannot be written is no further error.
+/// Writes one line about backoff's own errors to standard error. That it cannot be written is no further error.
 pub(crate) fn complain(line: &str) {
     let _ = write_all(ERR, complaint(line).as_bytes());
 }

@@ -14,7 +14,8 @@ use nix::unistd::{read, tcgetpgrp, write};
 use super::foreground::{is_controlling, is_ours};
 use super::modes::{self, Raw};
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{inherited, open_anew};
+use crate::process::sys::fd::inherited;
+use crate::process::sys::native::open_anew;
 use crate::process::sys::stdio;
 
 /// Bytes read at once.

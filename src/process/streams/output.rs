@@ -1,0 +1,248 @@
+//! One output of the command: read a chunk at a time, and passed on, kept for later or dropped before more is read.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::unistd::read;
+
+use super::sink::Sink;
+use super::spool::Spool;
+use crate::process::sys::fd::has_lost_its_reader;
+use crate::process::sys::native::widen_pipe;
+use crate::run::streams::OutputMode;
+use crate::run::text::{describe, describe_error};
+
+/// Most bytes that are read at once.
+const CHUNK: usize = 64 * 1024;
+/// A pipe that was full, or nearly so, this often is widened, so that writer and reader do not wait for each other all the
+/// time. Not at once, as the pipes of a user may hold only so much in all.
+const FULL_READS: u32 = 16;
+/// A full pipe holds more than half of its size: writes that do not fill whole pages leave gaps.
+const FULL: usize = 32 * 1024;
+const WIDE_PIPE: usize = 256 * 1024;
+
+/// Counts the reads that took what may have been a full pipe.
+#[derive(Debug, Default)]
+pub(super) struct Bulk(u32);
+
+impl Bulk {
+    pub(super) fn on_read(&mut self, count: usize, pipe: impl AsFd) {
+        if count > FULL {
+            self.0 = self.0.saturating_add(1);
+            if self.0 == FULL_READS {
+                widen_pipe(pipe, WIDE_PIPE);
+            }
+        }
+    }
+}
+
+/// Standard output or standard error; lives for the whole run.
+#[derive(Debug)]
+pub(crate) struct Output {
+    mode: OutputMode,
+    fd: RawFd,
+    /// Opened when it is first needed.
+    sink: OnceCell<Sink>,
+    pub(super) kept: Spool,
+    /// The command's pipe, or its terminal, as long as more may come.
+    source: Option<OwnedFd>,
+    /// EIO is the end of a pseudo-terminal.
+    is_terminal: bool,
+    bulk: Bulk,
+    chunk: Vec<u8>,
+    /// Bytes of the chunk that wait for the reader.
+    unwritten: Range<usize>,
+    /// How much of what is kept was read again, to be printed.
+    printed: u64,
+    /// The last byte that was written since this was last taken.
+    pub(super) last_written: Option<u8>,
+    /// The command has printed something that is kept, so that losing it is a failure.
+    pub(crate) holds_output: bool,
+    /// Nobody reads this output any more.
+    pub(crate) reader_gone: bool,
+    /// Why something was not read, written or kept.
+    pub(crate) fault: Option<String>,
+}
+
+impl Output {
+    /// `fd` is the caller's descriptor, 1 or 2.
+    pub(super) fn new(fd: RawFd, mode: OutputMode, is_terminal: bool) -> Output {
+        Output {
+            mode,
+            is_terminal,
+            fd,
+            sink: OnceCell::new(),
+            kept: Spool::default(),
+            source: None,
+            bulk: Bulk::default(),
+            chunk: Vec::new(),
+            unwritten: 0..0,
+            printed: 0,
+            last_written: None,
+            holds_output: false,
+            reader_gone: false,
+            fault: None,
+        }
+    }
+
+    /// Begins to read this end of a pipe or pseudo-terminal. What is kept of the attempt before is forgotten unless it is to
+    /// be printed as well.
+    pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
+        self.source = source;
+        self.bulk = Bulk::default();
+        if self.mode != OutputMode::Failure {
+            self.kept.clear();
+        }
+    }
+
+    /// Reads nothing more, so that the command gets SIGPIPE if it writes.
+    pub(super) fn close(&mut self) {
+        self.source = None;
+        self.unwritten = 0..0;
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        self.reader_gone || self.fault.is_some()
+    }
+
+    /// Returns true while more may come, or waits for the reader.
+    pub(super) fn is_open(&self) -> bool {
+        self.source.is_some() || self.is_unread()
+    }
+
+    /// Returns true if bytes that were read wait for the reader.
+    pub(super) fn is_unread(&self) -> bool {
+        !self.unwritten.is_empty()
+    }
+
+    /// Returns the descriptor to poll for room.
+    pub(crate) fn sink_fd(&self) -> BorrowedFd<'_> {
+        self.sink().fd()
+    }
+
+    fn sink(&self) -> &Sink {
+        self.sink.get_or_init(|| Sink::new(self.fd))
+    }
+
+    pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        if self.is_unread() {
+            return Some((self.sink_fd(), PollFlags::POLLOUT));
+        }
+        self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
+    }
+
+    /// Does what [`Output::interest`] waited for. Returns what came from the command, at most so many bytes.
+    pub(super) fn work(&mut self, most: usize) -> &[u8] {
+        if self.is_unread() {
+            self.write();
+            return &[];
+        }
+        let count = self.read(most);
+        if count == 0 {
+            return &[];
+        }
+        match self.mode {
+            OutputMode::Stream => {
+                self.unwritten = 0..count;
+                self.write();
+            }
+            OutputMode::Null => {}
+            OutputMode::Final | OutputMode::Success | OutputMode::Failure => self.keep(count),
+        }
+        &self.chunk[..count]
+    }
+
+    fn read(&mut self, most: usize) -> usize {
+        let Some(source) = &self.source else { return 0 };
+        // A silent output takes no memory.
+        if self.chunk.is_empty() {
+            self.chunk = vec![0; CHUNK];
+        }
+        match read(source, &mut self.chunk[..most.min(CHUNK)]) {
+            Ok(0) => self.source = None,
+            Err(Errno::EIO) if self.is_terminal => self.source = None,
+            Ok(count) => {
+                self.bulk.on_read(count, source);
+                return count;
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            // Not the end: what is missing must not be missed.
+            Err(errno) => self.fail(format!("cannot be read: {}", describe(errno))),
+        }
+        0
+    }
+
+    fn write(&mut self) {
+        match self.sink().write(&self.chunk[self.unwritten.clone()]) {
+            Ok(count) => {
+                self.unwritten.start += count;
+                self.last_written = self.chunk[..self.unwritten.start].last().copied();
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Err(Errno::EPIPE) => self.lose_reader(),
+            Err(errno) => self.fail(describe(errno)),
+        }
+    }
+
+    fn keep(&mut self, count: usize) {
+        // The command would have noticed; without this it could fill the disk for nobody.
+        if has_lost_its_reader(self.sink_fd()) {
+            return self.lose_reader();
+        }
+        self.holds_output = true;
+        if let Err(error) = self.kept.append(&self.chunk[..count]) {
+            self.fail(format!("cannot be kept in {error}"));
+        }
+    }
+
+    fn lose_reader(&mut self) {
+        self.reader_gone = true;
+        self.close();
+    }
+
+    fn fail(&mut self, why: String) {
+        self.fault.get_or_insert(why);
+        self.close();
+    }
+
+    /// Returns true if what is kept ends in the middle of a line.
+    pub(super) fn keeps_part_of_a_line(&self) -> bool {
+        let mut last = [b'\n'];
+        let at = self.kept.len().unwrap_or(0).checked_sub(1);
+        at.is_some_and(|at| self.kept.read_at(&mut last, at).is_ok()) && last != [b'\n']
+    }
+
+    /// Forgets what is kept if it is not to be printed at the end of the run.
+    pub(super) fn settle(&mut self, succeeded: bool) {
+        self.reader_gone = false;
+        match self.mode {
+            OutputMode::Final => {}
+            OutputMode::Success if succeeded => {}
+            OutputMode::Failure if !succeeded => {}
+            _ => self.kept.clear(),
+        }
+    }
+
+    /// Prints some more of what is kept. Returns false if all of it is printed, or no more can be.
+    pub(crate) fn print(&mut self) -> bool {
+        if !self.is_unread() {
+            if self.kept.is_empty() {
+                return false;
+            }
+            self.chunk.resize(CHUNK, 0);
+            match self.kept.read_at(&mut self.chunk, self.printed) {
+                Ok(count) => self.unwritten = 0..count,
+                Err(error) => self.fail(describe_error(&error)),
+            }
+            self.printed += self.unwritten.len() as u64;
+            if !self.is_unread() {
+                return false;
+            }
+        }
+        self.write();
+        !self.is_broken()
+    }
+}
