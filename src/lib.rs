@@ -18,12 +18,10 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 
 use budget::client::Store;
-use cli::defaults;
-use cli::help::Style;
 use cli::parse::{CommandLine, Parsed};
 use config::load::Config;
 use config::settings::Settings;
-use config::sourced::{UsageError, value};
+use config::sourced::UsageError;
 use plan::resolve::{Action, Request};
 use policy::exit;
 pub use policy::exit::Exit;
@@ -33,7 +31,7 @@ use process::sys::{environment, random, stdio};
 use process::terminal::size::columns;
 use report::reporter::Reporter;
 use run::host::{Host, RunError};
-use run::output::{Format, When};
+use run::output::Format;
 use run::plan::{Identity, Plan};
 
 /// Runs backoff with these arguments, the first being its own name.
@@ -41,7 +39,6 @@ use run::plan::{Identity, Plan};
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
         Parsed::Run(typed) => typed,
-        Parsed::Help(topic, before) => return print([cli::help::help(topic, style(&before))]),
         Parsed::Print(text) => return print([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
@@ -68,21 +65,6 @@ pub fn main(args: Vec<OsString>) -> Exit {
             document,
             &config::presets::all().map(|preset| preset.name).collect::<Vec<_>>(),
         )]),
-    }
-}
-
-/// How help is to look. It is shown whatever else is wrong, so that only what can be read counts.
-fn style(before: &CommandLine) -> Style {
-    let mut said = Settings::default();
-    let _ = said.add_typed(before);
-    let _ = said.fill_in_variables(&environment::backoff_variables());
-    Style {
-        width: columns(stdio::OUT).map_or(80, usize::from),
-        colour: match value(&said.color).unwrap_or(defaults::COLOR) {
-            When::Auto => stdio::takes_colour_on(stdio::OUT),
-            When::Always => true,
-            When::Never => false,
-        },
     }
 }
 

@@ -44,16 +44,12 @@ pub(crate) const OUTPUT: OutputMode = OutputMode::Stream;
 /// In bytes.
 pub(crate) const STDIN_LIMIT: u64 = 1 << 30;
 
-pub(crate) const IDEMPOTENT: bool = true;
-
 pub(crate) const BUDGET_RATIO: f64 = 0.1;
 pub(crate) const BUDGET_MIN: u64 = 10;
 pub(crate) const BUDGET_WINDOW: Duration = Duration::from_secs(10 * 60);
 pub(crate) const STORE_DOWN: StoreDown = StoreDown::Local;
 pub(crate) const NESTED: NestedMode = NestedMode::Warn;
 
-/// Where an attempt had failed before the success.
-pub(crate) const FLAKY_EXIT: u8 = 0;
 /// EX_TEMPFAIL of sysexits.h: try later.
 pub(crate) const SKIPPED_EXIT: u8 = 75;
 pub(crate) const LOG_FORMAT: Format = Format::Text;

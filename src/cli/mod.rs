@@ -1,13 +1,11 @@
 //! The table of options, and all that is made from it: the parser, `--help`, the man page, the completions.
 
-mod completions;
+mod declare;
 pub(crate) mod defaults;
 pub(crate) mod generate;
-pub(crate) mod help;
-mod man;
+mod help;
 pub mod parse;
 pub(crate) mod suggest;
 pub mod table;
-pub(crate) mod version;
 pub(crate) mod words;
 pub(crate) mod wrap;

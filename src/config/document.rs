@@ -8,8 +8,8 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::layer::{Entry, Layer, Policy, PolicyOrigin};
 use super::sourced::{FilePosition, Rank, UsageError};
-use crate::cli::suggest;
-use crate::cli::table::{OPTIONS, Opt, Takes};
+use crate::cli::suggest::did_you_mean;
+use crate::cli::table::{self, OPTIONS, Opt};
 use crate::run::text::printable;
 
 /// Besides actions.
@@ -23,24 +23,24 @@ enum Kind {
     /// The same, or a number.
     Count,
     /// The same, or a value.
-    Optional(&'static str),
+    Optional,
     /// One value.
-    One(&'static str),
+    One,
     /// A list: text with commas, or an array.
-    List(&'static str),
+    List,
     /// Values that add up: one, or an array.
-    Several(&'static str),
+    Several,
 }
 
 impl From<&Opt> for Kind {
     fn from(opt: &Opt) -> Kind {
-        match opt.takes {
-            Takes::Nothing => Kind::Switch,
-            Takes::Count => Kind::Count,
-            Takes::Values(name) => Kind::Several(name),
-            Takes::Optional(name) => Kind::Optional(name),
-            Takes::Value(name) if name.ends_with(",...") => Kind::List(name),
-            Takes::Value(name) | Takes::Word(name, _) => Kind::One(name),
+        match opt.kind {
+            table::Kind::Switch => Kind::Switch,
+            table::Kind::Count => Kind::Count,
+            table::Kind::Durations | table::Kind::Presets => Kind::List,
+            kind if kind.is_repeatable() => Kind::Several,
+            kind if kind.is_optional() => Kind::Optional,
+            _ => Kind::One,
         }
     }
 }
@@ -132,13 +132,6 @@ fn option(key: &str) -> Option<&'static Opt> {
     OPTIONS.iter().find(|opt| opt.long == long)
 }
 
-fn did_you_mean<'n>(key: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
-    suggest::did_you_mean(key, None, known, |name, value| match value {
-        "" => format!("{name:?}"),
-        value => format!("{name} = {value:?}"),
-    })
-}
-
 impl Document<'_> {
     fn place(&self, at: usize) -> FilePosition {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
@@ -202,7 +195,7 @@ impl Document<'_> {
                 let line = before.source.place.as_ref().map_or(0, |place| place.line);
                 return Err(self.wrong_key(key, &format!("is set in line {line} already")));
             }
-            for (text, at) in self.texts(opt.long, Kind::from(opt), value)? {
+            for (text, at) in self.texts(opt, value)? {
                 let place = Some(self.place(at));
                 entries.push(Entry::new(rank, title, opt.long, Cow::Owned(text), place));
             }
@@ -212,23 +205,24 @@ impl Document<'_> {
 
     /// A value as the text that a flag would have been given, with where it stands. Several texts only of what
     /// adds up.
-    fn texts(&self, name: &str, kind: Kind, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
+    fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
+        let kind = Kind::from(opt);
         let at = value.span().start;
         let wrong = |value: &Value<'_>| {
             let what = match kind {
-                Kind::Switch => "true or false",
-                Kind::Count => "a number",
-                Kind::One(what) | Kind::Optional(what) | Kind::List(what) | Kind::Several(what) => what,
+                Kind::Switch => "true or false".to_owned(),
+                Kind::Count => "a number".to_owned(),
+                _ => opt.kind.placeholder(),
             };
-            let problem = format!("{name:?} takes {what}, not {}", type_of(value.get_ref()));
+            let problem = format!("{:?} takes {what}, not {}", opt.long, type_of(value.get_ref()));
             self.wrong(value.span().start, &problem)
         };
-        let one = |value: &Value<'_>| text(value.get_ref(), kind).ok_or_else(|| wrong(value));
+        let one = |value: &Value<'_>| text(value.get_ref(), kind, opt).ok_or_else(|| wrong(value));
         match (value.get_ref(), kind) {
-            (DeValue::Array(array), Kind::List(_) | Kind::Several(_)) if !array.is_empty() => {
+            (DeValue::Array(array), Kind::List | Kind::Several) if !array.is_empty() => {
                 let texts = array.iter().map(|value| Ok((one(value)?, value.span().start)));
                 let texts: Vec<(String, usize)> = texts.collect::<Result<_, UsageError>>()?;
-                if matches!(kind, Kind::Several(_)) {
+                if matches!(kind, Kind::Several) {
                     return Ok(texts);
                 }
                 let texts: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
@@ -239,11 +233,11 @@ impl Document<'_> {
     }
 }
 
-fn text(value: &DeValue<'_>, kind: Kind) -> Option<String> {
+fn text(value: &DeValue<'_>, kind: Kind, opt: &Opt) -> Option<String> {
     match (value, kind) {
-        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => Some(on.to_string()),
+        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional) => Some(on.to_string()),
         // What people write who know TOML.
-        (DeValue::Boolean(on), Kind::One("yes|no")) => Some(if *on { "yes" } else { "no" }.to_owned()),
+        (DeValue::Boolean(on), _) if opt.long == "idempotent" => Some(if *on { "yes" } else { "no" }.to_owned()),
         (DeValue::String(_) | DeValue::Float(_), Kind::Switch | Kind::Count) => None,
         (DeValue::Integer(_), Kind::Switch) => None,
         (DeValue::Integer(number), _) => Some(decimal(number)),

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::values::{self, Parsed};
 use crate::budget::redacted::redacted;
-use crate::cli::table::{Opt, Takes};
+use crate::cli::table::{Kind, Opt};
 
 /// Bad input: one line that quotes it, says where it came from and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,10 +143,10 @@ impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Statement { opt, text, source } = self;
         let name = source.name(opt);
-        let is_switch = matches!(opt.takes, Takes::Nothing | Takes::Count);
+        let is_switch = opt.kind.is_switch();
         match source {
             Source::Flag if is_switch => f.write_str(&name),
-            Source::Flag if matches!(opt.takes, Takes::Optional(_)) => write!(f, "{name}={text}"),
+            Source::Flag if opt.kind.is_optional() => write!(f, "{name}={text}"),
             Source::Flag => write!(f, "{name} {text}"),
             Source::Variable => write!(f, "{name}={text}"),
             Source::Entry(_) => write!(f, "--{} {text} ({name})", opt.long),
@@ -225,20 +225,12 @@ impl Sourced<PathBuf> {
 impl Sourced<u8> {
     /// A switch that is set by a text: 0 or 1, more for an option that counts.
     pub(crate) fn switch(opt: &'static Opt, text: &OsStr, source: Source) -> Result<Sourced<u8>, UsageError> {
-        let parse = if opt.takes == Takes::Count {
+        let parse = if opt.kind == Kind::Count {
             values::count
         } else {
             values::switch_count
         };
         Sourced::read(opt, text, source, parse)
-    }
-
-    /// A switch that was given so many times on the command line.
-    pub(crate) fn flags(opt: &'static Opt, count: u8) -> Sourced<u8> {
-        Sourced {
-            value: count,
-            statement: Statement::new(opt, OsStr::new(&count.to_string()), Source::Flag),
-        }
     }
 }
 

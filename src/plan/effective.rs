@@ -70,9 +70,9 @@ fn option(opt: &'static Opt, settings: &Settings, plan: &Plan) -> Option<Effecti
         (Wait::Other, None) if is_idle(opt.long, plan) => return None,
         (Wait::Other, None) if opt.long == "idempotent" => match &plan.not_idempotent {
             Some(why) => ("no".to_owned(), why.clone()),
-            None => (opt.default?(), "default".to_owned()),
+            None => (opt.default()?.to_owned(), "default".to_owned()),
         },
-        (Wait::Other, None) => (opt.default?(), "default".to_owned()),
+        (Wait::Other, None) => (opt.default()?.to_owned(), "default".to_owned()),
     };
     Some(Effective {
         name: opt.long.to_owned(),

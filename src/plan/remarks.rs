@@ -66,7 +66,6 @@ pub(super) fn on_retry(settings: &Settings, command: &[OsString]) -> Option<Stri
 /// A variable that belongs to no option, and that no outer run has set.
 struct Unknown<'v> {
     name: Cow<'v, str>,
-    value: Cow<'v, str>,
     /// The option that is a slip away, or the action, which has no variable.
     meant: Option<&'static str>,
 }
@@ -84,11 +83,7 @@ fn without_meaning(variables: &[(OsString, OsString)]) -> impl Iterator<Item = U
         }
         let meant = opt.map(|action| action.long);
         let meant = meant.or_else(|| suggest::one_slip_away(key, with_variable()));
-        Some(Unknown {
-            value: value.to_string_lossy(),
-            meant,
-            name,
-        })
+        Some(Unknown { meant, name })
     })
 }
 
@@ -101,20 +96,9 @@ impl Unknown<'_> {
         let hint = match self.meant {
             Some(long) if table::option(long).is_action() => format!("; --{long} is taken from the command line alone"),
             Some(long) => format!("; did you mean {}?", table::option(long).variable()),
-            None => self.guess(),
+            None => suggest::did_you_mean(self.name.trim_start_matches("BACKOFF_"), with_variable()),
         };
         format!("the variable {:?} has no meaning{hint}", self.name)
-    }
-
-    fn guess(&self) -> String {
-        let key = self.name.trim_start_matches("BACKOFF_");
-        suggest::did_you_mean(key, Some(&self.value), with_variable(), |long, value| {
-            let variable = table::option(long).variable();
-            match value {
-                "" => variable,
-                value => format!("{variable}={value}"),
-            }
-        })
     }
 }
 

@@ -268,7 +268,7 @@ fn unknown_keys_are_errors_wherever_they_stand() {
     refused("[defaults]\nbase.x = 1\n", "2:", &["takes DURATION, not a table"]);
     refused("[defaults]\nbase = 1\nzzzzzzzz = 1\n", "3:1: ", &["is no option\n"]);
     refused("[defaults]\nmax_delay = 1\nmax-delay = 2\n", "3:1: ", &["line 2"]);
-    refused("[defaults]\nhelp = true\n", "2:1: ", &["\"help\" is no option"]);
+    refused("[defaults]\nhelp = true\n", "2:1: ", &["\"help\" cannot be set"]);
     // The first one is told.
     refused("[defaults]\nzz = 1\naa = 1\n", "2:1: ", &["\"zz\""]);
     // Columns count characters.
@@ -450,6 +450,7 @@ fn every_option_can_be_set_in_a_file() {
             Takes::Value(name) => match &**name {
                 "SIGNAL" => "'TERM'".to_owned(),
                 "PRESET,..." => "'curl'".to_owned(),
+                "NAME" if opt.long == "policy" => "'sip'".to_owned(),
                 "URL" => "'/tmp/store'".to_owned(),
                 "SHELL" | "NAME" | "PATH" | "REGEX" => "'true'".to_owned(),
                 _ => "1".to_owned(),

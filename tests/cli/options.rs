@@ -34,12 +34,15 @@ fn no_command() {
 
 #[test]
 fn unknown_options_are_never_the_command() {
-    refused("--attempt 3", &["\"--attempt\"", "did you mean --attempts?"]);
-    refused("-x", &["\"-x\""]);
-    refused("--no-such-thing=1", &["\"--no-such-thing\""]);
+    refused(
+        "--attempt 3",
+        &["'--attempt'", "a similar argument exists: '--attempts'"],
+    );
+    refused("-x", &["'-x'"]);
+    refused("--no-such-thing=1", &["'--no-such-thing'"]);
     let shown = run(backoff("").arg(OsStr::from_bytes(b"--\xff")).arg("echo")).expect_code(125);
     assert!(
-        shown.stdout.is_empty() && shown.stderr.contains("no option"),
+        shown.stdout.is_empty() && shown.stderr.contains("unexpected argument"),
         "{shown:?}"
     );
 }
@@ -138,9 +141,9 @@ fn every_value_must_be_there_and_be_text() {
         let flag = format!("--{}", opt.long);
         match &opt.takes {
             Takes::Value(_) | Takes::Word(_) => {
-                refused_as_it_is([&flag], &[&flag, "needs a value"]);
+                refused_as_it_is([&flag], &[&flag, "a value is required"]);
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
-                    refused([&flag, next], &[&flag, "needs a value", next, "follows"]);
+                    refused([&flag, next], &[&flag, "a value is required", next, "follows"]);
                 }
                 if matches!(&opt.takes, Takes::Value(name) if name.starts_with("PATH")) {
                     // A path is bytes.
@@ -154,7 +157,7 @@ fn every_value_must_be_there_and_be_text() {
             }
             Takes::Optional(_) => refused([&format!("{flag}=")], &[&flag, "is"]),
             Takes::Nothing => {
-                refused([&format!("{flag}=3")], &[&flag, "takes no value"]);
+                refused([&format!("{flag}=3")], &[&flag, "unexpected value"]);
             }
         }
     }
@@ -857,10 +860,10 @@ fn a_dash_is_standard_output() {
 fn verbose_tells_of_variables_without_a_meaning() {
     let told = |name: &str, args: &str| run(backoff(args).env(name, "2")).expect_code(0);
     for (name, hint) in [
-        ("BACKOFF_MIN_DELAY", "; did you mean BACKOFF_BASE?"),
+        ("BACKOFF_MIN_DELAY", "; did you mean base?"),
         (
             "BACKOFF_RETRIES",
-            "; did you mean BACKOFF_ATTEMPTS=3, which counts the first one as well?",
+            "; did you mean attempts, which counts the first one, too?",
         ),
         ("BACKOFF_XYZ\n", ""),
     ] {

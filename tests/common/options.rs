@@ -1,4 +1,4 @@
-//! The options, as the manual and the completions list them.
+//! The options, as the manual lists them.
 
 use std::sync::LazyLock;
 
@@ -22,20 +22,19 @@ pub enum Takes {
 
 pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
     let manual = ran("--generate man").stdout.replace("\\-", "-");
-    let completion = ran("--generate complete-bash").stdout;
     let section = manual.split(".SH OPTIONS\n").nth(1).unwrap();
     let section = section.split("\n.SH ").next().unwrap();
     let mut heading = "";
     let mut options = Vec::new();
     for line in section.lines() {
         if let Some(title) = line.strip_prefix(".SS ") {
-            heading = title;
+            heading = title.trim_matches('"');
         }
-        // .BR -n ", " --attempts " \fIN|unlimited\fR"
-        let Some((_, names)) = line.strip_prefix(".BR -").and(line.split_once("--")) else {
+        // \fB-n\fR, \fB--attempts\fR \fI<N|unlimited>\fR
+        let Some((_, names)) = line.strip_prefix("\\fB-").and(line.split_once("\\fB--")) else {
             continue;
         };
-        let (long, value) = names.split_once(' ').unwrap_or((names, ""));
+        let (long, value) = names.split_once("\\fR").unwrap();
         // These two are no settings.
         if ["help", "version"].contains(&long) {
             continue;
@@ -43,36 +42,28 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
         options.push(Opt {
             long: long.to_owned(),
             heading: heading.to_owned(),
-            takes: takes(long, value, &completion),
+            takes: takes(value),
         });
     }
     assert!(options.len() > 50, "{}", options.len());
     options
 });
 
-fn takes(long: &str, value: &str, completion: &str) -> Takes {
-    let value = value.replace("\\fI", "").replace("\\fR", "");
-    let value = value.trim_matches(['"', ' ']);
+fn takes(value: &str) -> Takes {
+    let value = value.replace("\\fI", "").replace("\\fR", "").replace(['<', '>'], "");
+    let value = value.trim();
     if value.is_empty() {
         return Takes::Nothing;
     }
     if let Some(value) = value.strip_prefix("[=") {
         return Takes::Optional(value.trim_end_matches(']').to_owned());
     }
-    if long == "policy" {
-        // The shell asks for them.
-        return Takes::Word(value.split('|').map(str::to_owned).collect());
-    }
-    let names = [format!("--{long})"), format!("--{long} |")];
-    let is_case = |line: &&str| names.iter().any(|name| line.trim_start().starts_with(name));
-    let words = completion.lines().find(is_case).and_then(|case| {
-        let (_, words) = case.split_once("words='")?;
-        // Signals, and lists: the shell knows more than the manual.
-        words.strip_suffix("' ;;").filter(|_| value != "SIGNAL")
-    });
-    match words {
-        Some(words) => Takes::Word(words.split(' ').map(str::to_owned).collect()),
-        None => Takes::Value(value.to_owned()),
+    match value.split_once('|') {
+        // One of these words, and nothing else.
+        Some(_) if value.chars().all(|c| c.is_lowercase() || c == '|' || c == '-') => {
+            Takes::Word(value.split('|').map(str::to_owned).collect())
+        }
+        _ => Takes::Value(value.to_owned()),
     }
 }
 

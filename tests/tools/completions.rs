@@ -212,7 +212,7 @@ fn fish_completes() {
     }
     // An option has its description, and a value not that of its option.
     assert!(
-        complete("--sig").starts_with("--signal\tWhat "),
+        complete("--sig").starts_with("--signal\tSignal "),
         "{:?}",
         complete("--sig")
     );

@@ -31,8 +31,7 @@ fn documented_defaults_are_those_in_effect() {
         format!("{:?}", request(&all, &[]).unwrap().1)
     };
     for opt in OPTIONS {
-        let Some(default) = opt.default else { continue };
-        let default = &*default();
+        let Some(default) = opt.default() else { continue };
         let cases: &[(&[&str], &str)] = match opt.long {
             // Given, it also bounds what follows a signal that was passed on.
             "kill-after" => continue,
