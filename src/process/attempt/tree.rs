@@ -5,14 +5,6 @@
 //! died in the meantime are still known and no recycled number is taken for one of them. Without
 //! such a list only the group, or only the process itself, is signalled.
 
-#[cfg(not(portable))]
-use std::os::fd::{AsRawFd, OwnedFd};
-
-#[cfg(not(portable))]
-use nix::libc;
-#[cfg(not(portable))]
-use rustix::process::PidfdFlags;
-
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::spawn::child::Child;
@@ -27,7 +19,7 @@ pub(crate) struct ProcessTree {
 impl ProcessTree {
     /// Sends each signal to every member.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
-        self.look(child);
+        self.update(child);
         for signal in signals {
             child.signal(*signal);
         }
@@ -39,54 +31,39 @@ impl ProcessTree {
         }
     }
 
-    /// Continues whoever is stopped of the attempt's group, where it has one of its own.
+    /// Continues stopped members of the attempt's group, if it has one of its own.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
-        self.look(child);
-        for process in self
-            .known
-            .iter()
-            .filter(|process| process.group == group && process.is_stopped)
-        {
+        self.update(child);
+        let in_group = self.known.iter().filter(|process| process.group == group);
+        for process in in_group.filter(|process| process.is_stopped) {
             send_to(process, Signal::CONT);
         }
     }
 
-    /// Whether a member besides the attempt's own process is still there; None if nobody can say.
+    /// Returns true if a member besides the attempt's own process is left; None if the system does not tell.
     pub(crate) fn has_survivors(&mut self, child: &Child) -> Option<bool> {
-        let looked = self.look(child);
-        looked.then_some(!self.known.is_empty())
+        self.update(child).then_some(!self.known.is_empty())
     }
 
-    /// Brings the list of members up to date; false where `/proc` is of no use.
-    fn look(&mut self, child: &Child) -> bool {
+    /// Brings the list of members up to date. Returns false if the system has no list of processes.
+    fn update(&mut self, child: &Child) -> bool {
         let Some(all) = processes() else { return false };
         let root = child.pid();
-        let mut members: Vec<Process> = Vec::new();
-        let mut parents = vec![root];
-        // Those found earlier may have lost their parents since.
-        for process in &all {
-            let is_known = self
-                .known
-                .iter()
-                .any(|known| (known.pid, known.started) == (process.pid, process.started));
-            if process.pid != root && (is_known || child.group() == Some(process.group)) {
-                members.push(*process);
-                parents.push(process.pid);
+        let is_known = |process: &Process| self.known.iter().any(|known| known.is_same(process));
+        // Members found earlier may have lost their parents since.
+        let in_tree = |process: &&Process| is_known(process) || child.group() == Some(process.group);
+        let mut members: Vec<Process> = all.iter().filter(in_tree).copied().collect();
+        loop {
+            let is_member = |pid| pid == root || members.iter().any(|member| member.pid == pid);
+            let descends = |process: &&Process| is_member(process.parent) && !is_member(process.pid);
+            let found: Vec<Process> = all.iter().filter(descends).copied().collect();
+            if found.is_empty() {
+                break;
             }
+            members.extend(found);
         }
-        while let Some(parent) = parents.pop() {
-            for process in all
-                .iter()
-                .filter(|process| process.parent == parent && process.pid != root)
-            {
-                if !members.iter().any(|member| member.pid == process.pid) {
-                    members.push(*process);
-                    parents.push(process.pid);
-                }
-            }
-        }
-        members.retain(|process| !process.is_zombie);
+        members.retain(|process| process.pid != root && !process.is_zombie);
         self.known = members;
         true
     }
@@ -94,27 +71,7 @@ impl ProcessTree {
 
 /// Sends a signal to a process if its number still means the same one.
 fn send_to(process: &Process, signal: Signal) {
-    let is_same = || read(process.pid).is_some_and(|now| now.started == process.started);
-    // Without pidfds: not Linux, a kernel before 5.3, a filter that does not know the calls, or no descriptor left to
-    // compare with.
-    if !send_through_descriptor(process, signal, is_same) && is_same() {
+    if read(process.pid).is_some_and(|now| now.is_same(process)) {
         send(Target::Process(process.pid), signal);
     }
-}
-
-/// A descriptor names one process, whatever happens to the number. Whether it was sent.
-#[cfg(not(portable))]
-fn send_through_descriptor(process: &Process, signal: Signal, is_same: impl Fn() -> bool) -> bool {
-    let pid = rustix::process::Pid::from_raw(process.pid);
-    let pidfd = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
-    let send = |pidfd: OwnedFd| {
-        // SAFETY: a pidfd, a number, and no record. Not `rustix`, which cannot name all real-time signals.
-        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal.number(), 0, 0) == 0 }
-    };
-    pidfd.is_some_and(|pidfd| is_same() && send(pidfd))
-}
-
-#[cfg(portable)]
-fn send_through_descriptor(_process: &Process, _signal: Signal, _is_same: impl Fn() -> bool) -> bool {
-    false
 }

@@ -1,42 +1,133 @@
-//! The processes of this machine.
+//! The processes of this machine: `/proc`, and `libproc` on macOS. Other systems have no list.
 
-mod process;
+use nix::libc;
 
-#[cfg(target_os = "linux")]
-#[path = "processes/procfs.rs"]
-mod imp;
-#[cfg(target_os = "macos")]
-#[path = "processes/macos.rs"]
-mod imp;
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-mod imp {
-    use nix::libc;
+pub(crate) use list::read;
 
-    use super::process::Process;
+/// What is known of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) pid: libc::pid_t,
+    pub(crate) parent: libc::pid_t,
+    pub(crate) group: libc::pid_t,
+    /// The start time, in the system's own unit. With the number it names a process for good.
+    started: u64,
+    pub(crate) is_zombie: bool,
+    pub(crate) is_stopped: bool,
+}
 
-    pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
-        None
-    }
-
-    pub(crate) fn read(_pid: libc::pid_t) -> Option<Process> {
-        None
+impl Process {
+    /// Returns true if this is the same process, and not another one that got its number.
+    pub(crate) fn is_same(&self, other: &Process) -> bool {
+        (self.pid, self.started) == (other.pid, other.started)
     }
 }
 
-pub(crate) use imp::read;
-pub(crate) use process::Process;
-
-/// All processes that this one may look at; None where the system does not show this process's own world.
+/// Returns all processes that this one may look at; None if the system does not show this process's own world.
 pub(crate) fn processes() -> Option<Vec<Process>> {
-    let all: Vec<Process> = imp::numbers()?.into_iter().filter_map(read).collect();
-    // Where not even this process can be read, "nobody" would be no answer.
+    let all: Vec<Process> = list::numbers()?.into_iter().filter_map(read).collect();
+    // Where not even this process can be read, the rest of the list is no answer.
     let own = std::process::id().cast_signed();
     all.iter().any(|process| process.pid == own).then_some(all)
+}
+
+#[cfg(not(target_os = "macos"))]
+mod list {
+    use std::fs;
+    use std::path::Path;
+
+    use nix::libc;
+
+    use super::Process;
+
+    pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
+        // In a process namespace without a /proc of its own, the numbers there would be another's.
+        let own = std::process::id().to_string();
+        let link = fs::read_link("/proc/self").ok()?;
+        let entries = fs::read_dir("/proc").ok().filter(|_| link == Path::new(&own))?;
+        let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+        Some(entries.flatten().filter_map(number).collect())
+    }
+
+    /// Reads what is known of a process from `/proc/PID/stat`.
+    pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
+        parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// proc_pid_stat(5): the name in parentheses may hold anything, so fields are counted from the last one.
+    pub(super) fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
+        let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+        let text = std::str::from_utf8(&stat[after_name..]).ok()?;
+        let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+        let state = *fields.first()?;
+        Some(Process {
+            pid,
+            is_zombie: matches!(state, "Z" | "X"),
+            is_stopped: state == "T",
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(target_os = "macos")]
+mod list {
+    use nix::libc;
+
+    use super::Process;
+
+    pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
+        // SAFETY: without a buffer the call only counts.
+        let count = unsafe { libc::proc_listallpids(std::ptr::null_mut(), 0) };
+        // Some may be started meanwhile.
+        let mut numbers = vec![0; usize::try_from(count).ok()? * 2];
+        let size = i32::try_from(size_of_val(&*numbers)).ok()?;
+        // SAFETY: a buffer of the size that is told.
+        let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size) };
+        numbers.truncate(usize::try_from(count).ok()?);
+        (!numbers.is_empty()).then_some(numbers)
+    }
+
+    pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
+        let size = size_of::<libc::proc_bsdinfo>() as i32;
+        // SAFETY: a record of plain data, for which zeroes are valid, of the size that is told.
+        let (count, info) = unsafe {
+            let mut info: libc::proc_bsdinfo = std::mem::zeroed();
+            let record = (&raw mut info).cast();
+            (libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, record, size), info)
+        };
+        (count == size).then(|| Process {
+            pid,
+            parent: info.pbi_ppid.cast_signed(),
+            group: info.pbi_pgid.cast_signed(),
+            started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
+            is_zombie: info.pbi_status == libc::SZOMB,
+            is_stopped: info.pbi_status == libc::SSTOP,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = b"42 (a) S 1 (b)) Z 7 8 9 34818 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 123456 0 0";
+        let expected = Process {
+            pid: 42,
+            parent: 7,
+            group: 8,
+            started: 123_456,
+            is_zombie: true,
+            is_stopped: false,
+        };
+        assert_eq!(list::parse(42, stat), Some(expected));
+        for stat in [&b""[..], b"1 (x", b"1 (x) S", b"1 (x) S a b c", b"1 (\xff) \xff"] {
+            assert_eq!(list::parse(1, stat), None);
+        }
+    }
 
     #[test]
     fn this_process_and_its_child_are_seen() {
@@ -48,7 +139,7 @@ mod tests {
         child.wait().unwrap();
         let seen = seen.unwrap();
         assert_eq!((seen.parent, seen.is_zombie, seen.is_stopped), (own, false, false));
-        assert_eq!(alone.map(|process| process.started), Some(seen.started));
+        assert!(alone.is_some_and(|process| process.is_same(&seen)));
         assert_eq!(read(pid), None);
     }
 }
