@@ -28,7 +28,7 @@ pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
 use process::sys::{environment, random, stdio};
-use process::terminal::size::columns;
+use process::terminal::control::columns;
 use report::reporter::Reporter;
 use run::host::{Host, RunError};
 use run::output::Format;

@@ -1,4 +1,5 @@
-//! All points in time of an attempt. While backoff is stopped they stand still as one, except the run's deadline.
+//! The points in time of an attempt. All but the run's deadline stand on a clock of its own, which stands still while backoff
+//! is stopped.
 
 use std::time::{Duration, Instant};
 
@@ -9,101 +10,110 @@ use crate::run::plan::Bounds;
 #[derive(Debug)]
 pub(super) struct Deadlines<'a> {
     bounds: &'a Bounds,
-    /// The bound that has ended the attempt.
-    pub(super) ended_by: Option<Bound>,
-    timeout: Deadline,
-    /// The run's deadline; it goes on while backoff is stopped.
-    run: Deadline,
-    /// When the silence has lasted too long.
-    idle: Deadline,
-    /// It had, and a look at the streams since then has found nothing: on a busy machine it may be backoff that was
-    /// late.
-    is_silent: bool,
-    /// When the attempt, which was asked to end, gets KILL.
-    pub(super) kill: Deadline,
-    /// It has got it.
-    was_killed: bool,
-    /// When the rest of a timed-out tree is left alone.
-    pub(super) tree: Deadline,
-    /// When the pipes of a command that has ended are closed, even if output keeps coming.
-    pub(super) drain: Deadline,
-    /// When they are closed because they were silent for too long.
-    pub(super) silence: Deadline,
-    /// When they are closed because the reader takes nothing.
-    pub(super) stuck: Deadline,
+    started: Instant,
     /// Time in which backoff was stopped.
     paused: Duration,
+    /// The run's deadline, on the machine's clock.
+    run: Deadline,
+    timeout: Deadline,
+    /// When the command has been silent for too long.
+    idle: Deadline,
+    /// When the attempt, which was asked to end, gets KILL.
+    kill: Deadline,
+    took_kill: bool,
+    /// The bound that has ended the attempt.
+    pub(super) ended_by: Option<Bound>,
 }
 
 impl<'a> Deadlines<'a> {
     pub(super) fn new(bounds: &'a Bounds, started: Instant, run: Deadline) -> Deadlines<'a> {
         Deadlines {
             bounds,
-            ended_by: None,
-            timeout: Deadline::maybe_after(started, bounds.timeout),
-            run,
-            idle: Deadline::maybe_after(started, bounds.idle),
-            is_silent: false,
-            kill: Deadline::NEVER,
-            was_killed: false,
-            tree: Deadline::NEVER,
-            drain: Deadline::NEVER,
-            silence: Deadline::NEVER,
-            stuck: Deadline::NEVER,
+            started,
             paused: Duration::ZERO,
+            run,
+            timeout: Deadline::maybe_after(started, bounds.timeout),
+            idle: Deadline::maybe_after(started, bounds.idle),
+            kill: Deadline::NEVER,
+            took_kill: false,
+            ended_by: None,
         }
     }
 
-    /// The bound that has come due, if none has ended the attempt yet.
+    /// Returns the time on the attempt's clock.
+    pub(super) fn own_time(&self, now: Instant) -> Instant {
+        now.checked_sub(self.paused).unwrap_or(now)
+    }
+
+    /// Returns when a point on the attempt's clock comes, unless backoff is stopped before.
+    pub(super) fn machine_time(&self, mut own: Deadline) -> Deadline {
+        own.put_off(self.paused);
+        own
+    }
+
+    /// backoff was stopped for this long.
+    pub(super) fn on_pause(&mut self, pause: Duration) {
+        self.paused = self.paused.saturating_add(pause);
+    }
+
+    /// Returns the bound that has come due, if none has ended the attempt yet.
     pub(super) fn due(&self, now: Instant) -> Option<Bound> {
-        if self.ended_by.is_some() {
-            None
-        } else if self.run.is_due(now) {
-            Some(Bound::Deadline)
-        } else if self.timeout.is_due(now) {
-            Some(Bound::Timeout)
-        } else if self.is_silent && self.idle.is_due(now) {
-            Some(Bound::Idle)
-        } else {
-            None
-        }
+        let own = self.own_time(now);
+        let bounds = [
+            (self.run.is_due(now), Bound::Deadline),
+            (self.timeout.is_due(own), Bound::Timeout),
+            (self.idle.is_due(own), Bound::Idle),
+        ];
+        let due = bounds.into_iter().find_map(|(is_due, bound)| is_due.then_some(bound));
+        due.filter(|_| self.ended_by.is_none())
     }
 
-    /// The first of them.
+    /// Returns the first that is to come.
     pub(super) fn next(&self) -> Deadline {
+        let kill = self.machine_time(self.kill);
         if self.ended_by.is_some() {
-            return self.kill;
+            return kill;
         }
-        let bounds = self.timeout.or_earlier(self.run).or_earlier(self.idle);
-        bounds.or_earlier(self.kill)
+        let own = self.machine_time(self.timeout.or_earlier(self.idle));
+        own.or_earlier(self.run).or_earlier(kill)
     }
 
-    /// There is output, or output that waits for its reader, which is no silence.
+    /// There is output, or output that waits for its reader.
     pub(super) fn on_output(&mut self, now: Instant) {
-        self.idle = Deadline::maybe_after(now, self.bounds.idle);
+        self.idle = Deadline::maybe_after(self.own_time(now), self.bounds.idle);
     }
 
-    /// The streams were looked at. `was_long`: [`Deadlines::is_idle_due`] before that.
-    pub(super) fn on_look(&mut self, was_long: bool) {
-        self.is_silent = was_long;
+    /// A bound ends the attempt.
+    pub(super) fn on_bound(&mut self, bound: Bound, now: Instant) {
+        self.ended_by = Some(bound);
+        self.kill_after(self.bounds.kill_after, now);
     }
 
-    /// Whether the silence has lasted too long, unless there is output that was not looked at.
-    pub(super) fn is_idle_due(&self, now: Instant) -> bool {
-        self.idle.is_due(now)
+    /// The command got a signal that asks to end.
+    pub(super) fn on_interrupt(&mut self, now: Instant) {
+        self.kill_after(self.bounds.kill_interrupted_after, now);
     }
 
-    /// Whether KILL is due. Told once.
+    fn kill_after(&mut self, time: Option<Duration>, now: Instant) {
+        self.kill = self.kill.or_earlier(Deadline::maybe_after(self.own_time(now), time));
+    }
+
+    /// Returns true if KILL is to come.
+    pub(super) fn awaits_kill(&self) -> bool {
+        self.kill.is_set()
+    }
+
+    /// Returns true once if KILL is due.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
-        let is_due = self.kill.is_due(now);
+        let is_due = self.kill.is_due(self.own_time(now));
         if is_due {
             self.kill = Deadline::NEVER;
-            self.was_killed = true;
+            self.took_kill = true;
         }
         is_due
     }
 
-    /// More about how the attempt was ended, if it was.
+    /// Returns more about how the attempt was ended, if it was.
     pub(super) fn cut(&self) -> Cut {
         Cut {
             limit: match self.ended_by {
@@ -111,42 +121,13 @@ impl<'a> Deadlines<'a> {
                 Some(Bound::Idle) => self.bounds.idle,
                 Some(Bound::Deadline) | None => None,
             },
-            took_kill: self.was_killed,
+            took_kill: self.took_kill,
         }
     }
 
-    /// A bound ends the attempt.
-    pub(super) fn on_bound(&mut self, bound: Bound, now: Instant) {
-        self.ended_by = Some(bound);
-        let kill = Deadline::maybe_after(now, self.bounds.kill_after);
-        self.kill = self.kill.or_earlier(kill);
-    }
-
-    /// The command got a signal that asks to end.
-    pub(super) fn on_interrupt(&mut self, now: Instant) {
-        let kill = Deadline::maybe_after(now, self.bounds.kill_interrupted_after);
-        self.kill = self.kill.or_earlier(kill);
-    }
-
-    /// Puts all off by the time that backoff was stopped, except the run's.
-    pub(super) fn on_pause(&mut self, pause: Duration) {
-        self.paused = self.paused.saturating_add(pause);
-        for deadline in [
-            &mut self.timeout,
-            &mut self.idle,
-            &mut self.kill,
-            &mut self.tree,
-            &mut self.drain,
-            &mut self.silence,
-            &mut self.stuck,
-        ] {
-            deadline.put_off(pause);
-        }
-    }
-
-    /// How long the command has run.
-    pub(super) fn ran(&self, started: Instant, now: Instant) -> Duration {
-        now.saturating_duration_since(started).saturating_sub(self.paused)
+    /// Returns how long the command has run.
+    pub(super) fn ran(&self, now: Instant) -> Duration {
+        self.own_time(now).saturating_duration_since(self.started)
     }
 }
 
@@ -161,7 +142,7 @@ mod tests {
     fn bounds() -> Bounds {
         Bounds {
             timeout: Some(5 * SECOND),
-            idle: Some(2 * SECOND),
+            idle: Some(60 * SECOND),
             signal: Signal::TERM,
             kill_after: Some(SECOND),
             kill_interrupted_after: None,
@@ -174,7 +155,7 @@ mod tests {
         let mut deadlines = Deadlines::new(&bounds, start, Deadline::after(start, 7 * SECOND));
         deadlines.on_pause(10 * SECOND);
         assert_eq!(deadlines.due(start + 7 * SECOND), Some(Bound::Deadline));
-        assert_eq!(deadlines.ran(start, start + 12 * SECOND), 2 * SECOND);
+        assert_eq!(deadlines.ran(start + 12 * SECOND), 2 * SECOND);
         let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
         deadlines.on_pause(10 * SECOND);
         assert_eq!(deadlines.due(start + 14 * SECOND), None);
@@ -185,24 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_looked_at_twice() {
-        let (bounds, start) = (bounds(), clock::now());
-        let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
-        let late = start + 3 * SECOND;
-        assert!(deadlines.is_idle_due(late));
-        assert_eq!(deadlines.due(late), None);
-        deadlines.on_look(true);
-        assert_eq!(deadlines.due(late), Some(Bound::Idle));
-        deadlines.on_output(late);
-        assert_eq!(deadlines.due(late), None);
-    }
-
-    #[test]
     fn kill_comes_after_what_was_sent_first() {
         let (bounds, start) = (bounds(), clock::now());
         let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
         deadlines.on_interrupt(start);
-        assert!(!deadlines.kill.is_set());
+        assert!(!deadlines.awaits_kill());
         deadlines.on_bound(Bound::Timeout, start);
         assert_eq!(deadlines.next(), Deadline::after(start, SECOND));
         assert_eq!(deadlines.due(start + 9 * SECOND), None);

@@ -12,7 +12,6 @@ use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::timer::{LONGEST_POLL, poll};
-use crate::process::terminal::job::Job;
 use crate::process::terminal::modes;
 use crate::process::terminal::pty::Pty;
 
@@ -31,7 +30,6 @@ pub(crate) struct EventLoop {
     pub(crate) signals: Signals,
     /// The streams that backoff has a hand in; None if all are the caller's own.
     pub(crate) streams: Option<Box<Streams>>,
-    pub(crate) job: Job,
     /// The modes of the terminal before the first attempt.
     pub(crate) modes_before: modes::Before,
     /// A signal has ended the run.
@@ -39,7 +37,7 @@ pub(crate) struct EventLoop {
     /// Until when readers of what backoff writes are waited for; without a deadline, as long as it takes.
     pub(crate) readers_have_until: Deadline,
     /// A hook or a predicate runs, and no attempt.
-    pub(crate) is_beside: bool,
+    pub(crate) is_hook: bool,
     /// The wait under way is to end, or the next one.
     pub(crate) wait_is_over: bool,
     is_init: bool,
@@ -53,11 +51,10 @@ impl EventLoop {
         EventLoop {
             signals,
             streams,
-            job: Job::default(),
             modes_before: modes::Before::default(),
             is_ending: false,
             readers_have_until,
-            is_beside: false,
+            is_hook: false,
             wait_is_over: false,
             is_init: std::process::id() == 1,
         }
@@ -83,13 +80,6 @@ impl EventLoop {
         }
         if let Some(streams) = &mut self.streams {
             streams.work(ready);
-            // The signals come first: a CONT that is passed on takes back the stop that a key has asked for.
-            if !signals {
-                streams.pass_on_keys(ready);
-            }
-            for signal in streams.take_key_signals() {
-                self.job.on_key(signal);
-            }
         }
         ready.contains(&true)
     }

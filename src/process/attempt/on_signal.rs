@@ -1,4 +1,4 @@
-//! What is done about a signal: the table "State and signal" of docs/DESIGN.md.
+//! What is done about a signal: the table "State and signal" of docs/DESIGN.md; and about a stop of the command.
 
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
@@ -21,15 +21,13 @@ pub(crate) enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) isolation: Isolation,
-    /// It is no attempt, but a hook or a predicate.
-    pub(crate) is_beside: bool,
-    /// A key on the command's own terminal has made this signal.
-    pub(crate) by_key: bool,
+    /// The command is a hook or a predicate.
+    pub(crate) is_hook: bool,
     /// The command is stopped.
     pub(crate) is_stopped: bool,
     /// The kernel has reported that the command was continued.
     pub(crate) was_continued: bool,
-    /// Of a terminal that is gone, the kernel tells the leader of the session alone: backoff.
+    /// If a terminal is gone, the kernel tells the leader of the session alone: backoff.
     pub(crate) leads_session: bool,
     /// The command has a terminal of its own that is to be as large as ours.
     pub(crate) copies_size: bool,
@@ -49,10 +47,10 @@ pub(crate) enum SignalAction {
     /// The command is stopped in its own session, by STOP: its group may be orphaned there, and the kernel would not let
     /// this signal do it. Then backoff stops by this signal.
     StopCommand,
-    PassOn,
+    Forward,
     /// This attempt is the last.
     NoFurtherAttempt,
-    PassOnAndNoFurtherAttempt,
+    ForwardAndNoFurtherAttempt,
     /// The command's terminal gets the size of ours; the kernel tells the command.
     CopySize,
 }
@@ -73,8 +71,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
 }
 
 fn while_running(facts: Facts, received: Received) -> SignalAction {
-    if facts.is_beside && received.class == SignalClass::Inform {
-        // Whoever sends it means backoff, or the command.
+    if facts.is_hook && received.class == SignalClass::Inform {
+        // Its sender means backoff, or the command.
         return on_signal(Phase::BetweenAttempts, received);
     }
     let is_in_session = matches!(facts.isolation, Isolation::Terminal | Isolation::Session);
@@ -82,17 +80,14 @@ fn while_running(facts: Facts, received: Received) -> SignalAction {
         (SignalClass::StopJob, _) if is_in_session => SignalAction::StopCommand,
         (SignalClass::Inform, _) if received.signal == Signal::WINCH && facts.copies_size => SignalAction::CopySize,
         (SignalClass::End, true) => SignalAction::NoFurtherAttempt,
-        (SignalClass::End, false) => SignalAction::PassOnAndNoFurtherAttempt,
+        (SignalClass::End, false) => SignalAction::ForwardAndNoFurtherAttempt,
         (_, true) => SignalAction::Ignore,
-        (_, false) => SignalAction::PassOn,
+        (_, false) => SignalAction::Forward,
     }
 }
 
-/// Whether the command got the signal from where backoff got it.
+/// Returns true if the command got the signal from where backoff got it.
 fn command_received_it(facts: Facts, received: Received) -> bool {
-    if facts.by_key {
-        return true;
-    }
     if facts.isolation != Isolation::Shared {
         return false;
     }
@@ -103,6 +98,57 @@ fn command_received_it(facts: Facts, received: Received) -> bool {
         SignalClass::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
         _ if received.signal == Signal::HUP && facts.leads_session => false,
         _ => received.by_terminal,
+    }
+}
+
+/// What counts when the command has stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stop {
+    /// The signal that stopped it.
+    pub(crate) by: Signal,
+    pub(crate) asked: Asked,
+    pub(crate) job: Job,
+}
+
+/// What the command was asked for last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Nothing,
+    Stop,
+    /// A signal that was forwarded, or a bound, asked it to end.
+    End,
+}
+
+/// Who can continue backoff once it has stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Job {
+    /// Without a terminal, nobody.
+    None,
+    /// A job on a terminal, of which the command is not a part, or which no shell controls.
+    Apart,
+    /// The shell that controls the job of backoff and the command.
+    Controlled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopAction {
+    Ignore,
+    StopBackoff,
+    ContinueCommand,
+}
+
+/// Where a shell watches the job, backoff stops with the command. Nowhere else may a stop that nobody asked for keep backoff
+/// from its bounds.
+pub(crate) fn on_stopped(stop: Stop) -> StopAction {
+    match (stop.asked, stop.job) {
+        (Asked::Stop, _) => StopAction::StopBackoff,
+        (Asked::End, _) => StopAction::ContinueCommand,
+        // The bare command's group would be an orphaned one, in which the kernel ignores these.
+        (Asked::Nothing, Job::None) if stop.by.stops_a_job() => StopAction::ContinueCommand,
+        (Asked::Nothing, Job::Controlled) => StopAction::StopBackoff,
+        (Asked::Nothing, Job::Apart) if stop.by.stops_a_job() => StopAction::StopBackoff,
+        // A STOP was for the command alone, and so will be the CONT.
+        (Asked::Nothing, Job::None | Job::Apart) => StopAction::Ignore,
     }
 }
 
@@ -125,8 +171,7 @@ mod tests {
     fn running(isolation: Isolation) -> Facts {
         Facts {
             isolation,
-            is_beside: false,
-            by_key: false,
+            is_hook: false,
             is_stopped: false,
             was_continued: false,
             leads_session: false,
@@ -168,13 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn beside_an_attempt() {
+    fn while_a_hook_runs() {
         for isolation in [Isolation::Group, Isolation::Shared] {
             let phase = Phase::Running(Facts {
-                is_beside: true,
+                is_hook: true,
                 ..running(isolation)
             });
-            let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, EndWait, Ignore];
+            let row = [ForwardAndNoFurtherAttempt, Forward, Forward, EndWait, Ignore];
             expect_row(phase, sent, row);
         }
     }
@@ -183,7 +228,7 @@ mod tests {
     fn in_a_group_of_its_own() {
         let phase = Phase::Running(running(Isolation::Group));
         for receive in [sent, by_kernel] {
-            let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn, PassOn];
+            let row = [ForwardAndNoFurtherAttempt, Forward, Forward, Forward, Forward];
             expect_row(phase, receive, row);
         }
     }
@@ -191,7 +236,7 @@ mod tests {
     #[test]
     fn in_the_shared_group_from_a_process() {
         let phase = Phase::Running(running(Isolation::Shared));
-        let row = [PassOnAndNoFurtherAttempt, PassOn, PassOn, PassOn, PassOn];
+        let row = [ForwardAndNoFurtherAttempt, Forward, Forward, Forward, Forward];
         expect_row(phase, sent, row);
     }
 
@@ -204,7 +249,7 @@ mod tests {
         for signal in STOP.into_iter().chain([Signal::WINCH]) {
             assert_eq!(on_signal(phase, by_kernel(signal)), Ignore, "{signal}");
         }
-        assert_eq!(on_signal(phase, by_kernel(Signal::CONT)), PassOn);
+        assert_eq!(on_signal(phase, by_kernel(Signal::CONT)), Forward);
     }
 
     #[test]
@@ -214,7 +259,7 @@ mod tests {
             ..running(Isolation::Shared)
         };
         let phase = Phase::Running(facts);
-        assert_eq!(on_signal(phase, by_kernel(Signal::HUP)), PassOnAndNoFurtherAttempt);
+        assert_eq!(on_signal(phase, by_kernel(Signal::HUP)), ForwardAndNoFurtherAttempt);
         assert_eq!(on_signal(phase, by_kernel(Signal::INT)), NoFurtherAttempt);
     }
 
@@ -224,7 +269,7 @@ mod tests {
             was_continued: true,
             ..running(Isolation::Shared)
         };
-        let row = [PassOnAndNoFurtherAttempt, Ignore, Ignore, PassOn, PassOn];
+        let row = [ForwardAndNoFurtherAttempt, Ignore, Ignore, Forward, Forward];
         expect_row(Phase::Running(facts), sent, row);
     }
 
@@ -234,14 +279,14 @@ mod tests {
             is_stopped: true,
             ..running(Isolation::Shared)
         };
-        let row = [PassOnAndNoFurtherAttempt, Ignore, PassOn, PassOn, PassOn];
+        let row = [ForwardAndNoFurtherAttempt, Ignore, Forward, Forward, Forward];
         expect_row(Phase::Running(facts), sent, row);
     }
 
     #[test]
     fn in_a_session_of_its_own() {
         for isolation in [Isolation::Session, Isolation::Terminal] {
-            let row = [PassOnAndNoFurtherAttempt, StopCommand, PassOn, PassOn, PassOn];
+            let row = [ForwardAndNoFurtherAttempt, StopCommand, Forward, Forward, Forward];
             expect_row(Phase::Running(running(isolation)), sent, row);
         }
     }
@@ -254,10 +299,6 @@ mod tests {
             ..facts
         });
         assert_eq!(on_signal(copies_size, by_kernel(Signal::WINCH)), CopySize);
-        let by_key = Phase::Running(Facts { by_key: true, ..facts });
-        for signal in [Signal::INT, Signal::QUIT] {
-            assert_eq!(on_signal(by_key, sent(signal)), NoFurtherAttempt, "{signal}");
-        }
     }
 
     #[test]
@@ -283,7 +324,7 @@ mod tests {
         let facts = running(Isolation::Shared);
         for (phase, action) in [
             (Phase::BetweenAttempts, EndRun),
-            (Phase::Running(facts), PassOnAndNoFurtherAttempt),
+            (Phase::Running(facts), ForwardAndNoFurtherAttempt),
             (Phase::EndingTree, NoFurtherAttempt),
             (Phase::Draining, NoFurtherAttempt),
         ] {
@@ -292,6 +333,27 @@ mod tests {
         let from_a_process = sent(Signal::ALRM);
         assert_eq!(on_signal(Phase::Draining, from_a_process), Ignore);
         assert_eq!(on_signal(Phase::BetweenAttempts, from_a_process), Ignore);
-        assert_eq!(on_signal(Phase::Running(facts), from_a_process), PassOn);
+        assert_eq!(on_signal(Phase::Running(facts), from_a_process), Forward);
+    }
+
+    #[test]
+    fn the_command_has_stopped() {
+        use StopAction::{ContinueCommand, Ignore, StopBackoff};
+        let jobs = [Job::None, Job::Apart, Job::Controlled];
+        for (asked, by, row) in [
+            (Asked::Stop, Signal::TSTP, [StopBackoff; 3]),
+            (Asked::Stop, Signal::STOP, [StopBackoff; 3]),
+            (Asked::End, Signal::TSTP, [ContinueCommand; 3]),
+            (Asked::End, Signal::STOP, [ContinueCommand; 3]),
+            (
+                Asked::Nothing,
+                Signal::TTIN,
+                [ContinueCommand, StopBackoff, StopBackoff],
+            ),
+            (Asked::Nothing, Signal::STOP, [Ignore, Ignore, StopBackoff]),
+        ] {
+            let actions = jobs.map(|job| on_stopped(Stop { by, asked, job }));
+            assert_eq!(actions, row, "{asked:?} {by}");
+        }
     }
 }

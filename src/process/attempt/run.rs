@@ -1,23 +1,21 @@
 //! One attempt from its start to its outcome.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 
-use super::aftermath;
+use super::after_exit;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::running::Running;
-use crate::policy::outcome::{Bound, Cut, End, Outcome, Seen, StartFailure};
+use crate::policy::outcome::{Bound, End, Outcome};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
-use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
-use crate::process::terminal::foreground::is_in_foreground;
-use crate::process::terminal::job;
+use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError};
 use crate::run::text::describe;
@@ -29,16 +27,6 @@ pub(crate) struct Launch<'a> {
     pub(crate) stdio: ChildStdio,
 }
 
-/// How the command ended.
-struct CommandEnd {
-    end: End,
-    ran: Duration,
-    cut: Cut,
-    /// Output that a time-out has cut off was not read.
-    unread: bool,
-    interrupted: Option<Signal>,
-}
-
 /// Starts a program and waits for its end. What cannot be started is an outcome, too. `deadline` is the run's.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
@@ -46,16 +34,16 @@ pub(crate) fn run(
     spec: &AttemptSpec,
     deadline: Deadline,
 ) -> Result<Attempt, RunError> {
-    let was_in_foreground = launch.isolation == Isolation::Shared && is_in_foreground();
-    if !event_loop.is_beside {
-        event_loop.modes_before.note();
-    }
-    let started = now();
     let Launch {
         command,
         isolation,
         stdio,
     } = launch;
+    let was_in_foreground = isolation == Isolation::Shared && control::is_in_foreground();
+    if !event_loop.is_hook {
+        event_loop.modes_before.note();
+    }
+    let started = now();
     let child = command
         .start(&spec.variables, &event_loop.signals, isolation, &stdio)
         .map_err(|errno| RunError::Fault(format!("cannot start a process: {}", describe(errno))))?;
@@ -64,102 +52,73 @@ pub(crate) fn run(
         pty.started(child.pid());
     }
     let deadlines = Deadlines::new(&spec.bounds, started, deadline);
-    let attempt = Running::new(child, isolation, deadlines, spec.bounds.signal);
-    let over = to_its_end(attempt, event_loop, started, |child| {
-        command.was_refused(child, &spec.variables)
-    });
+    let mut running = Running::new(child, isolation, deadlines, spec.bounds.signal);
+    let ended = running.until_it_ends(event_loop);
+    let finished = match command.was_refused(&running.child, &spec.variables) {
+        Some(failure) => Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO)),
+        None => finish(&mut running, event_loop, ended),
+    };
+    let interrupted = running.interrupted;
+    if finished.is_ok() {
+        Child::reap(running.child);
+        event_loop.reap_orphans(None);
+    }
     if was_in_foreground {
-        job::take_back();
+        control::take_back();
     }
-    let over = over?;
-    // As its caller would find it after the bare command, if that had ended by itself.
-    if !matches!(over.end, End::Exited(_) | End::NotStarted(_)) {
-        event_loop.modes_before.put_back(true);
-    }
-    event_loop.is_ending |= over.interrupted.is_some();
-    outcome(event_loop, over)
-}
-
-/// Waits for the end of the command, of its tree if a bound has ended it, and of its output. `was_refused` returns why exec
-/// failed, if it did.
-fn to_its_end(
-    mut attempt: Running<'_>,
-    event_loop: &mut EventLoop,
-    started: Instant,
-    was_refused: impl FnOnce(&Child) -> Option<StartFailure>,
-) -> Result<CommandEnd, RunError> {
-    let ended = attempt.until_it_ends(event_loop);
-    if let Some(failure) = was_refused(&attempt.child) {
-        let interrupted = attempt.interrupted;
-        Child::reap(attempt.child);
-        return Ok(CommandEnd {
-            end: End::NotStarted(failure),
-            ran: Duration::ZERO,
-            cut: Cut::default(),
-            unread: false,
-            interrupted,
-        });
-    }
-    let ran = attempt.deadlines.ran(started, now());
-    let ended_by = attempt.deadlines.ended_by;
-    // If it still runs, it gets TERM when backoff ends.
-    let mut end = end(ended_by, ended).map_err(|errno| {
+    let mut outcome = finished.map_err(|errno| {
         let why = describe(errno);
         RunError::Fault(format!("cannot learn how the command ended: {why}"))
     })?;
+    // As its caller would find it after the bare command, if that had ended by itself.
+    if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
+        event_loop.modes_before.put_back(true);
+    }
+    event_loop.is_ending |= interrupted.is_some();
+    settle_streams(event_loop, &mut outcome)?;
+    Ok(Attempt { outcome, interrupted })
+}
+
+/// Waits for the end of the tree if a bound has ended the command, and of its output. After an error the command may still run;
+/// it gets TERM when backoff ends.
+fn finish(running: &mut Running<'_>, event_loop: &mut EventLoop, ended: Ended) -> Result<Outcome, Errno> {
+    let ran = running.deadlines.ran(now());
+    let ended_by = running.deadlines.ended_by;
+    let mut end = match (ended_by, ended) {
+        (Some(bound), _) => End::TimedOut(bound),
+        (None, Ended::Exited(code)) => End::Exited(code),
+        (None, Ended::Signaled(signal)) => End::Signaled(signal),
+        (None, Ended::Unknown(errno)) => return Err(errno),
+    };
     event_loop.pty().map(Pty::ended);
     if ended_by.is_some() {
-        aftermath::wait_for_tree(&mut attempt, event_loop);
+        after_exit::wait_for_tree(running, event_loop);
     }
-    let is_read = aftermath::drain(&mut attempt, event_loop);
+    let is_read = after_exit::drain(running, event_loop);
     if !is_read {
         // It has said what nobody has read; bare, it would be at it still.
-        end = match (ended_by, attempt.interrupted) {
+        end = match (ended_by, running.interrupted) {
             (None, Some(signal)) => End::Signaled(signal),
             (bound, _) => End::TimedOut(bound.unwrap_or(Bound::Deadline)),
         };
     }
-    let unread = !is_read && end != End::TimedOut(Bound::Deadline);
-    let cut = attempt.deadlines.cut();
-    Child::reap(attempt.child);
-    event_loop.reap_orphans(None);
-    Ok(CommandEnd {
-        end,
-        ran,
-        cut,
-        unread,
-        interrupted: attempt.interrupted,
-    })
+    let mut outcome = Outcome::new(end, ran);
+    outcome.seen.unread = !is_read && outcome.end != End::TimedOut(Bound::Deadline);
+    outcome.cut = running.deadlines.cut();
+    Ok(outcome)
 }
 
-fn end(ended_by: Option<Bound>, ended: Ended) -> Result<End, Errno> {
-    match (ended_by, ended) {
-        (Some(bound), _) => Ok(End::TimedOut(bound)),
-        (None, Ended::Exited(code)) => Ok(End::Exited(code)),
-        (None, Ended::Signaled(signal)) => Ok(End::Signaled(signal)),
-        (None, Ended::Unknown(errno)) => Err(errno),
+/// Adds what the streams of the attempt have shown.
+fn settle_streams(event_loop: &mut EventLoop, outcome: &mut Outcome) -> Result<(), RunError> {
+    let Some(streams) = &mut event_loop.streams else {
+        return Ok(());
+    };
+    // The command's terminal was hung up since nobody reads what it shows: on a pipe, PIPE.
+    if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
+        outcome.end = End::Signaled(Signal::PIPE);
     }
-}
-
-fn outcome(event_loop: &mut EventLoop, over: CommandEnd) -> Result<Attempt, RunError> {
-    let is_hung_up = event_loop.streams(Streams::is_hung_up);
-    let mut seen = match &mut event_loop.streams {
-        Some(streams) => streams.end().map_err(RunError::Fault)?,
-        None => Seen::default(),
-    };
-    seen.unread = over.unread;
-    let end = match over.end {
-        // Its terminal was hung up since nobody reads what it shows: on a pipe, PIPE.
-        End::Signaled(Signal::HUP) if is_hung_up => End::Signaled(Signal::PIPE),
-        end => end,
-    };
-    Ok(Attempt {
-        outcome: Outcome {
-            end,
-            ran: over.ran,
-            cut: over.cut,
-            seen,
-        },
-        interrupted: over.interrupted,
-    })
+    let unread = outcome.seen.unread;
+    outcome.seen = streams.end().map_err(RunError::Fault)?;
+    outcome.seen.unread = unread;
+    Ok(())
 }

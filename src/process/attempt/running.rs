@@ -3,16 +3,16 @@
 //! | what comes | what is done |
 //! |---|---|
 //! | the child ends | the loop ends |
-//! | the child stops (Ctrl-Z) | backoff stops too, so that the shell sees it; time stands still |
-//! | a signal | what `on_signal.rs` says |
-//! | output | passed on, kept, looked at (`process/streams`) |
+//! | the child stops (Ctrl-Z) | what `on_stopped` says: backoff stops too, so that the shell sees it; time stands still |
+//! | a signal | what `on_signal` says |
+//! | output | passed on, kept, searched (`process/streams`) |
 //! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
 
 use std::time::{Duration, Instant};
 
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
-use super::on_signal::{Facts, Phase, SignalAction, on_signal};
+use super::on_signal::{Asked, Facts, Job, Phase, SignalAction, Stop, StopAction, on_signal, on_stopped};
 use super::tree::ProcessTree;
 use crate::policy::outcome::Bound;
 use crate::policy::signal::Signal;
@@ -22,7 +22,7 @@ use crate::process::spawn::child::{Child, Ended};
 use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
 use crate::process::sys::deadline::Deadline;
-use crate::process::terminal::job;
+use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
 
 /// How long a command that is asked to stop may take until it stops itself by STOP, as some do once they have tidied up.
@@ -36,24 +36,19 @@ pub(super) struct Running<'a> {
     /// The first signal that asked to end.
     pub(super) interrupted: Option<Signal>,
     isolation: Isolation,
-    /// What a bound sends first.
+    /// Sent when a bound is due.
     end_by: Signal,
-    /// In a session of its own the command is being stopped by STOP, for this.
-    stopping: Option<StopCause>,
-    /// A signal has asked the job to stop, and nobody has continued it since. Until then a STOP of the command's own is
-    /// taken for what it makes of that.
-    asked_to_stop: Deadline,
-    /// A bound, or a signal that was passed on, has asked the command to end.
+    /// Asked the job to stop, and nobody has continued it since.
+    asked_to_stop: Option<StopRequest>,
+    /// A bound, or a signal that was forwarded, has asked the command to end.
     asked_to_end: bool,
 }
 
-/// Why backoff stops together with the command.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum StopCause {
-    /// This signal: of the command's own, or one that backoff was sent.
-    Signal(Signal),
-    /// A key on the command's own terminal: the whole job stops.
-    Key,
+struct StopRequest {
+    signal: Signal,
+    /// Until then a STOP is taken for the command's answer.
+    until: Deadline,
 }
 
 impl<'a> Running<'a> {
@@ -65,27 +60,28 @@ impl<'a> Running<'a> {
             interrupted: None,
             isolation,
             end_by,
-            stopping: None,
-            asked_to_stop: Deadline::NEVER,
+            asked_to_stop: None,
             asked_to_end: false,
         }
     }
 
-    /// Whether a bound or a signal has ended it: the reader of its output has to read on then.
+    /// Returns true if a bound or a signal has ended it: the reader of its output has to read on then.
     pub(super) fn is_cut(&self) -> bool {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
 
+    /// Returns the time on the attempt's clock.
+    pub(super) fn own_time(&self) -> Instant {
+        self.deadlines.own_time(now())
+    }
+
     pub(super) fn until_it_ends(&mut self, event_loop: &mut EventLoop) -> Ended {
         loop {
-            let mut look = self.end_what_is_due(now());
-            look |= self.wait(event_loop);
+            let mut look = self.end_what_is_due(event_loop);
+            self.wait(event_loop, self.deadlines.next());
             while let Some(received) = event_loop.signals.take() {
-                look |= self.handle(event_loop, received);
-            }
-            if event_loop.job.take_stop_key() {
-                self.asked_to_stop = Deadline::after(now(), STOP_GRACE);
-                self.stop_command(event_loop, StopCause::Key);
+                look |= received.class == SignalClass::Child;
+                self.handle(event_loop, received);
             }
             if look {
                 if let Some(ended) = self.child.ended() {
@@ -99,38 +95,34 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Sleeps until something comes or is due. Whether it is time to look at the child.
-    fn wait(&mut self, event_loop: &mut EventLoop) -> bool {
-        let was_long = self.deadlines.is_idle_due(now());
-        event_loop.wait(self.deadlines.next());
-        let mut look = false;
-        if self.deadlines.ended_by.is_none() && event_loop.streams(Streams::is_stalled) {
-            // Which bound is all the same: the run has failed.
-            look = self.end(Bound::Timeout, now());
-        }
+    /// Sleeps until something comes or the time is up.
+    fn wait(&mut self, event_loop: &mut EventLoop, until: Deadline) {
+        event_loop.wait(until);
         let has_new_output = event_loop.streams.as_deref_mut().is_some_and(Streams::take_new_output);
         // What waits for its reader is not silence.
         if has_new_output || event_loop.streams(Streams::has_pending_output) {
             self.deadlines.on_output(now());
         }
-        self.deadlines.on_look(was_long);
-        look
     }
 
-    /// Whether it is time to look at the child: what has ended by itself by then has not timed out.
-    fn end_what_is_due(&mut self, now: Instant) -> bool {
-        if self.deadlines.take_kill(now) {
+    /// Returns true if a bound is due and the command has ended by itself: then it has not timed out.
+    fn end_what_is_due(&mut self, event_loop: &mut EventLoop) -> bool {
+        if self.deadlines.due(now()) == Some(Bound::Idle) {
+            // On a busy machine it may be backoff that was late.
+            self.wait(event_loop, Deadline::after(now(), Duration::ZERO));
+        }
+        if self.deadlines.take_kill(now()) {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
-        self.deadlines.due(now).is_some_and(|bound| self.end(bound, now))
-    }
-
-    /// Ends the attempt, unless it has ended: then it is time to look at it.
-    fn end(&mut self, bound: Bound, now: Instant) -> bool {
+        let stalled = || event_loop.streams(Streams::is_stalled).then_some(Bound::Timeout);
+        let bound = self.deadlines.due(now()).or_else(stalled);
+        let Some(bound) = bound.filter(|_| self.deadlines.ended_by.is_none()) else {
+            return false;
+        };
         if self.child.ended().is_some() {
             return true;
         }
-        self.deadlines.on_bound(bound, now);
+        self.deadlines.on_bound(bound, now());
         // What is stopped cannot act on a signal.
         self.tree.signal(&self.child, &[self.end_by, Signal::CONT]);
         self.ask_to_end();
@@ -140,40 +132,34 @@ impl<'a> Running<'a> {
     /// From now on a stop is only one that was asked for later.
     fn ask_to_end(&mut self) {
         self.asked_to_end = true;
-        self.asked_to_stop = Deadline::NEVER;
+        self.asked_to_stop = None;
     }
 
-    /// Whether it is time to look at the child.
-    fn handle(&mut self, event_loop: &mut EventLoop, received: Received) -> bool {
+    fn handle(&mut self, event_loop: &mut EventLoop, received: Received) {
         let signal = received.signal;
         let phase = self.phase(event_loop, received);
         match received.class {
             SignalClass::Continue => self.on_continue(event_loop),
-            SignalClass::StopJob => self.asked_to_stop = Deadline::after(now(), STOP_GRACE),
+            SignalClass::StopJob => self.asked_to_stop = Some(self.stop_request(signal)),
             _ => {}
         }
         match on_signal(phase, received) {
-            SignalAction::LookAtChildren => return true,
-            SignalAction::PassOn => self.child.signal(signal),
+            SignalAction::Forward => self.child.signal(signal),
             SignalAction::NoFurtherAttempt => self.interrupt(signal),
-            SignalAction::PassOnAndNoFurtherAttempt => {
+            SignalAction::ForwardAndNoFurtherAttempt => {
                 self.interrupt(signal);
-                self.pass_on_end(signal);
+                self.forward_end(signal);
             }
-            SignalAction::StopCommand => self.stop_command(event_loop, StopCause::Signal(signal)),
+            SignalAction::StopCommand => self.stop_command(event_loop),
             SignalAction::CopySize => {
                 if let Some(pty) = event_loop.pty() {
                     pty.copy_size();
                 }
             }
             SignalAction::EndWait => event_loop.wait_is_over = true,
-            SignalAction::StopBackoff => {
-                self.stop_backoff(event_loop, StopCause::Signal(signal));
-                return true;
-            }
-            SignalAction::Ignore | SignalAction::EndRun => {}
+            SignalAction::StopBackoff => self.stop_backoff(event_loop, signal),
+            SignalAction::LookAtChildren | SignalAction::Ignore | SignalAction::EndRun => {}
         }
-        false
     }
 
     fn phase(&mut self, event_loop: &mut EventLoop, received: Received) -> Phase {
@@ -187,19 +173,18 @@ impl<'a> Running<'a> {
             self.isolation == Isolation::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Phase::Running(Facts {
             isolation: self.isolation,
-            is_beside: event_loop.is_beside,
-            by_key: event_loop.job.take_key(signal),
+            is_hook: event_loop.is_hook,
             is_stopped: asks_child && self.child.is_stopped(),
             was_continued: asks_child && self.child.was_continued(),
-            leads_session: signal == Signal::HUP && job::leads_session(),
+            leads_session: signal == Signal::HUP && control::leads_session(),
             copies_size: signal == Signal::WINCH && event_loop.pty().is_some_and(|pty| pty.has_size_to_copy()),
         })
     }
 
-    /// Whoever gets it and is stopped, or about to stop, has to go on to act on it.
-    fn pass_on_end(&mut self, signal: Signal) {
+    /// Also continues a stopped recipient, or one about to stop, so that it can handle the signal.
+    fn forward_end(&mut self, signal: Signal) {
         self.child.signal(signal);
-        if self.asked_to_stop.is_set() || self.child.is_stopped() {
+        if self.asked_to_stop.is_some() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
             self.tree.continue_group(&self.child);
@@ -213,96 +198,95 @@ impl<'a> Running<'a> {
         self.deadlines.on_interrupt(now());
     }
 
-    /// backoff was continued.
+    /// backoff was continued, which revokes a stop that is under way.
     fn on_continue(&mut self, event_loop: &mut EventLoop) {
-        self.asked_to_stop = Deadline::NEVER;
+        self.asked_to_stop = None;
         self.child.forget_continued();
-        if let Some(pty) = event_loop.pty() {
-            pty.take_keyboard();
-            // It revokes a stop that is under way.
-            self.stopping = None;
-        }
+        event_loop.pty().map(Pty::resume);
+    }
+
+    fn is_in_session(&self) -> bool {
+        matches!(self.isolation, Isolation::Terminal | Isolation::Session)
+    }
+
+    fn stop_request(&self, signal: Signal) -> StopRequest {
+        // In its own session the command is stopped by STOP.
+        let until = match self.is_in_session() {
+            true => Deadline::NEVER,
+            false => Deadline::after(now(), STOP_GRACE),
+        };
+        StopRequest { signal, until }
     }
 
     /// Stops the command in its own session by STOP: its group may be orphaned there, so that the kernel would ignore TSTP.
-    fn stop_command(&mut self, event_loop: &mut EventLoop, cause: StopCause) {
-        // No shell would notice and continue it.
-        if event_loop.job.has_terminal() && job::leads_session() {
-            return;
-        }
-        let is_stopped = self.child.is_stopped();
-        self.stopping = Some(cause);
-        if is_stopped {
+    fn stop_command(&mut self, event_loop: &mut EventLoop) {
+        if control::has_terminal() && control::leads_session() {
+            // No shell would notice and continue it.
+            self.asked_to_stop = None;
+        } else if self.child.is_stopped() {
             self.on_stopped(event_loop, Signal::STOP);
         } else {
             self.child.signal(Signal::STOP);
         }
     }
 
-    /// The command was stopped. Where a shell watches the job, backoff stops as well, and the CONT that ends this is
-    /// received like any other. Nowhere else may a stop that nobody asked for keep backoff from its bounds.
-    fn on_stopped(&mut self, event_loop: &mut EventLoop, signal: Signal) {
-        let asked = std::mem::take(&mut self.asked_to_stop);
-        let cause = self.stopping.take();
+    fn on_stopped(&mut self, event_loop: &mut EventLoop, by: Signal) {
+        let request = self.asked_to_stop.take();
         if !self.child.is_stopped() {
             return;
         }
-        let was_asked = asked.is_set() && (signal.stops_a_job() || !asked.is_due(now()));
-        let own = StopCause::Signal(signal);
-        if was_asked || cause.is_some() {
-            self.stop_with_it(event_loop, cause.unwrap_or(own));
-        } else if self.asked_to_end {
-            self.child.signal(Signal::CONT);
-        } else if event_loop.job.has_terminal() {
-            // A STOP in a script's own group was for the command alone, and so will be the CONT.
-            if signal.stops_a_job() || (!self.is_apart(event_loop) && job::parent_controls_jobs()) {
-                self.stop_with_it(event_loop, own);
+        let request = request.filter(|request| by.stops_a_job() || !request.until.is_due(now()));
+        let stop = Stop {
+            by,
+            asked: match request {
+                Some(_) => Asked::Stop,
+                None if self.asked_to_end => Asked::End,
+                None => Asked::Nothing,
+            },
+            job: self.job(),
+        };
+        match on_stopped(stop) {
+            StopAction::Ignore => {}
+            StopAction::ContinueCommand => self.child.signal(Signal::CONT),
+            StopAction::StopBackoff => {
+                let request = request.filter(|_| self.is_in_session());
+                self.stop_with_it(event_loop, request.map_or(by, |request| request.signal));
             }
-        } else if signal.stops_a_job() {
-            // Without a terminal the bare command's group is an orphaned one, in which the kernel ignores these.
-            self.child.signal(Signal::CONT);
         }
     }
 
-    /// Whether the command is out of our terminal's reach: a hook.
-    fn is_apart(&self, event_loop: &EventLoop) -> bool {
-        self.child.group().is_some() && !event_loop.streams(Streams::has_pty)
+    fn job(&self) -> Job {
+        let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
+        match control::has_terminal() {
+            false => Job::None,
+            true if is_in_job && control::parent_controls_jobs() => Job::Controlled,
+            true => Job::Apart,
+        }
     }
 
     /// Stops backoff, with the command, until it is continued.
-    fn stop_with_it(&mut self, event_loop: &mut EventLoop, cause: StopCause) {
+    fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal) {
         // What the command has said before belongs before what the shell says of the stop.
         event_loop.pass_on_output();
-        self.stop_backoff(event_loop, cause);
-        if event_loop.streams(Streams::has_pty) {
-            self.resume_on_pty(event_loop);
+        self.stop_backoff(event_loop, signal);
+        if let Some(pty) = event_loop.pty() {
+            pty.resume();
+            // Something else may have been shown meanwhile: what fills a screen draws it again.
+            self.child.signal(Signal::WINCH);
+            // If backoff was not stopped at all, being an orphan, no CONT will come.
+            if !event_loop.signals.has(Signal::CONT) {
+                self.child.signal(Signal::CONT);
+            }
         }
     }
 
-    /// Stops backoff until it is continued. Meanwhile the clocks of the attempt stand still.
-    pub(super) fn stop_backoff(&mut self, event_loop: &mut EventLoop, cause: StopCause) {
+    /// Stops backoff until it is continued. Meanwhile the clock of the attempt stands still.
+    pub(super) fn stop_backoff(&mut self, event_loop: &mut EventLoop, signal: Signal) {
         let stopped = now();
-        event_loop.pty().map(Pty::release_keyboard);
-        match cause {
-            StopCause::Key => job::stop_job(&mut event_loop.signals),
-            StopCause::Signal(signal) => event_loop.job.stop(&mut event_loop.signals, signal),
-        }
+        let by_key = event_loop.pty().is_some_and(Pty::pause);
+        control::stop(&mut event_loop.signals, signal, by_key);
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));
         event_loop.give_readers_time(continued);
-    }
-
-    /// backoff goes on, and the command on its own terminal has to.
-    fn resume_on_pty(&mut self, event_loop: &mut EventLoop) {
-        if let Some(pty) = event_loop.pty() {
-            pty.take_keyboard();
-            pty.copy_size();
-        }
-        // Something else may have been shown meanwhile: what fills a screen draws it again.
-        self.child.signal(Signal::WINCH);
-        // If backoff was not stopped at all, being an orphan, no CONT will come.
-        if !event_loop.signals.has(Signal::CONT) {
-            self.child.signal(Signal::CONT);
-        }
     }
 }

@@ -14,6 +14,7 @@ use crate::process::sys::deadline::Deadline;
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::sys::timer::{ExactTimers, first_part, poll};
+use crate::process::terminal::control;
 use crate::process::terminal::countdown::{Countdown, LineFor};
 use crate::run::host::RunError;
 use crate::run::output::Progress;
@@ -52,17 +53,15 @@ impl BetweenAttempts {
                 SignalAction::EndWait => self.event_loop.wait_is_over = true,
                 SignalAction::StopBackoff => {
                     self.countdown.erase();
-                    let event_loop = &mut self.event_loop;
-                    event_loop.job.stop(&mut event_loop.signals, received.signal);
-                    event_loop.signals.receive();
+                    control::stop(&mut self.event_loop.signals, received.signal, false);
                 }
                 SignalAction::LookAtChildren => self.event_loop.reap_orphans(None),
                 // There is no command, and no terminal of its own.
                 SignalAction::Ignore
                 | SignalAction::StopCommand
-                | SignalAction::PassOn
+                | SignalAction::Forward
                 | SignalAction::NoFurtherAttempt
-                | SignalAction::PassOnAndNoFurtherAttempt
+                | SignalAction::ForwardAndNoFurtherAttempt
                 | SignalAction::CopySize => {}
             }
         }

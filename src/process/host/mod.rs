@@ -22,6 +22,7 @@ use crate::process::streams::{self, Streams};
 use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::{fd, stdio};
+use crate::process::terminal::control;
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, LINES_ARE_LOST, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
@@ -95,7 +96,7 @@ impl System {
         let event_loop = &mut self.between.event_loop;
         if event_loop.streams(Streams::has_pty) {
             Isolation::Terminal
-        } else if event_loop.job.has_terminal() {
+        } else if control::has_terminal() {
             Isolation::Shared
         } else {
             Isolation::Group
@@ -137,9 +138,9 @@ impl System {
             },
         };
         let deadline = self.deadline(spec);
-        self.between.event_loop.is_beside = true;
+        self.between.event_loop.is_hook = true;
         let answer = run(&mut self.between.event_loop, launch, spec, deadline);
-        self.between.event_loop.is_beside = false;
+        self.between.event_loop.is_hook = false;
         self.between.event_loop.streams = streams;
         answer
     }

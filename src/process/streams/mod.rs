@@ -16,7 +16,6 @@ use std::time::Duration;
 use nix::poll::PollFlags;
 
 use crate::policy::outcome::Seen;
-use crate::policy::signal::Signal;
 use crate::process::spawn::ChildStdio;
 use crate::process::sys::clock::time_of_day;
 use crate::process::sys::{fd, stdio};
@@ -245,17 +244,13 @@ impl Streams {
             let worked = self.input.work();
             self.on_input(worked);
         }
+        if let Some(pty) = &mut self.pty {
+            pty.work(ready[0]);
+        }
         for i in 0..2 {
             if ready[i + 1] {
                 self.move_output(i);
             }
-        }
-    }
-
-    /// Moves what is typed, if that is ready.
-    pub(crate) fn pass_on_keys(&mut self, ready: [bool; 3]) {
-        if let Some(pty) = self.pty() {
-            pty.work(ready[0]);
         }
     }
 
@@ -317,11 +312,6 @@ impl Streams {
 
     pub(crate) fn has_pty(&self) -> bool {
         self.pty.is_some()
-    }
-
-    /// Returns the signals that keys have made on the attempt's own terminal since the last call.
-    pub(crate) fn take_key_signals(&mut self) -> Vec<Signal> {
-        self.pty().map(Pty::take_key_signals).unwrap_or_default()
     }
 
     /// Returns true if the attempt's own terminal was hung up, as nobody reads its output.

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::foreground::is_ours;
-use super::size::columns;
+use super::control::{columns, is_ours};
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::environment::variable;
 use crate::process::sys::stdio;
@@ -24,9 +23,9 @@ pub(crate) struct Countdown {
 impl Countdown {
     /// For a wait of this length. `always`: also on a terminal that calls itself dumb.
     pub(crate) fn new(wait: Duration, always: bool) -> Countdown {
-        let is_wanted = wait >= SHORTEST && stdio::is_terminal(stdio::ERR) && (always || !is_dumb());
+        let is_smart = || variable("TERM").is_some_and(|term| !term.is_empty() && term != b"dumb");
         Countdown {
-            is_wanted,
+            is_wanted: wait >= SHORTEST && stdio::is_terminal(stdio::ERR) && (always || is_smart()),
             is_shown: false,
         }
     }
@@ -44,7 +43,7 @@ impl Countdown {
         {
             // Some terminals wrap after the last column.
             let text = line(Duration::from_secs(seconds), usize::from(columns) - 1);
-            write(&format!("\r{text}\x1b[K"));
+            let _ = stdio::write_some(stdio::ERR, format!("\r{text}\x1b[K").as_bytes());
             self.is_shown = true;
         }
         let after_the_next = Duration::from_secs(seconds.saturating_sub(1));
@@ -53,23 +52,10 @@ impl Countdown {
 
     /// Erases the line. Returns false while the terminal takes nothing.
     pub(crate) fn erase(&mut self) -> bool {
-        if self.is_shown {
-            if !stdio::has_room(stdio::ERR) {
-                return false;
-            }
+        if self.is_shown && stdio::has_room(stdio::ERR) {
             self.is_shown = false;
-            write("\r\x1b[K");
+            let _ = stdio::write_some(stdio::ERR, b"\r\x1b[K");
         }
-        true
+        !self.is_shown
     }
-}
-
-/// Returns true if the terminal is not known to do more than print.
-fn is_dumb() -> bool {
-    variable("TERM").is_none_or(|term| term.is_empty() || term == b"dumb")
-}
-
-/// Writes to standard error. A terminal that is gone shows nothing.
-fn write(text: &str) {
-    let _ = stdio::write_some(stdio::ERR, text.as_bytes());
 }

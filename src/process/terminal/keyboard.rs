@@ -1,19 +1,18 @@
-//! What is typed while the command runs on a terminal of its own: it goes to the command as it is, and the signals
-//! that keys make there are told to whoever runs the attempt.
+//! What is typed while the command runs on a terminal of its own: it goes to the command as it is, except keys that make
+//! signals there, which are sent to backoff's own process group.
 
 use std::fs::OpenOptions;
-use std::io::IsTerminal;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key, Termios, tcgetattr};
 use nix::unistd::{read, tcgetpgrp, write};
 
-use super::foreground::{is_controlling, is_ours};
-use super::modes::{self, Raw};
+use super::control::{controlling, is_controlling, is_ours, key_target};
+use super::modes;
 use crate::policy::signal::Signal;
+use crate::process::signals::{Target, send};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::native::open_anew;
 use crate::process::sys::stdio;
@@ -24,13 +23,14 @@ const CHUNK: usize = 1024;
 /// The terminal on our standard input, as the command's keyboard.
 #[derive(Debug)]
 pub(super) struct Keyboard {
-    route: Route,
-    /// A description of our own.
+    pub(super) route: Route,
+    /// A description of our own that is non-blocking: another process may read first what `poll` has promised.
     source: Option<OwnedFd>,
-    /// What was typed and is not passed on yet.
-    pending: Vec<u8>,
-    /// What keys have made.
-    signals: Vec<Signal>,
+    /// What was typed and is not written yet.
+    typed: Vec<u8>,
+    /// A key asks the job to stop. The rest of the job gets its signal once the command has stopped: a shell may take the terminal
+    /// as soon as one process has.
+    pub(super) asks_to_stop: bool,
 }
 
 /// Where what is typed goes.
@@ -58,38 +58,30 @@ pub(super) struct CommandTerminal<'a> {
 impl Keyboard {
     /// `may_type`: the command would inherit our standard input.
     pub(super) fn new(may_type: bool) -> Keyboard {
-        let is_terminal = may_type && inherited(stdio::IN).is_terminal();
-        let route = match (is_terminal, inherited(stdio::OUT).is_terminal(), is_ours(stdio::IN)) {
-            (false, ..) => Route::Untouched,
-            (true, true, _) => Route::Background,
-            // In a pipeline (`| less`) the keyboard may be another's. What the command reads from the
-            // terminal it reads itself.
-            (true, false, true) => Route::Untouched,
+        let is_typed_at = may_type && stdio::is_terminal(stdio::IN);
+        let (route, source) = match (is_typed_at, stdio::is_terminal(stdio::OUT), is_ours(stdio::IN)) {
+            (true, true, _) if is_controlling(stdio::IN) => (Route::Background, controlling().ok()),
+            (true, true, _) => (Route::Background, open_anew(stdio::IN, OpenOptions::new().read(true))),
             // There it would take from the shell what is meant for the shell.
-            (true, false, false) => Route::Nowhere,
+            (true, false, false) => (Route::Nowhere, None),
+            // In a pipeline (`| less`) the keyboard may be another's. What the command reads from the terminal it reads
+            // itself.
+            _ => (Route::Untouched, None),
         };
         Keyboard {
             route,
-            source: (route == Route::Background).then(source).flatten(),
-            pending: Vec::new(),
-            signals: Vec::new(),
+            source,
+            typed: Vec::new(),
+            asks_to_stop: false,
         }
-    }
-
-    pub(super) fn route(&self) -> Route {
-        self.route
     }
 
     /// Puts our terminal into raw mode, if what is typed is for the command.
     pub(super) fn enter(&mut self) {
-        if !matches!(self.route, Route::Background | Route::Command) {
-            return;
+        if matches!(self.route, Route::Background | Route::Command) {
+            let is_raw = modes::make_raw();
+            self.route = if is_raw { Route::Command } else { Route::Background };
         }
-        self.route = match modes::make_raw() {
-            Raw::Done => Route::Command,
-            Raw::NotNow => Route::Background,
-            Raw::Never => Route::Nowhere,
-        };
     }
 
     /// Gives our terminal its settings back.
@@ -104,93 +96,72 @@ impl Keyboard {
     pub(super) fn unplug(&mut self) {
         self.leave();
         self.route = Route::Nowhere;
-        self.pending.clear();
+        self.typed.clear();
     }
 
-    pub(super) fn has_pending(&self) -> bool {
-        !self.pending.is_empty()
+    /// Returns true if something was typed that waits for room.
+    pub(super) fn has_typed(&self) -> bool {
+        !self.typed.is_empty()
     }
 
-    /// The signals that keys have made since this was last asked.
-    pub(super) fn take_signals(&mut self) -> Vec<Signal> {
-        std::mem::take(&mut self.signals)
-    }
-
-    /// Reads what was typed, if it is for the command.
-    pub(super) fn read(&mut self, to: CommandTerminal<'_>) {
-        if self.has_pending() || self.route != Route::Command {
+    /// Moves what was typed to the command's terminal.
+    pub(super) fn work(&mut self, to: CommandTerminal<'_>) {
+        if self.typed.is_empty() && self.route == Route::Command {
+            self.read(to);
+        }
+        if self.typed.is_empty() {
             return;
         }
-        // A shell takes the terminal as soon as it sees one process of the job stopped, whatever the others
-        // do. It may give it back.
+        match write(to.master, &self.typed) {
+            Ok(count) => drop(self.typed.drain(..count)),
+            Err(Errno::EAGAIN) => {}
+            Err(_) => self.typed.clear(),
+        }
+    }
+
+    fn read(&mut self, to: CommandTerminal<'_>) {
+        // A shell takes the terminal as soon as it sees one process of the job stopped. It may give it back.
         if !is_ours(stdio::IN) {
-            self.leave();
-            return;
+            return self.leave();
         }
         let mut bytes = [0; CHUNK];
         let source = self.source.as_ref().map_or(inherited(stdio::IN), OwnedFd::as_fd);
         match read(source, &mut bytes) {
-            Err(Errno::EINTR) => {}
-            // Somebody else has read it, perhaps a shell that had set the terminal as it needs it.
+            // Another process has read it, perhaps a shell that had set the terminal as it needs it.
             Err(Errno::EAGAIN) => self.enter(),
-            // Our terminal is gone; HUP tells the rest.
-            Ok(0) => {
-                self.leave();
-                self.route = Route::Nowhere;
-            }
             // In the background since just now.
             Err(_) => self.leave(),
+            // Our terminal is gone; HUP follows.
+            Ok(0) => self.unplug(),
             Ok(count) => self.take(&bytes[..count], to),
         }
     }
 
     fn take(&mut self, bytes: &[u8], to: CommandTerminal<'_>) {
         let settings = to.slave.and_then(|slave| tcgetattr(slave).ok());
-        // Where the command is a shell that has put a job into the foreground, keys are the job's alone.
+        // If the command is a shell that has put a job into the foreground, keys are the job's alone.
         let is_in_front = tcgetpgrp(to.master).is_ok_and(|group| group.as_raw() == to.leader);
         let settings = settings.filter(|settings| is_in_front && settings.local_flags.contains(LocalFlags::ISIG));
+        let mut ends = false;
         for byte in bytes {
-            let signal = settings.as_ref().and_then(|settings| signal_of(*byte, settings));
-            if signal == Some(Signal::TSTP) {
-                // The command's terminal cannot stop it: its group is orphaned. An earlier key may end it first.
-                if self.signals.is_empty() {
-                    self.signals.extend(signal);
+            match settings.as_ref().and_then(|settings| signal_of(*byte, settings)) {
+                // The key before may have ended the command.
+                Some(Signal::TSTP) if ends => {}
+                Some(Signal::TSTP) => {
+                    self.asks_to_stop = true;
+                    send(Target::OwnProcess, Signal::TSTP);
                 }
-                continue;
+                Some(signal) => {
+                    ends = true;
+                    send(key_target(), signal);
+                }
+                None => self.typed.push(*byte),
             }
-            self.signals.extend(signal);
-            self.pending.push(*byte);
-        }
-    }
-
-    /// Passes on what was typed, as far as there is room.
-    pub(super) fn pass_on(&mut self, master: BorrowedFd<'_>) {
-        if self.pending.is_empty() {
-            return;
-        }
-        match write(master, &self.pending) {
-            Ok(count) => drop(self.pending.drain(..count)),
-            Err(Errno::EAGAIN | Errno::EINTR) => {}
-            Err(_) => self.pending.clear(),
         }
     }
 }
 
-/// The terminal on standard input in a description of our own, so that O_NONBLOCK can be set: what `poll` has
-/// promised somebody else may read first, and who waits in `read(2)` is deaf to signals.
-fn source() -> Option<OwnedFd> {
-    if !is_controlling() {
-        return open_anew(stdio::IN, OpenOptions::new().read(true));
-    }
-    let terminal = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK)
-        .open("/dev/tty")
-        .ok()?;
-    Some(terminal.into())
-}
-
-/// The signal that this terminal makes of a key.
+/// Returns the signal that a terminal with these settings makes of a key.
 fn signal_of(byte: u8, settings: &Termios) -> Option<Signal> {
     let keys = [
         (Key::VINTR, Signal::INT),

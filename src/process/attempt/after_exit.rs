@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::event_loop::{EventLoop, READERS_GRACE};
 use super::on_signal::{Phase, SignalAction, on_signal};
-use super::running::{Running, StopCause};
+use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::streams::Streams;
 use crate::process::sys::clock::now;
@@ -26,79 +26,75 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 /// After a time-out. The attempt's own process has ended and is a zombie still, so that its number and its group
 /// stay its own; waits for the rest of the tree, and ends it when its time is up.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
-    attempt.deadlines.tree = Deadline::after(now(), TREE_GRACE);
+    let mut until = Deadline::after(attempt.own_time(), TREE_GRACE);
     let [mut pause, longest] = TREE_POLLS;
     loop {
         match attempt.tree.has_survivors(&attempt.child) {
-            Some(true) => {}
             Some(false) => return,
-            // Nobody can say; the dead leader pins the group until its time is up.
-            None if attempt.child.group().is_some() => {}
-            None => return,
+            // Without a list of processes, the dead leader pins the group until its time is up.
+            None if attempt.child.group().is_none() => return,
+            _ => {}
         }
-        let now = now();
-        if attempt.deadlines.take_kill(now) {
-            attempt.deadlines.tree = Deadline::after(now, TREE_GRACE);
+        if attempt.deadlines.take_kill(now()) {
+            until = Deadline::after(attempt.own_time(), TREE_GRACE);
             attempt.tree.signal(&attempt.child, &[Signal::KILL]);
         }
-        if !attempt.deadlines.kill.is_set() && attempt.deadlines.tree.is_due(now) {
+        if !attempt.deadlines.awaits_kill() && until.is_due(attempt.own_time()) {
             return;
         }
-        event_loop.wait(Deadline::after(now, pause).or_earlier(attempt.deadlines.kill));
+        event_loop.wait(Deadline::after(now(), pause).or_earlier(attempt.deadlines.next()));
         pause = (pause * 2).min(longest);
         handle_signals(Phase::EndingTree, attempt, event_loop);
     }
 }
 
-/// What the command had written is still in the pipes. Where somebody else holds them
-/// open, the last words of a pipeline may follow: goes on while output keeps coming, but not for ever,
-/// as it may be a daemon that holds them. What was taken is passed on, however slow its reader is, until the run's deadline
-/// has passed. After a bound or a signal the reader has to be one that reads. Returns true if all of it was read.
+/// Reads what the command had written from the pipes. Where another process holds them open, the last words of a pipeline may
+/// follow: goes on while output keeps coming, but not for ever, as it may be a daemon that holds them. What was taken is
+/// passed on, however slow its reader is, until the run's deadline has passed. After a bound or a signal the reader has to
+/// be one that reads. Returns true if all of it was read.
 pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
-    let begun = now();
-    event_loop.give_readers_time(begun);
-    attempt.deadlines.drain = Deadline::after(begun, LONGEST_DRAIN);
-    attempt.deadlines.silence = Deadline::after(begun, DRAIN_GRACE);
-    attempt.deadlines.stuck = Deadline::after(begun, READERS_GRACE);
+    event_loop.give_readers_time(now());
     if let Some(streams) = &mut event_loop.streams {
         streams.limit_search(LONGEST_SEARCH);
     }
+    let began = attempt.own_time();
+    let mut end = Deadline::after(began, LONGEST_DRAIN);
+    let mut silence = Deadline::after(began, DRAIN_GRACE);
+    let mut stuck = Deadline::after(began, READERS_GRACE);
     while event_loop.streams(Streams::is_open) {
-        let is_cut = attempt.is_cut();
+        let was_cut = attempt.is_cut();
         let waits_for_reader = event_loop.streams(Streams::has_pending_output);
-        let deadlines = &mut attempt.deadlines;
-        let until = match (waits_for_reader, is_cut) {
-            (true, true) => deadlines.stuck,
+        let until = match (waits_for_reader, was_cut) {
+            (true, true) => stuck,
             (true, false) => Deadline::NEVER,
-            (false, _) => deadlines.silence.or_earlier(deadlines.drain),
+            (false, _) => silence.or_earlier(end),
         };
-        let begun = now();
+        let before = attempt.own_time();
+        let until = attempt.deadlines.machine_time(until);
         let moved = event_loop.wait(until.or_earlier(event_loop.readers_have_until));
-        let now = now();
-        if event_loop.readers_have_until.is_due(now) {
-            return !event_loop.streams(Streams::has_pending_output);
+        if event_loop.readers_have_until.is_due(now()) {
+            break;
         }
+        let now = attempt.own_time();
         // Nothing was taken meanwhile.
         if waits_for_reader {
-            deadlines.drain.put_off(now.saturating_duration_since(begun));
+            end.put_off(now.saturating_duration_since(before));
         }
         if moved || waits_for_reader {
-            deadlines.silence = Deadline::after(now, DRAIN_GRACE);
+            silence = Deadline::after(now, DRAIN_GRACE);
         }
-        if moved || !is_cut {
-            deadlines.stuck = Deadline::after(now, READERS_GRACE);
+        if moved || !was_cut {
+            stuck = Deadline::after(now, READERS_GRACE);
         }
-        // A second one, or one after a bound, ends this at once.
-        if handle_signals(Phase::Draining, attempt, event_loop) && is_cut {
+        // A second request to end, or one after a bound, ends this at once.
+        if handle_signals(Phase::Draining, attempt, event_loop) && was_cut {
             break;
         }
-        let deadlines = &attempt.deadlines;
-        let is_over = deadlines.silence.is_due(now) || deadlines.drain.is_due(now);
-        let has_pending = event_loop.streams(Streams::has_pending_output);
-        if has_pending && is_cut && deadlines.stuck.is_due(now) {
-            break;
-        }
-        if is_over && !has_pending {
+        let is_over = match event_loop.streams(Streams::has_pending_output) {
+            true => was_cut && stuck.is_due(now),
+            false => silence.is_due(now) || end.is_due(now),
+        };
+        if is_over {
             break;
         }
     }
@@ -114,7 +110,7 @@ fn handle_signals(phase: Phase, attempt: &mut Running<'_>, event_loop: &mut Even
                 attempt.interrupted.get_or_insert(received.signal);
                 asked = true;
             }
-            SignalAction::StopBackoff => attempt.stop_backoff(event_loop, StopCause::Signal(received.signal)),
+            SignalAction::StopBackoff => attempt.stop_backoff(event_loop, received.signal),
             _ => {}
         }
     }
