@@ -138,7 +138,7 @@ fn complain(line: &str) -> Exit {
 pub mod fuzzing {
     pub use crate::budget::record;
     #[cfg(feature = "redis")]
-    pub use crate::budget::redis::answer;
+    pub use crate::budget::redis::numbers as answer;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
 
     /// What `--list-policies` prints of what was typed, or what is wrong with it.

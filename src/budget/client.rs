@@ -2,24 +2,26 @@
 
 use std::fmt;
 use std::path::PathBuf;
+#[cfg(feature = "redis")]
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::directory;
-use super::redacted::{ReadDuration, TIMEOUT, is_a_slip};
 #[cfg(feature = "redis")]
-use super::redis;
+use super::redis::{self, address::Address};
 use crate::policy::budget::Question;
-#[cfg(feature = "redis")]
-use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF};
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
+
+/// The longest that an answer may take, unless an address says otherwise.
+const TIMEOUT: Duration = Duration::from_millis(250);
 
 /// What tells the time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clocks {
     /// The time of day, since the UNIX epoch.
     pub(crate) since_epoch: fn() -> Duration,
-    /// What is never set.
+    /// Never set back.
     #[cfg_attr(not(feature = "redis"), allow(dead_code, reason = "a file system cannot be hurried"))]
     pub(crate) now: fn() -> Instant,
 }
@@ -30,14 +32,17 @@ pub enum Store {
     Home(Option<PathBuf>),
     Directory(PathBuf),
     #[cfg(feature = "redis")]
-    Redis(Box<redis::Address>),
+    Redis(Arc<Address>),
 }
 
 impl Store {
-    /// Reads an address, or the path of a directory.
-    /// `duration` reads one.
-    pub fn parse(text: &str, duration: ReadDuration) -> Result<Store, String> {
-        let Some((scheme, _)) = text.split_once("://") else {
+    /// Reads an address, or the path of a directory. `duration` reads a DURATION.
+    #[cfg_attr(
+        not(feature = "redis"),
+        allow(unused_variables, reason = "a directory has no time-out")
+    )]
+    pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, String>) -> Result<Store, String> {
+        let Some((scheme, rest)) = text.split_once("://") else {
             return match text {
                 "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
                 path if is_a_slip(path) => Err(
@@ -47,9 +52,11 @@ impl Store {
                 path => Ok(Store::Directory(path.into())),
             };
         };
-        match scheme.to_ascii_lowercase().as_str() {
+        match &*scheme.to_ascii_lowercase() {
             #[cfg(feature = "redis")]
-            "redis" | "rediss" | "redis+unix" => Ok(Store::Redis(Box::new(redis::Address::parse(text, duration)?))),
+            scheme @ ("redis" | "rediss" | "redis+unix") => {
+                Ok(Store::Redis(Arc::new(Address::parse(scheme, rest, duration)?)))
+            }
             #[cfg(not(feature = "redis"))]
             "redis" | "rediss" | "redis+unix" => {
                 Err("needs Redis, which this backoff was built without; try a directory".into())
@@ -57,21 +64,8 @@ impl Store {
             _ => Err("is not a store; try a directory, redis://HOST:6379, rediss:// or redis+unix://".into()),
         }
     }
-}
 
-impl fmt::Display for Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Store::Home(_) => f.write_str("the directory for state"),
-            Store::Directory(path) => write!(f, "{}", path.display()),
-            #[cfg(feature = "redis")]
-            Store::Redis(address) => f.write_str(&address.shown()),
-        }
-    }
-}
-
-impl Store {
-    /// By which runs know whether theirs is the same. Without user and password.
+    /// Returns where the budget is kept, so that runs know whether theirs is the same. Without user and password.
     pub(crate) fn place(&self) -> String {
         match self {
             Store::Home(None) => String::new(),
@@ -80,16 +74,25 @@ impl Store {
                 whole.as_ref().unwrap_or(path).display().to_string()
             }
             #[cfg(feature = "redis")]
-            Store::Redis(address) => address.place(),
+            Store::Redis(address) => format!("{address}/{}", address.database),
         }
     }
 
     /// Returns how long an answer may hold up the run.
     pub(crate) fn timeout(&self) -> Duration {
         match self {
-            Store::Home(_) | Store::Directory(_) => TIMEOUT,
             #[cfg(feature = "redis")]
-            Store::Redis(address) => address.timeout,
+            Store::Redis(address) => address.timeout.unwrap_or(TIMEOUT),
+            _ => TIMEOUT,
+        }
+    }
+
+    /// Reads the files that an address names. An error says what is wrong with one.
+    pub(crate) fn read_files(&self) -> Result<(), String> {
+        match self {
+            #[cfg(feature = "redis")]
+            Store::Redis(address) => address.read_files(),
+            _ => Ok(()),
         }
     }
 
@@ -120,61 +123,99 @@ impl Store {
                 ledger.answer(&budget.terms, question, (clocks.since_epoch)())
             }),
             #[cfg(feature = "redis")]
-            Store::Redis(address) => {
-                ask_redis(address, budget, question, patience, clocks.now).map(|answer| BudgetAnswer {
-                    answer: Some(answer),
-                    warning: None,
-                })
-            }
+            Store::Redis(address) => Ok(BudgetAnswer {
+                answer: Some(redis::ask(address, budget, question, patience, clocks.now)?),
+                warning: None,
+            }),
         }
     }
 }
 
-/// The same as `Ledger::answer`, for a server that runs it.
-#[cfg(feature = "redis")]
-pub(crate) const SCRIPT: &str = include_str!("budget.lua");
-/// Redis counts in floats, which are exact up to here; in milliseconds, 285,000 years.
-#[cfg(feature = "redis")]
-const LONGEST: u64 = 1 << 53;
-
-#[cfg(feature = "redis")]
-fn ask_redis(
-    address: &redis::Address,
-    budget: &SharedBudget,
-    question: Question,
-    patience: Duration,
-    now: fn() -> Instant,
-) -> Result<Answer, String> {
-    let millis = |duration: Duration| (duration.as_millis().min(u128::from(LONGEST)) as u64).to_string();
-    let (word, length, earlier) = match question {
-        Question::Attempt => ("attempt", Duration::ZERO, None),
-        Question::Retry => ("retry", Duration::ZERO, None),
-        Question::CoolOff => ("cool-off", Duration::ZERO, None),
-        Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),
-        Question::Succeeded => ("succeeded", Duration::ZERO, None),
-    };
-    let arguments = [
-        millis(budget.terms.window),
-        budget.terms.min.to_string(),
-        budget.terms.ratio.to_string(),
-        word.to_owned(),
-        millis(length),
-        earlier.map_or("-1".to_owned(), |earlier| earlier.min(LONGEST).to_string()),
-    ];
-    // The only key, so that it lies on one server of a cluster.
-    let key = format!("backoff:budget:{}", budget.name);
-    let numbers = redis::evaluate(address, SCRIPT, &key, &arguments, patience, now)?;
-    let numbers: Result<Vec<u64>, _> = numbers.iter().map(|n| u64::try_from(*n)).collect();
-    match numbers.as_deref() {
-        Ok(&[_, _, _, left, ..]) if u128::from(left) > LONGEST_COOL_OFF.as_millis() => {
-            Err(format!("{}: tells of a cool-off that no run has left", address.shown()))
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Store::Home(_) => f.write_str("the directory for state"),
+            Store::Directory(path) => write!(f, "{}", path.display()),
+            #[cfg(feature = "redis")]
+            Store::Redis(address) => write!(f, "{address}"),
         }
-        Ok(&[allowed, attempts, retries, left, ref failed_runs @ ..]) if failed_runs.len() < 2 => Ok(Answer {
-            allowed: allowed == 1,
-            counts: Counts { attempts, retries },
-            cool_off: Duration::from_millis(left),
-            failed_runs: failed_runs.first().copied().unwrap_or(0),
-        }),
-        _ => Err(format!("{}: {}", address.shown(), redis::NOT_WHAT_WAS_ASKED_FOR)),
+    }
+}
+
+/// Returns what may be shown of a `--store`: a directory as it is, an address without user and password; of anything else
+/// at most the scheme, as a slip may have put a password anywhere.
+pub(crate) fn redacted(text: &str) -> String {
+    let is_plain = |scheme: &str| scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    match (text.split_once("://"), Store::parse(text, |_| Ok(TIMEOUT))) {
+        (None, _) if !is_a_slip(text) => text.to_owned(),
+        (Some((scheme, rest)), Ok(_)) if !rest.contains("pass=") => match rest.rsplit_once('@') {
+            Some((_, place)) => format!("{scheme}://***@{place}"),
+            None => text.to_owned(),
+        },
+        (Some((scheme, _)), _) if is_plain(scheme) => format!("{scheme}://***"),
+        _ => "***".to_owned(),
+    }
+}
+
+/// Returns true if a path is more likely to be an address with a slip in it, which may hold a password: `redis//u:PW@h`,
+/// `u:PW@h`, `//h:6379`. A path that begins with `/`, `./` or `../` is none.
+fn is_a_slip(path: &str) -> bool {
+    let begins_like_one = || {
+        ["redis", "valkey"]
+            .iter()
+            .any(|name| path.to_ascii_lowercase().starts_with(name))
+    };
+    match path.split_once('/').unwrap_or((path, "")) {
+        ("", rest) => rest.starts_with('/') && path.contains([':', '@']),
+        ("." | "..", _) => false,
+        (first, rest) => first.contains(':') || path.contains('@') || rest.starts_with('/') && begins_like_one(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_no_password_is_shown() {
+        for (store, shown) in [
+            ("/var/lib/backoff", "/var/lib/backoff"),
+            ("./a:b@c", "./a:b@c"),
+            ("budgets/of:jane", "budgets/of:jane"),
+            ("localhost:6379", "***"),
+            ("http://host", "http://***"),
+        ] {
+            assert_eq!(redacted(store), shown);
+        }
+        #[cfg(feature = "redis")]
+        for (store, shown) in [
+            ("redis://h:6379/0", "redis://h:6379/0"),
+            ("redis://u:p@h:6379/0", "redis://***@h:6379/0"),
+            (
+                "rediss://10.0.0.1,[::1]:7000,h_2/3?timeout=1s&ca=/etc/ca.pem",
+                "rediss://10.0.0.1,[::1]:7000,h_2/3?timeout=1s&ca=/etc/ca.pem",
+            ),
+            ("redis+unix:///run/redis.sock?db=1", "redis+unix:///run/redis.sock?db=1"),
+            ("redis+unix:///run/redis.sock?user=u&pass=p", "redis+unix://***"),
+        ] {
+            assert_eq!(redacted(store), shown);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_password_is_shown(
+            scheme in "redis://|rediss://|x://|redis:/|redis:|redis//",
+            before in "|u:|:|u|h/0\\?pass=|h\\?timeout=1s&password=|h\\?|h#|h/|h:1:|,|h:",
+            secret in "S[^@]{0,9}S",
+            after in "|@h|@h:6379/0|@"
+        ) {
+            let store = format!("{scheme}{before}{secret}{after}");
+            // Without a sign that anything is secret it is the name of a host or of a file.
+            prop_assume!(!before.is_empty() && before != "," && before != "u" || !after.is_empty());
+            let shown = redacted(&store);
+            prop_assert!(!shown.contains(&secret), "{} becomes {}", store, shown);
+        }
     }
 }

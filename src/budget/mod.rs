@@ -4,6 +4,5 @@
 pub mod client;
 mod directory;
 pub mod record;
-pub(crate) mod redacted;
 #[cfg(feature = "redis")]
 pub(crate) mod redis;

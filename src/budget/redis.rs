@@ -1,227 +1,205 @@
-//! A Redis server, or one that speaks its protocol (Redis 6 or later, Valkey): one script for each step,
-//! on a connection of its own, so that nothing is held while a run waits.
+//! A Redis service, or one that speaks its protocol (Redis 6 or later, Valkey): one script for each step, on a connection
+//! of its own, so that nothing is held while a run waits.
 
+pub(crate) mod address;
 mod connection;
+mod tls;
 
 use std::io;
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo};
-
-use super::redacted::{ReadDuration, TIMEOUT, is_host};
+use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
+use crate::run::plan::SharedBudget;
 use crate::run::text::describe_error;
+use address::{Address, server};
 use connection::{Connection, Failure, Time};
 
-pub(crate) const NOT_WHAT_WAS_ASKED_FOR: &str = "answers with something else than was asked for";
-
-/// How often a cluster may send us to another of its servers.
+/// The same as `Ledger::answer`, for a server that runs it.
+const SCRIPT: &str = include_str!("budget.lua");
+/// The name by which a server knows the script once it has run it.
+const SCRIPT_SHA1: &str = "98f8e5bc7a4295559c00bc2b9e371d4313d4d312";
+/// Redis counts in floats, which are exact up to here; in milliseconds, 285,000 years.
+const LARGEST: u64 = 1 << 53;
+/// How often a cluster may redirect a step to another of its servers.
 const MOST_REDIRECTIONS: u32 = 3;
 
-/// Where a server is, and who we are to it. Never shows a password.
-#[derive(Clone)]
-pub struct Address {
-    info: ConnectionInfo,
-    pub(crate) timeout: Duration,
-}
-
-impl std::fmt::Debug for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.shown())
-    }
-}
-
-impl Address {
-    /// Reads `redis://`, `rediss://` (TLS) or `redis+unix://`.
-    pub(crate) fn parse(url: &str, duration: ReadDuration) -> Result<Address, String> {
-        let insecure = url.split_once('#').is_some_and(|(_, fragment)| fragment == "insecure");
-        if insecure {
-            return Err(
-                "asks for TLS without a check of the certificate, which protects nothing; try it without #insecure"
-                    .into(),
-            );
-        }
-        let info = url.into_connection_info().map_err(|error| {
-            // The library's text may quote the address.
-            match error.kind() {
-                ErrorKind::InvalidClientConfig if error.to_string().contains("database") => {
-                    "has a database that is not a number; try redis://HOST:6379/0".to_owned()
-                }
-                _ => "is not a Redis address; try redis://USER:PASSWORD@HOST:6379".to_owned(),
-            }
-        })?;
-        let timeout = redis::parse_redis_url(url).and_then(|url| {
-            let timeouts = url.query_pairs().filter(|(key, _)| key == "timeout");
-            timeouts.map(|(_, value)| duration(&value)).last()
-        });
-        let timeout = timeout.transpose().map_err(|why| format!("has a timeout that {why}"))?;
-        if timeout.is_some_and(|timeout| timeout < Duration::from_millis(1)) {
-            return Err("has a timeout that is out of range; it must be at least 1ms; try ?timeout=250ms".into());
-        }
-        Ok(Address {
-            info,
-            timeout: timeout.unwrap_or(TIMEOUT),
-        })
-    }
-
-    /// The address without user and password.
-    pub(crate) fn shown(&self) -> String {
-        let host = |host: &str| {
-            if host.contains(':') {
-                format!("[{host}]")
-            } else {
-                host.to_owned()
-            }
-        };
-        match self.info.addr() {
-            ConnectionAddr::Tcp(name, port) => format!("redis://{}:{port}", host(name)),
-            ConnectionAddr::TcpTls { host: name, port, .. } => format!("rediss://{}:{port}", host(name)),
-            ConnectionAddr::Unix(path) => format!("redis+unix://{}", path.display()),
-            _ => "redis".into(),
-        }
-    }
-
-    /// The same, with the database.
-    pub(crate) fn place(&self) -> String {
-        format!("{}/{}", self.shown(), self.info.redis_settings().db())
-    }
-
-    /// Returns the same user on another server of the cluster: `HOST:PORT`, or `:PORT` of the same host. None if it is
-    /// neither, as a message may name it.
-    fn moved_to(&self, node: &str) -> Option<Address> {
-        let (name, port) = node.rsplit_once(':')?;
-        let port = port.parse().ok()?;
-        let is_known = matches!(name, "" | "?");
-        if !is_known && !is_host(name) && !is_host(&format!("[{name}]")) {
-            return None;
-        }
-        let named = |known: &str| if is_known { known } else { name }.to_owned();
-        let addr = match self.info.addr() {
-            ConnectionAddr::Tcp(known, _) => ConnectionAddr::Tcp(named(known), port),
-            ConnectionAddr::TcpTls { host: known, .. } => ConnectionAddr::TcpTls {
-                host: named(known),
-                port,
-                insecure: false,
-                tls_params: None,
-            },
-            _ => return None,
-        };
-        Some(Address {
-            info: self.info.clone().set_addr(addr),
-            timeout: self.timeout,
-        })
-    }
-}
-
-/// Runs a script that touches one key and answers with whole numbers. An error names the server that failed and holds
-/// nothing that it said, since servers quote what they were sent.
-pub(crate) fn evaluate(
+/// Asks the servers of a service until one answers; each has its share of the time. An error names each server that failed
+/// and holds nothing that it said, since servers quote what they were sent.
+pub(crate) fn ask(
     address: &Address,
-    script: &str,
-    key: &str,
-    arguments: &[String],
-    timeout: Duration,
+    budget: &SharedBudget,
+    question: Question,
+    patience: Duration,
     now: fn() -> Instant,
-) -> Result<Vec<i64>, String> {
-    let eval = redis::cmd("EVAL").arg(script).arg(1).arg(key).arg(arguments).clone();
-    // For all servers together.
-    let time = Time::begin(timeout, now);
-    let (mut server, mut asking) = (address.clone(), false);
+) -> Result<Answer, String> {
+    let arguments = arguments(budget, question);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let share = patience / address.servers.len() as u32;
+    let mut failures = Vec::new();
+    for server in &address.servers {
+        match evaluate(address, server, &arguments, Time::begin(share, now)) {
+            Ok(answer) => return Ok(answer),
+            Err(why) => failures.push(why),
+        }
+    }
+    Err(failures.join("; "))
+}
+
+/// Returns the key, which is the only one, so that it lies on one server of a cluster, and the arguments of the script.
+fn arguments(budget: &SharedBudget, question: Question) -> [String; 8] {
+    let (word, length, earlier) = match question {
+        Question::Attempt => ("attempt", Duration::ZERO, None),
+        Question::Retry => ("retry", Duration::ZERO, None),
+        Question::CoolOff => ("cool-off", Duration::ZERO, None),
+        Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),
+        Question::Succeeded => ("succeeded", Duration::ZERO, None),
+    };
+    [
+        "1".to_owned(),
+        format!("backoff:budget:{}", budget.name),
+        budget.terms.window.as_millis().min(LARGEST.into()).to_string(),
+        budget.terms.min.to_string(),
+        budget.terms.ratio.to_string(),
+        word.to_owned(),
+        length.as_millis().to_string(),
+        earlier.map_or("-1".to_owned(), |earlier| earlier.min(LARGEST).to_string()),
+    ]
+}
+
+/// Runs the script on a server, or on the one that it redirects to. An error names the server that failed.
+fn evaluate(address: &Address, first: &str, arguments: &[&str], time: Time) -> Result<Answer, String> {
+    let (mut at, mut asking) = (first.to_owned(), false);
     for _ in 0..=MOST_REDIRECTIONS {
-        let failure = match evaluate_on(&server, asking, &eval, time) {
-            Ok(numbers) => return Ok(numbers),
+        let failure = match evaluate_at(address, &at, asking, arguments, time) {
+            Ok(numbers) => return answer(&numbers).map_err(|why| format!("{}: {why}", address.shown(&at))),
             Err(failure) => failure,
         };
-        match redirection(&failure).and_then(|node| server.moved_to(node)) {
-            Some(other) => server = other,
-            None => return Err(format!("{}: {}", server.shown(), problem(&failure, timeout))),
+        match redirection(&failure, &at) {
+            Some((other, is_ask)) => (at, asking) = (other, is_ask),
+            None => return Err(format!("{}: {}", address.shown(&at), problem(&failure, time.limit))),
         }
-        asking = matches!(failure, Failure::Refused(code, _) if code == "ASK");
     }
-    Err(format!("{}: points from server to server (MOVED)", address.shown()))
+    Err(format!("{}: redirects from server to server", address.shown(first)))
 }
 
-/// The script is sent once the server has taken user and database: else it would run as the default user, or in another
-/// database.
-fn evaluate_on(server: &Address, asking: bool, eval: &Cmd, time: Time) -> Result<Vec<i64>, Failure> {
-    let who = server.info.redis_settings();
-    // A user without a password is one as well.
-    let is_user = who.username().is_some() || who.password().is_some();
-    let password = who.password().unwrap_or_default();
-    let auth = is_user.then(|| redis::cmd("AUTH").arg(who.username()).arg(password).clone());
-    let select = (who.db() != 0).then(|| redis::cmd("SELECT").arg(who.db()).clone());
-    let asking = asking.then(|| redis::cmd("ASKING"));
-    let mut connection = Connection::open(server.info.addr(), time)?;
-    for command in [auth, select, asking].iter().flatten() {
-        connection.send(&command.get_packed_command())?;
-        connection.done()?;
+fn evaluate_at(
+    address: &Address,
+    server: &str,
+    asking: bool,
+    arguments: &[&str],
+    time: Time,
+) -> Result<Vec<u64>, Failure> {
+    let mut connection = Connection::open(server, address.tls.as_ref(), time)?;
+    let mut run = |words: &[&str]| connection.send(words).and_then(|()| connection.done());
+    // The script is sent once the server has taken user and database: otherwise it would run as the default user, or in
+    // another database.
+    match (&*address.user, &*address.password) {
+        ("", "") => {}
+        ("", password) => run(&["AUTH", password])?,
+        // A user without a password is one as well.
+        (user, password) => run(&["AUTH", user, password])?,
     }
-    connection.send(&eval.get_packed_command())?;
-    connection.numbers()
-}
-
-/// Where a server of a cluster sends us: `MOVED SLOT HOST:PORT`, or `ASK` for this once.
-fn redirection(failure: &Failure) -> Option<&str> {
-    match failure {
-        Failure::Refused(code, detail) if code == "MOVED" || code == "ASK" => {
-            let (slot, node) = detail.split_once(' ')?;
-            slot.parse::<u16>().ok().map(|_| node)
-        }
-        _ => None,
+    if address.database != 0 {
+        run(&["SELECT", &address.database.to_string()])?;
     }
-}
-
-fn problem(failure: &Failure, timeout: Duration) -> String {
-    const NOT_ALLOWED: &str = "does not let this user do it (NOPERM); see the manual for what it takes";
-    let (code, detail) = match failure {
-        Failure::Refused(code, detail) => (&**code, detail),
-        Failure::NoProtocol => return "does not speak the protocol of Redis".into(),
-        Failure::SomethingElse => return NOT_WHAT_WAS_ASKED_FOR.into(),
-        Failure::Io(error) => {
-            return match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                    format!("gives no answer within {}ms", timeout.as_millis())
-                }
-                io::ErrorKind::UnexpectedEof => "closes the connection".into(),
-                _ => format!("cannot be reached: {}", describe_error(error)),
-            };
+    let mut evaluate = |command, script| {
+        if asking {
+            connection.send(&["ASKING"])?;
+            connection.done()?;
         }
+        connection.send(&[&[command, script], arguments].concat())?;
+        connection.numbers()
     };
-    let says = |text| detail.starts_with(text);
-    match code {
-        "NOAUTH" => "wants a password (NOAUTH)".into(),
-        "WRONGPASS" => "refuses the user or the password (WRONGPASS)".into(),
-        "ERR" if says("AUTH ") => "wants no password, or a user's name too".into(),
-        "ERR" if says("DB index ") || says("SELECT ") => "has no database of this number".into(),
-        "ERR" if says("The user executing the script ") => NOT_ALLOWED.into(),
-        "ERR" if says("max number of clients") => "has reached its limit of clients (maxclients)".into(),
-        "ERR" if says("unknown command") => "does not run scripts: EVAL is disabled or renamed".into(),
-        "NOPERM" => NOT_ALLOWED.into(),
-        "OOM" => "is out of memory (OOM)".into(),
-        "READONLY" => "is a read-only replica (READONLY)".into(),
-        "MISCONF" => "takes no writes until it can save its data again (MISCONF)".into(),
-        "BUSY" => "is busy with another script (BUSY)".into(),
-        "CLUSTERDOWN" => "is part of a cluster that is down or incomplete (CLUSTERDOWN)".into(),
-        "MASTERDOWN" => "is a replica without its master (MASTERDOWN)".into(),
-        "DENIED" => "takes clients of its own machine alone until it has a password (DENIED)".into(),
-        "LOADING" => "is still loading its data (LOADING)".into(),
-        "WRONGTYPE" | "FOREIGN" => "holds something else than backoff's under this name".into(),
-        code => format!("refuses ({})", plain(code)),
+    match evaluate("EVALSHA", SCRIPT_SHA1) {
+        Err(Failure::Refused(text)) if text.starts_with("NOSCRIPT ") => evaluate("EVAL", SCRIPT),
+        answered => answered,
     }
 }
 
-/// Letters only: a server's word goes to a terminal.
-fn plain(code: &str) -> String {
-    code.chars().filter(char::is_ascii_alphanumeric).take(20).collect()
+/// Returns where a server of a cluster redirects to (`MOVED SLOT HOST:PORT`), and whether for this once (`ASK`).
+fn redirection(failure: &Failure, from: &str) -> Option<(String, bool)> {
+    let Failure::Refused(text) = failure else { return None };
+    let (code, rest) = text.split_once(' ')?;
+    let node = rest.split_once(' ')?.1;
+    matches!(code, "MOVED" | "ASK").then_some((server(node, Some(from))?, code == "ASK"))
 }
 
-/// What a server's bytes are taken for, as the answer to so many commands and one script; or what a person reads.
+/// Reads what the script returns.
+fn answer(numbers: &[u64]) -> Result<Answer, &'static str> {
+    let &[allowed, attempts, retries, left, ref failed_runs @ ..] = numbers else {
+        return Err(NO_REDIS);
+    };
+    let cool_off = Duration::from_millis(left);
+    if cool_off > LONGEST_COOL_OFF {
+        return Err("tells of a cool-off that no run has left");
+    }
+    Ok(Answer {
+        allowed: allowed == 1,
+        counts: Counts { attempts, retries },
+        cool_off,
+        failed_runs: failed_runs.first().copied().unwrap_or(0),
+    })
+}
+
+const NO_REDIS: &str = "does not speak the protocol of Redis";
+const NOT_ALLOWED: &str = "does not let this user do it (NOPERM); see the manual for what it takes";
+const FOREIGN: &str = "holds something else than backoff's under this name";
+
+/// How a refusal begins, and what is said of it.
+#[rustfmt::skip]
+const REFUSALS: &[(&str, &str)] = &[
+    ("NOAUTH", "wants a password (NOAUTH)"),
+    ("WRONGPASS", "refuses the user or the password (WRONGPASS)"),
+    ("ERR AUTH ", "wants no password, or a user's name too"),
+    ("ERR DB index ", "has no database of this number"),
+    ("ERR SELECT ", "has no database of this number"),
+    ("ERR The user executing the script ", NOT_ALLOWED),
+    ("ERR max number of clients", "has reached its limit of clients (maxclients)"),
+    ("ERR unknown command", "does not run scripts: EVAL is disabled or renamed"),
+    ("NOPERM", NOT_ALLOWED),
+    ("OOM", "is out of memory (OOM)"),
+    ("READONLY", "is a read-only replica (READONLY)"),
+    ("MISCONF", "takes no writes until it can save its data again (MISCONF)"),
+    ("BUSY", "is busy with another script (BUSY)"),
+    ("CLUSTERDOWN", "is part of a cluster that is down or incomplete (CLUSTERDOWN)"),
+    ("MASTERDOWN", "is a replica without its master (MASTERDOWN)"),
+    ("DENIED", "takes clients of its own machine alone until it has a password (DENIED)"),
+    ("LOADING", "is still loading its data (LOADING)"),
+    ("WRONGTYPE", FOREIGN),
+    ("FOREIGN", FOREIGN),
+];
+
+fn problem(failure: &Failure, limit: Duration) -> String {
+    match failure {
+        Failure::Refused(text) => match REFUSALS.iter().find(|(known, _)| text.starts_with(known)) {
+            Some((_, problem)) => (*problem).to_owned(),
+            None => {
+                let code = text.split(' ').next().unwrap_or_default();
+                // Letters only: a server's word goes to a terminal.
+                let code: String = code.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+                format!("refuses ({code})")
+            }
+        },
+        Failure::Io(error) => match (error.kind(), tls::problem(error)) {
+            (_, Some(problem)) => problem.to_owned(),
+            (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, _) => {
+                format!("gives no answer within {}ms", limit.as_millis())
+            }
+            (io::ErrorKind::UnexpectedEof, _) => "closes the connection".to_owned(),
+            (io::ErrorKind::InvalidData, _) if error.get_ref().is_none() => NO_REDIS.to_owned(),
+            _ => format!("cannot be reached: {}", describe_error(error)),
+        },
+    }
+}
+
+/// Returns what a server's bytes are taken for, as the answer to so many commands and one script; or what a person reads.
 #[cfg(feature = "fuzzing")]
-pub fn answer(server: impl io::Read + io::Write + 'static, commands: usize) -> Result<Vec<i64>, String> {
+pub fn numbers(server: impl io::Read + io::Write + 'static, commands: usize) -> Result<Vec<u64>, String> {
     let mut connection = Connection::to(Box::new(server));
     let done = (0..commands).try_for_each(|_| connection.done());
     let numbers = done.and_then(|()| connection.numbers());
     numbers.map_err(|failure| {
-        let _ = redirection(&failure);
+        let _ = redirection(&failure, "h:1");
         problem(&failure, Duration::ZERO)
     })
 }

@@ -119,7 +119,7 @@ settings! {
         budget_window "budget-window": Duration = |text| values::at_least_a_millisecond(text, "10m");
         cool_off "cool-off": CoolOffMode = values::cool_off;
         skipped_exit "skipped-exit": u8 = values::code;
-        store "store": Store = |text| Store::parse(text, values::duration);
+        store "store": Store = |text| Store::parse(text, |text| values::at_least_a_millisecond(text, "250ms"));
         store_down "store-down": StoreDown = |text| values::one_of(text, &STORE_DOWN);
         nested "nested": NestedMode = |text| values::one_of(text, &NESTED);
 

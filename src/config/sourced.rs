@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::values::{self, Parsed};
-use crate::budget::redacted::redacted;
+use crate::budget::client::redacted;
 use crate::cli::table::{Kind, Opt};
 
 /// Bad input: one line that quotes it, says where it came from and what would be right.

@@ -30,6 +30,9 @@ pub(super) fn budget(
     };
     let ratio = value(&settings.budget_ratio).unwrap_or(defaults::BUDGET_RATIO);
     let store = value(&settings.store).unwrap_or_else(|| Store::Home(environment::state_home()));
+    if let Some(said) = &settings.store {
+        said.value.read_files().map_err(|why| said.unreadable(&why))?;
+    }
     let place = format!("{name:?} in {}", store.place());
     let budget = SharedBudget {
         name,

@@ -418,7 +418,7 @@ fn a_closed_standard_error_is_not_the_server() {
     asked.set_read_timeout(Some(PATIENCE)).unwrap();
     asked.read_to_end(&mut heard).unwrap();
     let heard = String::from_utf8_lossy(&heard);
-    assert!(heard.contains("EVAL") && !heard.contains("backoff: "), "{heard}");
+    assert!(heard.contains("EVALSHA") && !heard.contains("backoff: "), "{heard}");
 }
 
 fn threads(pid: i32) -> usize {
@@ -823,7 +823,7 @@ fn bad_values_are_named() {
         ("--budget-window 0", "is out of range; it must be at least 1ms; try 10m"),
         (
             "--store redis://h?timeout=0",
-            "has a timeout that is out of range; it must be at least 1ms; try ?timeout=250ms",
+            "has a timeout that is out of range; it must be at least 1ms; try 250ms",
         ),
         ("--store ''", "is empty"),
         ("--store https://user:secret@host/", "is not a store; try a directory"),

@@ -63,6 +63,13 @@ pub const TESTS: &[Test] = &[
     ),
     ("a_server_whose_memory_is_full", SERVER, a_server_whose_memory_is_full),
     ("a_replica", SERVER, a_replica),
+    ("a_password_that_was_changed", SERVER, a_password_that_was_changed),
+    (
+        "a_server_that_is_down_denies_retries",
+        SERVER,
+        a_server_that_is_down_denies_retries,
+    ),
+    ("the_script_is_sent_once", SERVER, the_script_is_sent_once),
     ("a_server_that_refuses", SERVER, a_server_that_refuses),
     ("a_server_that_is_loading", SERVER, a_server_that_is_loading),
     ("a_port_that_talks_http", &[], a_port_that_talks_http),
@@ -92,7 +99,18 @@ pub const TESTS: &[Test] = &[
         &["redis-server", "openssl"],
         tls_with_a_certificate_that_is_not,
     ),
+    (
+        "tls_with_files_of_the_address",
+        &["redis-server", "openssl"],
+        tls_with_files_of_the_address,
+    ),
+    (
+        "files_that_cannot_be_used_are_usage_errors",
+        &["openssl"],
+        files_that_cannot_be_used_are_usage_errors,
+    ),
     ("any_node_of_a_cluster_will_do", SERVER, any_node_of_a_cluster_will_do),
+    ("the_first_server_that_answers", SERVER, the_first_server_that_answers),
     (
         "no_write_waits_for_the_one_before",
         &["redis-server", "openssl", "strace"],
@@ -315,6 +333,7 @@ fn no_password_is_ever_printed() {
     let (o, c) = (open.port, closed.port);
     let refused = "refuses the user or the password";
     let no_address = "is not a Redis address";
+    let unknown = "has a setting that is unknown here";
     // A part of the warning or of the error that each one must bring.
     let cases = [
         (format!("redis://127.0.0.1:{c}"), "wants a password (NOAUTH)"),
@@ -323,9 +342,9 @@ fn no_password_is_ever_printed() {
         (format!("redis://jane:{SECRET}@127.0.0.1:{o}"), refused),
         (format!("redis://:{SECRET}@127.0.0.1:{o}"), "wants no password"),
         (format!("redis://{SECRET}@127.0.0.1:{c}"), refused),
-        (format!("redis://127.0.0.1:{c}?password={SECRET}"), "NOAUTH"),
-        (format!("redis://127.0.0.1:{c}/0?auth={SECRET}&db=0"), "NOAUTH"),
-        (format!("redis://127.0.0.1:{c}#{SECRET}"), "NOAUTH"),
+        (format!("redis://127.0.0.1:{c}?password={SECRET}"), unknown),
+        (format!("redis://127.0.0.1:{c}/0?auth={SECRET}&db=0"), unknown),
+        (format!("redis://127.0.0.1:{c}#{SECRET}"), "has a # in it"),
         (format!("redis://:{SECRET}"), no_address),
         (format!("redis://jane:{SECRET}"), no_address),
         (format!("redis://:{SECRET}:6379/0"), no_address),
@@ -338,10 +357,10 @@ fn no_password_is_ever_printed() {
         (format!("redis://:{SECRET}@127.0.0.1:99999"), no_address),
         (format!("redis://:{SECRET}@"), no_address),
         (format!("redis://a:b/{SECRET}@host"), no_address),
-        (format!("redis://a:b#{SECRET}@host"), no_address),
+        (format!("redis://a:b#{SECRET}@host"), "has a # in it"),
         (format!("redis://:{SECRET}@host/x"), "not a number"),
         (format!("redis+unix:///nosuch?pass={SECRET}&db=x"), "not a number"),
-        (format!("rediss://:{SECRET}@host#insecure"), "protects nothing"),
+        (format!("rediss://:{SECRET}@host#insecure"), "has a # in it"),
         (format!("redsi://:{SECRET}@host"), "is not a store"),
         (format!("redis:/:{SECRET}@host"), "lacks its beginning"),
         (format!("redis::{SECRET}@host"), "lacks its beginning"),
@@ -388,7 +407,7 @@ fn a_user_without_a_password() {
 
 /// The manual says what a user needs; not one of these may be spared.
 fn the_least_rights_that_do() {
-    const RIGHTS: [&str; 5] = ["~backoff:budget:*", "+eval", "+get", "+set", "+time"];
+    const RIGHTS: [&str; 6] = ["~backoff:budget:*", "+eval", "+evalsha", "+get", "+set", "+time"];
     let server = Server::start("");
     let store = format!("redis://jane:word@127.0.0.1:{}", server.port);
     let allow = |rights: &[&str]| {
@@ -404,6 +423,8 @@ fn the_least_rights_that_do() {
     for spared in RIGHTS {
         let rights: Vec<&str> = RIGHTS.into_iter().filter(|right| *right != spared).collect();
         allow(&rights);
+        // A script that the server knows takes no EVAL.
+        let () = redis::cmd("SCRIPT").arg("FLUSH").query(&mut server.admin()).unwrap();
         goes_on(
             asked(&store, "api", "-n 3 -- false"),
             "does not let this user do it (NOPERM)",
@@ -532,6 +553,75 @@ fn a_server_whose_memory_is_full() {
 fn a_replica() {
     let server = Server::start("--replicaof 127.0.0.1 1");
     fails_open(&server.url(), "is a read-only replica (READONLY)");
+}
+
+fn a_password_that_was_changed() {
+    let server = Server::start("--requirepass old");
+    let url = format!("redis://:old@127.0.0.1:{}", server.port);
+    let mut live = Live::start(asking(&url, "api", "-b 300ms -n 2 --").args(["sh", "-c", "echo ready; false"]));
+    live.expect_line("ready");
+    // The attempt is counted by then.
+    let mut admin = server.admin_as("?pass=old");
+    eventually("it is counted", || counts(&mut admin, "api").0 == 2);
+    let () = redis::cmd("CONFIG")
+        .arg(&["SET", "requirepass", "new"])
+        .query(&mut admin)
+        .unwrap();
+    live.finish()
+        .expect_stderr("refuses the user or the password (WRONGPASS)")
+        .expect_stderr("gave up after 2 attempts");
+}
+
+/// `--store-down deny`, while the server is away, paused and back.
+fn a_server_that_is_down_denies_retries() {
+    let mut server = Server::start("");
+    let state = tempfile::tempdir().unwrap();
+    let url = with_timeout(&server.url(), "300ms");
+    let deny = |name: &str| {
+        let mut command = asking(&url, name, "--store-down deny -n 4 -- sh -c");
+        run(command.arg("echo out; exit 7").env("XDG_STATE_HOME", state.path())).expect_code(7)
+    };
+    let is_denied = |why: &str| {
+        let shown = deny("api")
+            .expect_stderr(why)
+            .expect_stderr("; without the budget \"api\" no retry is made (--store-down deny)")
+            .expect_stderr("gave up after 1 attempt ")
+            .expect_stderr("the store of budget \"api\" gives no answer");
+        assert_eq!(shown.stdout, "out\n");
+    };
+    server.pause();
+    is_denied("gives no answer within 300ms");
+    server.resume();
+    server.kill();
+    is_denied("cannot be reached: Connection refused");
+    // Nothing has taken its place.
+    assert_eq!(std::fs::read_dir(&state).unwrap().count(), 0);
+    server.start_again("");
+    deny("api").expect_stderr("gave up after 4 attempts");
+    assert_eq!(server.counts("api"), (4, 3));
+}
+
+/// A server that knows the script is told its name alone.
+fn the_script_is_sent_once() {
+    let server = Server::start("");
+    let hash: String = redis::cmd("SCRIPT")
+        .arg("LOAD")
+        .arg(SCRIPT)
+        .query(&mut server.admin())
+        .unwrap();
+    assert!(include_str!("../../src/budget/redis.rs").contains(&hash), "{hash}");
+    let () = redis::cmd("SCRIPT").arg("FLUSH").query(&mut server.admin()).unwrap();
+    for _ in 0..3 {
+        asked(&server.url(), "api", "-q -n 2 -- false").expect_silence();
+    }
+    let stats: String = redis::cmd("INFO")
+        .arg("commandstats")
+        .query(&mut server.admin())
+        .unwrap();
+    // The first attempt and the question about a retry may be under way at once.
+    assert!(stats.contains("cmdstat_eval:calls=1,"), "{stats}");
+    assert!(stats.contains("cmdstat_evalsha:calls=9,"), "{stats}");
+    assert_eq!(server.counts("api"), (6, 3));
 }
 
 /// What is wrong is said, without the server's own words.
@@ -829,7 +919,10 @@ fn tls_with_a_certificate_that_is_not() {
     let store = format!("rediss://127.0.0.1:{}", server.port);
     let failing = "-n 3 -- false";
     for (authority, why) in [
-        (within(&stranger, "ca.pem"), "certificate: UnknownIssuer"),
+        (
+            within(&stranger, "ca.pem"),
+            "has a certificate of an unknown authority (UnknownIssuer); ?ca=FILE names another one",
+        ),
         (within(&server.dir, "ca.pem"), "certificate not valid for name"),
     ] {
         goes_on(run(asking(&store, "api", failing).env("SSL_CERT_FILE", authority)), why);
@@ -851,6 +944,97 @@ fn no_write_waits_for_the_one_before() {
     let trace = std::fs::read_to_string(trace).unwrap();
     let number = |call: &str| trace.lines().filter(|line| line.contains(call)).count();
     assert_eq!(number("TCP_NODELAY, [1]"), number("connect("), "{trace}");
+}
+
+/// Own authority and client certificates, as a server of default settings wants them.
+fn tls_with_files_of_the_address() {
+    let server = Server::start_in(
+        certificates("IP:127.0.0.1"),
+        "--port 0 --tls-port '{port}' --tls-cert-file '{dir}/server.pem' --tls-key-file '{dir}/server.key' --tls-ca-cert-file '{dir}/ca.pem'",
+    );
+    let stranger = certificates("IP:127.0.0.1");
+    let (ours, theirs) = (server.dir.path().display(), stranger.path().display());
+    let store = |query: String| format!("rediss://127.0.0.1:{}?{query}", server.port);
+    let whole = store(format!("ca={ours}/ca.pem&cert={ours}/server.pem&key={ours}/server.key"));
+    // What the system trusts has no say, and the command inherits nothing.
+    let mut command = asking(&whole, "api", "-n 2 -- sh -c");
+    command.arg("[ -z \"$SSL_CERT_FILE\" ] || echo inherited; exit 1");
+    let shown = run(command.env_remove("SSL_CERT_FILE")).expect_code(1);
+    assert!(
+        !shown.stderr.contains("warning") && shown.stdout.is_empty(),
+        "{shown:?}"
+    );
+    for (query, why) in [
+        (
+            format!("ca={ours}/ca.pem"),
+            "wants a certificate; ?cert=FILE&key=FILE gives one",
+        ),
+        (
+            format!("ca={theirs}/ca.pem"),
+            "has a certificate of an unknown authority (UnknownIssuer); ?ca=FILE names another one",
+        ),
+        (
+            format!("ca={ours}/ca.pem&cert={theirs}/server.pem&key={theirs}/server.key"),
+            "refuses the certificate of ?cert=FILE",
+        ),
+    ] {
+        fails_open(&store(query), why);
+    }
+    let plain = Server::start("");
+    let why = "does not speak TLS; try redis:// in place of rediss://";
+    fails_open(&format!("rediss://127.0.0.1:{}", plain.port), why);
+    assert_eq!(server.counts("api"), (2, 1));
+}
+
+fn files_that_cannot_be_used_are_usage_errors() {
+    let dir = certificates("IP:127.0.0.1");
+    std::fs::write(dir.path().join("empty"), "").unwrap();
+    std::fs::write(dir.path().join("my file+%"), "hello").unwrap();
+    let other = certificates("IP:127.0.0.1");
+    std::fs::copy(other.path().join("server.key"), dir.path().join("other.key")).unwrap();
+    for (store, why) in [
+        (
+            "rediss://h?ca=nosuch",
+            "names nosuch, which cannot be read: No such file or directory",
+        ),
+        ("rediss://h?ca=.", "names ., which cannot be read: Is a directory"),
+        ("rediss://h?ca=empty", "names empty, which holds no certificate"),
+        (
+            "rediss://h?ca=my%20file+%25",
+            "names my file+%, which holds no certificate",
+        ),
+        (
+            "rediss://h?ca=server.key",
+            "names server.key, which holds no certificate",
+        ),
+        (
+            "rediss://h?cert=server.pem&key=ca.pem",
+            "names ca.pem, which holds no certificate or no key",
+        ),
+        (
+            "rediss://h?cert=server.pem&key=other.key",
+            "names a certificate and a key that do not fit",
+        ),
+        (
+            "rediss://h?cert=server.pem",
+            "names a certificate or a key without the other",
+        ),
+        (
+            "rediss://h?key=server.key",
+            "names a certificate or a key without the other",
+        ),
+        ("redis://h?ca=ca.pem", "has a setting that is unknown here"),
+        ("rediss://h?cacert=ca.pem", "has a setting that is unknown here"),
+        ("rediss://h?ca", "has a setting that is unknown here"),
+    ] {
+        let mut command = backoff(words!("--budget api --store {} -- echo started", store));
+        let shown = run(command.current_dir(&dir)).expect_code(125).expect_stderr(why);
+        assert!(shown.stdout.is_empty(), "{shown:?}");
+        // Nobody reads them without a budget.
+        if store.starts_with("rediss://h?ca=") {
+            run(backoff(words!("--store {} -- true", store)).current_dir(&dir)).expect_code(0);
+        }
+    }
 }
 
 // --- clusters ---
@@ -923,6 +1107,46 @@ fn any_node_of_a_cluster_will_do() {
         asked(&node.url(), "api", "-- true").expect_silence();
     }
     assert_eq!(counts_on(&nodes, "api"), [(9, 3)]);
+}
+
+/// A cluster, or a service of several servers, stays shared while some of them are gone.
+fn the_first_server_that_answers() {
+    let mut nodes = cluster();
+    asked(&nodes[0].url(), "api", "-- true").expect_silence();
+    let owner = nodes.iter().position(|node| node.keys() == 1).unwrap();
+    let hosts = [1, 2, 0].map(|i| format!("127.0.0.1:{}", nodes[(owner + i) % 3].port));
+    let store = format!("redis://{}", hosts.join(","));
+    let name = format!("redis://{}/0", hosts.join(","));
+    let counted = |nodes: &[Server; 3]| nodes[owner].counts("api");
+    // It listens, and does not answer.
+    nodes[(owner + 1) % 3].pause();
+    let env = asked(&with_timeout(&store, "3s"), "api", "-q -n 1 -- env").expect_silence();
+    assert!(
+        env.stdout.contains(&format!("BACKOFF_COUNTED=\"api\" in {name}\n")),
+        "{env:?}"
+    );
+    assert_eq!(counted(&nodes), (2, 0));
+    nodes[(owner + 1) % 3].resume();
+    nodes[(owner + 1) % 3].kill();
+    asked(&store, "api", "-q -n 3 -- false").expect_silence();
+    assert_eq!(counted(&nodes), (5, 2));
+    // With a password, and as a replica is listed before its master.
+    let replica = Server::start("--replicaof 127.0.0.1 1 --requirepass word");
+    let master = Server::start("--requirepass word");
+    let store = format!("redis://:word@127.0.0.1:{},127.0.0.1:{}/0", replica.port, master.port);
+    asked(&store, "api", "-q -n 2 -- false").expect_silence();
+    assert_eq!(counts(&mut master.admin_as("?pass=word"), "api"), (2, 1));
+    // None answers: each is named.
+    drop(master);
+    let shown = asked(&store, "api", "-n 3 -- false");
+    let replica = format!(
+        "redis://127.0.0.1:{}: is a read-only replica (READONLY); redis://127.0.0.1:",
+        replica.port
+    );
+    goes_on(
+        shown.expect_stderr(&replica),
+        ": cannot be reached: Connection refused; ",
+    );
 }
 
 /// The server that failed is named, and not the one that sent us there.
