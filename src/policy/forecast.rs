@@ -10,7 +10,7 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::delay::{Delays, Jitter, from_nanos, nanos};
+use super::delay::{Delays, Distribution, Jitter, from_nanos, nanos};
 use super::session::Limits;
 
 /// Limit on the rows of a plan.
@@ -62,9 +62,10 @@ struct Run {
 /// total reaches. `before` passes before the first attempt.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>, End) {
     let time = limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before));
-    let is_in_time = |total: Duration| time.is_none_or(|time| total < time);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-    let mut runs = vec![Run::default(); SAMPLED_RUNS];
+    // Runs without jitter are all the same.
+    let sampled = if delays.jitter == Jitter::None { 1 } else { SAMPLED_RUNS };
+    let mut runs = vec![Run::default(); sampled];
     let mut rows = Vec::new();
     let (mut mean, mut longest) = (nanos(delays.base), None);
     let (mut total, mut total_most) = (Duration::ZERO, Duration::ZERO);
@@ -76,29 +77,25 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
             break;
         }
         let wait = delays.distribution(retry, longest);
-        let wait_of = |run: &Run| match delays.jitter {
-            Jitter::Decorrelated { .. } => delays.distribution(retry, run.previous),
-            _ => wait,
-        };
+        let mut sampled_mean = 0.0;
+        for run in &mut runs {
+            let mut wait = wait;
+            if let Jitter::Decorrelated { .. } = delays.jitter {
+                wait = delays.distribution(retry, run.previous);
+                // The mean of distributions varies less than that of draws.
+                sampled_mean += nanos(wait.mean()) / SAMPLED_RUNS as f64;
+            }
+            run.go_on(wait, time, &mut rng);
+        }
         mean = match delays.jitter {
             Jitter::Decorrelated { factor } if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) => {
                 f64::midpoint(nanos(delays.base), factor * mean)
             }
-            // The mean of distributions varies less than that of draws.
-            Jitter::Decorrelated { .. } => {
-                let means = runs.iter().map(|run| nanos(wait_of(run).mean()));
-                means.sum::<f64>() / SAMPLED_RUNS as f64
-            }
+            Jitter::Decorrelated { .. } => sampled_mean,
             _ => nanos(wait.mean()),
         };
-        for run in &mut runs {
-            let wait = wait_of(run).draw(&mut rng);
-            run.previous = Some(wait);
-            run.total = run.total.saturating_add(wait);
-            run.retries_in_time += u64::from(is_in_time(run.total));
-        }
         retry += 1;
-        in_time = percentiles(&runs, |run| run.retries_in_time);
+        in_time = time.map_or([retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
         let (least, most) = (wait.least(), wait.most());
         let row_mean = from_nanos(mean).clamp(least, most);
         longest = Some(most);
@@ -112,11 +109,21 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
             total_most,
             totals: percentiles(&runs, |run| run.total),
         };
-        rows.extend(is_in_time(total).then_some(row));
+        rows.extend(time.is_none_or(|time| total < time).then_some(row));
     }
     let is_reached = |_: &End| [rows.len() as u64, in_time[0]] == [retry; 2];
     let end = end.filter(is_reached).unwrap_or(End::Deadline(in_time));
     (rows, end)
+}
+
+impl Run {
+    /// Draws the next wait.
+    fn go_on(&mut self, wait: Distribution, time: Option<Duration>, rng: &mut Xoshiro256PlusPlus) {
+        let drawn = wait.draw(rng);
+        self.previous = Some(drawn);
+        self.total = self.total.saturating_add(drawn);
+        self.retries_in_time += u64::from(time.is_none_or(|time| self.total < time));
+    }
 }
 
 /// Returns the limit other than time that forbids retry `retry` (0 is the first) or its row.

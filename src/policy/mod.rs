@@ -9,8 +9,8 @@ pub mod exit;
 pub mod forecast;
 pub mod outcome;
 pub mod retry_after;
-#[cfg(test)]
-pub(crate) mod samples;
 pub mod session;
 pub mod sets;
 pub mod signal;
+#[cfg(test)]
+pub(crate) mod test_samples;

@@ -394,12 +394,12 @@ fn every_way_to_write_a_value() {
             .expect_code(0)
             .stdout
             .split_whitespace()
-            .skip(9)
+            .skip(11)
             .map(str::to_owned)
             .collect::<Vec<_>>()
             .join(" ")
     };
-    let one_and_two = "1 1s 1s 1s 1s 1s 2 2s 2s 2s 3s 3s";
+    let one_and_two = "1 1s 1s 1s 1s 1s 1s 2 2s 2s 2s 3s 3s 3s";
     for line in [
         "base = 1",
         "base = 1.0",

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::policy::outcome::Bound;
-use crate::policy::samples;
+use crate::policy::test_samples;
 
 /// Each rule has one of its own.
 const PATTERNS: usize = 4;

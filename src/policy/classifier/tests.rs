@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::policy::outcome::{Bound, StartFailure};
-use crate::policy::samples::codes;
+use crate::policy::test_samples::codes;
 
 fn rules(rules: &[Rule]) -> Classifier {
     Classifier {

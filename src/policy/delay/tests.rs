@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::policy::samples::*;
+use crate::policy::test_samples::*;
 
 /// Waits in a row, each drawn with the one before it in mind.
 fn chain(delays: &Delays, count: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Duration> {

@@ -3,8 +3,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::policy::samples::*;
 use crate::policy::session::{Decision, Session};
+use crate::policy::test_samples::*;
 
 fn rows(delays: &Delays, limits: &Limits) -> Vec<Row> {
     forecast(delays, limits, Duration::ZERO).0

@@ -7,7 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::*;
 use crate::policy::classifier::{Reason, Why};
 use crate::policy::delay::Jitter;
-use crate::policy::samples::*;
+use crate::policy::test_samples::*;
 
 /// What a session decides on these verdicts, each attempt having run this long.
 fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)]) -> Vec<Decision> {
