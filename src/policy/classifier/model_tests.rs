@@ -13,7 +13,7 @@ const PATTERNS: usize = 4;
 
 fn codes() -> impl Strategy<Value = Option<CodeSet>> {
     let codes = (0_u8..4, any::<bool>()).prop_map(|(code, timeout)| {
-        let mut codes = samples::codes(&code.to_string());
+        let mut codes = test_samples::codes(&code.to_string());
         if timeout {
             codes.add_timeout();
         }
@@ -38,7 +38,7 @@ fn classifier() -> impl Strategy<Value = Classifier> {
             rule.pattern = rule.pattern.map(|_| own);
         }
         Classifier {
-            success_exit: samples::codes("0"),
+            success_exit: test_samples::codes("0"),
             rules,
             ..Classifier::default()
         }
