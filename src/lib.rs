@@ -30,6 +30,7 @@ use process::host::System;
 use process::sys::{environment, random, stdio};
 use process::terminal::control::columns;
 use report::reporter::Reporter;
+use run::event::{Event, Moment};
 use run::host::{Host, RunError};
 use run::output::Format;
 use run::plan::{Identity, Plan};
@@ -93,7 +94,10 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         Err(RunError::Interrupted(signal)) => return Exit::Signal(*signal),
     };
     let result = match host.open_log() {
-        Ok(()) => run::engine::run(plan, &identity, host, &mut rng, &mut reporter),
+        Ok(()) => {
+            let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
+            run::engine::run(plan, &identity, host, &mut rng, &mut lines)
+        }
         Err(error) => Err(error),
     };
     let exit = match &result {
@@ -105,11 +109,11 @@ fn run(plan: &Plan, store: &Store) -> Exit {
             exit::FAULT
         }
     };
-    if let (Some(path), Some(report)) = (&plan.output.report, reporter.report()) {
-        let text = report.end(&result, exit, host.time_of_day(), host.elapsed());
-        if let Err(why) = host.write_report(&text) {
-            let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
-        }
+    let report = reporter.report(&result, exit, host.time_of_day(), host.elapsed());
+    if let (Some(path), Some(text)) = (&plan.output.report, report)
+        && let Err(why) = host.write_report(&text)
+    {
+        let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
     }
     exit
 }

@@ -12,6 +12,7 @@ use crate::policy::signal::Signal;
 use crate::policy::test_samples::{expect_near, mean, ms, quietly, s, seeded};
 use crate::report::reporter::Reporter;
 use crate::run::engine;
+use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
 use crate::run::script::Script;
@@ -61,8 +62,9 @@ fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
         run_id: "a run".into(),
         root_id: "a run".into(),
     };
-    let mut observer = Reporter::new(plan, &identity, || false, || false);
-    let exit = engine::run(plan, &identity, &mut host, &mut seeded(seed), &mut observer);
+    let mut reporter = Reporter::new(plan, &identity, || false, || false);
+    let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
+    let exit = engine::run(plan, &identity, &mut host, &mut seeded(seed), &mut lines);
     let mut waits = std::mem::take(&mut host.waits);
     let said = std::mem::take(&mut host.said);
     drop(host);
@@ -90,7 +92,7 @@ fn a_permanent_failure_fails_fast() {
     played.expect(
         2,
         2,
-        "gave up after 2 attempts in 0.50s: exit 2 (permanent: --stop-exit)",
+        "gave up after 2 attempts in 500ms: exit 2 (permanent: --stop-exit)",
     );
     assert_eq!(played.waits, [ms(500)]);
     play(&["-e", "75"], &exits(&[1, 0])).expect(1, 1, "(permanent: no retry rule matches)");
@@ -107,7 +109,7 @@ fn exhaustion_ends_with_the_last_code() {
     played.expect(
         5,
         5,
-        "gave up after 5 attempts in 7.5s: exit 5 (no attempt is left: --attempts 5)",
+        "gave up after 5 attempts in 7.5s: exit 5 (attempt limit reached); raise --attempts to allow more",
     );
     assert_eq!(played.waits, [ms(500), s(1), s(2), s(4)]);
     assert_eq!(played.first, Duration::ZERO);
@@ -128,14 +130,14 @@ fn a_wait_past_the_deadline_is_given_up_at_once() {
     played.expect(
         1,
         3,
-        "gave up after 3 attempts in 6.0s: exit 1 (the next attempt would begin after --deadline 10s)",
+        "gave up after 3 attempts in 6s: exit 1 (the next attempt would begin after --deadline 10s); raise --deadline to allow more",
     );
     assert_eq!(played.waits, [s(1), s(2)]);
     let late = [(End::TimedOut(Bound::Deadline), s(10)), (End::Exited(0), s(1))];
     play(&["-d", "10s"], &late).expect(
         124,
         1,
-        "gave up after 1 attempt in 10.0s: ended by the deadline (--deadline 10s)",
+        "gave up after 1 attempt in 10s: ended by the deadline (--deadline 10s)",
     );
     let timed_out = [(End::TimedOut(Bound::Timeout), s(3)), (End::Exited(0), s(1))];
     play(&["-t", "3s", "-j", "none"], &timed_out).expect(0, 2, "succeeded on attempt 2 of 5 after 4.5s");
@@ -147,7 +149,7 @@ fn the_clojure_function_whole() {
     played.expect(
         1,
         5,
-        "gave up after 5 attempts in 15.0s: exit 1 (the next wait would reach --stop-at-delay 10s)",
+        "gave up after 5 attempts in 15s: exit 1 (the next wait would reach --stop-at-delay 10s); raise --stop-at-delay to allow more",
     );
     assert_eq!(played.waits, [s(1), s(2), s(4), s(8)]);
     // Only failures for which the predicate holds are retried.
@@ -165,14 +167,14 @@ fn a_deadline_alone_leaves_attempts_unlimited() {
         &["-p", "aws", "--every", "10s", "-d", "2m"],
     ] {
         let played = play(words, &script);
-        let bound = "(the next attempt would begin after --deadline 2m)";
+        let bound = "(the next attempt would begin after --deadline 2m); raise --deadline to allow more";
         played.expect(1, 12, bound);
         assert_eq!(played.waits, [s(10); 11]);
     }
     let typed = &["-n", "3", "-d", "2m", "--every", "1s"];
-    play(typed, &script).expect(1, 3, "(no attempt is left: --attempts 3)");
+    play(typed, &script).expect(1, 3, "(attempt limit reached)");
     // No deadline is none.
-    play(&["-d", "0"], &script).expect(1, 5, "(no attempt is left: --attempts 5)");
+    play(&["-d", "0"], &script).expect(1, 5, "(attempt limit reached)");
     let variable = plan(&["--every", "1s"], &[("BACKOFF_DEADLINE", "10s")]);
     assert_eq!(play_plan(&variable, &script, 15).calls, 10);
 }
@@ -182,13 +184,13 @@ fn until_a_failure() {
     let played = play(&["--until", "failure", "-n", "100"], &exits(&[0, 0, 7, 0]));
     played.expect(0, 3, "the failure came on attempt 3 of 100 after 0s: exit 7");
     assert_eq!(played.waits, [ms(0); 2]);
-    let none = "no failure came (no attempt is left: --attempts 3)";
+    let none = "no failure came (attempt limit reached); raise --attempts to allow more";
     play(&["--until", "failure", "-n", "3"], &exits(&[0; 9])).expect(1, 3, none);
     // Another code of a success says no more than 0 does.
     let words = ["--until", "failure", "-n", "3", "--success-exit", "0,3"];
     play(&words, &exits(&[0, 3, 3, 0])).expect(1, 3, none);
     let played = play(&["--until", "failure", "--every", "1s", "-d", "10s"], &exits(&[0; 40]));
-    let late = "no failure came (the next attempt would begin after --deadline 10s)";
+    let late = "no failure came (the next attempt would begin after --deadline 10s); raise --deadline to allow more";
     played.expect(1, 10, late);
     play(
         &["--until", "failure", "-n", "1", "--exhausted-exit", "75"],
@@ -232,23 +234,27 @@ fn until_never() {
     played.expect(
         0,
         4,
-        "succeeded on attempt 4 of 4 after 3.0s (no attempt is left: --attempts 4)",
+        "succeeded on attempt 4 of 4 after 3s (attempt limit reached); raise --attempts to allow more",
     );
     assert_eq!(played.waits, [s(1); 3]);
     assert!(
         played
             .said
-            .contains("attempt 1 of 4 succeeded after 0s; running it again in 1.0s")
+            .contains("attempt 1 of 4 succeeded after 0s; running it again in 1s")
     );
     assert!(
         played
             .said
-            .contains("attempt 2 of 4 failed: exit 2 after 0s; retrying in 1.0s")
+            .contains("attempt 2 of 4 failed: exit 2 after 0s; retrying in 1s")
     );
-    play(&words, &exits(&[0, 0, 0, 2])).expect(2, 4, "gave up after 4 attempts in 3.0s: exit 2");
+    play(&words, &exits(&[0, 0, 0, 2])).expect(2, 4, "gave up after 4 attempts in 3s: exit 2");
     // The status is that of the last attempt.
     let words = ["--until", "never", "--every", "1s", "-d", "10s", "--success-exit", "3"];
-    play(&words, &exits(&[3; 20])).expect(3, 10, "(the next attempt would begin after --deadline 10s)");
+    play(&words, &exits(&[3; 20])).expect(
+        3,
+        10,
+        "(the next attempt would begin after --deadline 10s); raise --deadline to allow more",
+    );
     // Unlimited, and an attempt that ran long begins anew, however it ended.
     let mut script = vec![(End::Exited(0), s(3600)); 1000];
     script.push((End::TimedOut(Bound::Deadline), s(1)));
@@ -297,7 +303,7 @@ fn confirmations_are_a_base_apart() {
         &["--consecutive", "3", "-b", "2s", "-n", "9", "-j", "none"],
         &exits(&[0, 0, 1, 0, 0, 0, 1]),
     );
-    played.expect(0, 6, "succeeded on attempt 6 of 9 after 10.0s");
+    played.expect(0, 6, "succeeded on attempt 6 of 9 after 10s");
     assert_eq!(played.waits, [s(2); 5]);
 }
 
@@ -314,7 +320,7 @@ fn under_another_run_retries_multiply_or_are_left_to_it() {
     warned.expect(1, 3, "gave up after 3 attempts");
     assert_eq!(warned.said.matches("3 x 3 = 9 calls").count(), 1, "{warned:?}");
     let once = played(&["-n", "3", "--nested", "once"]);
-    once.expect(1, 1, "left to the outer backoff");
+    once.expect(1, 1, "leaves retries to the outer backoff");
     let allowed = played(&["-n", "3", "--nested", "allow"]);
     allowed.expect(1, 3, "gave up after 3 attempts");
     assert!(!allowed.said.contains("calls"), "{allowed:?}");

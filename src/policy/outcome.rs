@@ -54,14 +54,14 @@ pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 /// How the attempt ended: with what a person needs to know of the bound that ended it.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.end, self.cut.limit.map(exact)) {
-            (End::TimedOut(Bound::Timeout), Some(limit)) => write!(f, "timed out (--timeout {limit})")?,
-            (End::TimedOut(Bound::Idle), Some(limit)) => write!(f, "no output for {limit} (--idle-timeout)")?,
-            (end, _) => write!(f, "{end}")?,
-        }
-        // Of any other end that says so itself.
+        // Other ends say it themselves.
         let has_to_be_said = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
-        f.write_str(if has_to_be_said { NEEDED_KILL } else { "" })
+        let and = if has_to_be_said { NEEDED_KILL } else { "" };
+        match (&self.end, self.cut.limit.map(exact)) {
+            (End::TimedOut(Bound::Timeout), Some(limit)) => write!(f, "timed out{and} (--timeout {limit})"),
+            (End::TimedOut(Bound::Idle), Some(limit)) => write!(f, "no output for {limit}{and} (--idle-timeout)"),
+            (end, _) => write!(f, "{end}{and}"),
+        }
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
                 Bound::Idle,
                 limit,
                 true,
-                "no output for 1m30s500ms (--idle-timeout) and needed KILL",
+                "no output for 1m30s500ms and needed KILL (--idle-timeout)",
             ),
             (
                 Bound::Idle,

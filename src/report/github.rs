@@ -2,39 +2,35 @@
 //! commands for GitHub Actions"; a command is a line that begins with `::`, with `%`, CR and LF escaped, or, in
 //! the older form, anything from `##[` on.
 
-use crate::policy::classifier::Verdict;
+use super::text::Level;
 use crate::run::event::Event;
 use crate::run::text::without_commands;
 
-/// A group of the runner's log for each attempt.
-#[derive(Debug, Default)]
-pub(crate) struct Groups {
-    is_open: bool,
+/// Returns a sentence as a line with an annotation of this level.
+pub(super) fn annotation(level: Level, sentence: &str) -> String {
+    let command = match level {
+        Level::Plain => return format!("backoff: {}\n", without_commands(sentence)),
+        Level::Success => "notice",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    format!("::{command} title=backoff::{}\n", escaped(sentence))
 }
 
-impl Groups {
-    /// The line about an event, with what begins or ends a group before it. `title` names the attempt; None is no group.
-    pub(crate) fn around(
-        &mut self,
-        event: &Event<'_>,
-        title: impl FnOnce() -> Option<String>,
-        line: Option<String>,
-    ) -> Option<String> {
-        let mark = match event {
-            Event::Started => title().map(|title| {
-                self.is_open = true;
-                format!("::group::backoff: {}\n", escaped(&title))
-            }),
-            // A run may also end without the end of an attempt. What was printed last may be no whole line.
-            Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) => {
-                std::mem::take(&mut self.is_open).then(|| "\n::endgroup::\n".to_owned())
-            }
-            _ => None,
-        };
-        match (mark, line) {
-            (Some(mark), line) => Some(mark + &line.unwrap_or_default()),
-            (None, line) => line,
+/// Returns the command that begins or ends the group of an attempt in the runner's log, if an event does that.
+pub(super) fn group(event: &Event<'_>, title: Option<String>, is_open: &mut bool) -> Option<String> {
+    match event {
+        Event::Started => {
+            let title = title?;
+            *is_open = true;
+            Some(format!("::group::backoff: {}\n", escaped(&title)))
         }
+        // A run may also end without the end of an attempt. The command's output may have ended within a line.
+        Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
+            *is_open = false;
+            Some("\n::endgroup::\n".to_owned())
+        }
+        _ => None,
     }
 }
 
@@ -43,23 +39,4 @@ fn escaped(text: &str) -> String {
         .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
-}
-
-fn plain(sentence: &str) -> String {
-    format!("backoff: {}\n", without_commands(sentence))
-}
-
-/// A line about an event, with its line feed.
-pub(crate) fn line(event: &Event<'_>, sentence: &str) -> String {
-    let level = match event {
-        Event::Retrying {
-            verdict: Verdict::Success,
-            ..
-        } => return plain(sentence),
-        Event::Retrying { .. } | Event::Warning(_) => "warning",
-        Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => "error",
-        Event::Succeeded { .. } | Event::FailureCame { .. } | Event::CoolingOff(_) | Event::Nested(_) => "notice",
-        _ => return plain(sentence),
-    };
-    format!("::{level} title=backoff::{}\n", escaped(sentence))
 }

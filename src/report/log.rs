@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::{self, seconds};
-use super::text::Text;
+use super::text;
 use super::words::{self, timestamp};
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{self, Outcome};
@@ -125,15 +125,15 @@ impl<'a> JsonLog<'a> {
                 _ => ("attempt_failed", None),
             },
             Event::Retrying { delay, .. } => ("retrying", Some(Detail::DelayS(seconds(*delay)))),
-            Event::FailureCame { .. } => ("failure_came", None),
+            Event::FailureCame(_) => ("failure_came", None),
             Event::Succeeded { .. } => ("succeeded", None),
             Event::GaveUp { why, .. } | Event::NoTime { why, .. } => ("gave_up", Some(Detail::Reason(reason(*why)))),
             Event::Skipped { left } => ("skipped", Some(Detail::LeftS(seconds(*left)))),
             Event::Interrupted { signal, .. } => ("interrupted", Some(Detail::Signal(signal.number()))),
-            Event::Warning(text) => warning(text.clone()),
+            Event::Warning(text) => warning(text::warning(text)),
             Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
-            Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::span(*wait))),
-            Event::Nested(nesting) => warning(Text::nested(nesting, None)),
+            Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
+            Event::Nested(nesting) => warning(text::nested(nesting, None)),
             _ => return None,
         })
     }
@@ -142,7 +142,7 @@ impl<'a> JsonLog<'a> {
 fn is_the_end(event: &Event<'_>) -> bool {
     matches!(
         event,
-        Event::FailureCame { .. }
+        Event::FailureCame(_)
             | Event::Succeeded { .. }
             | Event::GaveUp { .. }
             | Event::NoTime { .. }
@@ -155,9 +155,8 @@ fn is_the_end(event: &Event<'_>) -> bool {
 fn is_an_error(event: &Event<'_>) -> bool {
     match event {
         Event::Warning(_) | Event::Failed(_) => true,
-        Event::Ended { outcome, .. } | Event::GaveUp { outcome, .. } => {
-            matches!(outcome.end, outcome::End::NotStarted(_))
-        }
+        Event::Ended { outcome, .. } => outcome.could_not_start(),
+        Event::GaveUp { attempt, .. } => attempt.outcome.could_not_start(),
         _ => false,
     }
 }
@@ -171,7 +170,7 @@ pub(super) fn facts(outcome: &Outcome, verdict: Option<&Verdict>) -> AttemptFact
         End::TimedOut(_) => (None, None),
     };
     let reason = verdict.filter(|verdict| **verdict != Verdict::Success).map(|verdict| {
-        let failure = words::failure(outcome, verdict, str::to_owned);
+        let failure = words::how_it_failed(outcome, verdict, str::to_owned);
         match verdict.reason().and_then(|reason| reason.why.failed_program()) {
             Some(failed) => format!("{failure}; {failed}"),
             None => failure,

@@ -1,6 +1,7 @@
 //! What backoff says of a run: lines for people and for programs, the summary, the countdown, the table of `--plan`.
 //! It changes nothing about the run.
 
+mod explanation;
 mod github;
 mod json;
 mod log;

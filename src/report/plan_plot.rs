@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::plan_table::{first_wait, range, reason_for_end, rounded, waits};
+use super::plan_table::{first_wait, range, reason_for_end, waits};
+use super::words::length;
 use crate::policy::forecast::Row;
 use crate::run::plan::Plan;
 
@@ -47,7 +48,7 @@ fn heading([least, chance, mean]: Ink, room: usize) -> String {
 /// too narrow.
 fn labels(rows: &[Row], room: usize) -> (Vec<String>, usize) {
     let full = |row: &Row| format!(" {}", range(row.least, row.most));
-    let short = |row: &Row| format!(" {}", rounded(row.most));
+    let short = |row: &Row| format!(" {}", length(row.most));
     for labels in [
         rows.iter().map(full).collect(),
         rows.iter().map(short).collect::<Vec<_>>(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::words::span;
+use super::words::length;
 use crate::policy::forecast::{End, Row, forecast};
 use crate::policy::outcome::exact;
 use crate::policy::session::GiveUp;
@@ -24,8 +24,8 @@ pub(crate) fn table(plan: &Plan) -> String {
         ]);
     }
     text.extend(rows.iter().map(|row| {
-        let [least, mean, most] = [row.least, row.mean, row.most].map(rounded);
-        let [total, total_most] = [row.total, row.total_most].map(rounded);
+        let [least, mean, most] = [row.least, row.mean, row.most].map(length);
+        let [total, total_most] = [row.total, row.total_most].map(length);
         let [p5, p95] = row.totals;
         line([
             &row.retry.to_string(),
@@ -66,8 +66,8 @@ fn row_as_json(row: &Row) -> String {
         ("total_p95_s", row.totals[1]),
     ];
     // No float holds every duration.
-    let field = |(name, length): (_, Duration)| {
-        let exact = format!("{}.{:09}", length.as_secs(), length.subsec_nanos());
+    let field = |(name, wait): (_, Duration)| {
+        let exact = format!("{}.{:09}", wait.as_secs(), wait.subsec_nanos());
         let number = exact.trim_end_matches('0').trim_end_matches('.');
         format!(r#","{name}":{number}"#)
     };
@@ -124,56 +124,8 @@ fn time_limit(plan: &Plan) -> Option<(&'static str, Duration)> {
 
 /// `0.5s to 1.5s`
 pub(super) fn range(least: Duration, most: Duration) -> String {
-    match [least, most].map(rounded) {
+    match [least, most].map(length) {
         [least, most] if least == most => most,
         [least, most] => format!("{least} to {most}"),
-    }
-}
-
-/// Three digits, as a person reads them: `51.2us`, `500ms`, `1.75s`, `30s`, `2m05s`.
-pub(super) fn rounded(length: Duration) -> String {
-    let seconds = length.as_secs_f64();
-    let (value, unit) = match length {
-        Duration::ZERO => (0.0, "s"),
-        _ if seconds < 999.5e-9 => (seconds * 1e9, "ns"),
-        _ if seconds < 999.5e-6 => (seconds * 1e6, "us"),
-        _ if seconds < 999.5e-3 => (seconds * 1e3, "ms"),
-        _ if seconds < 59.95 => (seconds, "s"),
-        _ => return span(length),
-    };
-    let decimals = match value {
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    let digits = format!("{value:.decimals$}");
-    let digits = match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => &digits,
-    };
-    format!("{digits}{unit}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_digits() {
-        for (nanos, shown) in [
-            (0, "0s"),
-            (7, "7ns"),
-            (51_200, "51.2us"),
-            (999_900, "1ms"),
-            (500_000_000, "500ms"),
-            (1_000_000_000, "1s"),
-            (4_554_328_639, "4.55s"),
-            (10_179_328_639, "10.2s"),
-            (20_000_000_000, "20s"),
-            (59_960_000_000, "1m00s"),
-            (125_000_000_000, "2m05s"),
-        ] {
-            assert_eq!(rounded(Duration::from_nanos(nanos)), shown);
-        }
     }
 }

@@ -1,6 +1,6 @@
-//! What lines are made of: failures, names, lengths of time.
+//! Parts of lines: failures, names, hints, lengths of time.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -11,9 +11,18 @@ use crate::policy::outcome::{End, Outcome};
 use crate::run::plan::Plan;
 use crate::run::text::printable;
 
-/// How an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0; --fail-match)`. `shown` makes what the command
-/// printed fit to be shown.
-pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
+/// The warning that comes before lines which follow lost ones.
+pub(crate) const LINES_LOST: &str = "lines before this one are missing, as standard error was not read in time";
+
+/// What shells do themselves, in `sh` and only in `bash`.
+const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done elif else esac eval exec exit export fc fg fi \
+     for getopts hash if jobs read readonly return set shift then times trap type ulimit umask unalias unset until wait while";
+const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function help history let local mapfile popd pushd \
+     readarray select shopt source time typeset";
+
+/// Returns how an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0;
+/// --fail-match)`. `shown` escapes what the command printed.
+pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
     };
@@ -21,9 +30,45 @@ pub(crate) fn failure(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> S
         (Some(text), Some(against)) => format!("matched \"{}\" ({outcome}; {against})", shown(text)),
         (Some(text), None) => format!("matched \"{}\" ({outcome})", shown(text)),
         (None, Some(against)) => format!("{against} ({outcome})"),
-        // A shell's status for a command that it does not find, which others may use for something else.
+        // Other programs may use a shell's status of a command that it does not find.
         (None, None) if outcome.end == End::Exited(127) => format!("{outcome} (\"command not found\", in a shell)"),
         (None, None) => outcome.to_string(),
+    }
+}
+
+/// Adds a detail in brackets, in those at the end of the text if there are some.
+pub(super) fn with_detail(text: String, detail: &str) -> String {
+    match text.strip_suffix(')') {
+        _ if detail.is_empty() => text,
+        Some(open) => format!("{open}; {detail})"),
+        None => format!("{text} ({detail})"),
+    }
+}
+
+/// Returns what may be wrong with a command that cannot be found.
+pub(super) fn likely_mistake(command: &[OsString]) -> String {
+    let Some(name) = command.first() else {
+        return String::new();
+    };
+    let word = name.to_string_lossy();
+    let next_is = |text: &str| command.get(1).is_some_and(|next| next == text);
+    let is_in = |words: &str| words.split_whitespace().any(|known| known == word);
+    // As web pages and word processors print it: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
+    let has_other_dash = word.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
+    match () {
+        () if is_in(WORDS_OF_SH) => format!("; {word} is a word of the shell; try backoff sh -c '{word} ...'"),
+        () if word == "help" => "; for help, try backoff --help".to_owned(),
+        () if is_in(WORDS_OF_BASH) => format!("; {word} is a word of the shell; try backoff bash -c '{word} ...'"),
+        () if word.starts_with('-') => "; options of backoff stand before --".to_owned(),
+        () if has_other_dash => "; it begins with a dash that is not \"-\"; try the one of the keyboard".to_owned(),
+        () if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
+            "; a command line needs a shell; try backoff sh -c '...'".to_owned()
+        }
+        () if word.contains('=') => format!("; to set a variable, try backoff env {} ...", quoted(name)),
+        () if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
+            "; only options of backoff stand before --".to_owned()
+        }
+        () => String::new(),
     }
 }
 
@@ -50,24 +95,38 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     printable(&word.as_ref().quote().to_string())
 }
 
-/// A length of time with the three digits that a person needs at most: `<1ms`, `20ms`, `0.21s`, `4.1s`, `2m05s`, `12m`,
-/// `3h20m`, `15h`, `41d`.
-pub(crate) fn span(length: Duration) -> String {
-    let seconds = length.as_secs_f64();
-    let whole = seconds.round() as u64;
-    let rounded = |unit: u64| whole.saturating_add(unit / 2) / unit;
-    let (minutes, hours) = (rounded(60), rounded(3600));
-    match length {
-        Duration::ZERO => "0s".into(),
-        _ if length < Duration::from_millis(1) => "<1ms".into(),
-        _ if length < Duration::from_millis(100) => format!("{}ms", length.as_millis()),
-        _ if length < Duration::from_millis(995) => format!("{seconds:.2}s"),
-        _ if length < Duration::from_millis(59_950) => format!("{seconds:.1}s"),
-        _ if whole < 600 => format!("{}m{:02}s", whole / 60, whole % 60),
-        _ if minutes < 60 => format!("{minutes}m"),
-        _ if minutes < 600 => format!("{}h{:02}m", minutes / 60, minutes % 60),
-        _ if hours < 100 => format!("{hours}h"),
-        _ => format!("{}d", rounded(86_400)),
+/// Returns a length of time in three digits or two units: `51.2us`, `549ms`, `1.3s`, `31s`, `2m5s`, `3h20m`, `4d2h`.
+pub(crate) fn length(length: Duration) -> String {
+    let (value, unit) = match length.as_secs_f64() {
+        0.0 => (0.0, "s"),
+        seconds @ ..999.5e-9 => (seconds * 1e9, "ns"),
+        seconds @ ..999.5e-6 => (seconds * 1e6, "us"),
+        seconds @ ..999.5e-3 => (seconds * 1e3, "ms"),
+        seconds @ ..59.95 => (seconds, "s"),
+        seconds => return in_two_units(seconds.round() as u64),
+    };
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    let digits = format!("{value:.decimals$}");
+    let digits = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => &digits,
+    };
+    format!("{digits}{unit}")
+}
+
+fn in_two_units(seconds: u64) -> String {
+    let (many, large, few, small) = match seconds {
+        ..3_600 => (seconds / 60, "m", seconds % 60, "s"),
+        3_600..86_400 => (seconds / 3_600, "h", seconds % 3_600 / 60, "m"),
+        _ => (seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    };
+    match few {
+        0 => format!("{many}{large}"),
+        _ => format!("{many}{large}{few}{small}"),
     }
 }
 
@@ -78,49 +137,19 @@ pub(super) fn timestamp(time: Duration) -> String {
     humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
 }
 
-/// Whole seconds: `7s`, `12m05s`, `3h20m`.
-pub(crate) fn seconds(length: Duration) -> String {
-    match length.as_secs() {
-        seconds @ 0..60 => format!("{seconds}s"),
-        seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        seconds => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
-/// One line of so many columns, of which the middle is shown whole wherever that is possible. What is cut off is marked.
-pub(crate) fn fitted(first: &str, middle: &str, last: &str, columns: usize) -> String {
-    let left = columns.saturating_sub(width(first) + width(middle));
-    if width(last) <= left || left >= MARK.len() {
-        return cut(&format!("{first}{middle}{last}"), columns);
-    }
-    // With what there is no room to mark.
-    let first = cut(&format!("{first}{MARK}"), columns.saturating_sub(width(middle)));
-    cut(&format!("{first}{middle}"), columns)
-}
-
-/// What stands for what was cut off.
-const MARK: &str = "...";
-
-fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
+/// Returns as much of a line as fits in so many columns. `...` stands for what is cut off.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    // Characters of some scripts take two columns.
+    let width = |c: char| if c.is_ascii() { 1 } else { 2 };
+    if text.chars().map(width).sum::<usize>() <= columns {
         return text.to_owned();
     }
-    let mut used = MARK.len();
+    let mut used = "...".len();
     let fits = text.chars().take_while(|c| {
-        used += columns_of(*c);
+        used += width(*c);
         used <= columns
     });
-    let text: String = fits.collect();
-    text + &MARK[..MARK.len().min(columns)]
-}
-
-fn width(text: &str) -> usize {
-    text.chars().map(columns_of).sum()
-}
-
-/// What a character takes at most. What the command printed may be in scripts whose characters take two columns.
-fn columns_of(c: char) -> usize {
-    if c.is_ascii() { 1 } else { 2 }
+    fits.collect::<String>() + &"..."[..columns.min(3)]
 }
 
 #[cfg(test)]
@@ -128,55 +157,43 @@ mod tests {
     use super::*;
     use crate::run::text::is_printable;
     use proptest::prelude::*;
-    use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
 
     #[test]
     fn lengths_of_time() {
         for (nanos, shown) in [
             (0, "0s"),
-            (7, "<1ms"),
-            (999_999, "<1ms"),
-            (20_000_000, "20ms"),
-            (210_000_000, "0.21s"),
-            (999_000_000, "1.0s"),
-            (4_100_000_000, "4.1s"),
-            (59_960_000_000, "1m00s"),
-            (125_000_000_000, "2m05s"),
-            (599_400_000_000, "9m59s"),
-            (599_600_000_000, "10m"),
-            (725_000_000_000, "12m"),
-            (3_569_000_000_000, "59m"),
-            (3_571_000_000_000, "1h00m"),
+            (7, "7ns"),
+            (51_200, "51.2us"),
+            (999_900, "1ms"),
+            (210_000_000, "210ms"),
+            (999_600_000, "1s"),
+            (4_554_328_639, "4.55s"),
+            (31_000_000_000, "31s"),
+            (59_960_000_000, "1m"),
+            (125_000_000_000, "2m5s"),
+            (3_599_400_000_000, "59m59s"),
             (12_000_000_000_000, "3h20m"),
-            (36_000_000_000_000, "10h"),
-            (359_000_000_000_000, "4d"),
+            (86_400_000_000_000, "1d"),
+            (360_000_000_000_000, "4d4h"),
         ] {
-            assert_eq!(span(Duration::from_nanos(nanos)), shown);
+            assert_eq!(length(Duration::from_nanos(nanos)), shown);
         }
-        assert!(!span(Duration::MAX).is_empty());
+        assert!(!length(Duration::MAX).is_empty());
     }
 
     #[test]
-    fn a_line_never_wraps_and_says_what_counts() {
-        let line = |columns| fitted("backoff: sh: attempt 2", " in 12s", " (失敗)", columns);
+    fn a_line_is_cut_to_the_columns() {
+        let line = "attempt 2 in 12s (失敗)";
         for (columns, shown) in [
-            (80, "backoff: sh: attempt 2 in 12s (失敗)"),
-            (36, "backoff: sh: attempt 2 in 12s (失敗)"),
-            (35, "backoff: sh: attempt 2 in 12s (..."),
-            (32, "backoff: sh: attempt 2 in 12s..."),
-            (31, "backoff: sh: attempt ... in 12s"),
-            (30, "backoff: sh: attempt... in 12s"),
-            (19, "backoff: ... in 12s"),
-            (10, "... in 12s"),
-            (9, ".. in 12s"),
-            (7, " in 12s"),
-            (4, " ..."),
+            (23, line),
+            (22, "attempt 2 in 12s (..."),
+            (12, "attempt 2..."),
+            (3, "..."),
             (2, ".."),
             (0, ""),
         ] {
-            assert_eq!(line(columns), shown, "{columns}");
-            assert!(width(&line(columns)) <= columns, "{columns}");
+            assert_eq!(cut(line, columns), shown, "{columns}");
         }
     }
 

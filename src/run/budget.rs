@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use super::event::Event;
+use super::event::{Event, JudgedAttempt, Warning};
 use super::host::{BudgetAnswer, RunError};
-use super::state::{Judged, Run};
-use super::text::printable;
+use super::state::Run;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
 use crate::policy::session::{GiveUp, Stop};
@@ -39,7 +38,7 @@ impl Run<'_> {
     }
 
     /// Tells the runs that share the budget how this one ended.
-    pub(super) fn tell_of_the_end(&mut self, stop: Stop, attempt: &Judged) -> Result<(), RunError> {
+    pub(super) fn report_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<(), RunError> {
         self.finish_counting(Duration::ZERO)?;
         if let Some(update) = self.final_update(stop, attempt) {
             self.ask_budget(update, Duration::ZERO)?;
@@ -48,7 +47,7 @@ impl Run<'_> {
     }
 
     /// Returns what the other runs should know of the end of this one.
-    fn final_update(&mut self, stop: Stop, Judged { outcome, verdict }: &Judged) -> Option<Question> {
+    fn final_update(&mut self, stop: Stop, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Option<Question> {
         // An outer run that shares the budget will say it.
         let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_counted)?;
         // The record would be kept for nobody.
@@ -102,7 +101,7 @@ impl Run<'_> {
         if let Some(warning) = answered.warning
             && !std::mem::replace(&mut self.store.has_warned, true)
         {
-            self.tell(&Event::Warning(printable(&warning)))?;
+            self.emit(&Event::Warning(Warning::Text(&warning)))?;
         }
         if let Some(answer) = answered.answer {
             self.store.earlier.get_or_insert(answer.failed_runs);

@@ -1,14 +1,14 @@
 //! The loop: attempt, verdict, decision, wait.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use rand::{Rng, RngExt};
 
-use super::event::{Event, Moment, Wait};
+use super::event::{Event, JudgedAttempt, Moment, Reporter, Wait, Warning};
 use super::host::{Attempt, Host, RunError};
-use super::observer::Observer;
 use super::plan::{Identity, Plan};
-use super::state::{Judged, Run};
+use super::state::Run;
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::{self, Exit};
 use crate::policy::outcome::{Bound, End, Outcome};
@@ -20,14 +20,14 @@ const UNREAD: End = End::TimedOut(Bound::Deadline);
 
 /// Runs the command until it succeeds, or until running it again is of no use or not allowed. What was
 /// kept of the last attempt's output is printed on every way out.
-pub(crate) fn run(
-    plan: &Plan,
-    identity: &Identity,
-    host: &mut dyn Host,
-    rng: &mut dyn Rng,
-    observer: &mut dyn Observer,
+pub(crate) fn run<'a>(
+    plan: &'a Plan,
+    identity: &'a Identity,
+    host: &'a mut dyn Host,
+    rng: &'a mut dyn Rng,
+    reporter: &'a mut Reporter<'a>,
 ) -> Result<Exit, RunError> {
-    let mut run = Run::new(plan, identity, host, rng, observer);
+    let mut run = Run::new(plan, identity, host, rng, reporter);
     let mut result = run.until_decided();
     if result.is_err() {
         // Prints nothing where it has begun already.
@@ -35,13 +35,13 @@ pub(crate) fn run(
     }
     match &result {
         Ok(_) => {}
-        Err(RunError::Interrupted(signal)) => run.tell(&Event::Interrupted {
+        Err(RunError::Interrupted(signal)) => run.emit(&Event::Interrupted {
             signal: *signal,
             outcome: None,
         })?,
         Err(RunError::Fault(why)) => {
             // A signal in place of its reader changes nothing about the status.
-            let _ = run.tell(&Event::Failed(why));
+            let _ = run.emit(&Event::Failed(why));
         }
     }
     result
@@ -78,13 +78,13 @@ impl Run<'_> {
     /// An exit if there will be none.
     fn before_the_first_attempt(&mut self) -> Result<Option<Exit>, RunError> {
         for warning in &self.plan.warnings {
-            self.tell(&Event::Warning(warning.clone()))?;
+            self.emit(&Event::Warning(Warning::Text(warning)))?;
         }
         for remark in &self.plan.remarks {
-            self.tell(&Event::Remark(remark))?;
+            self.emit(&Event::Remark(remark))?;
         }
         if !self.plan.effective.is_empty() {
-            self.tell(&Event::Settings(&self.plan.effective))?;
+            self.emit(&Event::Settings(&self.plan.effective))?;
         }
         let wait = self.plan.initial_delay.saturating_add(splay(self.plan.splay, self.rng));
         self.wait(wait, Wait::Start)?;
@@ -106,17 +106,17 @@ impl Run<'_> {
             return Ok(None);
         }
         if cool_off.skips {
-            self.tell(&Event::Skipped { left })?;
+            self.emit(&Event::Skipped { left })?;
             return Ok(Some(exit::skipped(self.plan.overrides)));
         }
         // Random upwards only: many runs may have been told the same.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
-            self.tell(&Event::NoTime { why, cool_off })?;
+            self.emit(&Event::NoTime { why, cool_off })?;
             return Ok(Some(exit::no_attempt_in_time(self.plan.overrides)));
         }
-        self.tell(&Event::CoolingOff(wait))?;
+        self.emit(&Event::CoolingOff(wait))?;
         self.wait(wait, Wait::CoolOff)?;
         Ok(None)
     }
@@ -126,11 +126,11 @@ impl Run<'_> {
         if !self.is_counted {
             self.begin_counting();
         }
-        self.tell(&Event::Started)?;
+        self.emit(&Event::Started)?;
         let spec = self.attempt_spec();
         let attempt = self.host.attempt(&spec)?;
         if attempt.outcome.seen.input_read_ahead {
-            self.tell(&Event::ReadAhead)?;
+            self.emit(&Event::ReadAhead)?;
         }
         if attempt.outcome.seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
             // It has said all it had to say into backoff's pipe; bare, it would have died of that.
@@ -139,9 +139,9 @@ impl Run<'_> {
         Ok(attempt)
     }
 
-    fn judge(&mut self, outcome: Outcome) -> Result<Judged, RunError> {
+    fn judge(&mut self, outcome: Outcome) -> Result<JudgedAttempt, RunError> {
         let verdict = self.verdict(&outcome);
-        self.tell(&Event::Ended {
+        self.emit(&Event::Ended {
             outcome: &outcome,
             verdict: verdict.as_ref().ok(),
         })?;
@@ -149,14 +149,14 @@ impl Run<'_> {
         let has_run_and_failed = verdict != Verdict::Success && !outcome.could_not_start();
         if has_run_and_failed && self.total == 1 {
             for remark in &self.plan.remarks_on_failure {
-                self.tell(&Event::Remark(remark))?;
+                self.emit(&Event::Remark(remark))?;
             }
         }
-        Ok(Judged { outcome, verdict })
+        Ok(JudgedAttempt { outcome, verdict })
     }
 
     /// The budget is asked last, as it counts what it grants.
-    fn decide(&mut self, Judged { outcome, verdict }: &Judged) -> Result<Decision, RunError> {
+    fn decide(&mut self, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Result<Decision, RunError> {
         let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
         // What follows a success is no retry.
         let has_failed = *verdict != Verdict::Success;
@@ -178,29 +178,31 @@ impl Run<'_> {
     }
 
     fn wait_to_confirm(&mut self, delay: Duration, outcome: &Outcome) -> Result<(), RunError> {
-        self.tell(&Event::Confirming { outcome, delay })?;
+        self.emit(&Event::Confirming { outcome, delay })?;
         self.wait(delay, Wait::Confirm)
     }
 
-    fn wait(&mut self, delay: Duration, what_for: Wait<'_>) -> Result<(), RunError> {
-        let (begin, observer) = (self.moment(), &*self.observer);
+    fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> Result<(), RunError> {
+        let begin = self.moment();
         let end = begin.elapsed.saturating_add(delay);
+        let reporter = RefCell::new(&mut *self.reporter);
         let shown = |left: Duration, columns| {
             let moment = Moment {
                 elapsed: end.saturating_sub(left),
                 ..begin
             };
-            observer.countdown(&moment, what_for, left, columns)
+            let countdown = Event::Countdown { wait, left, columns };
+            reporter.borrow_mut()(&moment, &countdown).unwrap_or_default()
         };
         if self.host.wait(delay, Some(&shown))? {
             Ok(())
         } else {
-            self.tell(&Event::WaitEnded)
+            self.emit(&Event::WaitEnded)
         }
     }
 
     /// An exit if there is no time for it any more, or it is not to be.
-    fn wait_to_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<Option<Exit>, RunError> {
+    fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<Option<Exit>, RunError> {
         if let Some(why) = self.out_of_time(delay) {
             return self.stop_for(why, attempt).map(Some);
         }
@@ -213,26 +215,25 @@ impl Run<'_> {
             return self.stop_for(why, attempt).map(Some);
         }
         self.planned_wait = None;
-        self.wait(delay, Wait::Retry(&attempt.outcome, &attempt.verdict))?;
+        self.wait(delay, Wait::Retry(attempt))?;
         self.before_retry(attempt)
     }
 
-    fn announce_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
+    fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
         if self.plan.nesting.warn && self.session.retries() == 1 {
-            self.tell(&Event::Nested(&self.plan.nesting))?;
+            self.emit(&Event::Nested(&self.plan.nesting))?;
         }
         let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
         if let Some(remark) = &self.plan.remark_on_retry
             && self.session.retries() == 1
             && may_have_taken_effect
         {
-            self.tell(&Event::Remark(remark))?;
+            self.emit(&Event::Remark(remark))?;
         }
         // --reset-after may have started the count again with this attempt.
         self.attempt = self.session.attempt() - 1;
-        self.tell(&Event::Retrying {
-            outcome: &attempt.outcome,
-            verdict: &attempt.verdict,
+        self.emit(&Event::Retrying {
+            attempt,
             delay,
             is_asked: self.session.is_wait_asked(),
         })
@@ -243,13 +244,13 @@ impl Run<'_> {
         self.session.out_of_time(self.host.elapsed(), wait)
     }
 
-    fn stop_for(&mut self, why: GiveUp, attempt: &Judged) -> Result<Exit, RunError> {
+    fn stop_for(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
         let stop = self.session.ended_by(why, &attempt.verdict);
         self.stop(stop, attempt)
     }
 
-    pub(super) fn stop(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
-        let Judged { outcome, verdict } = attempt;
+    pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
+        let JudgedAttempt { outcome, verdict } = attempt;
         let until = self.plan.limits.until;
         let succeeded = match until {
             Until::Success | Until::Never => matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_)),
@@ -263,10 +264,10 @@ impl Run<'_> {
             return Err(RunError::Interrupted(signal));
         }
         if released == Ok(true) && matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_)) {
-            self.host.hush();
+            self.host.discard_held_messages();
         }
         // Whether this run's own output found a reader changes nothing of what the others should know.
-        let told = self.tell_of_the_end(stop, attempt);
+        let told = self.report_end(stop, attempt);
         // A success that has been handed on is one, whatever signal comes while others are told.
         if !succeeded {
             told?;
@@ -275,26 +276,26 @@ impl Run<'_> {
             return self.unread(stop, attempt);
         }
         match stop {
-            Stop::Succeeded { flaky } => self.tell(&Event::Succeeded { flaky, ended_by: None })?,
-            Stop::Ended(why) => self.tell(&Event::Succeeded {
+            Stop::Succeeded { flaky } => self.emit(&Event::Succeeded { flaky, ended_by: None })?,
+            Stop::Ended(why) => self.emit(&Event::Succeeded {
                 flaky: false,
-                ended_by: Some((why, outcome)),
+                ended_by: Some((why, attempt)),
             })?,
-            Stop::FailureCame => self.tell(&Event::FailureCame { outcome, verdict })?,
+            Stop::FailureCame => self.emit(&Event::FailureCame(attempt))?,
             Stop::GaveUp(why) => self.give_up(why, attempt)?,
         }
         Ok(exit::status(until, stop, &outcome.end, self.plan.overrides))
     }
 
     /// The deadline has cut off kept output: whatever the command did, what the caller has of it is incomplete.
-    fn unread(&mut self, stop: Stop, attempt: &Judged) -> Result<Exit, RunError> {
+    fn unread(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
         let cut_off;
         let (why, attempt) = match stop {
             Stop::GaveUp(why) => (why, attempt),
             Stop::Succeeded { .. } | Stop::Ended(_) | Stop::FailureCame => {
                 let outcome = Outcome::new(UNREAD, attempt.outcome.ran);
                 let verdict = attempt.verdict.clone();
-                cut_off = Judged { outcome, verdict };
+                cut_off = JudgedAttempt { outcome, verdict };
                 // It was carried out: an outer scheduler may try later only what it may do twice.
                 match self.plan.limits.idempotent {
                     true => (GiveUp::Deadline, &cut_off),
@@ -311,9 +312,8 @@ impl Run<'_> {
         ))
     }
 
-    fn give_up(&mut self, why: GiveUp, attempt: &Judged) -> Result<(), RunError> {
-        let Judged { outcome, verdict } = attempt;
-        self.tell(&Event::GaveUp { why, outcome, verdict })?;
+    fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
+        self.emit(&Event::GaveUp { why, attempt })?;
         self.hook_on_give_up(why, attempt)
     }
 
@@ -321,8 +321,7 @@ impl Run<'_> {
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {
         let is_read = self.host.release(succeeded)?;
         if !is_read {
-            let warning = "kept output is cut off, as nobody had read it all by the deadline";
-            self.tell(&Event::Warning(warning.to_owned()))?;
+            self.emit(&Event::Warning(Warning::OutputCutOff))?;
         }
         Ok(is_read)
     }
@@ -332,10 +331,10 @@ impl Run<'_> {
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
         let is_read = self.release(succeeded)?;
         if is_read && succeeded {
-            self.host.hush();
+            self.host.discard_held_messages();
         }
-        self.tell(&Event::Ended { outcome, verdict: None })?;
-        self.tell(&Event::Interrupted {
+        self.emit(&Event::Ended { outcome, verdict: None })?;
+        self.emit(&Event::Interrupted {
             signal,
             outcome: Some(outcome),
         })?;
@@ -352,7 +351,7 @@ impl Run<'_> {
             Some(attempt) => self.stop_for(why, &attempt),
             None => {
                 self.release(false)?;
-                self.tell(&Event::NoTime { why, cool_off: None })?;
+                self.emit(&Event::NoTime { why, cool_off: None })?;
                 Ok(exit::no_attempt_in_time(self.plan.overrides))
             }
         }

@@ -1,13 +1,24 @@
-//! What an observer of a run is told.
+//! What happens in a run, for the reporter.
 
 use std::time::Duration;
 
+use super::before_retry_env::RefusedLines;
 use super::nesting::Nesting;
 use super::plan::Effective;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::GiveUp;
 use crate::policy::signal::Signal;
+
+/// Returns what to write of an event, line feeds included, or the text of a countdown. It changes nothing about the run.
+pub(crate) type Reporter<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;
+
+/// An attempt that is over, and what it means.
+#[derive(Debug)]
+pub(crate) struct JudgedAttempt {
+    pub(crate) outcome: Outcome,
+    pub(crate) verdict: Verdict,
+}
 
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
@@ -30,11 +41,16 @@ pub(crate) enum Event<'a> {
     },
     /// The command will be run again, because the attempt failed or, with `--until`, succeeded.
     Retrying {
-        outcome: &'a Outcome,
-        verdict: &'a Verdict,
+        attempt: &'a JudgedAttempt,
         delay: Duration,
         /// The output asked for it.
         is_asked: bool,
+    },
+    /// While a wait lasts: what a terminal shows of it.
+    Countdown {
+        wait: Wait<'a>,
+        left: Duration,
+        columns: usize,
     },
     /// USR1 has ended a wait (`-v`).
     WaitEnded,
@@ -43,17 +59,13 @@ pub(crate) enum Event<'a> {
     Succeeded {
         flaky: bool,
         /// What has ended the run, where a success does not (`--until never`).
-        ended_by: Option<(GiveUp, &'a Outcome)>,
+        ended_by: Option<(GiveUp, &'a JudgedAttempt)>,
     },
     /// `--until failure`, and an attempt failed.
-    FailureCame {
-        outcome: &'a Outcome,
-        verdict: &'a Verdict,
-    },
+    FailureCame(&'a JudgedAttempt),
     GaveUp {
         why: GiveUp,
-        outcome: &'a Outcome,
-        verdict: &'a Verdict,
+        attempt: &'a JudgedAttempt,
     },
     /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
     CoolingOff(Duration),
@@ -68,7 +80,7 @@ pub(crate) enum Event<'a> {
         cool_off: Option<Duration>,
     },
     /// Something is not as it should be, and the run goes on.
-    Warning(String),
+    Warning(Warning<'a>),
     /// A signal ended the run.
     Interrupted {
         signal: Signal,
@@ -77,6 +89,24 @@ pub(crate) enum Event<'a> {
     },
     /// backoff itself failed. Standard error is told, whatever observers make of it.
     Failed(&'a str),
+}
+
+#[derive(Debug)]
+pub(crate) enum Warning<'a> {
+    /// From the plan, or from the store of the budget.
+    Text(&'a str),
+    /// Lines before this one could not be written.
+    LinesLost,
+    /// Kept output was not read by the deadline.
+    OutputCutOff,
+    HookFailed {
+        option: &'static str,
+        how: &'a str,
+    },
+    /// The file of `$BACKOFF_ENV` cannot be used.
+    BeforeRetry(&'a str),
+    /// Some lines of that file cannot be used.
+    EnvLine(&'a RefusedLines),
 }
 
 /// What the next attempt waits for.
@@ -89,7 +119,7 @@ pub(crate) enum Wait<'a> {
     /// A success is to be confirmed.
     Confirm,
     /// An attempt ended otherwise than was wanted.
-    Retry(&'a Outcome, &'a Verdict),
+    Retry(&'a JudgedAttempt),
 }
 
 /// When an event happens.

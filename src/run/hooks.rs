@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::event::Event;
+use super::event::{Event, JudgedAttempt, Warning};
 use super::host::{EnvLines, RunError};
-use super::state::{Judged, Run};
+use super::state::Run;
 use super::text::printable;
 use super::variables;
 use crate::policy::classifier::{Reason, Verdict, Why};
@@ -17,14 +17,14 @@ use crate::policy::session::{GiveUp, Stop};
 const LEAST_TIME: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &Judged) -> Result<(), RunError> {
+    pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
         match self.plan.on_retry.as_deref() {
             Some(shell) => self.hook("--on-retry", shell, Some(delay), attempt),
             None => Ok(()),
         }
     }
 
-    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &Judged) -> Result<(), RunError> {
+    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
         match self.plan.on_give_up.as_deref() {
             // Neither is a failure that a person is to hear of: the outer run goes on, or `head` has seen enough.
@@ -35,7 +35,7 @@ impl Run<'_> {
     }
 
     /// Prepares the next attempt; an exit if there is to be none.
-    pub(super) fn before_retry(&mut self, attempt: &Judged) -> Result<Option<Exit>, RunError> {
+    pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> Result<Option<Exit>, RunError> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(None);
         };
@@ -48,23 +48,24 @@ impl Run<'_> {
             return Err(RunError::Interrupted(signal));
         }
         let has_succeeded = hook.outcome.end == End::Exited(0);
-        let warning = match lines {
+        match lines {
             // Without its variables the next attempt would fail for sure.
             EnvLines::Unreadable(why) if has_succeeded => {
                 return self.stop_unprepared(printable(&why), attempt).map(Some);
             }
-            EnvLines::Read(lines) if has_succeeded => self.passed_on.take(&lines),
-            EnvLines::NoFile(why) => Some(printable(&why)),
-            EnvLines::Read(_) | EnvLines::Unreadable(_) => None,
-        };
-        if let Some(why) = warning {
-            self.tell(&Event::Warning(format!("--before-retry: {why}")))?;
+            EnvLines::Read(lines) if has_succeeded => {
+                if let Some(refused) = self.extra_env.take(&lines) {
+                    self.emit(&Event::Warning(Warning::EnvLine(&refused)))?;
+                }
+            }
+            EnvLines::NoFile(why) => self.emit(&Event::Warning(Warning::BeforeRetry(&why)))?,
+            EnvLines::Read(_) | EnvLines::Unreadable(_) => {}
         }
         match hook.outcome.end {
             End::Exited(0) => Ok(None),
             // The loop sees that no time is left.
             End::TimedOut(Bound::Deadline) => {
-                self.tell(&Event::Warning(format!("--before-retry failed: {}", hook.outcome)))?;
+                self.warn_failed("--before-retry", &hook.outcome.to_string())?;
                 Ok(None)
             }
             _ => self.stop_unprepared(hook.outcome.to_string(), attempt).map(Some),
@@ -72,13 +73,17 @@ impl Run<'_> {
     }
 
     /// Ends the run as after a permanent failure of this attempt, since the next one cannot be prepared.
-    fn stop_unprepared(&mut self, why: String, Judged { outcome, verdict }: &Judged) -> Result<Exit, RunError> {
+    fn stop_unprepared(
+        &mut self,
+        why: String,
+        JudgedAttempt { outcome, verdict }: &JudgedAttempt,
+    ) -> Result<Exit, RunError> {
         let why = Why::BeforeRetryFailed(why);
         let reason = match verdict.reason() {
             Some(reason) => Reason { why, ..reason.clone() },
             None => Reason::new(why),
         };
-        let attempt = Judged {
+        let attempt = JudgedAttempt {
             outcome: outcome.clone(),
             verdict: Verdict::Permanent(reason),
         };
@@ -87,10 +92,10 @@ impl Run<'_> {
 
     fn hook(
         &mut self,
-        option: &str,
+        option: &'static str,
         shell: &str,
         delay: Option<Duration>,
-        Judged { outcome, verdict }: &Judged,
+        JudgedAttempt { outcome, verdict }: &JudgedAttempt,
     ) -> Result<(), RunError> {
         let mut spec = self.spec_about(outcome, verdict.reason());
         spec.variables.push(variables::variable(
@@ -120,6 +125,10 @@ impl Run<'_> {
             Err(RunError::Fault(why)) => why,
             Err(interrupted) => return Err(interrupted),
         };
-        self.tell(&Event::Warning(format!("{option} failed: {failure}")))
+        self.warn_failed(option, &failure)
+    }
+
+    fn warn_failed(&mut self, option: &'static str, how: &str) -> Result<(), RunError> {
+        self.emit(&Event::Warning(Warning::HookFailed { option, how }))
     }
 }

@@ -54,9 +54,6 @@ pub(crate) struct BudgetAnswer {
     pub(crate) warning: Option<String>,
 }
 
-/// What is said of [`Host::has_lost_lines`].
-pub(crate) const LINES_ARE_LOST: &str = "lines before this one are missing, as nobody read them in time";
-
 /// The world: processes, signals and the clock. Effects only, no decisions.
 pub(crate) trait Host {
     /// Time since the run began.
@@ -78,8 +75,8 @@ pub(crate) trait Host {
     fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError>;
     /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
-    /// The run has succeeded, and all was printed: nothing more is said where only a failed run says something.
-    fn hush(&mut self);
+    /// Drops held messages of backoff, as the run has succeeded (`--stderr failure`).
+    fn discard_held_messages(&mut self);
     /// Begins to count an attempt that is no retry, while it runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
     /// Waits until it is counted, for at most this long from the beginning. Empty if nothing was begun.
@@ -93,7 +90,7 @@ pub(crate) trait Host {
     ) -> Result<BudgetAnswer, RunError>;
     /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is
     /// no error.
-    fn say(&mut self, lines: &str) -> Result<(), RunError>;
+    fn write_log(&mut self, lines: &str) -> Result<(), RunError>;
     /// Whether lines are missing before the next ones, as nobody had read them when there was no more time.
     fn has_lost_lines(&self) -> bool;
 }

@@ -82,7 +82,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok((self.hook(shell, &spec)?, EnvLines::Read(Vec::new())))
     }
 
-    fn hush(&mut self) {}
+    fn discard_held_messages(&mut self) {}
 
     fn tidy_terminal(&mut self) {}
 
@@ -90,7 +90,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(true)
     }
 
-    fn say(&mut self, lines: &str) -> Result<(), RunError> {
+    fn write_log(&mut self, lines: &str) -> Result<(), RunError> {
         self.said.push_str(lines);
         Ok(())
     }

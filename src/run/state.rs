@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::event::{Event, Moment};
-use super::host::{AttemptSpec, Host, LINES_ARE_LOST, RunError, Variable};
-use super::observer::Observer;
-use super::passed_on::PassedOn;
+use super::before_retry_env::ExtraEnv;
+use super::event::{Event, JudgedAttempt, Moment, Reporter, Warning};
+use super::host::{AttemptSpec, Host, RunError, Variable};
 use super::plan::{Bounds, Identity, Plan};
 use super::variables;
-use crate::policy::classifier::{Reason, Verdict};
+use crate::policy::classifier::Reason;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::Session;
 
@@ -19,7 +18,7 @@ pub(super) struct Run<'a> {
     pub(super) identity: &'a Identity,
     pub(super) host: &'a mut dyn Host,
     pub(super) rng: &'a mut dyn Rng,
-    pub(super) observer: &'a mut dyn Observer,
+    pub(super) reporter: &'a mut Reporter<'a>,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
     /// The budget has counted the next attempt: when it granted the retry, or for the run around this one.
@@ -30,15 +29,8 @@ pub(super) struct Run<'a> {
     pub(super) total: u64,
     /// A wait that was decided on and has not begun.
     pub(super) planned_wait: Option<Duration>,
-    pub(super) previous: Option<Judged>,
-    /// What `--before-retry` has passed on so far.
-    pub(super) passed_on: PassedOn,
-}
-
-/// An attempt that is over, and what it means.
-pub(super) struct Judged {
-    pub(super) outcome: Outcome,
-    pub(super) verdict: Verdict,
+    pub(super) previous: Option<JudgedAttempt>,
+    pub(super) extra_env: ExtraEnv,
 }
 
 /// What a run knows of the place where its budget is kept.
@@ -58,14 +50,14 @@ impl<'a> Run<'a> {
         identity: &'a Identity,
         host: &'a mut dyn Host,
         rng: &'a mut dyn Rng,
-        observer: &'a mut dyn Observer,
+        reporter: &'a mut Reporter<'a>,
     ) -> Run<'a> {
         Run {
             plan,
             identity,
             host,
             rng,
-            observer,
+            reporter,
             session: Session::new(&plan.limits, &plan.delays),
             store: StoreState::default(),
             is_counted: plan.budget.as_ref().is_some_and(|budget| budget.is_counted),
@@ -74,7 +66,7 @@ impl<'a> Run<'a> {
             total: 0,
             planned_wait: None,
             previous: None,
-            passed_on: PassedOn::default(),
+            extra_env: ExtraEnv::default(),
         }
     }
 
@@ -104,7 +96,7 @@ impl<'a> Run<'a> {
         let previous = self.previous.as_ref().map(|previous| &previous.outcome.end);
         let mut variables = variables::of_run(self.plan, self.identity, self.attempt, elapsed, previous, counted);
         variables.extend(of_ended);
-        self.passed_on.add_to(&mut variables);
+        self.extra_env.add_to(&mut variables);
         AttemptSpec {
             bounds,
             deadline: self.plan.limits.deadline,
@@ -121,15 +113,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn tell(&mut self, event: &Event<'_>) -> Result<(), RunError> {
+    /// Writes what the reporter says of an event, if it says something.
+    pub(super) fn emit(&mut self, event: &Event<'_>) -> Result<(), RunError> {
         let moment = self.moment();
-        let Some(mut lines) = self.observer.line(&moment, event) else {
+        let Some(mut lines) = (self.reporter)(&moment, event) else {
             return Ok(());
         };
         if self.host.has_lost_lines() {
-            let warning = Event::Warning(LINES_ARE_LOST.to_owned());
-            lines.insert_str(0, &self.observer.line(&moment, &warning).unwrap_or_default());
+            let warning = (self.reporter)(&moment, &Event::Warning(Warning::LinesLost));
+            lines.insert_str(0, &warning.unwrap_or_default());
         }
-        self.host.say(&lines)
+        self.host.write_log(&lines)
     }
 }

@@ -47,7 +47,7 @@ fn a_spent_budget_makes_a_transient_failure_final() {
         .expect_code(7)
         .expect_stderr("gave up after 10 attempts in ")
         .expect_stderr(
-            "exit 7 (budget \"api\" is spent: 9 of 10 attempts in 10m were retries; --budget-ratio allows more)\n",
+            "exit 7 (budget \"api\" exhausted: 9 of 10 attempts in 10m were retries); raise --budget-ratio to allow more\n",
         );
     sharing(&dir, "-n 50 -- false")
         .expect_code(1)
@@ -384,7 +384,7 @@ fn a_store_that_cannot_be_used_denies_retries() {
         .expect_code(75)
         .expect_stderr("; without the budget \"api\" no retry is made (--store-down deny)\n")
         .expect_stderr("gave up after 1 attempt in ")
-        .expect_stderr("(the store of budget \"api\" gives no answer; --store-down local allows retries)\n");
+        .expect_stderr("(the store of budget \"api\" gives no answer); use --store-down local to retry\n");
     let shown = deny("-n 20 --log-format json -- false");
     assert!(shown.stderr.contains("\"reason\":\"budget\""), "{shown:?}");
     // A cool-off that cannot be asked is none.
@@ -710,11 +710,9 @@ fn a_run_that_comes_too_early_skips() {
     let said = skips("-v").expect_code(75);
     assert_eq!(said.stdout, "");
     assert!(
-        said.stderr
-            .starts_with("backoff: sh: not run: the last run of budget \"api\" gave up, and ")
-            && said
-                .stderr
-                .ends_with(" of the wait after it are left (--cool-off=skip)\n"),
+        said.stderr.starts_with(
+            "backoff: sh: not run: the last run of budget \"api\" gave up, and its cool-off lasts another "
+        ) && said.stderr.ends_with(" (--cool-off=skip)\n"),
         "{said:?}"
     );
     let shown = skips("--report /dev/stdout -v --log-format json").expect_code(75);

@@ -134,7 +134,7 @@ pub fn check(block: &Block, variables: &[(&str, String)], normalize: fn(&str) ->
 /// Replaces what varies by wildcards.
 fn with_wildcards(line: &str) -> String {
     static VARIES: LazyLock<Regex> = LazyLock::new(|| {
-        let time = r"\b(?:after|in) <?(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+\b";
+        let time = r"\b(?:after|in) <?(?:[0-9]+(?:\.[0-9]+)?(?:us|ms|s|m|h))+\b";
         let json = r#""(?:ts|run_id|started)":"[^"]*"|_s":[0-9][0-9.e-]*"#;
         Regex::new(&format!(r"{time}|{json}|bash: line [0-9]+:(?: +[0-9]+)?")).unwrap()
     });

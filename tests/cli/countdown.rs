@@ -26,7 +26,7 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
     // Nearly a second is left for the first frame to be late.
     let shown = on_terminal(80, "", "-n 2 --delays 2.9s -j none", FAILS).rest();
     let rest = shown.split("; retrying in 2.9s\r\n").nth(1).unwrap();
-    let frame = |left| format!("\rbackoff: sh: attempt 2 of 2 in {left}s (exit 7)\x1b[K");
+    let frame = |left| format!("\rbackoff: sh: starting attempt 2 of 2 in {left}s (exit 7)\x1b[K");
     let frames = [frame(3), frame(2), frame(1)].concat();
     let after = rest.strip_prefix(&*frames).unwrap_or_else(|| panic!("{rest:?}"));
     assert!(
@@ -76,7 +76,7 @@ fn it_is_not_there_where_nobody_wants_it() {
 /// A run that waits for hours, with its countdown shown.
 fn waiting() -> Terminal {
     let mut terminal = on_terminal(80, "", "--delays 2h -j none", "sh -c 'exit 7'");
-    terminal.expect("\rbackoff: sh: attempt 2 of 5 in 2h00m (exit 7)\x1b[K");
+    terminal.expect("\rbackoff: sh: starting attempt 2 of 5 in 2h (exit 7)\x1b[K");
     terminal
 }
 
@@ -125,11 +125,9 @@ fn it_follows_the_width_of_the_window() {
     let mut terminal = waiting();
     // The kernel tells the foreground group.
     for (columns, begin) in [
-        (39, "attempt 2 of ... in "),
-        (40, "attempt 2 of 5 in "),
-        (24, "\rbackoff: sh... in "),
-        (20, "\rbackoff... in "),
-        (80, "\rbackoff: sh: attempt 2 of 5 in "),
+        (39, "\rbackoff: sh: starting attempt 2 of ..."),
+        (24, "\rbackoff: sh: startin..."),
+        (80, "\rbackoff: sh: starting attempt 2 of 5 in "),
     ] {
         terminal.resize(12, columns);
         let line = terminal.expect("\x1b[K");
@@ -157,8 +155,8 @@ fn each_wait_has_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().to_str().unwrap();
     for (options, begin, end) in [
-        ("--initial-delay 9s", "1 of 5 in ", "(the delay before it)"),
-        ("--splay 1h --seed 1", "1 of 5 in ", "(the delay before it)"),
+        ("--initial-delay 9s", "1 of 5 in ", "(initial delay)"),
+        ("--splay 1h --seed 1", "1 of 5 in ", "(initial delay)"),
         (
             "--consecutive 2 -b 9s --success-exit 7",
             "2 of 5 in ",
@@ -169,10 +167,10 @@ fn each_wait_has_one() {
             "2 of 5 in 9s, deadline in 59m5",
             "s (exit 7)",
         ),
-        ("--delays 9s -j none -d 70s", "2 in 8s, deadline in 1m0", "s (exit 7)"),
+        ("--delays 9s -j none -d 70s", "2 in 8s, deadline in 1m", "s (exit 7)"),
     ] {
         let mut terminal = on_terminal(80, "", options, "sh -c 'exit 7'");
-        terminal.expect(&format!("\rbackoff: sh: attempt {begin}"));
+        terminal.expect(&format!("\rbackoff: sh: starting attempt {begin}"));
         let rest = terminal.expect("\x1b[K");
         assert!(rest.ends_with(end), "{rest:?}");
         terminal.send(CTRL_C);
@@ -181,7 +179,7 @@ fn each_wait_has_one() {
     run!("--budget b --store {} -n 1 -b 9s -j none -- false", store).expect_code(1);
     let options = format!("--budget b --store {store} --cool-off");
     let mut terminal = on_terminal(80, "", &options, "sh -c 'exit 7'");
-    terminal.expect("\rbackoff: sh: attempt 1 of 5 in ");
-    terminal.expect("s (cooling off)\x1b[K");
+    terminal.expect("\rbackoff: sh: starting attempt 1 of 5 in ");
+    terminal.expect("s (cool-off)\x1b[K");
     terminal.send(CTRL_C);
 }

@@ -55,11 +55,11 @@ const TASKS: &[Task] = &[
         stand_ins: &[("apk", "[ \"$*\" = 'add git' ] && exit 99")],
         says: &[
             "attempt 1 of 15 failed: exit 99 after ",
-            "; retrying in 20.0s\n",
+            "; retrying in 20s\n",
             "attempt 14 of 15 failed",
-            "; retrying in 20.0s\n",
+            "; retrying in 20s\n",
             "gave up after 15 attempts in ",
-            ": exit 99 (no attempt is left: --attempts 15)\n",
+            ": exit 99 (attempt limit reached); raise --attempts to allow more\n",
         ],
         status: 99,
         ..TASK
@@ -69,9 +69,9 @@ const TASKS: &[Task] = &[
         stand_ins: &[("./gradlew", THIRD)],
         says: &[
             "attempt 1 of 3 failed",
-            "; retrying in 20.0s\n",
+            "; retrying in 20s\n",
             "attempt 2 of 3 failed",
-            "; retrying in 40.0s\n",
+            "; retrying in 40s\n",
             "succeeded on attempt 3 of 3 ",
         ],
         ..TASK
@@ -84,7 +84,7 @@ const TASKS: &[Task] = &[
         ],
         says: &[
             "attempt 1 failed: --success-if says no (exit 0) after ",
-            "; retrying in 5.0s\n",
+            "; retrying in 5s\n",
             "succeeded on attempt 3 ",
         ],
         prints: "queued\nqueued\ndone\n",
@@ -111,7 +111,7 @@ const TASKS: &[Task] = &[
         variables: &[("ID", "job-7")],
         says: &[
             "attempt 1 failed: matched \"job-7\" (exit 0; --fail-match) after ",
-            "; retrying in 5.0s\n",
+            "; retrying in 5s\n",
             "succeeded on attempt 3 ",
         ],
         prints: "job-7\njob-8\njob-7\njob-8\njob-8\n",
@@ -122,7 +122,7 @@ const TASKS: &[Task] = &[
         stand_ins: &[("ssh", "[ $BACKOFF_ATTEMPT = 9 ] || exit 255")],
         says: &[
             "attempt 8 failed: exit 255 after ",
-            "; retrying in 2.0s\n",
+            "; retrying in 2s\n",
             "succeeded on attempt 9 ",
         ],
         ..TASK
@@ -132,7 +132,7 @@ const TASKS: &[Task] = &[
         stand_ins: &[("curl", "[ $BACKOFF_ATTEMPT = 9 ] || exit 7; echo page")],
         says: &[
             "attempt 8 failed: exit 7 after ",
-            "; retrying in 10.0s\n",
+            "; retrying in 10s\n",
             "succeeded on attempt 9 ",
         ],
         prints: "page\n",
@@ -146,7 +146,7 @@ const TASKS: &[Task] = &[
         ],
         says: &[
             "attempt 8 failed: exit 2 after ",
-            "; retrying in 1.0s\n",
+            "; retrying in 1s\n",
             "succeeded on attempt 9 ",
         ],
         prints: "migrated\n",
@@ -157,7 +157,7 @@ const TASKS: &[Task] = &[
         stand_ins: &[("nc", TWICE)],
         says: &[
             "attempt 1 succeeded after ",
-            "; running it again in 1.0s\n",
+            "; running it again in 1s\n",
             "the failure came on attempt 3 after ",
             ": exit 1\n",
         ],
@@ -171,9 +171,9 @@ const TASKS: &[Task] = &[
         )],
         says: &[
             "attempt 1 succeeded after ",
-            "; running it again in 5.0s\n",
+            "; running it again in 5s\n",
             "attempt 2 failed: exit 3 after ",
-            "; retrying in 5.0s\n",
+            "; retrying in 5s\n",
         ],
         status: 143,
         ..TASK
@@ -208,7 +208,7 @@ const TASKS: &[Task] = &[
         stand_ins: &[("pytest", "true")],
         says: &[
             "gave up after 100 attempts in ",
-            ": no failure came (no attempt is left: --attempts 100)\n",
+            ": no failure came (attempt limit reached); raise --attempts to allow more\n",
         ],
         status: 1,
         ..TASK
@@ -236,7 +236,7 @@ const TASKS: &[Task] = &[
         )],
         says: &[
             "attempt 1 failed: matched \"starting\" (exit 0; --fail-match) after ",
-            "; retrying in 2.0s\n",
+            "; retrying in 2s\n",
             "attempt 2 failed: matched \"unhealthy\" ",
             "succeeded on attempt 3 ",
         ],
@@ -263,7 +263,7 @@ const TASKS: &[Task] = &[
         stand_ins: &[("curl", "exit 56"), ("jq", "exit 56")],
         says: &[
             "gave up after 1 attempt in ",
-            "(it may have been carried out, and is not idempotent: curl -d without an Idempotency-Key header)\n",
+            "(it may have taken effect, and is not idempotent: curl -d without an Idempotency-Key header)\n",
         ],
         status: 56,
         ..TASK

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use crate::common::words::Words;
 use crate::common::{Shown, backoff, executable, path_with_backoff, run, shell, within};
 
-const FINAL: &str = "it may have been carried out, and is not idempotent";
+const FINAL: &str = "it may have taken effect, and is not idempotent";
 
 #[track_caller]
 fn is_retried(shown: Shown) {
@@ -21,7 +21,7 @@ fn is_final(shown: Shown, why: &str) {
     assert_eq!(shown.stderr.matches(FINAL).count(), 1, "{shown:#?}");
     shown
         .expect_stderr(": gave up after 1 attempt in ")
-        .expect_stderr(&format!(" ({FINAL}: {why})\n"));
+        .expect_stderr(&format!("{FINAL}: {why})\n"));
 }
 
 #[track_caller]

@@ -429,7 +429,7 @@ fn an_input_that_cannot_be_kept_makes_a_failure_final() {
             let begin = "backoff: sh: gave up after 1 attempt";
             shown
                 .expect_stderr(begin)
-                .expect_stderr("(standard input cannot be given again: ")
+                .expect_stderr("(standard input cannot be replayed: ")
                 .expect_stderr(why);
         }
     }

@@ -83,9 +83,8 @@ fn lines(script: &str) -> Vec<String> {
 }
 
 fn steady(line: &str) -> String {
-    const SPAN: &str = r"(<1ms|0s|\d+ms|\d+\.\d+s)";
-    let measured =
-        format!(r"(attempts? in |after |waiting |and |a wait of ){SPAN}(:|;| \(| before| of the wait| would|$)");
+    const SPAN: &str = r"(\d[\d.]*(?:us|ms|s))";
+    let measured = format!(r"(attempts? in |after |waiting |another |a wait of ){SPAN}(:|;| \(| before| \(| would|$)");
     let line = Regex::new(&measured).unwrap().replace(line, "${1}1.2s$3");
     let line = Regex::new(r"127\.0\.0\.1:\d\d+")
         .unwrap()
@@ -170,7 +169,7 @@ fn the_document_shows_what_is_said() {
     let mut text = String::new();
     for table in &tables {
         let is_usage = table.rows.iter().all(|row| row.meaning.is_empty());
-        let second = if is_usage { "after" } else { "what it means" };
+        let second = if is_usage { "after" } else { "what to do" };
         write!(
             text,
             "\n## {}\n\n{}| backoff says | {second} |\n|---|---|\n",

@@ -247,7 +247,7 @@ fn a_weaker_source_gives_way_where_two_exclude_each_other() {
 fn defaults_give_way_to_what_is_given() {
     let plan = |args: &str| ran(args).expect_code(0).stdout;
     assert!(plan("--plan -m 100ms -j none").contains(" 100ms "));
-    assert!(plan("--plan --delays 1m -j none").contains(" 1m00s "));
+    assert!(plan("--plan --delays 1m -j none").contains(" 1m "));
     assert!(plan("--plan --delays 1m -m 5s -j none").contains(" 5s "));
     assert!(plan("--plan -p sip --delays 10s -n 2").contains(" 10s "));
     assert!(plan("--plan -p aws -n 99 -j none --stop-at-delay 60s").contains(" 51.2s "));
@@ -265,7 +265,7 @@ fn a_plan_counts_the_first_delay_and_comes_line_by_line() {
         "backoff --plan -n 99999999999 -j none | sed -n '51{p;q}'; echo ${PIPESTATUS[0]}",
     ));
     let words: Vec<&str> = shown.stdout.split_whitespace().collect();
-    assert_eq!(words, ["50", "30s", "30s", "30s", "23m", "23m", "23m", "141"]);
+    assert_eq!(words, ["50", "30s", "30s", "30s", "22m32s", "22m32s", "22m32s", "141"]);
 }
 
 #[test]
@@ -395,12 +395,7 @@ fn every_option_has_a_working_variable() {
         ("reset-after", "0", "-- true", "125"),
         ("seed", "1", "-- true", "0"),
         ("policy", "sip", "--plan -n 5", "4s"),
-        (
-            "until",
-            "never",
-            "-n 2 -b 1ms -- true",
-            "no attempt is left: --attempts 2",
-        ),
+        ("until", "never", "-n 2 -b 1ms -- true", "attempt limit reached"),
         ("success-exit", "3", "-q -- sh -c 'exit 3'", "3"),
         ("consecutive", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT'", "1\n2\n"),
         ("retry-exit", "9", "-- false", "no retry rule matches"),
@@ -418,7 +413,7 @@ fn every_option_has_a_working_variable() {
         ("skipped-exit", "0", "-- true", "BACKOFF_SKIPPED_EXIT"),
         ("store", "/proc/none", "--budget api -- true", "/proc/none"),
         ("store-down", "maybe", "-- true", "BACKOFF_STORE_DOWN"),
-        ("nested", "once", "-- false", "left to the outer backoff"),
+        ("nested", "once", "-- false", "leaves retries to the outer backoff"),
         ("log-format", "json", "-n 1 -- false", "\"event\":\"gave_up\""),
         ("log-file", "/dev/stdout", "-n 1 -- false", "gave up after 1 attempt"),
         ("label", "job", "-n 1 -- false", "backoff: job: gave up"),
@@ -445,7 +440,7 @@ fn every_option_has_a_working_variable() {
             "fail-match",
             "no",
             "-n 1 -- echo no",
-            "matched \"no\" (exit 0; --fail-match)",
+            "matched \"no\" (exit 0; --fail-match; ",
         ),
         ("retry-match", "x", "-- false", "no retry rule matches"),
         (
@@ -455,7 +450,7 @@ fn every_option_has_a_working_variable() {
             "permanent: --stop-match",
         ),
         ("retry-if", "exit 1", "-- false", "permanent: --retry-if"),
-        ("success-if", "exit 1", "-n 1 -- true", "--success-if says no (exit 0)"),
+        ("success-if", "exit 1", "-n 1 -- true", "--success-if says no (exit 0; "),
         ("for", "curl", "-- sh -c 'exit 3'", "gave up after 1 attempt"),
         (
             "match-on",

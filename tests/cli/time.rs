@@ -108,7 +108,9 @@ fn no_attempt_begins_after_stop_after_and_none_is_cut_off() {
         let args = words!("--until {} --stop-after 300ms -n unlimited -b 1ms", until);
         let shown = run!("{..} -- sh -c 'sleep 0.6; echo done; exit 7'", args).expect_code(7);
         assert_eq!(shown.stdout, "done\n");
-        shown.expect_stderr(": exit 7 (the next attempt would begin after --stop-after 300ms)\n");
+        shown.expect_stderr(
+            ": exit 7 (the next attempt would begin after --stop-after 300ms); raise --stop-after to allow more\n",
+        );
     }
     // Attempts are unlimited, and a wait that would end too late is not started.
     let began = Instant::now();
@@ -117,8 +119,10 @@ fn no_attempt_begins_after_stop_after_and_none_is_cut_off() {
         .expect_stderr("gave up after 6 attempts in ");
     assert!(began.elapsed() < Duration::from_secs(8));
     // The earlier of two limits is named, and a deadline still ends the running attempt.
-    run!("--stop-after 5s -d 9s -b 6s -j none -- false").expect_stderr(" after --stop-after 5s)\n");
-    run!("--stop-after 9s -d 5s -b 6s -j none -- false").expect_stderr(" after --deadline 5s)\n");
+    run!("--stop-after 5s -d 9s -b 6s -j none -- false")
+        .expect_stderr(" after --stop-after 5s); raise --stop-after to allow more\n");
+    run!("--stop-after 9s -d 5s -b 6s -j none -- false")
+        .expect_stderr(" after --deadline 5s); raise --deadline to allow more\n");
     run!("--stop-after 9s -d 100ms -- sleep 30")
         .expect_code(124)
         .expect_stderr(": ended by the deadline (--deadline 100ms)\n");

@@ -194,7 +194,7 @@ fn after_room(options: impl Words) -> String {
 
 #[test]
 fn that_lines_are_missing_is_said_first() {
-    let missing = "lines before this one are missing, as nobody read them in time";
+    let missing = "lines before this one are missing, as standard error was not read in time";
     let failed = "--on-give-up failed: exit 9";
     assert_eq!(
         after_room(""),

@@ -242,11 +242,11 @@ fn a_spent_budget_gives_up() {
     asked(&server.url(), "api", options)
         .expect_code(75)
         .expect_stderr("gave up after 3 attempts")
-        .expect_stderr("budget \"api\" is spent: 2 of 3 attempts");
+        .expect_stderr("budget \"api\" exhausted: 2 of 3 attempts");
     asked(&server.url(), "api", options)
         .expect_code(75)
         .expect_stderr("gave up after 1 attempt ")
-        .expect_stderr("budget \"api\" is spent: 2 of 4 attempts");
+        .expect_stderr("budget \"api\" exhausted: 2 of 4 attempts");
     assert_eq!(server.counts("api"), (4, 2));
     // A ratio of its own sees the same counts.
     let ample = "-q -n 2 --budget-min 0 --budget-ratio 90%";
@@ -257,7 +257,7 @@ fn a_spent_budget_gives_up() {
 fn a_window_passes() {
     let server = Server::start("");
     let options = "--budget-window 3s --budget-min 2 -n 9 -- false";
-    asked(&server.url(), "api", options).expect_stderr("is spent: 1 of 2 attempts in 3.0s");
+    asked(&server.url(), "api", options).expect_stderr("exhausted: 1 of 2 attempts in 3s");
     let left: u64 = server.admin().pttl("backoff:budget:api").unwrap();
     assert!((1..=3_050).contains(&left), "{left} ms");
     eventually("it is forgotten", || server.keys() == 0);
@@ -455,7 +455,7 @@ fn this_machines_own_budget_takes_its_place() {
     };
     let shown = asked("-- false")
         .expect_code(1)
-        .expect_stderr("budget \"api\" is spent: 2 of 3 attempts");
+        .expect_stderr("budget \"api\" exhausted: 2 of 3 attempts");
     let why = format!(
         "backoff: warning: {url}: cannot be reached: Connection refused; going on with this machine's own budget \"api\"\n"
     );
@@ -495,7 +495,7 @@ fn this_machines_own_budget_takes_its_place() {
     }
     live.expect_line("5");
     std::fs::write(&go, "go\n").unwrap();
-    live.finish().expect_stderr("is spent: 3 of 3 attempts");
+    live.finish().expect_stderr("exhausted: 3 of 3 attempts");
     assert_eq!(server.counts("api"), (3, 3));
 }
 

@@ -16,8 +16,8 @@ use super::between_attempts::BetweenAttempts;
 use super::messages::{WriteError, write};
 use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_open;
+use crate::run::before_retry_env::LIMIT;
 use crate::run::host::RunError;
-use crate::run::passed_on::MOST;
 use crate::run::text::describe_error;
 
 /// As many links as Linux follows.
@@ -294,7 +294,7 @@ impl EnvFile {
             return Err(io::Error::other("it belongs to another user"));
         }
         let mut bytes = Vec::new();
-        file.take(MOST as u64 + 1).read_to_end(&mut bytes)?;
+        file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }

@@ -23,7 +23,8 @@ use crate::process::sys::clock;
 use crate::process::sys::deadline::Deadline;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::control;
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, LINES_ARE_LOST, RunError};
+use crate::report::words::LINES_LOST;
+use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
@@ -180,7 +181,7 @@ impl System {
     pub(crate) fn complain(&mut self, line: &str) -> Result<(), RunError> {
         let mut lines = stdio::complaint(line);
         if self.standard_error.has_lost_lines {
-            lines.insert_str(0, &stdio::complaint(&format!("warning: {LINES_ARE_LOST}")));
+            lines.insert_str(0, &stdio::complaint(&format!("warning: {LINES_LOST}")));
         }
         self.write_to_standard_error(&lines)
     }
@@ -285,7 +286,7 @@ impl Host for System {
         messages::print_kept(&mut self.between, succeeded)
     }
 
-    fn hush(&mut self) {
+    fn discard_held_messages(&mut self) {
         if let Some(streams) = &mut self.between.event_loop.streams {
             streams.discard_held_messages();
         }
@@ -303,7 +304,7 @@ impl Host for System {
         self.between.sleep(delay, self.deadline, shown.zip(self.progress))
     }
 
-    fn say(&mut self, lines: &str) -> Result<(), RunError> {
+    fn write_log(&mut self, lines: &str) -> Result<(), RunError> {
         let Some(log_file) = &mut self.log_file else {
             return self.write_to_standard_error(lines);
         };
