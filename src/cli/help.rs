@@ -10,56 +10,7 @@ use super::table::{OPTIONS, Opt, SECTIONS};
 use crate::process::sys::{environment, stdio};
 
 /// The text of `-h`.
-pub(super) const SUMMARY: &str = "\
-Run COMMAND; if it fails, wait and run it again. Waits grow and are random.
-Every failure is retried, up to 5 attempts, unless rules say otherwise.
-
-Usage: backoff [OPTION]... [--] COMMAND [ARG]...
-
-  backoff -- git fetch                         # five attempts, growing waits
-  backoff --every 1s -d 1m -- pg_isready -q    # every second, for a minute
-  backoff --for auto -t 5m -- apt-get update   # only transient failures
-
-  -n, --attempts <N|unlimited>   Maximum number of attempts [default: 5]
-  -d, --deadline <DURATION>      Maximum time for the whole run
-  -t, --timeout <DURATION,...>   Maximum time for one attempt
-      --every <DURATION>         Fixed wait instead of growing ones
-  -b, --base <DURATION>          Base delay: waits grow from it [default: 500ms]
-  -m, --max-delay <DURATION>     Maximum wait [default: 30s]
-  -e, --retry-exit <CODES>       Retry only these exit codes
-  -r, --retry-match <REGEX>      Retry only if a line of output matches
-      --for <PRESET,...>         Known rules for a tool; auto: for COMMAND
-  -q, --quiet                    Print only errors and warnings
-  -v, --verbose                  Print more; twice: all settings and rules
-      --plan                     Print the waits and run nothing
-
-backoff --help lists all options, backoff --help NAME explains one option or
-section. man backoff has the details.
-";
-
-const ABOUT: &str = "\
-Run COMMAND; if it fails for a transient reason, wait (exponential backoff with jitter) and run it again. Every failure is \
-transient unless rules say otherwise, except a command that is not found (127), cannot be executed (126) or died of SIGPIPE.";
-
-const USAGE: &str = "\
-backoff [OPTION]... [--] COMMAND [ARG]...
-       backoff [OPTION]... --plan
-       backoff --generate KIND | --list-presets [NAME]... | --list-policies
-       backoff --help [SECTION|OPTION] | --version";
-
-const NOTES: &str = "\
-Any option --some-option can also be set by the variable BACKOFF_SOME_OPTION, or as some-option in the configuration file. \
-The command line overrides variables, variables override the policy, the policy overrides the defaults of the file. Actions \
-(--plan, --list-..., --generate) work on the command line only.
-
-DURATION is 500ms, 2s, 1.5s, 1m30s or a number of seconds; units are ns, us, ms, s, m, h, d and w.
-CODES are 7, 1,2,75, 100-110, sysexits names (tempfail), signals (SIGKILL) and timeout.
-
-Exit status: COMMAND's own (or death by the same signal); 1 if it exited with 0 but was judged failed; 124 timeout; 125 \
-backoff itself failed; 126 COMMAND cannot be executed; 127 COMMAND not found.
-
-backoff --help NAME explains a section (time, waits, rules, streams, budgets, output, other) or an option. man backoff has \
-the details, docs/messages.md explains each message.";
+pub(super) const SUMMARY: &str = include_str!("summary.txt");
 
 impl Opt {
     /// Returns true if this word stands for the section.
@@ -87,15 +38,12 @@ pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String>
         .header(bold)
         .usage(bold)
         .literal(AnsiColor::Cyan.on_default());
-    let mut command = described(OPTIONS.iter().filter(is_meant))
+    let command = described(OPTIONS.iter().filter(is_meant))
         .styles(styles)
         .next_line_help(true)
-        .max_term_width(80)
-        .about(ABOUT)
-        .override_usage(USAGE)
-        .after_help(NOTES);
+        .max_term_width(80);
     let text = match topic {
-        "" => command.render_help(),
+        "" => command.help_template(include_str!("help.txt")).render_help(),
         _ => command.help_template("{all-args}\n").render_long_help(),
     };
     let variables = environment::backoff_variables();
@@ -115,10 +63,10 @@ pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String>
 
 /// Returns the text of `--version`: a first line for programs, then details for reports of defects.
 pub(super) fn version() -> String {
-    let libc = match () {
-        () if cfg!(target_env = "musl") => "musl",
-        () if cfg!(target_env = "gnu") => "glibc",
-        () => "the system's",
+    let libc = if cfg!(target_env = "musl") {
+        "musl"
+    } else {
+        "the system's"
     };
     let linked = if cfg!(target_feature = "crt-static") {
         "static"

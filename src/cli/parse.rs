@@ -105,48 +105,36 @@ fn answer(line: CommandLine, words: &[OsString], wants_summary: bool) -> Parsed 
 /// Returns the error for an option that was taken for the text of another one, or for several letters.
 fn slip(line: &CommandLine, words: &[OsString]) -> Option<String> {
     let before_command = &words[..words.len() - line.command.len()];
-    let is_forgotten = |pair: &&[OsString]| {
-        (pair[1] == "--" || is_option(pair[1].as_bytes()))
-            && line
-                .options
-                .iter()
-                .any(|(opt, text)| *text == pair[1] && opt.ends(pair[0].as_bytes()))
-    };
-    if let Some(pair) = before_command.windows(2).find(is_forgotten) {
-        let (option, next) = (pair[0].to_string_lossy(), pair[1].to_string_lossy());
-        return Some(format!(
-            "a value is required for '{option}', but {next:?} follows; tip: '--OPTION={next}' if it is the value"
-        ));
+    for pair in before_command.windows(2).filter(|pair| is_option(pair[1].as_bytes())) {
+        let is_taken = |(opt, text): &&(&Opt, OsString)| *text == pair[1] && opt.ends(pair[0].as_bytes());
+        if let Some((opt, next)) = line.options.iter().find(is_taken) {
+            let (long, next) = (opt.long, next.to_string_lossy());
+            return Some(format!(
+                "a value is required for '--{long}', but '{next}' follows; tip: use '--{long}={next}' if it is the value"
+            ));
+        }
     }
     let is_text = |word: &&OsString| line.options.iter().any(|(_, text)| text == *word);
-    before_command
-        .iter()
-        .filter(|word| !is_text(word))
-        .find_map(long_after_one_dash)
+    let mut others = before_command.iter().filter(|word| !is_text(word));
+    others.find_map(long_after_one_dash)
 }
 
-/// Returns true if the word is exactly one of backoff's options: `-n`, `--attempts`, `--attempts=3`.
+/// Returns true if the word is `--` or one of backoff's options: `-n`, `--attempts`, `--attempts=3`.
 fn is_option(word: &[u8]) -> bool {
     let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();
-    match word {
-        [b'-', b'-', ..] => OPTIONS.iter().any(|opt| opt.long.as_bytes() == &name[2..]),
-        [b'-', letter] => OPTIONS
-            .iter()
-            .filter_map(|opt| opt.short)
-            .chain(['h'])
-            .any(|short| short as u8 == *letter),
-        _ => false,
-    }
+    let is_name = name.starts_with(b"--") || name.len() == 2;
+    matches!(word, b"--" | b"-h") || is_name && OPTIONS.iter().any(|opt| opt.ends(name))
 }
 
 /// Returns the error for `-timeout`, which would mean `-t imeout`.
 fn long_after_one_dash(word: &OsString) -> Option<String> {
     let word = word.to_str()?;
     let name = word.strip_prefix('-')?.split('=').next()?;
-    OPTIONS
-        .iter()
-        .find(|opt| opt.long == name)
-        .map(|opt| unexpected(word, &format!("a similar argument exists: '--{}'", opt.long)))
+    let opt = OPTIONS.iter().find(|opt| opt.long == name)?;
+    Some(unexpected(
+        word,
+        &format!("a similar argument exists: '--{}'", opt.long),
+    ))
 }
 
 fn unexpected(word: &str, tip: &str) -> String {

@@ -196,28 +196,25 @@ pub const OPTIONS: &[Opt] = &[
         "The default waits add up to about 10s, and to 4s to 24s in nine runs of ten."),
     opt(TIME, Some('d'), "deadline", Duration, "Maximum time for the whole run", "",
         "Lifts a limit of attempts that a weaker source sets. A wait that would end past the deadline is not started: \
-         backoff gives up at once. An attempt that is still running at the deadline is ended as by --timeout. Time \
-         during which backoff is stopped (Ctrl-Z) counts. Readers of the output have one more second; output that is \
-         unread then is a timeout. --kill-after, --on-give-up and the store may take additional time. 0 disables."),
+         backoff gives up at once. An attempt that is still running then is ended as by --timeout. Time during which \
+         backoff is stopped (Ctrl-Z) counts. 0 disables."),
     opt(TIME, None, "stop-after", Duration, "Start no attempt after this time; a running one may finish", "",
         "A wait that would end past this time is not started: backoff gives up at once. Time during which backoff is \
          stopped (Ctrl-Z) counts. 0 disables."),
     opt(TIME, Some('t'), "timeout", Durations, "Maximum time for one attempt", "",
-        "In a list, the last entry repeats: with 30s,1m,2m the first attempt has 30s, the second 1m, all later ones \
-         2m. On timeout, the attempt's process tree gets the signal of --signal, then SIGKILL after --kill-after. A \
-         timeout is transient unless --stop-exit lists it. Time during which backoff is stopped (Ctrl-Z) does not \
-         count. 0 disables."),
+        "Of 30s,1m,2m the first attempt has 30s, the second 1m, all later ones 2m. On timeout, the attempt's process \
+         tree gets the signal of --signal, then SIGKILL after --kill-after. A timeout is transient unless --stop-exit \
+         lists it. Time during which backoff is stopped (Ctrl-Z) does not count. 0 disables."),
     opt(TIME, Some('i'), "idle-timeout", Duration, "Maximum time without output", "",
-        "Ends an attempt that writes nothing to standard output or standard error for this long, as --timeout does. \
-         0 disables."),
+        "Ends an attempt that writes nothing to standard output or standard error for this long, as --timeout does. 0 \
+         disables."),
     opt(TIME, Some('s'), "signal", Signal, "Signal sent on timeout", "TERM", ""),
     opt(TIME, Some('k'), "kill-after", Duration, "Send SIGKILL this long after the signal; 0 disables", "5s",
         "If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included. \
          Not for a program that keeps running after Ctrl-C."),
     opt(TIME, None, "nested", Word(NESTED_NAMES), "How to retry under an outer backoff", "warn",
-        "Nested retries multiply: 3 x 3 = 9 calls. allow retries; warn retries and prints a warning; once runs COMMAND \
-         once, so that only the outer run retries. A run detects an outer one by BACKOFF_DEPTH; if the environment \
-         was cleared (env -i, ssh), it counts as an outermost run."),
+        "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry and print a warning; once: run COMMAND \
+         once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
 
     opt(WAITS, None, "every", Duration, "Fixed wait: constant growth, no jitter", "",
         "Same as -b DURATION -g constant -j none."),
@@ -230,17 +227,13 @@ pub const OPTIONS: &[Opt] = &[
          of --delays may be longer, and --base and --stop-at-delay raise it."),
     opt(WAITS, Some('g'), "growth", Word(GROWTH_NAMES), "Growth of the wait before jitter",
         "exponential; constant with --until failure",
-        "For retry i = 0, 1, 2, ...: exponential: base * factor^i; linear: base * (i + 1); fibonacci: base * 1, 1, 2, \
-         3, 5, ...; constant: base, without jitter only for a single caller. Decorrelated and slotted jitter have \
-         their own growth."),
+        "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own growth."),
     opt(WAITS, None, "delays", Durations, "List of waits instead of growth; the last one repeats", "",
         "Without jitter, unless --jitter comes from the same source or a stronger one."),
     opt(WAITS, Some('j'), "jitter", Jitter, "Jitter strategy",
         "decorrelated; full with --growth; none with --delays or --until failure",
-        "With e the wait before jitter: none: e; full: uniform in [0, e]; equal: e/2 + uniform in [0, e/2]; \
-         decorrelated: uniform in [base, min(max-delay, previous * factor)]; additive: e + uniform in [0, spread]; \
-         proportional: e * uniform in [1 - spread, 1 + spread]; slotted: k * base, k a uniform integer in \
-         [0, 2^min(c, ceiling) - 1] after failure c. slotted:CEILING sets the ceiling, 1 to 62, by default 10."),
+        "See WAITS AND JITTER in the manual. slotted:CEILING sets the ceiling of the exponent, 1 to 62, by default \
+         10."),
     opt(WAITS, None, "spread", Spread, "Width of additive or proportional jitter", "1s; 25%",
         "A duration for additive jitter, a percentage for proportional jitter."),
     opt(WAITS, None, "stop-at-delay", Duration, "Give up once the wait before jitter would reach this", "",
@@ -251,161 +244,128 @@ pub const OPTIONS: &[Opt] = &[
     opt(WAITS, None, "reset-after", Duration, "Reset waits and attempts if an attempt ran this long", "",
         "For long-running commands that backoff supervises. With --until never, a success counts, too."),
     opt(WAITS, None, "retry-after", Switch, "Honor Retry-After in the output", "",
-        "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long. A random part is \
-         added, as many clients may have been told the same: up to a tenth of the named wait or, if that is longer, \
-         the run's own next wait, but at most a quarter of the named wait and at most --max-delay. Nothing is added \
-         if both --retry-after and --jitter none are on the command line."),
+        "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long, plus a random part \
+         unless --jitter none is also on the command line."),
     opt(WAITS, None, "max-retry-after", Duration, "Longest wait to accept from the output", "5m",
         "If the output names a longer wait, give up."),
     opt(WAITS, None, "seed", Number(0), "Seed for reproducible waits", "",
         "The same build with the same seed has the same waits."),
     opt(WAITS, Some('p'), "policy", Policy, "Named set of options; explicit options override it", "",
-        "A policy of the configuration file, or a built-in one. sip: 500ms doubling to 4s, no jitter (RFC 3261). \
-         google: 1s doubling to 64s, additive jitter of 1s. ethernet: slots of 51.2us, ceiling 10, 16 attempts (IEEE \
-         802.3). aws: 100ms doubling to 20s, full jitter, 3 attempts. clojure: 1s doubling, no jitter, giving up at \
-         10s. cron: --stdout failure --stderr failure --splay 30s --c-locale, since cron mails all output."),
+        "A policy of the configuration file, or a built-in one: sip, google, ethernet, aws, clojure or cron. \
+         --list-policies shows their settings and origin."),
 
     opt(RULES, None, "until", Word(UNTIL_NAMES), "When to stop: after a success, after a failure, or never", "success",
-        "failure: another attempt follows a success; any failure, signals and timeouts included, ends the run with \
-         status 0 without asking --retry-if; if attempts or time run out first, the status is 1. There is no wait \
-         unless --base or --every sets one, and it does not grow. never: another attempt follows any end of an \
-         attempt, until a signal or a limit (--attempts, --deadline, --stop-at-delay, a budget) ends the run with the \
-         status of the last attempt; a success restarts the growth of the waits. A command that cannot be started \
-         ends any run, unless -e lists 126 or 127. failure is accepted on the command line only."),
+        "failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
+         it is accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual."),
     opt(RULES, None, "success-exit", SuccessCodes, "Exit codes that count as success", "0",
-        "CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. As in a shell, 128+N \
-         also stands for death by signal N: 143 is SIGTERM. With CODE=0, as in 0,24=0, the run ends with status 0; \
-         without it a success keeps its code."),
+        "CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. With CODE=0, as in \
+         0,24=0, the run ends with status 0; without it a success keeps its code."),
     opt(RULES, None, "success-match", Regex, "Succeed only if a line of output matches", "",
         "One match is enough if the option is repeated. REGEX is searched for in each line, as bytes."),
     opt(RULES, None, "fail-match", Regex, "Fail if a line of output matches, whatever the exit code", "", ""),
     opt(RULES, None, "consecutive", Number(1), "Successful attempts in a row that a success takes", "1",
         "The wait between them is --base."),
     opt(RULES, Some('e'), "retry-exit", Codes, "Exit codes of transient failures; others are permanent", "",
-        "CODES may include timeout. Timeouts are transient unless --stop-exit lists timeout, so that timeout alone \
-         makes all other failures permanent. With 126 or 127, a command that cannot be executed or found is a \
-         transient failure."),
+        "CODES may include timeout; timeouts are transient in any case unless --stop-exit lists them. With 126 or \
+         127, a command that cannot be executed or found is a transient failure."),
     opt(RULES, None, "stop-exit", Codes, "Exit codes of permanent failures; overrides retry rules", "",
         "CODES may include timeout."),
     opt(RULES, Some('r'), "retry-match", Regex, "Transient if a line of output matches, else permanent", "",
         "If there are other retry rules, one that matches is enough."),
     opt(RULES, None, "stop-match", Regex, "Permanent if a line of output matches", "", ""),
     opt(RULES, None, "retry-if", Predicate, "Shell command that decides if a failure is transient", "",
-        "Run by /bin/sh after a failed attempt that no other rule decides, with the attempt's output on standard \
-         input. Exit status 0 means transient, 1 permanent; any other is an error, which is reported and means \
-         permanent. Its standard output is dropped. The deadline limits it."),
+        "Run after a failed attempt that no other rule decides, with the attempt's output on standard input. Exit \
+         status 0 means transient, 1 permanent; any other is an error, which means permanent. The deadline limits \
+         it."),
     opt(RULES, None, "success-if", Predicate, "Shell command that decides if an attempt succeeded", "",
-        "Like --retry-if, but for an attempt that would be a success. Exit status 0 confirms it. With 1 the attempt \
-         has failed: permanently if a stop rule or --retry-if says so, else transiently. Any other status is an error, \
-         which is reported, and a permanent failure."),
+        "Like --retry-if, for an attempt that would be a success: 0 confirms it, 1 makes it a failure, transient \
+         unless a stop rule or --retry-if says otherwise. Any other status is an error and a permanent failure."),
     opt(RULES, None, "for", Presets, "Known rules for a tool: curl, ssh, ...; auto: for COMMAND", "",
         "--list-presets shows all presets. auto selects by COMMAND's name; it looks behind sudo, env, nice, timeout \
          and the like, and into sh -c 'COMMAND' if the shell does nothing else."),
     opt(RULES, None, "match-on", Word(STREAM_NAMES), "Streams that rules and predicates examine", "both",
         "Applies to regular expressions, --retry-if, --success-if, --retry-after and --hook-output."),
     opt(RULES, None, "idempotent", Word(YES_NO_NAMES), "Whether COMMAND is safe to run twice", "yes",
-        "no: retry only failures that certainly had no effect. For some, a preset of --for knows that (an unknown \
-         name, a refused connection, failed TLS, 429, a lock that is taken); a retry rule that matches and --retry-if \
-         mark the failure as safe to retry. All others are final, timeouts included, with the command's own status. \
-         If the option is not given and --for applies rules for curl or wget, no holds if COMMAND or one of its \
-         scripts may send data or uses a method other than GET, HEAD, OPTIONS, PUT, DELETE and TRACE, unless the \
-         request has an Idempotency-Key header; -v says why. If one run makes several requests (redirects, the tool's \
-         own retries, several URLs), a refusal of the last one says nothing about the others, and no preset allows a \
-         retry."),
+        "no: retry only failures that certainly had no effect, as a preset of --for, a retry rule that matches or \
+         --retry-if says. If not given and --for applies rules for curl or wget, requests that may send data mean no. \
+         See IDEMPOTENCE in the manual."),
     opt(RULES, None, "c-locale", Switch, "Run COMMAND with LC_ALL=C.UTF-8 for English messages", "", ""),
 
     opt(STREAMS, None, "stdin", Word(INPUT_NAMES), "How to provide standard input", "auto",
-        "auto: a file is rewound; a pipe is replayed, and only what COMMAND reads is taken from it; a terminal or \
-         anything else is inherited. inherit: pass it through. replay: read it to the end, then feed it to each \
-         attempt. null: provide none."),
+        "auto: a file is rewound; a pipe is replayed, and only what COMMAND reads is taken from it; all else is \
+         inherited. replay: read it to the end, then feed it to each attempt. null: provide none."),
     opt(STREAMS, None, "stdin-limit", Size, "Maximum amount of input kept for replay", "1GiB",
         "Past it the input still flows, but a failure is then final."),
     opt(STREAMS, None, "stdout", Word(STDOUT_NAMES), "How to handle standard output", "stream",
-        "stream: print as it comes. final: print that of the last attempt. success: print that of the last attempt if \
-         it succeeds. failure: print that of all attempts, in order, if the run fails: for cron. null: drop."),
+        "stream: print as it comes. final: print that of the last attempt; success: only if it succeeds. failure: \
+         print that of all attempts, in order, if the run fails: for cron. null: drop."),
     opt(STREAMS, None, "stderr", Word(STDERR_NAMES), "How to handle standard error", "stream",
-        "As --stdout. With failure, messages of backoff and the standard error of predicates and hooks are held back, \
-         too, and a run that succeeds prints nothing; --log-file still gets its lines. If --stdout is kept as well, \
-         all of standard output comes first."),
+        "As --stdout. failure also holds back messages of backoff and the standard error of predicates and hooks, so \
+         that a run that succeeds prints nothing. If --stdout is kept as well, all of standard output comes first."),
     opt(STREAMS, None, "pty", Switch, "Run each attempt on a pseudo-terminal to keep colors", "",
-        "Standard output and standard error then are one stream with CR LF line ends, and go to standard output; \
-         --stderr sees nothing. If standard input and output are a terminal, COMMAND gets what is typed."),
+        "Standard output and standard error are then one stream with CR LF line ends, on standard output. If standard \
+         input and output are a terminal, COMMAND gets what is typed."),
 
     opt(BUDGETS, None, "budget", Budget, "Limit the share of retries of all runs with this NAME", "",
         "A retry is allowed while the window holds fewer than --budget-min attempts, or retries / attempts is below \
-         --budget-ratio. Once the budget is exhausted, a transient failure is final. NAME is any text; take that of \
-         the service that is called."),
+         --budget-ratio; else the failure is final. Take the name of the service that is called."),
     opt(BUDGETS, None, "budget-ratio", Percent, "Maximum share of retries among attempts", "10%", ""),
     opt(BUDGETS, None, "budget-min", Number(0), "Number of attempts below which every retry is allowed", "10", ""),
     opt(BUDGETS, None, "budget-window", Period, "Time during which an attempt counts", "10m",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
     opt(BUDGETS, None, "cool-off", CoolOff, "Wait first if the last run of this budget gave up", "",
-        "Applies if that run gave up on a transient failure. The wait is the one that would have come next in that \
-         run, less the time since; it grows with each further run that gives up with --cool-off or --on-give-up. It is \
-         at most --max-delay or, if that is longer, --max-retry-after, plus up to a quarter at random. A success or a \
-         permanent failure clears it. With =skip, a run that comes too early ends at once and prints nothing, and \
-         COMMAND is not run. For jobs that are started again and again (cron); needs --budget."),
+        "For jobs that are started again and again; needs --budget. The wait is what is left of the one that would \
+         have come next in that run. With =skip, a run that comes too early ends at once and prints nothing. See \
+         COOL-OFF in the manual."),
     opt(BUDGETS, None, "skipped-exit", Code, "Exit status of a run that --cool-off=skip ends", "75",
         "0 is accepted on the command line only."),
     opt(BUDGETS, None, "store", Store, "Directory or Redis address that keeps budgets", "",
-        "A directory, by default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff; or redis://, rediss:// or \
-         redis+unix:// for a fleet. The store has 250ms to answer, or what ?timeout= of an address says; during the \
-         wait before a retry as long as that wait, up to 5s. Set an address with a password by BACKOFF_STORE: every user of \
-         the machine can read a command line."),
+        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff; for a fleet redis://, rediss:// or \
+         redis+unix://. ?timeout= of an address limits an answer, by default 250ms; during a wait it may take as long \
+         as the wait, up to 5s. Set an address with a password by BACKOFF_STORE, as all users can read a command \
+         line."),
     opt(BUDGETS, None, "store-down", Word(STORE_DOWN_NAMES), "What to do if the store does not answer", "local",
-        "There is a warning in any case. local: use a budget of the same name in ~/.local/state/backoff in place of a \
-         Redis server; if that is not available either, run without a budget. deny: a transient failure is final; for \
-         containers, which have a directory each."),
+        "With a warning in any case, local: use a budget of the same name in ~/.local/state/backoff or, if that is \
+         not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
     opt(OUTPUT, Some('q'), "quiet", Switch, "Print only errors and warnings", "", ""),
     opt(OUTPUT, Some('v'), "verbose", Count, "Print more; twice: all settings, rules and arguments", "",
-        "Once: also starts, successes, and unknown BACKOFF_* variables (a likely typo is a warning in any case). \
-         Twice: also every setting and the rules of presets and policies, with the source of each."),
+        "Once: also starts, successes, and unknown BACKOFF_* variables. Twice: also every setting and the rules of \
+         presets and policies, with the source of each."),
     opt(OUTPUT, None, "log-format", Word(FORMAT_NAMES), "Format of messages", "text",
-        "json: one object per line; a run that succeeds at once prints nothing, unless -v is given. github: workflow \
-         commands of GitHub Actions; github-groups: also folds each attempt into a group. With --plan, json prints \
-         one object."),
+        "json: one object per line. github: workflow commands of GitHub Actions; github-groups: also fold each \
+         attempt into a group."),
     opt(OUTPUT, None, "log-file", Path, "Append messages to this file, not standard error", "",
-        "- is standard output. A new file has mode 0600. Text lines begin with the time and the first eight digits of \
-         the run's id. Each line is one write, so that runs can share a file. -q does not apply. If the file cannot \
-         be opened or written, there is one warning."),
+        "- is standard output. A new file has mode 0600. Each line is one write, so that runs can share a file. -q \
+         does not apply. If the file cannot be written, there is one warning."),
     opt(OUTPUT, None, "label", Label, "Name of COMMAND in messages", "",
         "One line of up to 64 characters. JSON lines and the report have it beside the name."),
     opt(OUTPUT, None, "report", Path, "Write a JSON summary of the run to this file", "",
-        "- is standard output. The file is complete or not written at all, also if the run is interrupted. It holds \
-         the last 10,000 attempts."),
+        "- is standard output. The file is complete or not written at all, also if the run is interrupted."),
     opt(OUTPUT, None, "color", Word(WHEN_NAMES), "When to use color", "auto",
         "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always."),
     opt(OUTPUT, None, "progress", Word(WHEN_NAMES), "When to show a countdown during waits", "auto",
         "auto: on a terminal, for waits of a second and more. always: also if TERM is dumb."),
     opt(OUTPUT, None, "on-retry", Shell, "Shell command to run before each wait", "",
-        "It sees how the attempt ended in BACKOFF_EXIT, BACKOFF_EXIT_SIGNAL, BACKOFF_REASON and BACKOFF_RAN_MS, and \
-         the wait in BACKOFF_DELAY. Its output goes to standard error; it has no input (but see --hook-output) and no \
-         terminal. Its failure is reported and changes nothing. The deadline limits it."),
+        "See BACKOFF_EXIT, BACKOFF_REASON and others under ENVIRONMENT in the manual. Its output goes to standard \
+         error; it has no input (but see --hook-output) and no terminal. Its failure is reported and changes \
+         nothing."),
     opt(OUTPUT, None, "before-retry", Predicate, "Shell command that must succeed after each wait", "",
-        "If it fails, the run ends with the status of the last attempt, as on a permanent failure. Lines KEY=VALUE \
-         that it appends to the file $BACKOFF_ENV are variables of all later attempts, at most 64 KiB in all. It sees \
-         what --on-retry sees, except BACKOFF_DELAY, and shares a terminal as COMMAND does."),
+        "If it fails, the run ends with the status of the last attempt. Lines KEY=VALUE that it appends to the file \
+         $BACKOFF_ENV are variables of all later attempts, at most 64 KiB in all."),
     opt(OUTPUT, None, "on-give-up", Shell, "Shell command to run when giving up", "",
-        "Like --on-retry, but with at least five seconds, as the deadline may have passed. Not run if retries are left \
-         to an outer backoff (--nested once)."),
+        "Like --on-retry, but with at least five seconds, as the deadline may have passed."),
     opt(OUTPUT, None, "hook-output", HookOutput, "Pass the last output of a failed attempt to hooks", "",
-        "As standard input of --on-retry, --before-retry and --on-give-up. SIZE is 64KiB by default and at most 1MiB. \
-         Longer output is cut at the beginning of a line, unless that line is longer than half of SIZE. A variable or \
-         file may also say on or off."),
+        "As standard input of --on-retry, --before-retry and --on-give-up, by default 64KiB, at most 1MiB. Longer \
+         output is cut at the beginning of a line, unless that line is longer than half of SIZE."),
     opt(OUTPUT, None, "exhausted-exit", Code, "Exit status if retries run out on a transient failure", "",
-        "Applies if attempts, time, delay or budget ran out, or the output asked for a wait beyond --max-retry-after. \
-         By default, the command's own. 75 (tempfail) tells a scheduler to try later. 0 is accepted on the command \
+        "By default, the command's own. 75 (tempfail) tells a scheduler to try later. 0 is accepted on the command \
          line only."),
     opt(OUTPUT, None, "flaky-exit", Code, "Exit status of a success after a failure", "0", ""),
 
     opt(OTHER, None, "plan", Switch, "Print the waits of these options and run nothing", "",
-        "If every attempt fails at once: the wait before the first attempt, then per retry the least, mean and most of \
-         its wait, the sum of the means, the 5th and 95th percentile of that sum, and the sum of the longest waits, \
-         rounded to three digits; --log-format json gives all digits. The table stops where the sum of the means reaches \
-         --deadline or --stop-after, and says after how many retries 90 of 100 runs end. It has 20 retries if attempts \
-         are unlimited, and at most 1,000. Percentiles, and means of decorrelated jitter that the cap can shorten, are \
-         from 10,000 sampled runs with a fixed seed; all else is exact."),
+        "One line per retry if every attempt fails at once; see PLAN in the manual. --log-format json prints all \
+         digits."),
     opt(OTHER, None, "plot", Switch, "Draw the waits of --plan", "",
         "As wide as the terminal; with block characters in a UTF-8 locale, in ASCII elsewhere."),
     opt(OTHER, None, "list-presets", Switch, "List the presets of --for, or the rules of each NAME", "",
@@ -417,18 +377,6 @@ pub const OPTIONS: &[Opt] = &[
     opt(OTHER, None, "help", Topic, "Print all options, a section, or one option with details", "",
         "-h prints a summary."),
     opt(OTHER, Some('V'), "version", Switch, "Print version, target, C library and features", "", ""),
-];
-
-/// Options that replace running COMMAND. Only the command line can ask for them: a forgotten variable or a file must not
-/// make a run end with 0 whose command was never run.
-const ACTIONS: [&str; 7] = [
-    "plan",
-    "plot",
-    "list-presets",
-    "list-policies",
-    "generate",
-    "help",
-    "version",
 ];
 
 impl Opt {
@@ -452,9 +400,10 @@ impl Opt {
         key.len() == self.long.len() && self.long.bytes().map(upper).eq(key.iter().copied())
     }
 
-    /// Returns true if backoff does something else than run COMMAND.
+    /// Returns true if the option replaces running COMMAND. Only the command line can ask for that: a forgotten variable or
+    /// a file must not make a run end with 0 whose command was never run.
     pub fn is_action(&self) -> bool {
-        ACTIONS.contains(&self.long)
+        self.heading == OTHER && self.long != "config"
     }
 
     /// Returns true if the option says how to run COMMAND.
