@@ -450,18 +450,29 @@ fn while_it_waits_it_holds_nothing_of_the_store() {
 
 #[test]
 fn runs_at_once_are_counted_exactly() {
+    // A run whose answer came too late has gone on without the budget.
+    let is_counted = (0..5).any(|_| runs_at_once());
+    assert!(is_counted, "a machine that takes less than 250 ms for a step");
+}
+
+/// Returns false if the machine was too slow.
+fn runs_at_once() -> bool {
     let dir = dir();
     // Every call leaves one byte.
     let script = "for i in $(seq 30); do backoff --store \"$STORE\" --budget api --budget-min 40 \
                   -n 9 -q -b 1ms -m 5ms -- sh -c 'printf x >>\"$LOG\"; exit 1' & done; wait";
     let log = within(&dir, "log");
-    run(shell(script).env("STORE", store(&dir)).env("LOG", &log));
+    let shown = run(shell(script).env("STORE", store(&dir)).env("LOG", &log));
+    if shown.stderr.contains("gives no answer within 250ms") {
+        return false;
+    }
     let calls = fs::metadata(&log).unwrap().len();
     let (attempts, retries) = counted(&dir);
     assert_eq!((attempts, attempts - retries), (calls, 30));
     // Every retry is allowed until there are 40 attempts; 9 retries are too many for any number of attempts up
     // to 69, and first attempts are never refused.
     assert!((40..70).contains(&calls), "{calls}");
+    true
 }
 
 #[test]

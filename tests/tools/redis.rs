@@ -19,7 +19,9 @@ use crate::common::process::state;
 use crate::common::redis::{Server, counts, free_port, numbers};
 use crate::common::tools::Test;
 use crate::common::words::Words;
-use crate::common::{BIN, Live, PATIENCE, Shown, backoff, clean, eventually, run, shell, within};
+use crate::common::{
+    BIN, Live, PATIENCE, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within,
+};
 
 const SERVER: &[&str] = &["redis-server"];
 
@@ -103,6 +105,11 @@ pub const TESTS: &[Test] = &[
         "tls_with_files_of_the_address",
         &["redis-server", "openssl"],
         tls_with_files_of_the_address,
+    ),
+    (
+        "the_recipe_for_containers",
+        &["redis-server", "openssl"],
+        the_recipe_for_containers,
     ),
     (
         "files_that_cannot_be_used_are_usage_errors",
@@ -895,7 +902,7 @@ fn certificates(names: &str) -> tempfile::TempDir {
 }
 
 /// A server that speaks nothing else on its port.
-fn tls_server(names: &str) -> Server {
+pub fn tls_server(names: &str) -> Server {
     Server::start_in(
         certificates(names),
         "--port 0 --tls-port '{port}' --tls-cert-file '{dir}/server.pem' --tls-key-file '{dir}/server.key' --tls-ca-cert-file '{dir}/ca.pem' --tls-auth-clients no",
@@ -921,7 +928,7 @@ fn tls_with_a_certificate_that_is_not() {
     for (authority, why) in [
         (
             within(&stranger, "ca.pem"),
-            "has a certificate of an unknown authority (UnknownIssuer); ?ca=FILE names another one",
+            "has a certificate of an unknown authority; ?ca=FILE names another one",
         ),
         (within(&server.dir, "ca.pem"), "certificate not valid for name"),
     ] {
@@ -971,7 +978,7 @@ fn tls_with_files_of_the_address() {
         ),
         (
             format!("ca={theirs}/ca.pem"),
-            "has a certificate of an unknown authority (UnknownIssuer); ?ca=FILE names another one",
+            "has a certificate of an unknown authority; ?ca=FILE names another one",
         ),
         (
             format!("ca={ours}/ca.pem&cert={theirs}/server.pem&key={theirs}/server.key"),
@@ -980,10 +987,36 @@ fn tls_with_files_of_the_address() {
     ] {
         fails_open(&store(query), why);
     }
-    let plain = Server::start("");
-    let why = "does not speak TLS; try redis:// in place of rediss://";
-    fails_open(&format!("rediss://127.0.0.1:{}", plain.port), why);
     assert_eq!(server.counts("api"), (2, 1));
+}
+
+/// As docs/recipes.md has it, with another host and file.
+fn the_recipe_for_containers() {
+    const LINE: &str =
+        "backoff --budget api --store 'rediss://cache:6379?ca=/etc/ssl/cache.pem' --store-down deny -- call";
+    assert!(include_str!("../../docs/recipes.md").contains(LINE));
+    let mut server = tls_server("DNS:localhost");
+    let host = format!("localhost:{}", server.port);
+    let line = LINE
+        .replace("cache:6379", &host)
+        .replace("/etc/ssl/cache.pem", &within(&server.dir, "ca.pem"));
+    let dir = tempfile::tempdir().unwrap();
+    executable(&within(&dir, "call"), "#!/bin/sh\necho call\nexit 1\n");
+    let path = format!("{}:{}", dir.path().display(), path_with_backoff());
+    // Containers have a directory each.
+    let container = || {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = shell(&line);
+        command
+            .env("PATH", &path)
+            .env("HOME", home.path())
+            .env_remove("XDG_STATE_HOME");
+        let shown = run(command.env("BACKOFF_BASE", "1ms").env("BACKOFF_BUDGET_MIN", "6")).expect_code(1);
+        shown.stdout.lines().count()
+    };
+    assert_eq!([container(), container(), container()], [5, 1, 1]);
+    server.kill();
+    assert_eq!([container(), container()], [1, 1]);
 }
 
 fn files_that_cannot_be_used_are_usage_errors() {

@@ -38,6 +38,14 @@ pub const TESTS: &[Test] = &[
     ),
     #[cfg(feature = "redis")]
     (
+        "a_storm_as_it_comes_over_tls",
+        &["redis-server", "openssl"],
+        a_storm_as_it_comes_over_tls,
+    ),
+    #[cfg(feature = "redis")]
+    ("a_storm_that_is_denied", &["redis-server"], a_storm_that_is_denied),
+    #[cfg(feature = "redis")]
+    (
         "a_storm_and_a_server_in_trouble",
         &["redis-server"],
         a_storm_and_a_server_in_trouble,
@@ -179,6 +187,30 @@ fn a_storm_as_it_comes_and_a_server() {
     let service = Service::start();
     let storm = as_it_comes(&server.url(), &service);
     expect_within_bounds(storm, &service, bound(1112));
+}
+
+#[cfg(feature = "redis")]
+fn a_storm_as_it_comes_over_tls() {
+    let server = crate::redis::tls_server("IP:127.0.0.1");
+    let service = Service::start();
+    let ca = crate::common::within(&server.dir, "ca.pem");
+    let storm = as_it_comes(&format!("rediss://127.0.0.1:{}?ca={ca}", server.port), &service);
+    expect_within_bounds(storm, &service, bound(1112));
+}
+
+/// A server that is away allows nothing, and this machine's own budget takes no part.
+#[cfg(feature = "redis")]
+fn a_storm_that_is_denied() {
+    let mut server = Server::start("");
+    server.kill();
+    let service = Service::start();
+    let options = words!("-q --budget storm --store-down deny --store {}", server.url());
+    let mut storm = Storm::start(1000, &service, options);
+    let (ends, said) = storm.finish();
+    assert!(ends.iter().all(|end| end.code() == Some(DOWN.into())), "{ends:?}");
+    assert_eq!(service.calls(), 1000);
+    assert!(said.lines().all(|line| line.ends_with("(--store-down deny)")), "{said}");
+    assert!(!storm.local_budget("storm").exists());
 }
 
 /// Stopped for five seconds, killed, and started again with nothing in it.

@@ -85,14 +85,13 @@ fn certificates(pem: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
 /// Returns what is wrong, and what helps.
 pub(super) fn problem(error: &io::Error) -> Option<&'static str> {
     Some(match error.get_ref()?.downcast_ref()? {
-        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "has a certificate of an unknown authority (UnknownIssuer); ?ca=FILE names another one"
+        Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
+            "has a certificate of an unknown authority; ?ca=FILE names another one"
         }
         Error::AlertReceived(AlertDescription::CertificateRequired | AlertDescription::HandshakeFailure) => {
             "wants a certificate; ?cert=FILE&key=FILE gives one"
         }
         Error::AlertReceived(_) => "refuses the certificate of ?cert=FILE",
-        Error::InvalidMessage(_) => "does not speak TLS; try redis:// in place of rediss://",
         _ => return None,
     })
 }
