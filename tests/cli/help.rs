@@ -236,6 +236,6 @@ fn the_manual_enumerates_with_commas() {
         let name = |line: &str| line.strip_prefix(".B \\-\\-").is_some_and(|rest| !rest.contains(' '));
         assert!(!(name(pair[0]) && name(pair[1])), "{pair:?}");
     }
-    let sentence = ".BR \\-\\-timeout \", \" \\-\\-idle\\-timeout \" or \" \\-\\-deadline\nhas passed";
+    let sentence = ".BR \\-\\-timeout \", \" \\-\\-idle\\-timeout \" or \" \\-\\-deadline\nthe child";
     assert!(page.contains(sentence));
 }
