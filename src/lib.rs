@@ -19,10 +19,10 @@ use std::mem::ManuallyDrop;
 
 use budget::client::Store;
 use cli::parse::{CommandLine, Parsed};
-use config::load::Config;
+use config::policies::Config;
+use config::said::UsageError;
 use config::settings::Settings;
-use config::sourced::UsageError;
-use plan::resolve::{Action, Request};
+use plan::{Action, Request};
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
@@ -69,15 +69,14 @@ pub fn main(args: Vec<OsString>) -> Exit {
     }
 }
 
-/// What flags, variables and the configuration file ask for. What it takes on the stack is free again for the run.
+/// Returns what flags, variables and the configuration file ask for. Its stack frame is gone during the run.
 #[inline(never)]
 fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
     let variables = environment::backoff_variables();
-    let mut said = Settings::default();
-    said.add_typed(typed)?;
-    said.fill_in_variables(&variables)?;
-    let config = Config::load(&said)?;
-    let request = plan::resolve::resolve(&said, &typed.command, &variables, &config)?;
+    let mut settings = Settings::typed(typed)?;
+    settings.add_variables(&variables)?;
+    let config = Config::load(&settings)?;
+    let request = plan::request(settings, &typed.command, &variables, &config)?;
     Ok((config, request))
 }
 

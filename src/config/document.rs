@@ -1,4 +1,5 @@
-//! From TOML to entries: which tables and keys there may be, and what types.
+//! From TOML to statements about options: which tables and keys there may be, and what types. A value becomes the text that
+//! a flag would have been given.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -6,120 +7,73 @@ use std::rc::Rc;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::layer::{Entry, Layer, Policy, PolicyOrigin};
-use super::sourced::{FilePosition, Rank, UsageError};
+use super::said::{Place, Said, Source, UsageError};
 use crate::cli::suggest::did_you_mean;
-use crate::cli::table::{self, OPTIONS, Opt};
+use crate::cli::table::{Kind, OPTIONS, Opt};
 use crate::run::text::printable;
-
-/// Besides actions.
-const NOT_IN_A_FILE: &[&str] = &["config"];
-
-/// How a value may be written in TOML.
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    /// `true` or `false`.
-    Switch,
-    /// The same, or a number.
-    Count,
-    /// The same, or a value.
-    Optional,
-    /// One value.
-    One,
-    /// A list: text with commas, or an array.
-    List,
-    /// Values that add up: one, or an array.
-    Several,
-}
-
-impl From<&Opt> for Kind {
-    fn from(opt: &Opt) -> Kind {
-        match opt.kind {
-            table::Kind::Switch => Kind::Switch,
-            table::Kind::Count => Kind::Count,
-            table::Kind::Durations | table::Kind::Presets => Kind::List,
-            kind if kind.is_repeatable() => Kind::Several,
-            kind if kind.is_optional() => Kind::Optional,
-            _ => Kind::One,
-        }
-    }
-}
 
 type Key<'a> = Spanned<Cow<'a, str>>;
 type Value<'a> = Spanned<DeValue<'a>>;
 
+/// A named set of options.
+#[derive(Debug, Clone)]
+pub(crate) struct Policy {
+    /// As `--policy` takes it.
+    pub(crate) name: String,
+    /// The source of a built-in policy's numbers.
+    pub(crate) about: Option<String>,
+    /// `FILE:LINE:COLUMN` of its name; empty if it is built in.
+    pub(crate) position: String,
+    pub(crate) said: Vec<Said>,
+}
+
 /// A document, for finding places in it.
 struct Document<'a> {
-    file: &'a Rc<str>,
+    /// As it may be shown; empty if it is built in.
+    file: &'a str,
     text: &'a str,
 }
 
-/// `[defaults]` and the policies, in the order in which they stand.
-pub(super) fn parse(file: &Rc<str>, bytes: &[u8]) -> Result<(Option<Box<Layer>>, Vec<Policy>), UsageError> {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => {
-            let good = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
-            return Err(Document { file, text: good }.wrong(good.len(), "is not UTF-8"));
-        }
-    };
+/// Returns what `[defaults]` says, and the policies in the order in which they stand.
+pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>), UsageError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let good = error.valid_up_to();
+        let text = std::str::from_utf8(&bytes[..good]).unwrap_or_default();
+        Document { file, text }.wrong(good, "is not UTF-8")
+    })?;
     let document = Document { file, text };
     let root = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         document.wrong(at, &format!("is not TOML: {}", error.message()))
     })?;
     let (mut defaults, mut policies) = (Vec::new(), Vec::new());
-    let no_name: Rc<str> = "".into();
     for (key, value) in in_order(root.get_ref()) {
-        match (key.get_ref().as_ref(), value.get_ref()) {
-            ("defaults", DeValue::Table(table)) => defaults = document.options(Rank::Defaults, &no_name, table)?,
+        let problem = match (key.get_ref().as_ref(), value.get_ref()) {
+            ("defaults", DeValue::Table(table)) => {
+                defaults = document.options(Source::Defaults, "", table)?;
+                continue;
+            }
             ("policy", DeValue::Table(table)) => {
-                for (name, value) in in_order(table) {
-                    policies.push(document.policy(name, value)?);
-                }
+                let all = in_order(table).into_iter();
+                policies = all
+                    .map(|(name, value)| document.policy(name, value))
+                    .collect::<Result<_, _>>()?;
+                continue;
             }
-            ("defaults", _) => return Err(document.wrong_key(key, "must be a table, [defaults]")),
-            ("policy", _) => {
-                let problem = "must be tables, [policy.NAME]; the policy to use is set under [defaults]";
-                return Err(document.wrong_key(key, problem));
-            }
-            (name, _) if option(name).is_some() => {
-                return Err(document.wrong_key(key, "stands outside of a table; put it under [defaults]"));
-            }
+            ("defaults", _) => "must be a table, [defaults]".to_owned(),
+            ("policy", _) => "must be tables, [policy.NAME]; the policy to use is set under [defaults]".to_owned(),
+            (name, _) if find(name).is_some() => "stands outside of a table; put it under [defaults]".to_owned(),
             (name, _) => {
                 let hint = did_you_mean(name, ["defaults", "policy"].into_iter());
-                return Err(document.wrong_key(key, &format!("is neither [defaults] nor [policy.NAME]{hint}")));
+                format!("is neither [defaults] nor [policy.NAME]{hint}")
             }
-        }
+        };
+        return Err(document.wrong_key(key, &problem));
     }
-    // Only now what the values mean: a mistake of form may be why one cannot be read.
-    let policies: Result<Vec<Policy>, UsageError> = policies.into_iter().map(Table::policy).collect();
-    let defaults = if defaults.is_empty() {
-        None
-    } else {
-        Some(Box::new(Layer::read(defaults)?))
-    };
-    Ok((defaults, policies?))
+    Ok((defaults, policies))
 }
 
-/// A policy as it is written.
-struct Table {
-    name: String,
-    place: FilePosition,
-    entries: Vec<Entry>,
-}
-
-impl Table {
-    fn policy(self) -> Result<Policy, UsageError> {
-        Ok(Policy {
-            name: Cow::Owned(self.name),
-            origin: PolicyOrigin::File(self.place),
-            layer: Layer::read(self.entries)?,
-        })
-    }
-}
-
-/// The parser sorts by name; mistakes are better told from the top.
+/// The parser sorts by name; mistakes are reported from the top.
 fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -127,133 +81,144 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 }
 
 /// `max_delay` may be written for `max-delay`.
-fn option(key: &str) -> Option<&'static Opt> {
+fn find(key: &str) -> Option<&'static Opt> {
     let long = key.replace('_', "-");
     OPTIONS.iter().find(|opt| opt.long == long)
 }
 
+/// Returns the option of a key, or what is wrong with it.
+fn known(key: &str, source: Source) -> Result<&'static Opt, String> {
+    let is_in_file = |opt: &Opt| !opt.is_action() && opt.long != "config";
+    let may_be_set = |opt: &Opt| is_in_file(opt) && (source == Source::Defaults || opt.long != "policy");
+    match find(key) {
+        Some(opt) if may_be_set(opt) => Ok(opt),
+        Some(opt) if is_in_file(opt) => Err("cannot be set by a policy".to_owned()),
+        Some(_) => Err("cannot be set in a configuration file".to_owned()),
+        None => {
+            let known = OPTIONS.iter().filter(|opt| may_be_set(opt)).map(|opt| opt.long);
+            Err(format!("is no option{}", did_you_mean(key, known)))
+        }
+    }
+}
+
 impl Document<'_> {
-    fn place(&self, at: usize) -> FilePosition {
+    /// Returns `FILE:LINE:COLUMN`; both count from 1, columns in characters.
+    fn position(&self, at: usize) -> String {
+        if self.file.is_empty() {
+            return String::new();
+        }
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
-        FilePosition {
-            file: Rc::clone(self.file),
-            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
-            column: before[line..].iter().filter(begins_character).count() + 1,
-        }
+        let lines = before.iter().filter(|byte| **byte == b'\n').count();
+        let columns = before[line..].iter().filter(begins_character).count();
+        format!("{}:{}:{}", self.file, lines + 1, columns + 1)
     }
 
     fn wrong(&self, at: usize, problem: &str) -> UsageError {
-        UsageError(format!("{}: {problem}", self.place(at)))
+        UsageError(format!("{}: {problem}", self.position(at)))
     }
 
     fn wrong_key(&self, key: &Key<'_>, problem: &str) -> UsageError {
         self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
     }
 
-    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Table, UsageError> {
+    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
             let problem = format!("must be a table, [policy.{}], or stand in one", printable(name));
             return Err(self.wrong_key(key, &problem));
         };
         // Names stand in messages and in the first column of a list.
-        if name.is_empty()
-            || !name
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
-        {
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if name.is_empty() || !name.chars().all(is_plain) {
             return Err(self.wrong_key(key, "is not a name for a policy; try letters, digits, - and _"));
         }
-        let title: Rc<str> = format!("policy {name}").into();
-        Ok(Table {
+        let about = table.get("about").and_then(|about| about.get_ref().as_str());
+        Ok(Policy {
             name: name.clone().into_owned(),
-            place: self.place(key.span().start),
-            entries: self.options(Rank::Policy, &title, table)?,
+            about: about.filter(|_| self.file.is_empty()).map(str::to_owned),
+            position: self.position(key.span().start),
+            said: self.options(Source::Policy, name, table)?,
         })
     }
 
-    /// The entries of a table: options by name.
-    fn options(&self, rank: Rank, title: &Rc<str>, table: &DeTable<'_>) -> Result<Vec<Entry>, UsageError> {
-        let in_policy = rank == Rank::Policy;
-        let may_not =
-            |opt: &Opt| opt.is_action() || NOT_IN_A_FILE.contains(&opt.long) || in_policy && opt.long == "policy";
-        let known = |name: &str| match option(name) {
-            Some(opt) if !may_not(opt) => Ok(opt),
-            Some(opt) if opt.long == "policy" => Err("cannot be set by a policy".to_owned()),
-            Some(_) => Err("cannot be set in a configuration file".to_owned()),
-            None => {
-                let known = OPTIONS.iter().filter(|opt| !may_not(opt)).map(|opt| opt.long);
-                Err(format!("is no option{}", did_you_mean(name, known)))
-            }
-        };
-        let mut entries: Vec<Entry> = Vec::new();
+    /// Returns the statements of a table.
+    fn options(&self, source: Source, policy: &str, table: &DeTable<'_>) -> Result<Vec<Said>, UsageError> {
+        let policy = policy.into();
+        let mut layer: Vec<Said> = Vec::new();
         for (key, value) in in_order(table) {
-            let opt = known(key.get_ref()).map_err(|problem| self.wrong_key(key, &problem))?;
-            if let Some(before) = entries.iter().find(|entry| entry.key == opt.long) {
-                let line = before.source.place.as_ref().map_or(0, |place| place.line);
+            if key.get_ref() == "about" && self.file.is_empty() {
+                continue;
+            }
+            let opt = known(key.get_ref(), source).map_err(|problem| self.wrong_key(key, &problem))?;
+            if let Some(before) = layer.iter().find(|said| said.opt.long == opt.long) {
+                let line = before.place.position.rsplit(':').nth(1).unwrap_or_default();
                 return Err(self.wrong_key(key, &format!("is set in line {line} already")));
             }
             for (text, at) in self.texts(opt, value)? {
-                let place = Some(self.place(at));
-                entries.push(Entry::new(rank, title, opt.long, Cow::Owned(text), place));
+                let place = Place {
+                    policy: Rc::clone(&policy),
+                    position: self.position(at),
+                };
+                layer.push(Said::new(opt, text.into(), source, place));
             }
         }
-        Ok(entries)
+        Ok(layer)
     }
 
-    /// A value as the text that a flag would have been given, with where it stands. Several texts only of what
-    /// adds up.
+    /// Returns a value as text, with where it stands; several only of an option that may be repeated.
     fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
-        let kind = Kind::from(opt);
-        let at = value.span().start;
-        let wrong = |value: &Value<'_>| {
-            let what = match kind {
-                Kind::Switch => "true or false".to_owned(),
-                Kind::Count => "a number".to_owned(),
-                _ => opt.kind.placeholder(),
-            };
-            let problem = format!("{:?} takes {what}, not {}", opt.long, type_of(value.get_ref()));
-            self.wrong(value.span().start, &problem)
+        let one = |value: &Value<'_>| {
+            let at = value.span().start;
+            let text = text(value.get_ref(), opt).ok_or_else(|| {
+                let problem = format!("{:?} takes {}, not {}", opt.long, form(opt), type_of(value.get_ref()));
+                self.wrong(at, &problem)
+            });
+            text.map(|text| (text, at))
         };
-        let one = |value: &Value<'_>| text(value.get_ref(), kind, opt).ok_or_else(|| wrong(value));
-        match (value.get_ref(), kind) {
-            (DeValue::Array(array), Kind::List | Kind::Several) if !array.is_empty() => {
-                let texts = array.iter().map(|value| Ok((one(value)?, value.span().start)));
-                let texts: Vec<(String, usize)> = texts.collect::<Result<_, UsageError>>()?;
-                if matches!(kind, Kind::Several) {
-                    return Ok(texts);
-                }
-                let texts: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
-                Ok(vec![(texts.join(","), at)])
+        let is_list = matches!(opt.kind, Kind::Durations | Kind::Presets);
+        match value.get_ref() {
+            DeValue::Array(array) if opt.kind.is_repeatable() && !array.is_empty() => array.iter().map(one).collect(),
+            DeValue::Array(array) if is_list && !array.is_empty() => {
+                let texts = array
+                    .iter()
+                    .map(|value| Ok(one(value)?.0))
+                    .collect::<Result<Vec<_>, _>>()?;
+                Ok(vec![(texts.join(","), value.span().start)])
             }
-            _ => Ok(vec![(one(value)?, at)]),
+            _ => Ok(vec![one(value)?]),
         }
     }
 }
 
-fn text(value: &DeValue<'_>, kind: Kind, opt: &Opt) -> Option<String> {
-    match (value, kind) {
-        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional) => Some(on.to_string()),
+/// Returns the form of an option's value, for people.
+fn form(opt: &Opt) -> String {
+    match opt.kind {
+        Kind::Switch => "true or false".to_owned(),
+        Kind::Count => "a number".to_owned(),
+        kind => kind.placeholder(),
+    }
+}
+
+fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
+    match (value, opt.kind) {
+        (DeValue::Boolean(on), kind) if kind.is_switch() || kind.is_optional() => Some(on.to_string()),
         // What people write who know TOML.
-        (DeValue::Boolean(on), _) if opt.long == "idempotent" => Some(if *on { "yes" } else { "no" }.to_owned()),
-        (DeValue::String(_) | DeValue::Float(_), Kind::Switch | Kind::Count) => None,
-        (DeValue::Integer(_), Kind::Switch) => None,
+        (DeValue::Boolean(on), Kind::Word(["yes", "no"])) => Some(if *on { "yes" } else { "no" }.to_owned()),
+        (_, Kind::Switch) => None,
         (DeValue::Integer(number), _) => Some(decimal(number)),
+        (_, Kind::Count) => None,
         (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
         (DeValue::String(text), _) => Some(text.clone().into_owned()),
         _ => None,
     }
 }
 
-/// TOML also has 0x1F and 1_000.
+/// TOML also has 0x1F and 1_000. A number beyond what any option takes stays as it is: its reader rejects it.
 fn decimal(number: &DeInteger<'_>) -> String {
-    match i128::from_str_radix(number.as_str(), number.radix()) {
-        Ok(number) => number.to_string(),
-        // Far beyond what any option takes; its parser will say so.
-        Err(_) => number.to_string(),
-    }
+    i128::from_str_radix(number.as_str(), number.radix())
+        .map_or_else(|_| number.to_string(), |number| number.to_string())
 }
 
 fn type_of(value: &DeValue<'_>) -> &'static str {

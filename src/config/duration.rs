@@ -22,16 +22,6 @@ pub fn durations(text: &str) -> Result<Vec<Duration>, String> {
         .collect()
 }
 
-/// Reads a duration of at least one millisecond.
-pub fn at_least_a_millisecond(text: &str, example: &str) -> Result<Duration, String> {
-    match duration(text)? {
-        short if short < Duration::from_millis(1) => {
-            Err(format!("is out of range; it must be at least 1ms; try {example}"))
-        }
-        duration => Ok(duration),
-    }
-}
-
 /// The error says only why the text is no duration.
 fn read(text: &str) -> Result<Duration, String> {
     if text.is_empty() {

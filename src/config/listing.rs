@@ -2,11 +2,10 @@
 
 use std::ffi::OsString;
 
-use super::built_in::BUILT_IN;
-use super::layer::{Entry, Policy, PolicyOrigin};
-use super::load::Config;
+use super::document::Policy;
+use super::policies::{Config, built_in};
 use super::presets::{self, Preset, RowVerdict};
-use super::sourced::{UsageError, shown};
+use super::said::UsageError;
 use crate::cli::wrap::wrap;
 use crate::run::text::printable;
 
@@ -75,32 +74,30 @@ fn rules(preset: &Preset) -> String {
     text
 }
 
-/// `--list-policies`: a line with the name and where it comes from, and an indented one for each thing it sets.
+/// Returns what `--list-policies` prints: a line with the name and where it comes from, and an indented one for each thing
+/// it sets.
 pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
-    Ok(config.all_policies()?.iter().map(|policy| listed(policy)).collect())
+    let replaced: Vec<String> = built_in()?.into_iter().map(|policy| policy.name).collect();
+    let all = config.all_policies()?.into_iter();
+    Ok(all.map(|policy| listed(&policy, &replaced)).collect())
 }
 
-fn listed(policy: &Policy) -> String {
-    let from = match &policy.origin {
-        PolicyOrigin::BuiltIn(source) => wrap(&format!("built in ({source})"), COLUMN + 1, COLUMN + 1, WIDTH),
-        PolicyOrigin::File(place) => {
-            let is_in_place = BUILT_IN.iter().any(|named| named.name == policy.name);
-            let note = if is_in_place {
-                " (in place of the built-in one)"
-            } else {
-                ""
+fn listed(policy: &Policy, replaced: &[String]) -> String {
+    let from = match &policy.about {
+        Some(about) => wrap(&format!("built in ({about})"), COLUMN + 1, COLUMN + 1, WIDTH),
+        None => {
+            let note = match replaced.contains(&policy.name) {
+                true => " (in place of the built-in one)",
+                false => "",
             };
             // Not broken, as it is to be copied; nor are values below.
-            format!("{}:{}{note}\n", place.file, place.line)
+            let line = policy.position.rsplit_once(':').map_or("", |(line, _)| line);
+            format!("{line}{note}\n")
         }
     };
     let mut text = format!("{:<COLUMN$} {from}", policy.name);
-    for entry in &policy.layer.entries {
-        text.push_str(&format!("  {}\n", setting(entry)));
+    for said in &policy.said {
+        text.push_str(&format!("  {} = {}\n", said.opt.long, printable(&said.shown())));
     }
     text
-}
-
-fn setting(entry: &Entry) -> String {
-    format!("{} = {}", entry.key, printable(&shown(entry.key, &entry.text)))
 }

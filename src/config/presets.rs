@@ -148,7 +148,7 @@ fn find(name: &str) -> Option<Preset> {
 pub(crate) fn named(name: &str) -> Parsed<Preset> {
     find(name).ok_or_else(|| {
         let hint = closest(name, names_and_programs());
-        format!("{name:?} names no preset; --list-presets alone shows them{hint}")
+        format!("{name:?} names no preset; --list-presets alone shows them{hint}").into()
     })
 }
 
@@ -170,7 +170,7 @@ impl PresetName {
         let parse = |name: &str| match (name, find(name)) {
             ("auto", _) => Ok(PresetName::Auto),
             (_, Some(preset)) => Ok(PresetName::Named(preset.name)),
-            (name, None) => Err(unknown(name, text)),
+            (name, None) => Err(unknown(name, text).into()),
         };
         text.split(',').map(|name| parse(name.trim())).collect()
     }

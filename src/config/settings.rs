@@ -1,239 +1,173 @@
-//! What a source says, as typed values: one [`Settings`] for each layer, read once, and one of all of them together.
+//! What all sources together say of options: layers, added strongest first.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
-use super::presets::PresetName;
-use super::sourced::{Source, Sourced, Statement, UsageError};
-use super::values::{self, CoolOffMode, Spread, SuccessCodes};
-use crate::budget::client::Store;
+use super::said::{Place, Said, Source, UsageError};
+use super::{conflicts, values};
 use crate::cli::parse::CommandLine;
-use crate::cli::table::{OPTIONS, Opt};
-use crate::cli::words::{
-    DOCUMENTS, Document, FORMATS, GROWTHS, GrowthKind, INPUTS, JitterKind, NESTED, NestedMode, STDERRS, STDOUTS,
-    STORE_DOWN, STREAM_CHOICES, StoreDown, UNTILS, WHEN, YES_NO,
-};
-use crate::policy::session::Until;
-use crate::policy::sets::CodeSet;
-use crate::policy::signal::Signal;
-use crate::run::output::{Format, When};
-use crate::run::streams::{InputMode, OutputMode};
-use crate::search::pattern::Pattern;
+use crate::cli::table::{Kind, OPTIONS, Opt, option};
 
-/// Declares [`Settings`]: a field for each option, under its name, with how its text is read.
-macro_rules! settings {
-    (
-        values { $($one:ident $one_name:literal: $type:ty = $parse:expr;)* }
-        lists { $($list:ident $list_name:literal: $item:ty = $parse_item:expr;)* }
-        paths { $($path:ident $path_name:literal;)* }
-        switches { $($switch:ident $switch_name:literal;)* }
-    ) => {
-        #[derive(Debug, Clone, Default)]
-        pub(crate) struct Settings {
-            $(pub(crate) $one: Option<Sourced<$type>>,)*
-            $(pub(crate) $list: Vec<Sourced<$item>>,)*
-            $(pub(crate) $path: Option<Sourced<PathBuf>>,)*
-            /// How often it is on: 0 or 1, more for an option that counts.
-            $(pub(crate) $switch: Option<Sourced<u8>>,)*
-        }
-
-        impl Settings {
-            /// Reads the value of an option. Of an option that may be repeated, it is one more.
-            pub(crate) fn set(&mut self, opt: &'static Opt, text: &OsStr, source: Source) -> Result<(), UsageError> {
-                match opt.long {
-                    $($one_name => self.$one = Some(Sourced::read(opt, text, source, $parse)?),)*
-                    $($list_name => self.$list.push(Sourced::read(opt, text, source, $parse_item)?),)*
-                    $($path_name => self.$path = Some(Sourced::path(opt, text, source)?),)*
-                    $($switch_name => self.$switch = Some(Sourced::switch(opt, text, source)?),)*
-                    _ => {}
-                }
-                Ok(())
-            }
-
-            /// Fills in what only the weaker one says.
-            pub(crate) fn fill_in(&mut self, weaker: &Settings) {
-                $(if self.$one.is_none() { self.$one.clone_from(&weaker.$one); })*
-                $(if self.$list.is_empty() { self.$list.clone_from(&weaker.$list); })*
-                $(if self.$path.is_none() { self.$path.clone_from(&weaker.$path); })*
-                $(if self.$switch.is_none() { self.$switch.clone_from(&weaker.$switch); })*
-            }
-
-            /// What was said of an option; several statements only of one that may be repeated.
-            fn statements(&self, opt: &Opt) -> Vec<&Statement> {
-                match opt.long {
-                    $($one_name => self.$one.iter().map(|one| &*one.statement).collect(),)*
-                    $($list_name => self.$list.iter().map(|one| &*one.statement).collect(),)*
-                    $($path_name => self.$path.iter().map(|path| &*path.statement).collect(),)*
-                    $($switch_name => self.$switch.iter().map(|switch| &*switch.statement).collect(),)*
-                    _ => Vec::new(),
-                }
-            }
-        }
-    };
-}
-
-settings! {
-    values {
-        attempts "attempts": Option<u64> = values::attempts;
-        deadline "deadline": Duration = values::duration;
-        stop_after "stop-after": Duration = values::duration;
-        timeout "timeout": Vec<Duration> = values::durations;
-        idle_timeout "idle-timeout": Duration = values::duration;
-        signal "signal": Signal = values::signal;
-        kill_after "kill-after": Duration = values::duration;
-
-        every "every": Duration = values::duration;
-        base "base": Duration = values::duration;
-        factor "factor": f64 = values::factor;
-        max_delay "max-delay": Duration = values::duration;
-        growth "growth": GrowthKind = |text| values::one_of(text, &GROWTHS);
-        delays "delays": Vec<Duration> = values::durations;
-        jitter "jitter": JitterKind = values::jitter;
-        spread "spread": Spread = values::spread;
-        stop_at_delay "stop-at-delay": Duration = values::duration;
-        initial_delay "initial-delay": Duration = values::duration;
-        splay "splay": Duration = values::duration;
-        reset_after "reset-after": Duration = values::duration;
-        seed "seed": u64 = |text| values::whole(text, 0, u64::MAX);
-        policy "policy": String = values::any_text;
-
-        until "until": Until = |text| values::one_of(text, &UNTILS);
-        consecutive "consecutive": u64 = |text| values::whole(text, 1, u64::MAX);
-        retry_if "retry-if": String = values::predicate;
-        success_if "success-if": String = values::predicate;
-        presets "for": Vec<PresetName> = PresetName::parse_list;
-        match_on "match-on": [bool; 2] = |text| values::one_of(text, &STREAM_CHOICES);
-        max_retry_after "max-retry-after": Duration = values::duration;
-
-        stdin "stdin": InputMode = |text| values::one_of(text, &INPUTS);
-        stdin_limit "stdin-limit": u64 = values::size;
-        stdout "stdout": OutputMode = |text| values::one_of(text, &STDOUTS);
-        stderr "stderr": OutputMode = |text| values::one_of(text, &STDERRS);
-
-        idempotent "idempotent": bool = |text| values::one_of(text, &YES_NO);
-        budget "budget": String = values::budget_name;
-        budget_ratio "budget-ratio": f64 = values::percent;
-        budget_min "budget-min": u64 = |text| values::whole(text, 0, u64::MAX);
-        budget_window "budget-window": Duration = |text| values::at_least_a_millisecond(text, "10m");
-        cool_off "cool-off": CoolOffMode = values::cool_off;
-        skipped_exit "skipped-exit": u8 = values::code;
-        store "store": Store = |text| Store::parse(text, |text| values::at_least_a_millisecond(text, "250ms"));
-        store_down "store-down": StoreDown = |text| values::one_of(text, &STORE_DOWN);
-        nested "nested": NestedMode = |text| values::one_of(text, &NESTED);
-
-        log_format "log-format": Format = |text| values::one_of(text, &FORMATS);
-        label "label": String = values::label;
-        color "color": When = |text| values::one_of(text, &WHEN);
-        progress "progress": When = |text| values::one_of(text, &WHEN);
-        on_retry "on-retry": String = values::any_text;
-        before_retry "before-retry": String = values::predicate;
-        on_give_up "on-give-up": String = values::any_text;
-        hook_output "hook-output": Option<usize> = values::hook_output;
-        exhausted_exit "exhausted-exit": u8 = values::code;
-        flaky_exit "flaky-exit": u8 = values::code;
-
-        generate "generate": Document = |text| values::one_of(text, &DOCUMENTS);
-    }
-    lists {
-        success_exit "success-exit": SuccessCodes = values::success_codes;
-        retry_exit "retry-exit": CodeSet = values::codes;
-        stop_exit "stop-exit": CodeSet = values::codes;
-        success_match "success-match": Pattern = values::regex;
-        fail_match "fail-match": Pattern = values::regex;
-        retry_match "retry-match": Pattern = values::regex;
-        stop_match "stop-match": Pattern = values::regex;
-    }
-    paths {
-        log_file "log-file";
-        report "report";
-        config "config";
-    }
-    switches {
-        retry_after "retry-after";
-        pty "pty";
-        quiet "quiet";
-        verbose "verbose";
-        c_locale "c-locale";
-        plan "plan";
-        plot "plot";
-        list_presets "list-presets";
-        list_policies "list-policies";
-    }
+/// What all sources together say: layers are added strongest first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    said: Vec<Said>,
+    /// Statements that give way to a stronger one about another option.
+    overridden: Vec<Said>,
 }
 
 impl Settings {
-    /// Adds what was typed.
-    pub(crate) fn add_typed(&mut self, typed: &CommandLine) -> Result<(), UsageError> {
-        for (opt, text) in &typed.options {
-            self.set(opt, text, Source::Flag)?;
+    /// Returns what was typed.
+    pub(crate) fn typed(typed: &CommandLine) -> Result<Settings, UsageError> {
+        let flag =
+            |(opt, text): &(&'static Opt, OsString)| Said::new(opt, text.clone(), Source::Flag, Place::default());
+        let mut settings = Settings::default();
+        settings.add(typed.options.iter().map(flag).collect())?;
+        Ok(settings)
+    }
+
+    /// Adds the `BACKOFF_*` variables of options.
+    pub(crate) fn add_variables(&mut self, variables: &[(OsString, OsString)]) -> Result<(), UsageError> {
+        let said = |opt: &'static Opt| {
+            let text = find(variables, |name| opt.has_variable(name.as_bytes()))?;
+            let is_setting = !opt.is_action();
+            is_setting.then(|| Said::new(opt, text.to_owned(), Source::Variable, Place::default()))
+        };
+        match variables {
+            [] => Ok(()),
+            _ => self.add(OPTIONS.iter().filter_map(said).collect()),
         }
+    }
+
+    /// Adds what one source, weaker than those before, says of options that they do not speak of.
+    pub(crate) fn add(&mut self, mut weaker: Vec<Said>) -> Result<(), UsageError> {
+        weaker.retain(|said| self.source(said.opt.long).is_none());
+        self.expand_every(&mut weaker)?;
+        let overridden = conflicts::settle(&self.said, &mut weaker)?;
+        self.overridden.extend(overridden);
+        self.said.extend(weaker);
         Ok(())
     }
 
-    /// What an option is set to, as it may be shown, and by whom.
-    pub(crate) fn said(&self, opt: &Opt) -> Option<(String, String)> {
-        let statements = self.statements(opt).into_iter().map(Statement::shown);
-        let (texts, mut names): (Vec<String>, Vec<String>) = statements.unzip();
-        Some((texts.join(", "), names.pop()?))
-    }
-
-    /// Adds what the `BACKOFF_*` variables say of options that this does not speak of. What a stronger source
-    /// overrides is not even read.
-    pub(crate) fn fill_in_variables(&mut self, variables: &[(OsString, OsString)]) -> Result<(), UsageError> {
-        if variables.is_empty() {
+    /// Replaces `--every` by the three options that it stands for.
+    fn expand_every(&self, layer: &mut Vec<Said>) -> Result<(), UsageError> {
+        let Some(at) = layer.iter().position(|said| said.opt.long == "every") else {
             return Ok(());
-        }
-        for opt in OPTIONS {
-            let Some(text) = found(variables, |name| opt.has_variable(name.as_bytes())) else {
-                continue;
-            };
-            if !opt.is_action() && self.statements(opt).is_empty() {
-                self.set(opt, text, Source::Variable)?;
+        };
+        let every = Rc::new(layer.remove(at));
+        for (long, text) in [
+            ("base", every.text.clone()),
+            ("growth", "constant".into()),
+            ("jitter", "none".into()),
+        ] {
+            match layer.iter().find(|said| said.opt.long == long) {
+                Some(other) if other.text != text => {
+                    let why = "it is a fixed wait without jitter";
+                    return Err(UsageError(format!("{every} cannot go with {other}: {why}")));
+                }
+                None if self.source(long).is_none() => layer.push(Said::part_of(&every, option(long), text)),
+                _ => {}
             }
         }
         Ok(())
     }
+
+    /// Returns what counts of this option; the last statement if there are several.
+    pub(crate) fn said(&self, long: &str) -> Option<&Said> {
+        self.said.iter().rfind(|said| said.opt.long == long)
+    }
+
+    /// Returns who says something of this option. No source is weaker than any.
+    pub(crate) fn source(&self, long: &str) -> Option<Source> {
+        self.said(long).map(|said| said.source)
+    }
+
+    /// Returns the value of this option.
+    pub(crate) fn get<T, E: fmt::Display>(
+        &self,
+        long: &str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, UsageError> {
+        self.said(long).map(|said| said.read(read)).transpose()
+    }
+
+    /// Returns each statement about an option that may be repeated.
+    pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Said> {
+        self.said.iter().filter(move |said| said.opt.long == long)
+    }
+
+    /// Returns the values of an option that may be repeated.
+    pub(crate) fn all<T, E: fmt::Display>(
+        &self,
+        long: &str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Vec<T>, UsageError> {
+        self.each(long).map(|said| said.read(&read)).collect()
+    }
+
+    /// Returns how often a switch is on.
+    pub(crate) fn count(&self, long: &str) -> Result<u8, UsageError> {
+        let read = match option(long).kind {
+            Kind::Count => values::count,
+            _ => values::switch_count,
+        };
+        Ok(self.get(long, read)?.unwrap_or(0))
+    }
+
+    pub(crate) fn is_on(&self, long: &str) -> Result<bool, UsageError> {
+        Ok(self.count(long)? > 0)
+    }
+
+    pub(crate) fn duration(&self, long: &str) -> Result<Option<Duration>, UsageError> {
+        self.get(long, values::duration)
+    }
+
+    /// Returns a path, which need not be UTF-8.
+    pub(crate) fn path(&self, long: &str) -> Result<Option<PathBuf>, UsageError> {
+        match self.said(long) {
+            Some(said) if said.text.is_empty() => Err(said.unreadable("is not a path; try a file name")),
+            said => Ok(said.map(|said| PathBuf::from(&said.text))),
+        }
+    }
+
+    /// Returns what was said of an option, as it may be shown, and by whom. It may not be what counts.
+    pub(crate) fn shown(&self, long: &str) -> Option<(String, String)> {
+        let said = [&self.said, &self.overridden].into_iter().flatten();
+        let said: Vec<&Said> = said.filter(|said| said.opt.long == long).collect();
+        let texts: Vec<String> = said.iter().map(|said| said.shown()).collect();
+        Some((texts.join(", "), said.last()?.name()))
+    }
 }
 
-/// The value of a variable, by its full name; an empty one counts as unset.
+/// Returns the value of a variable, by its full name; an empty one counts as unset.
 pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
-    found(variables, |known| known == name)
+    find(variables, |known| known == name)
 }
 
-fn found(variables: &[(OsString, OsString)], is_it: impl Fn(&OsStr) -> bool) -> Option<&OsStr> {
+fn find(variables: &[(OsString, OsString)], is_it: impl Fn(&OsStr) -> bool) -> Option<&OsStr> {
     let (_, value) = variables.iter().find(|(name, _)| is_it(name))?;
     (!value.is_empty()).then_some(value)
-}
-
-/// Whether a switch is on.
-pub(crate) fn is_on(switch: &Option<Sourced<u8>>) -> bool {
-    switch.as_ref().is_some_and(|switch| switch.value > 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A text that every kind of option can read.
-    fn good(opt: &Opt) -> &'static str {
-        match (opt.long, opt.kind.words()) {
-            (_, [first, ..]) => first,
-            ("signal", _) => "TERM",
-            ("for", _) => "curl",
-            _ => "1",
-        }
+    fn layer(source: Source, said: &[(&str, &str)]) -> Vec<Said> {
+        let said = said.iter();
+        said.map(|(long, text)| Said::new(option(long), text.into(), source, Place::default()))
+            .collect()
     }
 
-    #[test]
-    fn every_option_has_a_setting() {
-        for opt in OPTIONS.iter().filter(|opt| !["help", "version"].contains(&opt.long)) {
-            let mut settings = Settings::default();
-            settings.set(opt, OsStr::new(good(opt)), Source::Variable).unwrap();
-            let said = settings.said(opt);
-            assert_eq!(said, Some((good(opt).to_owned(), opt.variable())), "{}", opt.long);
-        }
+    fn settings(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<Settings, UsageError> {
+        let mut settings = Settings::default();
+        settings.add(layer(Source::Flag, flags))?;
+        settings.add(layer(Source::Variable, variables))?;
+        Ok(settings)
     }
 
     #[test]
@@ -250,20 +184,13 @@ mod tests {
 
     #[test]
     fn the_stronger_source_wins_option_by_option() {
-        let opt = |long| crate::cli::table::option(long);
-        let mut both = Settings::default();
-        both.set(opt("base"), "2s".as_ref(), Source::Flag).unwrap();
-        both.set(opt("retry-match"), "a".as_ref(), Source::Flag).unwrap();
-        let mut weak = Settings::default();
-        for (long, text) in [("base", "1s"), ("max-delay", "9s"), ("retry-match", "b"), ("pty", "1")] {
-            weak.set(opt(long), text.as_ref(), Source::Variable).unwrap();
-        }
-        both.fill_in(&weak);
-        let said = |long| both.said(opt(long)).unwrap();
-        assert_eq!(said("base"), ("2s".into(), "--base".into()));
-        assert_eq!(said("max-delay"), ("9s".into(), "BACKOFF_MAX_DELAY".into()));
-        assert_eq!(said("retry-match"), ("a".into(), "--retry-match".into()));
-        assert!(is_on(&both.pty));
+        let variables = [("base", "1s"), ("max-delay", "9s"), ("retry-match", "b"), ("pty", "1")];
+        let both = settings(&[("base", "2s"), ("retry-match", "a")], &variables).unwrap();
+        let shown = |long| both.shown(long).unwrap();
+        assert_eq!(shown("base"), ("2s".into(), "--base".into()));
+        assert_eq!(shown("max-delay"), ("9s".into(), "BACKOFF_MAX_DELAY".into()));
+        assert_eq!(shown("retry-match"), ("a".into(), "--retry-match".into()));
+        assert!(both.is_on("pty").unwrap() && both.source("factor").is_none());
     }
 
     #[test]
@@ -272,13 +199,62 @@ mod tests {
             ("BACKOFF_BASE".into(), "nonsense".into()),
             ("BACKOFF_FACTOR".into(), "".into()),
         ];
-        let mut both = Settings::default();
-        let base = crate::cli::table::option("base");
-        both.set(base, "2s".as_ref(), Source::Flag).unwrap();
-        both.fill_in_variables(&variables).unwrap();
-        assert_eq!(both.base.map(|base| base.value), Some(Duration::from_secs(2)));
-        assert!(both.factor.is_none());
-        let error = Settings::default().fill_in_variables(&variables).unwrap_err();
+        let mut both = settings(&[("base", "2s")], &[]).unwrap();
+        both.add_variables(&variables).unwrap();
+        assert_eq!(both.duration("base"), Ok(Some(Duration::from_secs(2))));
+        let mut alone = Settings::default();
+        alone.add_variables(&variables).unwrap();
+        let error = alone.duration("base").unwrap_err();
         assert!(error.0.starts_with("BACKOFF_BASE: \"nonsense\" "), "{error}");
+        assert!(alone.said("factor").is_none());
+    }
+
+    #[test]
+    fn what_contradicts_gives_way_or_is_an_error() {
+        // Two options with values that contradict each other, and which of them stays if it is stronger.
+        for (one, other) in [
+            (("growth", "linear"), ("delays", "1s")),
+            (("jitter", "slotted:3"), ("growth", "linear")),
+            (("jitter", "decorrelated"), ("delays", "1s")),
+            (("consecutive", "2"), ("until", "never")),
+            (("until", "failure"), ("growth", "linear")),
+            (("initial-delay", "5"), ("deadline", "5s")),
+            (("quiet", "1"), ("verbose", "2")),
+        ] {
+            for (strong, weak) in [(one, other), (other, one)] {
+                let both = settings(&[strong], &[weak]).unwrap();
+                assert!(
+                    both.said(strong.0).is_some() && both.said(weak.0).is_none(),
+                    "{strong:?} {weak:?}"
+                );
+                assert!(both.shown(weak.0).is_some(), "{weak:?}");
+                assert!(settings(&[], &[strong, weak]).is_err(), "{strong:?} {weak:?}");
+            }
+        }
+        let (once, again) = (("idempotent", "no"), ("consecutive", "2"));
+        assert!(settings(&[once], &[again]).is_err() && settings(&[once, again], &[]).is_err());
+        let both = settings(&[again], &[once]).unwrap();
+        assert!(both.said("idempotent").is_some() && both.said("consecutive").is_some());
+        assert!(settings(&[("base", "1m")], &[("max-delay", "1s")]).is_ok());
+        assert!(settings(&[("base", "1m"), ("max-delay", "1s")], &[]).is_err());
+        assert!(settings(&[("growth", "constant"), ("until", "failure")], &[]).is_ok());
+    }
+
+    #[test]
+    fn every_is_three_options_of_its_source() {
+        let both = settings(&[("jitter", "full")], &[("every", "3s")]).unwrap();
+        let shown =
+            ["base", "growth", "jitter", "every"].map(|long| both.shown(long).map(|(text, by)| format!("{text} {by}")));
+        let expected = [
+            Some("3s BACKOFF_EVERY"),
+            Some("constant BACKOFF_EVERY"),
+            Some("full --jitter"),
+            None,
+        ];
+        assert_eq!(
+            shown.map(Option::unwrap_or_default),
+            expected.map(Option::unwrap_or_default)
+        );
+        assert_eq!(both.said("growth").unwrap().to_string(), "BACKOFF_EVERY=3s");
     }
 }

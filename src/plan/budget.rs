@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use super::limits::max_retry_after;
 use crate::budget::client::Store;
 use crate::cli::defaults;
-use crate::cli::words::StoreDown;
+use crate::cli::words::{STORE_DOWN, StoreDown};
+use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::sourced::{Source, Sourced, UsageError, value};
-use crate::config::values::CoolOffMode;
+use crate::config::values::{self, CoolOffMode, word};
 use crate::policy::budget::BudgetLimits;
 use crate::process::sys::environment;
 use crate::run::plan::{CoolOff, SharedBudget};
@@ -19,49 +20,50 @@ pub(super) fn budget(
     longest: Duration,
     counted: Option<&str>,
 ) -> Result<(Option<SharedBudget>, Store), UsageError> {
-    let mode = value(&settings.cool_off).unwrap_or(CoolOffMode::Off);
-    let Some(name) = value(&settings.budget) else {
-        return match &settings.cool_off {
-            Some(said) if mode != CoolOffMode::Off && said.statement.source == Source::Flag => Err(UsageError(
+    let mode = settings.get("cool-off", values::cool_off)?.unwrap_or(CoolOffMode::Off);
+    let ratio = settings
+        .get("budget-ratio", values::percent)?
+        .unwrap_or(defaults::BUDGET_RATIO);
+    let terms = BudgetLimits {
+        // A fraction in [0, 1].
+        ratio: (ratio * 1e6).round() as u32,
+        min: settings
+            .get("budget-min", |text| values::whole(text, 0, u64::MAX))?
+            .unwrap_or(defaults::BUDGET_MIN),
+        window: settings
+            .get("budget-window", |text| values::period(text, "10m"))?
+            .unwrap_or(defaults::BUDGET_WINDOW),
+    };
+    let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.to_string());
+    let store = settings.get("store", |text| Store::parse(text, patience))?;
+    let down = settings
+        .get("store-down", word(&STORE_DOWN))?
+        .unwrap_or(defaults::STORE_DOWN);
+    let Some(name) = settings.get("budget", values::budget_name)? else {
+        return match settings.source("cool-off") {
+            Some(Source::Flag) if mode != CoolOffMode::Off => Err(UsageError(
                 "--cool-off needs a name by which the runs know each other; try --budget NAME".into(),
             )),
             _ => Ok((None, Store::Home(None))),
         };
     };
-    let ratio = value(&settings.budget_ratio).unwrap_or(defaults::BUDGET_RATIO);
-    let store = value(&settings.store).unwrap_or_else(|| Store::Home(environment::state_home()));
-    if let Some(said) = &settings.store {
-        said.value.read_files().map_err(|why| said.unreadable(&why))?;
+    let store = store.unwrap_or_else(|| Store::Home(environment::state_home()));
+    if let Some(said) = settings.said("store") {
+        store.read_files().map_err(|problem| said.unreadable(problem))?;
     }
     let place = format!("{name:?} in {}", store.place());
     let budget = SharedBudget {
         name,
         is_counted: counted == Some(&*place),
         place,
-        terms: BudgetLimits {
-            // A fraction in [0, 1].
-            ratio: (ratio * 1e6).round() as u32,
-            min: value(&settings.budget_min).unwrap_or(defaults::BUDGET_MIN),
-            window: value(&settings.budget_window).unwrap_or(defaults::BUDGET_WINDOW),
-        },
+        terms,
         timeout: store.timeout(),
-        denies_if_down: value(&settings.store_down).unwrap_or(defaults::STORE_DOWN) == StoreDown::Deny,
-        cool_off: (mode != CoolOffMode::Off).then(|| CoolOff {
+        denies_if_down: down == StoreDown::Deny,
+        cool_off: (mode != CoolOffMode::Off).then_some(CoolOff {
             // What is owed may be what the other side asked of a run.
-            longest: longest.max(value(&settings.max_retry_after).unwrap_or(defaults::MAX_RETRY_AFTER)),
+            longest: longest.max(max_retry_after(settings)?),
             skips: mode == CoolOffMode::Skip,
         }),
     };
     Ok((Some(budget), store))
-}
-
-/// The status of a run whose command may not have been run. A variable that is forgotten somewhere must not make a success
-/// of that.
-pub(super) fn without_a_run(status: &Option<Sourced<u8>>) -> Result<Option<u8>, UsageError> {
-    match status {
-        Some(said) if said.value == 0 && said.statement.source != Source::Flag => {
-            Err(said.unreadable("is taken from the command line alone, as the command may not have been run then"))
-        }
-        _ => Ok(value(status)),
-    }
 }

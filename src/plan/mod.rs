@@ -1,20 +1,187 @@
 //! From settings to a run: what all layers say together, checked across options, with the defaults filled in.
 
-mod assemble;
 mod budget;
 mod effective;
 mod idempotence;
-mod layers;
 mod limits;
+mod outer;
 mod output;
 mod program;
 mod remarks;
-mod request;
-pub(crate) mod resolve;
 mod rules;
-mod spelled_out;
-mod streams;
 mod waits;
 
+use std::ffi::OsString;
+
+use self::idempotence::Idempotence;
+use self::outer::Outer;
+use crate::budget::client::Store;
+use crate::cli::defaults;
+use crate::cli::words::{DOCUMENTS, Document, NESTED, NestedMode, UNTILS};
+use crate::config::policies::Config;
+use crate::config::presets::PresetName;
+use crate::config::said::UsageError;
+use crate::config::settings::Settings;
+use crate::config::values::{self, word};
+use crate::run::plan::{Effective, Plan};
+
+/// What this invocation is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Run,
+    /// Print the waits.
+    Plan,
+    /// `--plot`
+    Plot,
+    /// Print the names of presets, or the rules of those that stand in the place of a command.
+    ListPresets,
+    ListPolicies,
+    Generate(Document),
+}
+
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) action: Action,
+    pub(crate) plan: Plan,
+    /// Where the plan's budget is kept.
+    pub(crate) store: Store,
+}
+
+/// Returns what flags and variables ask for, with the configuration behind them.
+pub(crate) fn request(
+    mut settings: Settings,
+    command: &[OsString],
+    variables: &[(OsString, OsString)],
+    config: &Config,
+) -> Result<Request, UsageError> {
+    check(config)?;
+    let policy = config.policy(&settings)?;
+    settings.add(policy)?;
+    settings.add(config.defaults.clone())?;
+    let action = action(&settings, command)?;
+    let (plan, store) = build(&settings, command, variables, config)?;
+    Ok(Request { action, plan, store })
+}
+
+fn action(settings: &Settings, command: &[OsString]) -> Result<Action, UsageError> {
+    let is_on = |long| settings.said(long).is_some();
+    Ok(match settings.get("generate", word(&DOCUMENTS))? {
+        Some(document) => Action::Generate(document),
+        None if is_on("list-presets") => Action::ListPresets,
+        None if is_on("list-policies") => Action::ListPolicies,
+        None if is_on("plot") => Action::Plot,
+        None if is_on("plan") => Action::Plan,
+        None if command.is_empty() => {
+            let problem = "no command given; try backoff -- COMMAND, or backoff --help";
+            return Err(UsageError(problem.to_owned()));
+        }
+        None => Action::Run,
+    })
+}
+
+/// Judges all that a configuration file says, also what is not used now: a mistake must not wait for the night in
+/// which its policy is chosen.
+fn check(config: &Config) -> Result<(), UsageError> {
+    let judge = |policy| {
+        let mut settings = Settings::default();
+        settings.add(policy)?;
+        settings.add(config.defaults.clone())?;
+        build(&settings, &[], &[], config).map(drop)
+    };
+    if !config.defaults.is_empty() {
+        judge(config.policy(&Settings::default())?)?;
+    }
+    config.policies.iter().try_for_each(|own| judge(own.said.clone()))
+}
+
+/// Makes the plan of a run by these settings. Each option is asked for, so that each text is read.
+fn build(
+    settings: &Settings,
+    command: &[OsString],
+    variables: &[(OsString, OsString)],
+    config: &Config,
+) -> Result<(Plan, Store), UsageError> {
+    let presets = settings.get("for", PresetName::parse_list)?.unwrap_or_default();
+    // Only presets go by it.
+    let words = match presets.is_empty() {
+        true => Vec::new(),
+        false => program::wrapped_program(command),
+    };
+    let program = words.first().copied();
+    let outer = Outer::from(variables);
+    let nested = settings.get("nested", word(&NESTED))?.unwrap_or(defaults::NESTED);
+    let until = settings.get("until", word(&UNTILS))?.unwrap_or(defaults::UNTIL);
+    let idempotence = Idempotence::of(settings, &presets, command, &words)?;
+    let (classifier, patterns) = rules::classifier(settings, &presets, program, &idempotence)?;
+    let why_not = idempotence.why_not;
+    let delays = waits::delays(settings, until)?;
+    let leave_to_outer = nested == NestedMode::Once && outer.depth > 0;
+    let limits = limits::limits(settings, until, why_not.is_none(), leave_to_outer)?;
+    let streams = output::streams(settings, &classifier, patterns, limits.attempts)?;
+    let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
+    let (budget, store) = budget::budget(settings, delays.cap, outer.counted.as_deref())?;
+    let output = output::output(settings)?;
+    let (typos, mut remarks) = remarks::unknown_variables(variables);
+    remarks.extend(waits::raised_cap(settings, &delays));
+    let seen = why_not.as_ref().filter(|_| settings.said("idempotent").is_none());
+    remarks.extend(seen.map(|why| format!("--idempotent no: {why}")));
+    let is_verbose = output.verbosity >= 1;
+    let effective = match output.verbosity {
+        ..2 => Vec::new(),
+        2.. => {
+            let outcome = effective::Outcome {
+                attempts: limits.attempts,
+                delays: &delays,
+                not_idempotent: why_not.as_deref(),
+                has_budget: budget.is_some(),
+                honors_retry_after: limits.max_retry_after.is_some(),
+            };
+            let (value, from) = config.file.clone();
+            let name = "config".to_owned();
+            let mut all = vec![Effective { name, value, from }];
+            all.extend(effective::settings(settings, &outcome));
+            all.extend(effective::rules(&presets, program));
+            all
+        }
+    };
+    let plan = Plan {
+        command: command.to_vec(),
+        classifier,
+        streams,
+        retry_if: settings.get("retry-if", values::predicate)?,
+        success_if: settings.get("success-if", values::predicate)?,
+        bounds: limits::bounds(settings)?,
+        timeouts: limits::timeouts(settings)?,
+        initial_delay,
+        splay,
+        seed: settings.get("seed", |text| values::whole(text, 0, u64::MAX))?,
+        budget,
+        // The outermost run has said it for those within.
+        warnings: if outer.depth == 0 || is_verbose {
+            typos
+        } else {
+            Vec::new()
+        },
+        nesting: outer.nesting(nested, command),
+        root_id: outer.root_id,
+        overrides: limits::overrides(settings)?,
+        output,
+        on_retry: settings.get("on-retry", values::any_text)?,
+        before_retry: settings.get("before-retry", values::predicate)?,
+        on_give_up: settings.get("on-give-up", values::any_text)?,
+        c_locale: settings.is_on("c-locale")?,
+        remarks: if is_verbose { remarks } else { Vec::new() },
+        remarks_on_failure: remarks::on_failure(settings, &presets, &words),
+        remark_on_retry: remarks::on_retry(settings, &presets, command),
+        effective,
+        not_idempotent: why_not,
+        limits,
+        delays,
+    };
+    Ok((plan, store))
+}
+
+#[cfg(test)]
+mod request_tests;
 #[cfg(test)]
 mod tests;

@@ -1,27 +1,89 @@
-//! What backoff says, and where.
+//! What becomes of the command's standard streams, and of what backoff says.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::defaults;
+use crate::cli::words::{FORMATS, INPUTS, STDERRS, STDOUTS, STREAM_CHOICES, WHEN};
+use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::sourced::{UsageError, exclude, value};
+use crate::config::values::{self, word};
+use crate::policy::classifier::Classifier;
 use crate::run::output::{Format, OutputOptions, Progress, When};
+use crate::run::streams::{InputMode, StreamOptions};
+use crate::search::pattern::Pattern;
+use crate::search::scanner::Patterns;
+
+pub(super) fn streams(
+    settings: &Settings,
+    classifier: &Classifier,
+    patterns: Vec<Pattern>,
+    attempts: Option<u64>,
+) -> Result<StreamOptions, UsageError> {
+    let output = |long, modes| Ok(settings.get(long, word(modes))?.unwrap_or(defaults::OUTPUT));
+    let superseded = classifier.superseded(patterns.len());
+    Ok(StreamOptions {
+        input: match settings.get("stdin", word(&INPUTS))?.unwrap_or(defaults::STDIN) {
+            // Nothing will be replayed.
+            InputMode::Auto if attempts == Some(1) => InputMode::Inherit,
+            input => input,
+        },
+        input_limit: settings
+            .get("stdin-limit", values::size)?
+            .unwrap_or(defaults::STDIN_LIMIT),
+        keep: [output("stdout", &STDOUTS)?, output("stderr", &STDERRS)?],
+        pty: settings.is_on("pty")?,
+        watched: settings
+            .get("match-on", word(&STREAM_CHOICES))?
+            .unwrap_or(defaults::MATCH_ON),
+        patterns: Arc::new(Patterns::new(patterns, superseded)),
+        retry_after: settings.is_on("retry-after")?,
+        retry_if: classifier.asks,
+        success_if: settings.said("success-if").is_some(),
+        hook_output: hook_output(settings)?,
+        idle: settings.duration("idle-timeout")?.is_some_and(|idle| !idle.is_zero()),
+    })
+}
+
+/// Returns how much of the output hooks get, if there are any.
+fn hook_output(settings: &Settings) -> Result<Option<usize>, UsageError> {
+    let size = settings.get("hook-output", values::hook_output)?.flatten();
+    let Some(said) = settings.said("hook-output") else {
+        return Ok(None);
+    };
+    let hooks = ["on-retry", "before-retry", "on-give-up"];
+    let has_hooks = hooks.iter().any(|hook| settings.said(hook).is_some());
+    match said.source == Source::Flag {
+        // As a variable, 1 is on.
+        true if said.text == "1" => {
+            Err(said.unreadable("is one byte, or on? try --hook-output, or a size such as --hook-output=4KiB"))
+        }
+        true if size.is_some() && !has_hooks => Err(UsageError(
+            "--hook-output needs a hook that reads it; try --on-give-up, --on-retry or --before-retry".into(),
+        )),
+        _ => Ok(size.filter(|_| has_hooks)),
+    }
+}
 
 pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
-    let verbosity = verbosity(settings)?;
-    let format = value(&settings.log_format).unwrap_or(defaults::LOG_FORMAT);
-    let log_file = value(&settings.log_file).map(standard_output);
-    let report = value(&settings.report).map(standard_output);
-    if let (Some(log), Some(summary)) = (&settings.log_file, &settings.report)
+    let verbosity = match settings.is_on("quiet")? {
+        true => -1,
+        false => i16::from(settings.count("verbose")?),
+    };
+    let format = settings
+        .get("log-format", word(&FORMATS))?
+        .unwrap_or(defaults::LOG_FORMAT);
+    let log_file = settings.path("log-file")?.map(standard_output);
+    let report = settings.path("report")?.map(standard_output);
+    if let (Some(log), Some(summary)) = (settings.said("log-file"), settings.said("report"))
         && log_file == report
-        && !summary.value.starts_with("/dev")
-        && summary.value != Path::new("-")
+        && !report.as_ref().is_some_and(|path| path.starts_with("/dev"))
     {
         return Err(UsageError(format!(
             "{log} cannot go with {summary}: the report would replace the log; try another file"
         )));
     }
-    let progress = match value(&settings.progress).unwrap_or(defaults::PROGRESS) {
+    let progress = match settings.get("progress", word(&WHEN))?.unwrap_or(defaults::PROGRESS) {
         When::Never => None,
         _ if verbosity < 0 => None,
         // What programs read has to stay readable.
@@ -39,8 +101,8 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
         format,
         log_file,
         report,
-        label: value(&settings.label),
-        colour: value(&settings.color).unwrap_or(defaults::COLOR),
+        label: settings.get("label", values::label)?,
+        colour: settings.get("color", word(&WHEN))?.unwrap_or(defaults::COLOR),
         progress,
     })
 }
@@ -52,15 +114,4 @@ fn standard_output(path: PathBuf) -> PathBuf {
     } else {
         path
     }
-}
-
-fn verbosity(settings: &Settings) -> Result<i16, UsageError> {
-    let mut quiet = settings.quiet.clone().filter(|said| said.value > 0);
-    let mut verbose = settings.verbose.clone().filter(|said| said.value > 0);
-    exclude(&mut quiet, &mut verbose, "one silences what the other asks for")?;
-    Ok(if quiet.is_some() {
-        -1
-    } else {
-        verbose.map_or(0, |said| i16::from(said.value))
-    })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::resolve::tests::request;
+use super::request_tests::request;
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{Bound, End, StartFailure};
 use crate::policy::signal::Signal;

@@ -370,7 +370,10 @@ fn a_flag_never_loses_against_a_variable_or_the_file() {
     assert_eq!(shown.stdout, "started\n");
     // A policy is weaker, too, and so is the file than a variable; the default takes the place of what gave way.
     let shown = run!("-vv -p google -j proportional -n 1 -- true").expect_code(0);
-    assert!(shown.stderr.contains("spread = 25% (default)"), "{shown:?}");
+    assert!(
+        shown.stderr.contains("spread = 25% (policy google says 1s)"),
+        "{shown:?}"
+    );
     std::fs::write(&file, "[defaults]\nspread = '25%'\n").unwrap();
     let mut command = backoff(words!("--config {} -- true", file.to_str().unwrap()));
     command.env_remove("BACKOFF_CONFIG").env("BACKOFF_JITTER", "additive");

@@ -56,7 +56,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in any::<String>()) {
         let _ = (duration(&text), codes(&text), signal(&text), factor(&text), percent(&text));
-        let _ = (attempts(&text), durations(&text), switch(&text));
+        let _ = (attempts(&text), durations(&text), switch_count(&text));
     }
 
     #[test]
@@ -68,10 +68,11 @@ proptest! {
     fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
         for text in [&text, &near] {
             let said = [
-                duration(text).err(), durations(text).err(), codes(text).err(), signal(text).err(), size(text).err(),
-                factor(text).err(), percent(text).err(), attempts(text).err(), switch(text).err(),
+                codes(text).err(), signal(text).err(), size(text).err(), factor(text).err(), percent(text).err(),
+                attempts(text).err(), switch_count(text).err(), duration(text).err().map(BadValue),
+                durations(text).err().map(BadValue),
             ];
-            for line in said.into_iter().flatten() {
+            for BadValue(line) in said.into_iter().flatten() {
                 prop_assert!(!line.contains(char::is_control), "{:?}", line);
             }
         }
@@ -79,7 +80,7 @@ proptest! {
 
     #[test]
     fn codes_are_what_their_parts_say(text in "([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|(EX_)?tempfail|usage-config| 7 )(,([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|ok)){0,3}") {
-        let parts: Result<Vec<CodeSet>, String> = text.split(',').map(codes).collect();
+        let parts: Parsed<Vec<CodeSet>> = text.split(',').map(codes).collect();
         match (codes(&text), parts) {
             (Ok(set), Ok(parts)) => for code in 0..=255 {
                 prop_assert_eq!(set.contains(code), parts.iter().any(|part| part.contains(code)));

@@ -8,15 +8,14 @@ use crate::cli::table::{OPTIONS, Opt};
 use crate::config::listing;
 
 /// What a command line asks for, with the configuration behind it.
-pub(crate) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Request), UsageError> {
+pub(super) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Request), UsageError> {
     let Parsed::Run(typed) = parse(args) else {
         panic!("{args:?}")
     };
-    let mut said = Settings::default();
-    said.add_typed(&typed)?;
-    said.fill_in_variables(variables)?;
-    let config = Config::load(&said)?;
-    let request = resolve(&said, &typed.command, variables, &config)?;
+    let mut settings = Settings::typed(&typed)?;
+    settings.add_variables(variables)?;
+    let config = Config::load(&settings)?;
+    let request = super::request(settings, &typed.command, variables, &config)?;
     Ok((config, request))
 }
 

@@ -1,0 +1,119 @@
+//! Pairs of options that contradict each other.
+
+use super::said::{Said, UsageError};
+use super::values::{count, duration, whole};
+
+/// Two options, and what happens if their values contradict each other.
+struct Pair {
+    one: &'static str,
+    other: &'static str,
+    contradict: fn(&str, &str) -> bool,
+    /// If they come from different sources. From the same source they are an error.
+    rule: Rule,
+    /// What is wrong, after the first one's statement; `{}` is the other one's.
+    problem: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// The weaker statement counts as not given.
+    StrongerWins,
+    /// An error, unless the second option is said by the stronger source.
+    Refuse,
+    /// Both count.
+    KeepBoth,
+}
+
+use Rule::{KeepBoth, Refuse, StrongerWins};
+
+const GROWS: &str = "cannot go with {}: this jitter grows by itself; try --jitter full";
+const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
+const AGAIN: &str = "cannot go with {}: a success would be carried out again";
+const LATE: &str = "may leave no time before {}; try a later --deadline";
+
+#[rustfmt::skip]
+const PAIRS: &[Pair] = &[
+    pair("growth", "delays", |_, _| true, StrongerWins, "cannot go with {}: a list of waits takes the place of growth"),
+    pair("jitter", "growth", |jitter, _| grows(jitter), StrongerWins, GROWS),
+    pair("jitter", "delays", |jitter, _| grows(jitter), StrongerWins, GROWS),
+    pair("until", "growth", |until, growth| until == "failure" && growth != "constant", StrongerWins, NO_GROWTH),
+    pair("until", "delays", |until, _| until == "failure", StrongerWins, NO_GROWTH),
+    pair("jitter", "until", |jitter, until| grows(jitter) && until == "failure", StrongerWins, NO_GROWTH),
+    pair("consecutive", "until", |n, until| is_several(n) && until != "success", StrongerWins,
+        "cannot go with {}: no number of successes ends such a run"),
+    pair("initial-delay", "deadline", is_no_time, StrongerWins, LATE),
+    pair("splay", "deadline", is_no_time, StrongerWins, LATE),
+    pair("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), StrongerWins,
+        "cannot go with {}: one silences what the other asks for"),
+    pair("idempotent", "consecutive", |idempotent, n| idempotent == "no" && is_several(n), Refuse, AGAIN),
+    pair("idempotent", "until", |idempotent, until| idempotent == "no" && until != "success", Refuse, AGAIN),
+    pair("base", "max-delay", is_longer, KeepBoth, "is longer than {}; try a larger --max-delay"),
+    pair("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; try a larger --max-delay"),
+];
+
+const fn pair(
+    one: &'static str,
+    other: &'static str,
+    contradict: fn(&str, &str) -> bool,
+    rule: Rule,
+    problem: &'static str,
+) -> Pair {
+    Pair {
+        one,
+        other,
+        contradict,
+        rule,
+        problem,
+    }
+}
+
+// A text that cannot be read contradicts nothing: the error comes later.
+
+fn grows(jitter: &str) -> bool {
+    jitter == "decorrelated" || jitter.starts_with("slotted")
+}
+
+fn is_several(number: &str) -> bool {
+    whole(number, 2, u64::MAX).is_ok()
+}
+
+fn is_on(switch: &str) -> bool {
+    count(switch).is_ok_and(|count| count > 0)
+}
+
+fn is_longer(one: &str, other: &str) -> bool {
+    matches!((duration(one), duration(other)), (Ok(one), Ok(other)) if one > other)
+}
+
+fn is_no_time(start: &str, deadline: &str) -> bool {
+    matches!((duration(start), duration(deadline)), (Ok(start), Ok(end)) if start >= end && !end.is_zero())
+}
+
+/// Removes from a layer, and returns, what gives way to stronger statements. Contradictions within the layer are errors.
+pub(super) fn settle(stronger: &[Said], layer: &mut Vec<Said>) -> Result<Vec<Said>, UsageError> {
+    let mut overridden = Vec::new();
+    for pair in PAIRS {
+        let find = |layer: &[Said], long| layer.iter().position(|said| said.opt.long == long);
+        let [here, there] = [pair.one, pair.other].map(|long| (find(layer, long), find(stronger, long)));
+        let (one, other) = match (here, there) {
+            ((Some(one), _), (Some(other), _)) => (&layer[one], &layer[other]),
+            ((Some(one), _), (None, Some(other))) => (&layer[one], &stronger[other]),
+            ((None, Some(one)), (Some(other), _)) => (&stronger[one], &layer[other]),
+            _ => continue,
+        };
+        let (Some(first), Some(second)) = (one.text.to_str(), other.text.to_str()) else {
+            continue;
+        };
+        if !(pair.contradict)(first, second) {
+            continue;
+        }
+        if one.source == other.source || pair.rule == Refuse && one.source > other.source {
+            let problem = pair.problem.replace("{}", &other.to_string());
+            return Err(UsageError(format!("{one} {problem}")));
+        }
+        if pair.rule == StrongerWins {
+            overridden.extend(here.0.or(there.0).map(|at| layer.remove(at)));
+        }
+    }
+    Ok(overridden)
+}
