@@ -15,7 +15,7 @@ use crate::run::engine;
 use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
-use crate::run::script::Script;
+use crate::run::test_host::Script;
 
 /// What a whole run did.
 #[derive(Debug)]

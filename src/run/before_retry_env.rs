@@ -1,10 +1,9 @@
 //! Variables that `--before-retry` sets for later attempts: lines `KEY=VALUE` of the file that `$BACKOFF_ENV` names.
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use super::host::Variable;
+use super::host::AttemptSpec;
 
 /// Limit in bytes on one file, and on all variables together, as an environment has one.
 pub(crate) const LIMIT: usize = 64 << 10;
@@ -81,11 +80,9 @@ impl ExtraEnv {
         Ok(())
     }
 
-    /// Adds the variables to others, of which it replaces those of the same names.
-    pub(super) fn add_to(&self, variables: &mut Vec<Variable>) {
+    pub(super) fn add_to(&self, spec: &mut AttemptSpec) {
         for (name, value) in &self.0 {
-            variables.retain(|(known, _)| known != name);
-            variables.push((Cow::Owned(name.clone()), value.clone()));
+            spec.set(name.clone(), value);
         }
     }
 }
@@ -95,7 +92,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::run::variables::variable;
 
     fn shown(extra_env: &ExtraEnv) -> Vec<String> {
         let show = |(name, value): &(String, OsString)| format!("{name}={}", value.display());
@@ -110,10 +106,6 @@ mod tests {
         assert_eq!(shown(&extra_env), ["B=a = 'b' #", "_c2=", "A= 2 "]);
         assert_eq!(extra_env.take(b"B=3\n"), None);
         assert_eq!(shown(&extra_env), ["_c2=", "A= 2 ", "B=3"]);
-        let mut variables = vec![variable("LC_ALL", "C"), variable("A", "0")];
-        extra_env.add_to(&mut variables);
-        let names: Vec<_> = variables.iter().map(|(name, _)| &**name).collect();
-        assert_eq!(names, ["LC_ALL", "_c2", "A", "B"]);
     }
 
     #[test]

@@ -15,11 +15,11 @@ use crate::policy::outcome::{Bound, End, Outcome};
 use crate::policy::session::{Decision, GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 
-/// How an attempt counts whose kept output the deadline has cut off.
+/// The end that counts for an attempt whose kept output the deadline has cut off.
 const UNREAD: End = End::TimedOut(Bound::Deadline);
 
-/// Runs the command until it succeeds, or until running it again is of no use or not allowed. What was
-/// kept of the last attempt's output is printed on every way out.
+/// Runs the command until it succeeds, or until running it again is of no use or not allowed. Kept output of the last
+/// attempt is printed on every way out.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     identity: &'a Identity,
@@ -30,7 +30,7 @@ pub(crate) fn run<'a>(
     let mut run = Run::new(plan, identity, host, rng, reporter);
     let mut result = run.until_decided();
     if result.is_err() {
-        // Prints nothing where it has begun already.
+        // Prints nothing if printing has begun already.
         result = run.release(false).and(result);
     }
     match &result {
@@ -40,7 +40,7 @@ pub(crate) fn run<'a>(
             outcome: None,
         })?,
         Err(RunError::Fault(why)) => {
-            // A signal in place of its reader changes nothing about the status.
+            // A signal while the line is written changes nothing about the status.
             let _ = run.emit(&Event::Failed(why));
         }
     }
@@ -62,46 +62,43 @@ impl Run<'_> {
                 return self.interrupted(signal, &outcome);
             }
             let attempt = self.judge(outcome)?;
-            match self.decide(&attempt)? {
-                Decision::Stop(stop) => return self.stop(stop, &attempt),
+            let exit = match self.decide(&attempt)? {
+                Decision::Stop(stop) => Some(self.stop(stop, &attempt)?),
                 Decision::Confirm(delay) => self.wait_to_confirm(delay, &attempt.outcome)?,
-                Decision::Retry(delay) => {
-                    if let Some(exit) = self.wait_to_retry(delay, &attempt)? {
-                        return Ok(exit);
-                    }
-                }
+                Decision::Retry(delay) => self.wait_to_retry(delay, &attempt)?,
+            };
+            if let Some(exit) = exit {
+                return Ok(exit);
             }
             self.previous = Some(attempt);
         }
     }
 
-    /// An exit if there will be none.
+    /// Returns the exit status if no attempt will be made.
     fn before_the_first_attempt(&mut self) -> Result<Option<Exit>, RunError> {
-        for warning in &self.plan.warnings {
+        let plan = self.plan;
+        for warning in &plan.warnings {
             self.emit(&Event::Warning(Warning::Text(warning)))?;
         }
-        for remark in &self.plan.remarks {
-            self.emit(&Event::Remark(remark))?;
+        self.remark(&plan.remarks)?;
+        if !plan.effective.is_empty() {
+            self.emit(&Event::Settings(&plan.effective))?;
         }
-        if !self.plan.effective.is_empty() {
-            self.emit(&Event::Settings(&self.plan.effective))?;
-        }
-        let wait = self.plan.initial_delay.saturating_add(splay(self.plan.splay, self.rng));
+        let wait = plan.initial_delay.saturating_add(splay(plan.splay, self.rng));
         self.wait(wait, Wait::Start)?;
         let exit = self.cool_off()?;
         self.first_attempt_at = self.host.elapsed();
         Ok(exit)
     }
 
-    /// Waits out what an earlier run left to wait; an exit if that would pass the deadline, or the run is not to wait.
+    /// Waits out the cool-off of an earlier run. Returns the exit status if no attempt will be made.
     fn cool_off(&mut self) -> Result<Option<Exit>, RunError> {
-        // A run around this one that shares the budget has waited, and has itself to blame for what is left since.
+        // An outer run that shares the budget has waited already.
         let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_counted);
         let Some(cool_off) = budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };
-        let answer = self.ask_for_cool_off()?;
-        let left = answer.map_or(Duration::ZERO, |answer| answer.cool_off.min(cool_off.longest));
+        let left = self.ask_for_cool_off()?.min(cool_off.longest);
         if left.is_zero() {
             return Ok(None);
         }
@@ -109,7 +106,7 @@ impl Run<'_> {
             self.emit(&Event::Skipped { left })?;
             return Ok(Some(exit::skipped(self.plan.overrides)));
         }
-        // Random upwards only: many runs may have been told the same.
+        // Random upwards only, as many runs may wait for the same.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
@@ -123,17 +120,16 @@ impl Run<'_> {
 
     fn make_attempt(&mut self) -> Result<Attempt, RunError> {
         (self.attempt, self.total) = (self.session.attempt(), self.session.total() + 1);
-        if !self.is_counted {
-            self.begin_counting();
-        }
+        self.begin_counting();
         self.emit(&Event::Started)?;
         let spec = self.attempt_spec();
         let attempt = self.host.attempt(&spec)?;
-        if attempt.outcome.seen.input_read_ahead {
+        let seen = &attempt.outcome.seen;
+        if seen.input_read_ahead {
             self.emit(&Event::ReadAhead)?;
         }
-        if attempt.outcome.seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
-            // It has said all it had to say into backoff's pipe; bare, it would have died of that.
+        if seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
+            // It has written all into backoff's pipe; without backoff it would have died of SIGPIPE.
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         Ok(attempt)
@@ -146,40 +142,36 @@ impl Run<'_> {
             verdict: verdict.as_ref().ok(),
         })?;
         let verdict = verdict?;
-        let has_run_and_failed = verdict != Verdict::Success && !outcome.could_not_start();
-        if has_run_and_failed && self.total == 1 {
-            for remark in &self.plan.remarks_on_failure {
-                self.emit(&Event::Remark(remark))?;
-            }
+        if verdict != Verdict::Success && !outcome.could_not_start() && self.total == 1 {
+            self.remark(&self.plan.remarks_on_failure)?;
         }
         Ok(JudgedAttempt { outcome, verdict })
     }
 
-    /// The budget is asked last, as it counts what it grants.
+    /// Decides what follows an attempt. The budget is asked last, as it counts what it grants.
     fn decide(&mut self, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Result<Decision, RunError> {
         let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
-        // What follows a success is no retry.
         let has_failed = *verdict != Verdict::Success;
         if has_failed || !matches!(decision, Decision::Stop(_)) {
-            // Before anything is waited for, which keys may end. Only what succeeds may have been to set the terminal.
+            // A command that ends the run with success may have been meant to set the terminal.
             self.host.tidy_terminal();
         }
-        if let Decision::Retry(delay) = decision
-            && has_failed
-        {
+        // An attempt that follows a success is no retry.
+        if let (Decision::Retry(delay), true) = (decision, has_failed) {
             self.planned_wait = Some(delay);
             decision = match self.ask_for_retry(delay)? {
-                (Some(why), _) => Decision::Stop(Stop::GaveUp(why)),
-                (None, left) => Decision::Retry(left),
+                Ok(left) => Decision::Retry(left),
+                Err(why) => Decision::Stop(Stop::GaveUp(why)),
             };
         }
-        self.is_counted = has_failed && matches!(decision, Decision::Retry(_));
+        self.store.is_counted = has_failed && matches!(decision, Decision::Retry(_));
         Ok(decision)
     }
 
-    fn wait_to_confirm(&mut self, delay: Duration, outcome: &Outcome) -> Result<(), RunError> {
+    fn wait_to_confirm(&mut self, delay: Duration, outcome: &Outcome) -> Result<Option<Exit>, RunError> {
         self.emit(&Event::Confirming { outcome, delay })?;
-        self.wait(delay, Wait::Confirm)
+        self.wait(delay, Wait::Confirm)?;
+        Ok(None)
     }
 
     fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> Result<(), RunError> {
@@ -187,27 +179,23 @@ impl Run<'_> {
         let end = begin.elapsed.saturating_add(delay);
         let reporter = RefCell::new(&mut *self.reporter);
         let shown = |left: Duration, columns| {
-            let moment = Moment {
-                elapsed: end.saturating_sub(left),
-                ..begin
-            };
+            let elapsed = end.saturating_sub(left);
             let countdown = Event::Countdown { wait, left, columns };
-            reporter.borrow_mut()(&moment, &countdown).unwrap_or_default()
+            reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
         };
-        if self.host.wait(delay, Some(&shown))? {
-            Ok(())
-        } else {
-            self.emit(&Event::WaitEnded)
+        match self.host.wait(delay, Some(&shown))? {
+            true => Ok(()),
+            false => self.emit(&Event::WaitEnded),
         }
     }
 
-    /// An exit if there is no time for it any more, or it is not to be.
+    /// Returns the exit status if no further attempt will be made.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<Option<Exit>, RunError> {
         if let Some(why) = self.out_of_time(delay) {
             return self.stop_for(why, attempt).map(Some);
         }
         self.announce_retry(delay, attempt)?;
-        // The store and the log may have taken their time, and so may a hook.
+        // The store and the log may have taken their time, and so may the hook.
         if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;
         }
@@ -220,15 +208,16 @@ impl Run<'_> {
     }
 
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
-        if self.plan.nesting.warn && self.session.retries() == 1 {
-            self.emit(&Event::Nested(&self.plan.nesting))?;
-        }
-        let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
-        if let Some(remark) = &self.plan.remark_on_retry
-            && self.session.retries() == 1
-            && may_have_taken_effect
-        {
-            self.emit(&Event::Remark(remark))?;
+        let nesting = &self.plan.nesting;
+        if self.session.retries() == 1 {
+            if nesting.warn {
+                self.emit(&Event::Nested(nesting))?;
+            }
+            // The outermost run sees the same command.
+            let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
+            if may_have_taken_effect && nesting.depth == 1 {
+                self.remark(self.plan.remark_on_retry.as_slice())?;
+            }
         }
         // --reset-after may have started the count again with this attempt.
         self.attempt = self.session.attempt() - 1;
@@ -239,9 +228,8 @@ impl Run<'_> {
         })
     }
 
-    /// Returns the limit that forbids an attempt after this wait, if one does.
-    pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
-        self.session.out_of_time(self.host.elapsed(), wait)
+    fn remark(&mut self, remarks: &[String]) -> Result<(), RunError> {
+        remarks.iter().try_for_each(|remark| self.emit(&Event::Remark(remark)))
     }
 
     fn stop_for(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
@@ -249,27 +237,24 @@ impl Run<'_> {
         self.stop(stop, attempt)
     }
 
+    /// Ends the run: prints kept output, tells the runs that share the budget, then says how this one ended.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
-        let JudgedAttempt { outcome, verdict } = attempt;
         let until = self.plan.limits.until;
-        let succeeded = match until {
-            Until::Success | Until::Never => matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_)),
-            // Whatever that is for the run, the output is that of a success or of a failure.
-            Until::Failure => *verdict == Verdict::Success,
+        let is_good = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
+        let has_good_output = match until {
+            Until::Success | Until::Never => is_good,
+            Until::Failure => attempt.verdict == Verdict::Success,
         };
-        let released = self.release(succeeded);
-        if let Err(RunError::Interrupted(signal)) = released
-            && signal != Signal::PIPE
-        {
-            return Err(RunError::Interrupted(signal));
+        let released = self.release(has_good_output);
+        match released {
+            Ok(true) if is_good => self.host.discard_held_messages(),
+            Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
+            // Other runs learn of the end, whether or not the output found a reader.
+            _ => {}
         }
-        if released == Ok(true) && matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_)) {
-            self.host.discard_held_messages();
-        }
-        // Whether this run's own output found a reader changes nothing of what the others should know.
         let told = self.report_end(stop, attempt);
-        // A success that has been handed on is one, whatever signal comes while others are told.
-        if !succeeded {
+        // A success that has been printed stays one if a signal comes while others are told.
+        if !has_good_output {
             told?;
         }
         if !released? {
@@ -284,32 +269,24 @@ impl Run<'_> {
             Stop::FailureCame => self.emit(&Event::FailureCame(attempt))?,
             Stop::GaveUp(why) => self.give_up(why, attempt)?,
         }
-        Ok(exit::status(until, stop, &outcome.end, self.plan.overrides))
+        Ok(exit::status(until, stop, &attempt.outcome.end, self.plan.overrides))
     }
 
-    /// The deadline has cut off kept output: whatever the command did, what the caller has of it is incomplete.
+    /// Ends a run whose kept output the deadline has cut off: the caller has only a part of it.
     fn unread(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
-        let cut_off;
+        let cut_off = JudgedAttempt {
+            outcome: Outcome::new(UNREAD, attempt.outcome.ran),
+            verdict: attempt.verdict.clone(),
+        };
         let (why, attempt) = match stop {
             Stop::GaveUp(why) => (why, attempt),
-            Stop::Succeeded { .. } | Stop::Ended(_) | Stop::FailureCame => {
-                let outcome = Outcome::new(UNREAD, attempt.outcome.ran);
-                let verdict = attempt.verdict.clone();
-                cut_off = JudgedAttempt { outcome, verdict };
-                // It was carried out: an outer scheduler may try later only what it may do twice.
-                match self.plan.limits.idempotent {
-                    true => (GiveUp::Deadline, &cut_off),
-                    false => (GiveUp::NotIdempotent, &cut_off),
-                }
-            }
+            _ if self.plan.limits.idempotent => (GiveUp::Deadline, &cut_off),
+            // The command took effect: an outer scheduler must not try it again.
+            _ => (GiveUp::NotIdempotent, &cut_off),
         };
         self.give_up(why, attempt)?;
-        Ok(exit::status(
-            Until::Success,
-            Stop::GaveUp(why),
-            &UNREAD,
-            self.plan.overrides,
-        ))
+        let stop = Stop::GaveUp(why);
+        Ok(exit::status(Until::Success, stop, &UNREAD, self.plan.overrides))
     }
 
     fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
@@ -317,7 +294,7 @@ impl Run<'_> {
         self.hook_on_give_up(why, attempt)
     }
 
-    /// Prints what was kept. Whether all of it was read; if not, that is told.
+    /// Prints kept output. Returns false after a warning if not all of it was read.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {
         let is_read = self.host.release(succeeded)?;
         if !is_read {
@@ -326,7 +303,7 @@ impl Run<'_> {
         Ok(is_read)
     }
 
-    /// TERM, INT, HUP or QUIT came while the attempt ran: it was the last.
+    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran.
     fn interrupted(&mut self, signal: Signal, outcome: &Outcome) -> Result<Exit, RunError> {
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
         let is_read = self.release(succeeded)?;
@@ -339,7 +316,7 @@ impl Run<'_> {
             outcome: Some(outcome),
         })?;
         match exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }) {
-            // It would say that a failure came.
+            // 0 would say that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
             exit => Ok(exit),
         }
@@ -347,18 +324,16 @@ impl Run<'_> {
 
     /// Ends a run whose limit passed while backoff waited or was stopped (Ctrl-Z), or `--before-retry` ran.
     fn too_late(&mut self, why: GiveUp) -> Result<Exit, RunError> {
-        match self.previous.take() {
-            Some(attempt) => self.stop_for(why, &attempt),
-            None => {
-                self.release(false)?;
-                self.emit(&Event::NoTime { why, cool_off: None })?;
-                Ok(exit::no_attempt_in_time(self.plan.overrides))
-            }
+        if let Some(attempt) = self.previous.take() {
+            return self.stop_for(why, &attempt);
         }
+        self.release(false)?;
+        self.emit(&Event::NoTime { why, cool_off: None })?;
+        Ok(exit::no_attempt_in_time(self.plan.overrides))
     }
 }
 
-/// Uniform in [0, most].
+/// Returns a wait that is uniform in [0, most].
 fn splay(most: Duration, rng: &mut dyn Rng) -> Duration {
     if most.is_zero() {
         return most;

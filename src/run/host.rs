@@ -21,6 +21,15 @@ pub(crate) struct AttemptSpec {
     pub(crate) variables: Vec<Variable>,
 }
 
+impl AttemptSpec {
+    /// Sets a variable in place of any other of its name.
+    pub(crate) fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<OsString>) {
+        let name = name.into();
+        self.variables.retain(|(known, _)| *known != name);
+        self.variables.push((name, value.into()));
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
@@ -56,41 +65,40 @@ pub(crate) struct BudgetAnswer {
 
 /// The world: processes, signals and the clock. Effects only, no decisions.
 pub(crate) trait Host {
-    /// Time since the run began.
+    /// Returns the time since the run began.
     fn elapsed(&self) -> Duration;
+    /// Returns the time since the UNIX epoch, which may jump.
+    fn time_of_day(&self) -> Duration;
     /// Runs the command once and waits for its end.
     fn attempt(&mut self, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// Another attempt is to follow the one that has ended: what that has left at the terminal is undone.
+    /// Puts the terminal back as it was before the attempt.
     fn tidy_terminal(&mut self);
-    /// Time since the UNIX epoch; it may jump.
-    fn time_of_day(&self) -> Duration;
-    /// Waits until this much time has passed, handling signals. Meanwhile `shown` says, for the time that is left,
-    /// what a person at the terminal may see of it, in so many columns. False if a signal (USR1) has ended the wait, and not the run.
+    /// Waits, handling signals. `shown` returns the text for a rest of the wait and a width. Returns false if a signal
+    /// (USR1) ended only the wait.
     fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError>;
-    /// Asks a predicate about the attempt that has just ended: it gets all of the output.
+    /// Runs a predicate, which reads all output of the last attempt.
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// Runs a shell command that is told of something: it gets no terminal, and no input but the end of the output.
+    /// Runs a hook without a terminal. Its input is the end of the output.
     fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// Runs the shell command that prepares the next attempt, and reads the file that BACKOFF_ENV names for it.
+    /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
     fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError>;
-    /// The run is over: prints what was kept of the output. Whether all of it was read by the deadline.
+    /// Prints the kept output at the end of the run. Returns true if all of it was read by the deadline.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
     /// Drops held messages of backoff, as the run has succeeded (`--stderr failure`).
     fn discard_held_messages(&mut self);
     /// Begins to count an attempt that is no retry, while it runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
-    /// Waits until it is counted, for at most this long from the beginning. Empty if nothing was begun.
+    /// Waits until that attempt is counted, at most this long from the beginning.
     fn counted(&mut self, budget: &SharedBudget, patience: Duration) -> Result<BudgetAnswer, RunError>;
-    /// Asks the budget and waits for the answer for at most this long, handling signals.
+    /// Asks the budget and waits for the answer at most this long, handling signals.
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,
         question: Question,
         patience: Duration,
     ) -> Result<BudgetAnswer, RunError>;
-    /// Writes lines to the log, which is standard error unless `--log-file` names another; that it cannot is
-    /// no error.
+    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is no error.
     fn write_log(&mut self, lines: &str) -> Result<(), RunError>;
-    /// Whether lines are missing before the next ones, as nobody had read them when there was no more time.
+    /// Returns true if lines before the next ones were lost, as standard error was not read in time.
     fn has_lost_lines(&self) -> bool;
 }

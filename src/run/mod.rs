@@ -1,4 +1,4 @@
-//! The run: one loop over attempts. It reaches the world through [`host`] and is told of through [`observer`].
+//! The run: one loop over attempts. It acts on the world through [`host`] and emits [`event`]s.
 
 pub(crate) mod before_retry_env;
 mod budget;
@@ -10,10 +10,10 @@ pub(crate) mod nesting;
 pub(crate) mod output;
 pub(crate) mod plan;
 mod predicates;
-#[cfg(test)]
-pub(crate) mod script;
 mod state;
 pub(crate) mod streams;
+#[cfg(test)]
+pub(crate) mod test_host;
 pub(crate) mod text;
 pub(crate) mod variables;
 pub(crate) mod wrappers;

@@ -1,4 +1,4 @@
-//! `--success-if` and `--retry-if`: asked what an attempt means where the rules do not say.
+//! `--success-if` and `--retry-if`: predicates that judge an attempt where the rules leave it open.
 
 use super::host::RunError;
 use super::state::Run;
@@ -9,14 +9,14 @@ use crate::policy::session::Until;
 impl Run<'_> {
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> Result<Verdict, RunError> {
         let classifier = &self.plan.classifier;
-        let verdict = match (classifier.judge(outcome), &self.plan.success_if) {
-            (Verdict::Success, Some(shell)) => match self.ask(shell, outcome, None)? {
-                Ok(true) => Verdict::Success,
-                Ok(false) => classifier.judge_denied(outcome),
-                Err(asked) => unanswered("--success-if", &asked, Reason::new(Why::ByDefault)),
-            },
-            (verdict, _) => verdict,
-        };
+        let mut verdict = classifier.judge(outcome);
+        if let (Verdict::Success, Some(shell)) = (&verdict, &self.plan.success_if) {
+            verdict = match self.ask(shell, outcome, None)? {
+                Answer::Yes => Verdict::Success,
+                Answer::No => classifier.judge_denied(outcome),
+                Answer::Neither(how) => unanswered("--success-if", &how, Reason::new(Why::ByDefault)),
+            };
+        }
         let (Verdict::Ask(reason), Some(shell)) = (&verdict, &self.plan.retry_if) else {
             return Ok(verdict);
         };
@@ -24,47 +24,43 @@ impl Run<'_> {
             // Any failure is the one that the run waits for, transient or not.
             return Ok(verdict);
         }
-        let answer = self.ask(shell, outcome, Some(reason))?;
-        let decided = |why| Reason { why, ..reason.clone() };
-        let rule = Why::Rule("--retry-if".to_owned());
-        Ok(match answer {
-            Ok(true) => Verdict::Transient(Reason {
-                is_safe_to_repeat: true,
-                ..decided(rule)
-            }),
-            Ok(false) => Verdict::Permanent(decided(rule)),
-            Err(asked) => unanswered("--retry-if", &asked, reason.clone()),
+        let decided = |is_yes: bool| Reason {
+            why: Why::Rule("--retry-if".to_owned()),
+            is_safe_to_repeat: is_yes || reason.is_safe_to_repeat,
+            ..reason.clone()
+        };
+        Ok(match self.ask(shell, outcome, Some(reason))? {
+            Answer::Yes => Verdict::Transient(decided(true)),
+            Answer::No => Verdict::Permanent(decided(false)),
+            Answer::Neither(how) => unanswered("--retry-if", &how, reason.clone()),
         })
     }
 
-    /// Whether the predicate says yes, or how it ended otherwise.
-    fn ask(
-        &mut self,
-        shell: &str,
-        outcome: &Outcome,
-        reason: Option<&Reason>,
-    ) -> Result<Result<bool, Outcome>, RunError> {
+    fn ask(&mut self, shell: &str, outcome: &Outcome, reason: Option<&Reason>) -> Result<Answer, RunError> {
         let spec = self.spec_about(outcome, reason);
         let asked = self.host.ask(shell, &spec)?;
         match (asked.interrupted, &asked.outcome.end) {
             (Some(signal), _) => Err(RunError::Interrupted(signal)),
-            (None, End::Exited(0)) => Ok(Ok(true)),
-            (None, End::Exited(1)) => Ok(Ok(false)),
-            _ => Ok(Err(asked.outcome)),
+            (None, End::Exited(0)) => Ok(Answer::Yes),
+            (None, End::Exited(1)) => Ok(Answer::No),
+            _ => Ok(Answer::Neither(asked.outcome)),
         }
     }
 }
 
-/// An error of the predicate is told, and makes the failure a permanent one. But that the run has no more time is nobody's
-/// error.
+enum Answer {
+    Yes,
+    No,
+    /// The predicate failed.
+    Neither(Outcome),
+}
+
+/// Returns the verdict after a predicate failed: permanent, unless the run only had no more time.
 fn unanswered(option: &'static str, asked: &Outcome, reason: Reason) -> Verdict {
     let how = asked.to_string();
-    let reason = Reason {
-        why: Why::PredicateFailed { option, how },
-        ..reason
-    };
+    let why = Why::PredicateFailed { option, how };
     match asked.end {
-        End::TimedOut(Bound::Deadline) => Verdict::Transient(reason),
-        _ => Verdict::Permanent(reason),
+        End::TimedOut(Bound::Deadline) => Verdict::Transient(Reason { why, ..reason }),
+        _ => Verdict::Permanent(Reason { why, ..reason }),
     }
 }

@@ -6,12 +6,9 @@ use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
 use super::event::{Event, JudgedAttempt, Moment, Reporter, Warning};
-use super::host::{AttemptSpec, Host, RunError, Variable};
-use super::plan::{Bounds, Identity, Plan};
-use super::variables;
-use crate::policy::classifier::Reason;
-use crate::policy::outcome::Outcome;
-use crate::policy::session::Session;
+use super::host::{Host, RunError};
+use super::plan::{Identity, Plan};
+use crate::policy::session::{GiveUp, Session};
 
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
@@ -21,8 +18,6 @@ pub(super) struct Run<'a> {
     pub(super) reporter: &'a mut Reporter<'a>,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
-    /// The budget has counted the next attempt: when it granted the retry, or for the run around this one.
-    pub(super) is_counted: bool,
     pub(super) first_attempt_at: Duration,
     /// The number of the attempt that events are about, and of all so far.
     pub(super) attempt: u64,
@@ -33,12 +28,13 @@ pub(super) struct Run<'a> {
     pub(super) extra_env: ExtraEnv,
 }
 
-/// What a run knows of the place where its budget is kept.
+/// What a run knows of its budget.
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
-    /// A warning has said what is wrong with it.
+    /// The next attempt is counted: with the retry that was granted, or by the outer run.
+    pub(super) is_counted: bool,
     pub(super) has_warned: bool,
-    /// How many runs had given up in a row when this one began, as the first answer said.
+    /// How many runs had given up in a row when this one began.
     pub(super) earlier: Option<u64>,
     /// How many have now.
     pub(super) failed_runs: Option<u64>,
@@ -52,6 +48,7 @@ impl<'a> Run<'a> {
         rng: &'a mut dyn Rng,
         reporter: &'a mut Reporter<'a>,
     ) -> Run<'a> {
+        let is_counted = plan.budget.as_ref().is_some_and(|budget| budget.is_counted);
         Run {
             plan,
             identity,
@@ -59,8 +56,10 @@ impl<'a> Run<'a> {
             rng,
             reporter,
             session: Session::new(&plan.limits, &plan.delays),
-            store: StoreState::default(),
-            is_counted: plan.budget.as_ref().is_some_and(|budget| budget.is_counted),
+            store: StoreState {
+                is_counted,
+                ..StoreState::default()
+            },
             first_attempt_at: Duration::ZERO,
             attempt: 1,
             total: 0,
@@ -70,38 +69,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the next attempt gets.
-    pub(super) fn attempt_spec(&self) -> AttemptSpec {
-        let counted = match &self.plan.budget {
-            Some(budget) => Some(&*budget.place),
-            // The first attempt is the same call as that of the run around this one.
-            None => self.plan.nesting.counted.as_deref().filter(|_| self.total == 1),
-        };
-        let previous = self.previous.as_ref();
-        let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
-        let bounds = self.plan.bounds_of(self.attempt);
-        self.spec(bounds, variables::of_ended(ended), counted)
-    }
-
-    /// What the programs get that are asked or told about an attempt: none was counted for them.
-    pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
-        let bounds = self.plan.bounds.without_those_of_an_attempt();
-        let mut spec = self.spec(bounds, variables::of_ended(Some((outcome, reason))), None);
-        spec.variables.extend(variables::of_end(&outcome.end));
-        spec
-    }
-
-    fn spec(&self, bounds: Bounds, of_ended: [Variable; 2], counted: Option<&str>) -> AttemptSpec {
-        let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
-        let previous = self.previous.as_ref().map(|previous| &previous.outcome.end);
-        let mut variables = variables::of_run(self.plan, self.identity, self.attempt, elapsed, previous, counted);
-        variables.extend(of_ended);
-        self.extra_env.add_to(&mut variables);
-        AttemptSpec {
-            bounds,
-            deadline: self.plan.limits.deadline,
-            variables,
-        }
+    /// Returns the limit that forbids an attempt after this wait, if one does.
+    pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
+        self.session.out_of_time(self.host.elapsed(), wait)
     }
 
     pub(super) fn moment(&self) -> Moment {

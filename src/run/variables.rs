@@ -1,86 +1,87 @@
-//! The variables that the command and the programs around it see.
+//! The variables that the command, predicates and hooks see.
 
-use std::borrow::Cow;
-use std::ffi::OsString;
 use std::time::Duration;
 
-use super::host::Variable;
+use super::host::AttemptSpec;
 use super::nesting::{AROUND, COUNTED};
-use super::plan::{Identity, Plan};
+use super::plan::Bounds;
+use super::state::Run;
 use super::text::printable;
 use crate::policy::classifier::Reason;
 use crate::policy::outcome::{End, Outcome};
 
 /// Variables that stand for no option.
+#[rustfmt::skip]
 pub(crate) const SET_BY_BACKOFF: &[&str] = &[
-    "BACKOFF_ATTEMPT",
-    "BACKOFF_ATTEMPT_LIMIT",
-    "BACKOFF_RUN_ID",
-    "BACKOFF_ROOT_ID",
-    "BACKOFF_DEPTH",
-    AROUND,
-    COUNTED,
-    "BACKOFF_ELAPSED",
-    "BACKOFF_PREVIOUS_EXIT",
-    "BACKOFF_EXIT",
-    "BACKOFF_EXIT_SIGNAL",
-    "BACKOFF_REASON",
-    "BACKOFF_RAN_MS",
-    "BACKOFF_DELAY",
-    "BACKOFF_FAILED_RUNS",
-    "BACKOFF_ENV",
+    "BACKOFF_ATTEMPT", "BACKOFF_ATTEMPT_LIMIT", "BACKOFF_RUN_ID", "BACKOFF_ROOT_ID", "BACKOFF_DEPTH", AROUND, COUNTED,
+    "BACKOFF_ELAPSED", "BACKOFF_PREVIOUS_EXIT", "BACKOFF_EXIT", "BACKOFF_EXIT_SIGNAL", "BACKOFF_REASON", "BACKOFF_RAN_MS",
+    "BACKOFF_DELAY", "BACKOFF_FAILED_RUNS", "BACKOFF_ENV",
 ];
 
-/// What the command sees of the run it is part of; `elapsed` is the time since its first attempt.
-pub(super) fn of_run(
-    plan: &Plan,
-    identity: &Identity,
-    attempt: u64,
-    elapsed: Duration,
-    previous: Option<&End>,
-    counted: Option<&str>,
-) -> Vec<Variable> {
-    let limit = plan.limits.attempts;
-    let mut variables = vec![
-        variable("BACKOFF_ATTEMPT", attempt.to_string()),
-        variable(
-            "BACKOFF_ATTEMPT_LIMIT",
-            limit.map_or_else(String::new, |limit| limit.to_string()),
-        ),
-        variable("BACKOFF_RUN_ID", identity.run_id.clone()),
-        variable("BACKOFF_ROOT_ID", identity.root_id.clone()),
-        variable("BACKOFF_DEPTH", plan.nesting.depth.to_string()),
-        variable("BACKOFF_ELAPSED", seconds(elapsed)),
-        variable(
-            "BACKOFF_PREVIOUS_EXIT",
-            previous.map_or_else(String::new, |end| end.shell_status().to_string()),
-        ),
-    ];
-    if plan.nesting.depth > 1 {
-        let attempts = plan.nesting.outer_attempts;
-        variables.push(variable(
-            AROUND,
-            attempts.map_or_else(String::new, |attempts| attempts.to_string()),
-        ));
+impl Run<'_> {
+    /// Returns the limits and variables of the next attempt.
+    pub(super) fn attempt_spec(&self) -> AttemptSpec {
+        let counted = match &self.plan.budget {
+            Some(budget) => Some(&*budget.place),
+            // The first attempt is the same call as that of the outer run.
+            None => self.plan.nesting.counted.as_deref().filter(|_| self.total == 1),
+        };
+        let previous = self.previous.as_ref();
+        let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
+        self.spec(self.plan.bounds_of(self.attempt), ended, counted)
     }
-    // All attempts of a run set the same variables.
-    if plan.budget.is_some() || plan.nesting.counted.is_some() {
-        variables.push(variable(COUNTED, counted.unwrap_or_default()));
-    }
-    if plan.c_locale {
-        variables.push(variable("LC_ALL", "C.UTF-8".to_owned()));
-    }
-    variables
-}
 
-/// Of the attempt that a program is asked or told about, or of the one before: why it is a failure, and how long it ran.
-pub(super) fn of_ended(ended: Option<(&Outcome, Option<&Reason>)>) -> [Variable; 2] {
-    let reason = ended.and_then(|(outcome, reason)| Some(in_words(outcome, reason?)));
-    let ran = ended.map(|(outcome, _)| outcome.ran.as_millis().to_string());
-    [
-        variable("BACKOFF_REASON", reason.unwrap_or_default()),
-        variable("BACKOFF_RAN_MS", ran.unwrap_or_default()),
-    ]
+    /// Returns the limits and variables of a predicate or hook that is about an attempt.
+    pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
+        let bounds = self.plan.bounds.without_those_of_an_attempt();
+        let mut spec = self.spec(bounds, Some((outcome, reason)), None);
+        let signal = match outcome.end {
+            End::Signaled(signal) => Some(signal.number()),
+            _ => None,
+        };
+        spec.set("BACKOFF_EXIT", outcome.end.shell_status().to_string());
+        spec.set("BACKOFF_EXIT_SIGNAL", or_empty(signal));
+        spec
+    }
+
+    fn spec(&self, bounds: Bounds, ended: Option<(&Outcome, Option<&Reason>)>, counted: Option<&str>) -> AttemptSpec {
+        let (plan, nesting) = (self.plan, &self.plan.nesting);
+        let mut spec = AttemptSpec {
+            bounds,
+            deadline: plan.limits.deadline,
+            variables: Vec::new(),
+        };
+        let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
+        let previous = self
+            .previous
+            .as_ref()
+            .map(|previous| previous.outcome.end.shell_status());
+        let reason = ended.and_then(|(outcome, reason)| Some(in_words(outcome, reason?)));
+        spec.set("BACKOFF_ATTEMPT", self.attempt.to_string());
+        spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(plan.limits.attempts));
+        spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
+        spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
+        spec.set("BACKOFF_DEPTH", nesting.depth.to_string());
+        spec.set("BACKOFF_ELAPSED", seconds(elapsed));
+        spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous));
+        if nesting.depth > 1 {
+            spec.set(AROUND, or_empty(nesting.outer_attempts));
+        }
+        // All attempts of a run set the same variables.
+        if plan.budget.is_some() || nesting.counted.is_some() {
+            spec.set(COUNTED, counted.unwrap_or_default());
+        }
+        if plan.c_locale {
+            spec.set("LC_ALL", "C.UTF-8");
+        }
+        spec.set("BACKOFF_REASON", or_empty(reason));
+        spec.set(
+            "BACKOFF_RAN_MS",
+            or_empty(ended.map(|(outcome, _)| outcome.ran.as_millis())),
+        );
+        self.extra_env.add_to(&mut spec);
+        spec
+    }
 }
 
 fn in_words(outcome: &Outcome, reason: &Reason) -> String {
@@ -95,20 +96,8 @@ fn in_words(outcome: &Outcome, reason: &Reason) -> String {
     }
 }
 
-/// What predicates and hooks see besides: how the attempt ended.
-pub(super) fn of_end(end: &End) -> [Variable; 2] {
-    let signal = match end {
-        End::Signaled(signal) => signal.number().to_string(),
-        _ => String::new(),
-    };
-    [
-        variable("BACKOFF_EXIT", end.shell_status().to_string()),
-        variable("BACKOFF_EXIT_SIGNAL", signal),
-    ]
-}
-
-pub(crate) fn variable(name: &'static str, value: impl Into<OsString>) -> Variable {
-    (Cow::Borrowed(name), value.into())
+pub(super) fn or_empty(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// Seconds with milliseconds: `1.250`.

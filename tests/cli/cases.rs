@@ -56,7 +56,7 @@ fn line_matches(expected: &str, line: &str) -> bool {
     let Some(line) = line.strip_prefix(start) else {
         return false;
     };
-    let matched = |end: usize| !is_time || line[..end].chars().all(|c| "<.0123456789hms".contains(c));
+    let matched = |end: usize| !is_time || line[..end].chars().all(|c| ".0123456789dhmsu".contains(c));
     (0..=line.len()).any(|end| line.is_char_boundary(end) && matched(end) && line_matches(rest, &line[end..]))
 }
 

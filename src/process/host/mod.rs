@@ -28,7 +28,6 @@ use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunEr
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
-use crate::run::variables;
 use between_attempts::BetweenAttempts;
 use files::{EnvFile, FileTarget, LogFile};
 use messages::StandardError;
@@ -255,7 +254,7 @@ impl Host for System {
         let input = self.hook_input()?;
         let file = EnvFile::new();
         let path = file.as_ref().map_or(OsStr::new(""), EnvFile::path);
-        spec.variables.push(variables::variable("BACKOFF_ENV", path));
+        spec.set("BACKOFF_ENV", path);
         let attempt = self.run_shell(shell, &spec, Some(input), None, None)?;
         let lines = match file.map(EnvFile::take) {
             Ok(Ok(lines)) => EnvLines::Read(lines),
