@@ -245,7 +245,7 @@ impl LogFile {
         let written = self
             .sink
             .as_ref()
-            .map_or(Ok(()), |sink| write(between, sink, &mut lines.as_bytes()));
+            .map_or(Ok(()), |sink| write(between, sink, lines.as_bytes()));
         match written {
             Ok(()) => Ok(None),
             Err(WriteError::Run(error)) => Err(error),

@@ -33,14 +33,14 @@ impl WriteError {
     }
 }
 
-/// Writes all of a text; `rest` is what has not been written.
-pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, rest: &mut &[u8]) -> Result<(), WriteError> {
+/// Writes all of a text.
+pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, mut rest: &[u8]) -> Result<(), WriteError> {
     while !rest.is_empty() {
         if !between.has_room(sink.fd()).map_err(WriteError::Run)? {
             return Err(WriteError::Unread);
         }
         match sink.write(rest) {
-            Ok(written) => *rest = &rest[written..],
+            Ok(written) => rest = &rest[written..],
             Err(Errno::EINTR | Errno::EAGAIN) => {}
             Err(errno) => return Err(WriteError::Refused(errno)),
         }
@@ -55,8 +55,6 @@ pub(super) struct StandardError {
     sink: Option<Sink>,
     /// Lines before the next ones were not written: there was no time to wait for their reader.
     pub(super) has_lost_lines: bool,
-    /// The beginning of a line that was lost is there.
-    is_in_a_line: bool,
 }
 
 impl StandardError {
@@ -69,15 +67,11 @@ impl StandardError {
         lines: &str,
     ) -> Result<(), RunError> {
         let sink = self.sink.get_or_insert_with(|| Sink::new(stdio::ERR));
-        let lines = match (is_in_line || self.is_in_a_line) && !lines.starts_with('\n') {
+        let lines = match is_in_line && !lines.starts_with('\n') {
             true => Cow::Owned(format!("\n{lines}")),
             false => Cow::Borrowed(lines),
         };
-        let mut rest = lines.as_bytes();
-        let result = write(between, sink, &mut rest);
-        if let Some(last) = lines.as_bytes()[..lines.len() - rest.len()].last() {
-            self.is_in_a_line = *last != b'\n';
-        }
+        let result = write(between, sink, lines.as_bytes());
         if !matches!(result, Err(WriteError::Refused(_))) {
             self.has_lost_lines = result.is_err();
         }

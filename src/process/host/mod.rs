@@ -158,7 +158,7 @@ impl System {
     pub(crate) fn write_report(&mut self, text: &str) -> Result<(), String> {
         let Some(report) = &self.report else { return Ok(()) };
         match report.replace(text).map_err(|error| describe_error(&error))? {
-            Some(sink) => messages::write(&mut self.between, &sink, &mut text.as_bytes()).map_err(|error| error.why()),
+            Some(sink) => messages::write(&mut self.between, &sink, text.as_bytes()).map_err(|error| error.why()),
             None => Ok(()),
         }
     }

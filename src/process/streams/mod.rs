@@ -8,7 +8,6 @@ mod spool;
 mod stdin;
 mod tee;
 
-use std::fmt;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -31,6 +30,7 @@ use stdin::Stdin;
 pub(crate) const NAMES: [&str; 2] = ["standard output", "standard error"];
 
 /// The streams of a run.
+#[derive(Debug)]
 pub(crate) struct Streams {
     options: StreamOptions,
     input: Stdin,
@@ -59,14 +59,6 @@ enum Messages {
     Kept,
     /// Nowhere, as the run has succeeded.
     Dropped,
-}
-
-impl fmt::Debug for Streams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Streams")
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Returns the message for output that a predicate is to judge and that cannot be kept.
@@ -152,9 +144,8 @@ impl Streams {
         self.observer.finish(time_of_day());
         self.observer.report(&mut seen);
         for (output, name) in self.outputs.iter_mut().zip(NAMES) {
-            output.close();
-            if let Some(why) = output.fault.take() {
-                self.fault.get_or_insert_with(|| format!("{name}: {why}"));
+            if let Some(why) = output.end() {
+                self.fault.get_or_insert(format!("{name}: {why}"));
             }
         }
         self.take_fault().map_or(Ok(seen), Err)

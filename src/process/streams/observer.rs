@@ -16,7 +16,7 @@ use crate::search::scanner::Scanner;
 /// Bytes of a matched text that messages show.
 const EXCERPT: usize = 80;
 
-#[derive(Default)]
+#[derive(Debug)]
 pub(super) struct OutputObserver {
     /// Outputs that are looked at. What a terminal shows is one output.
     watched: [bool; 2],
@@ -131,6 +131,7 @@ impl OutputObserver {
 }
 
 /// The last bytes of what an attempt prints, for hooks (`--hook-output`).
+#[derive(Debug)]
 struct Tail {
     limit: usize,
     bytes: Vec<u8>,

@@ -15,26 +15,20 @@ use crate::process::sys::native::widen_pipe;
 use crate::run::streams::OutputMode;
 use crate::run::text::{describe, describe_error};
 
-/// Most bytes that are read at once.
-const CHUNK: usize = 64 * 1024;
+/// Most bytes that are moved at once, and the size of a widened pipe.
+pub(super) const CHUNK: usize = 256 * 1024;
 /// A pipe that was full, or nearly so, this often is widened, so that writer and reader do not wait for each other all the
 /// time. Not at once, as the pipes of a user may hold only so much in all.
 const FULL_READS: u32 = 16;
 /// A full pipe holds more than half of its size: writes that do not fill whole pages leave gaps.
 const FULL: usize = 32 * 1024;
-const WIDE_PIPE: usize = 256 * 1024;
 
-/// Counts the reads that took what may have been a full pipe.
-#[derive(Debug, Default)]
-pub(super) struct Bulk(u32);
-
-impl Bulk {
-    pub(super) fn on_read(&mut self, count: usize, pipe: impl AsFd) {
-        if count > FULL {
-            self.0 = self.0.saturating_add(1);
-            if self.0 == FULL_READS {
-                widen_pipe(pipe, WIDE_PIPE);
-            }
+/// Widens a pipe that was full often enough; `full_reads` counts the reads that took what may have been a full pipe.
+pub(super) fn widen_if_busy(pipe: impl AsFd, full_reads: &mut u32, count: usize) {
+    if count > FULL {
+        *full_reads = full_reads.saturating_add(1);
+        if *full_reads == FULL_READS {
+            widen_pipe(pipe, CHUNK);
         }
     }
 }
@@ -51,7 +45,7 @@ pub(crate) struct Output {
     source: Option<OwnedFd>,
     /// EIO is the end of a pseudo-terminal.
     is_terminal: bool,
-    bulk: Bulk,
+    full_reads: u32,
     chunk: Vec<u8>,
     /// Bytes of the chunk that wait for the reader.
     unwritten: Range<usize>,
@@ -77,7 +71,7 @@ impl Output {
             sink: OnceCell::new(),
             kept: Spool::default(),
             source: None,
-            bulk: Bulk::default(),
+            full_reads: 0,
             chunk: Vec::new(),
             unwritten: 0..0,
             printed: 0,
@@ -92,7 +86,7 @@ impl Output {
     /// be printed as well.
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
-        self.bulk = Bulk::default();
+        self.full_reads = 0;
         if self.mode != OutputMode::Failure {
             self.kept.clear();
         }
@@ -102,6 +96,13 @@ impl Output {
     pub(super) fn close(&mut self) {
         self.source = None;
         self.unwritten = 0..0;
+    }
+
+    /// Ends the attempt and frees memory. Returns what has failed.
+    pub(super) fn end(&mut self) -> Option<String> {
+        self.close();
+        self.chunk = Vec::new();
+        self.fault.take()
     }
 
     pub(super) fn is_broken(&self) -> bool {
@@ -165,7 +166,7 @@ impl Output {
             Ok(0) => self.source = None,
             Err(Errno::EIO) if self.is_terminal => self.source = None,
             Ok(count) => {
-                self.bulk.on_read(count, source);
+                widen_if_busy(source, &mut self.full_reads, count);
                 return count;
             }
             Err(Errno::EAGAIN | Errno::EINTR) => {}

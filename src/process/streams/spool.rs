@@ -39,7 +39,7 @@ impl Spool {
             self.memory.extend_from_slice(bytes);
             return Ok(());
         }
-        let appended = self.in_file(false).and_then(|file| append(file, bytes));
+        let appended = self.in_file().and_then(|file| append(file, bytes));
         appended.map_err(|error| {
             let place = std::env::temp_dir();
             io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(&error)))
@@ -47,14 +47,11 @@ impl Spool {
     }
 
     /// Moves what is kept into a file, unless it is in one already.
-    fn in_file(&mut self, may_be_in_memory: bool) -> io::Result<&mut File> {
+    fn in_file(&mut self) -> io::Result<&mut File> {
         let file = match self.file.take() {
             Some(file) => file,
             None => {
-                let mut file = match tempfile::tempfile() {
-                    Err(_) if may_be_in_memory => memory_file()?,
-                    made => made?,
-                };
+                let mut file = tempfile::tempfile()?;
                 set_append(&file)?;
                 file.write_all(&self.memory)?;
                 self.memory = Vec::new();
@@ -66,8 +63,7 @@ impl Spool {
 
     /// Returns a descriptor through which a child appends.
     pub(crate) fn for_child(&mut self) -> io::Result<OwnedFd> {
-        // Memory has no room for what may be much, but without a directory it has to do.
-        Ok(self.in_file(true)?.try_clone()?.into())
+        Ok(self.in_file()?.try_clone()?.into())
     }
 
     /// Reads from `offset` on; returns 0 at the end.

@@ -13,16 +13,13 @@ use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 use rustix::buffer::spare_capacity;
 
-use super::output::Bulk;
+use super::output::{CHUNK, widen_if_busy};
 use super::spool::Replayable;
-use super::tee::{CHUNK, StdinPipe, Wait};
+use super::tee::{StdinPipe, Wait};
 use crate::process::sys::fd::{inherited, is_same_file, null, pipe, ready, set_nonblocking, to_nix};
 use crate::process::sys::native::widen_pipe;
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
-
-/// Most bytes read at once before the first attempt: with fewer turns it starts sooner.
-const READ_FIRST: usize = 256 * 1024;
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
@@ -35,7 +32,7 @@ pub(crate) struct Stdin {
     surplus: Vec<u8>,
     /// The pipe of the running attempt, while there is something to feed.
     pipe: Option<StdinPipe>,
-    bulk: Bulk,
+    full_reads: u32,
     /// The source turned out to need reading ahead of the command, and no caller was told yet.
     newly_read_ahead: bool,
 }
@@ -88,7 +85,7 @@ impl Stdin {
             },
             surplus: Vec::new(),
             pipe: None,
-            bulk: Bulk::default(),
+            full_reads: 0,
             newly_read_ahead: false,
         })
     }
@@ -131,7 +128,10 @@ impl Stdin {
         }
         match pipe.begin_window(self.source) {
             Ok(true) => {}
-            Ok(false) => self.pipe = None,
+            Ok(false) => {
+                self.tail = Tail::Ended;
+                self.pipe = None;
+            }
             // A system, or a sandbox, may lack the calls. Nothing was taken.
             Err(_) => {
                 widen_pipe(&pipe.fd, CHUNK);
@@ -215,10 +215,10 @@ impl Stdin {
 
     /// Reads on towards the end.
     fn fill(&mut self) -> io::Result<()> {
-        let Some(count) = read_some(self.source, &mut self.surplus, READ_FIRST)? else {
+        let Some(count) = read_some(self.source, &mut self.surplus)? else {
             return Ok(());
         };
-        self.bulk.on_read(count, self.source);
+        widen_if_busy(self.source, &mut self.full_reads, count);
         if count == 0 {
             self.surplus = Vec::new();
             self.tail = Tail::Ended;
@@ -249,11 +249,15 @@ impl Stdin {
             } else if !self.surplus.is_empty() {
                 pipe.chunk = std::mem::take(&mut self.surplus);
             } else if self.tail == Tail::Tee {
-                return pipe.move_window(self.source, &mut self.kept);
-            } else if self.tail == Tail::Ended || pipe.is_closed() {
+                let goes_on = pipe.move_window(self.source, &mut self.kept);
+                if pipe.source_ended {
+                    self.tail = Tail::Ended;
+                }
+                return goes_on;
+            } else if self.tail == Tail::Ended {
                 return Ok(false);
             } else {
-                match read_some(self.source, &mut pipe.chunk, CHUNK)? {
+                match read_some(self.source, &mut pipe.chunk)? {
                     Some(0) => self.tail = Tail::Ended,
                     Some(_) => {}
                     None => pipe.wait = Wait::Data,
@@ -266,17 +270,8 @@ impl Stdin {
         }
         let is_read = pipe.write()?;
         let has_all = pipe.unwritten.is_empty() && !pipe.has_kept() && self.surplus.is_empty();
-        Ok(is_read && !(has_all && self.is_at_end()))
-    }
-
-    /// Returns true if nothing follows what was kept: the command hears so without delay.
-    fn is_at_end(&self) -> bool {
-        match self.tail {
-            Tail::Ended => true,
-            Tail::Tee => ready(self.source, PollFlags::POLLIN)
-                .is_ok_and(|state| state.contains(PollFlags::POLLHUP) && !state.contains(PollFlags::POLLIN)),
-            Tail::ReadFirst | Tail::ReadAhead => false,
-        }
+        // The command hears of the end without delay.
+        Ok(is_read && !(has_all && self.tail == Tail::Ended))
     }
 }
 
@@ -308,13 +303,13 @@ fn is_output_too(source: BorrowedFd<'_>) -> io::Result<bool> {
     Ok((is_this(stdio::OUT) || is_this(stdio::ERR)) && access_mode(source)? != OFlag::O_RDONLY)
 }
 
-/// Reads at most so many bytes if that does not block. Returns 0 at the end, `None` if there is nothing yet.
-fn read_some(source: BorrowedFd<'_>, into: &mut Vec<u8>, at_most: usize) -> io::Result<Option<usize>> {
+/// Reads a chunk if that does not block. Returns 0 at the end, `None` if there is nothing yet.
+fn read_some(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> io::Result<Option<usize>> {
     into.clear();
     if ready(source, PollFlags::POLLIN)?.is_empty() {
         return Ok(None);
     }
-    into.reserve(at_most);
+    into.reserve(CHUNK);
     match rustix::io::read(source, spare_capacity(into)).map_err(to_nix) {
         Ok(count) => Ok(Some(count)),
         Err(Errno::EINTR | Errno::EAGAIN) => Ok(None),

@@ -1,7 +1,7 @@
 //! The pipe through which an attempt is fed its standard input. `--stdin auto` duplicates a pipe into it (Linux): every
 //! attempt reads the same bytes, and nothing is read ahead of the command.
 //!
-//! What the command has not read yet is *duplicated* into its pipe with `tee(2)`: that is the window. What it has
+//! What the command has not read yet is *duplicated* into its pipe with `tee(2)`: that is the self. What it has
 //! really read is the window less what is still in its pipe; that much is then taken from the real pipe and kept.
 //! `tee` always starts at the head of the real pipe, so the next window begins when this one has
 //! been read completely.
@@ -21,14 +21,11 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
+use super::output::{CHUNK, widen_if_busy};
 use super::spool::{Replayable, Spool};
 use crate::process::sys::fd::{ready, to_nix};
 use crate::process::sys::native::{set_pipe_size, tee, widen_pipe};
 
-/// Most bytes moved at once.
-pub(super) const CHUNK: usize = 64 * 1024;
-/// The longest pipe through which kept bytes are fed.
-const REPLAY_PIPE: usize = 256 * 1024;
 /// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.
 const PATIENCE: u32 = 4;
 const MOST_PATIENCE: u32 = 1024;
@@ -61,45 +58,42 @@ pub(super) struct StdinPipe {
     replay: Range<u64>,
     pub(super) chunk: Vec<u8>,
     pub(super) unwritten: Range<usize>,
-    window: Window,
-    pub(super) wait: Wait,
-}
-
-/// The head of the source, as far as it was duplicated into the command's pipe.
-#[derive(Debug)]
-struct Window {
-    bytes: usize,
+    /// Bytes at the head of the source that were duplicated into this pipe: the self.
+    window: usize,
     /// How long this one has been looked at.
     looked: Duration,
     /// The size of a slot of the pipe, and of the pipe.
     page: usize,
     size: usize,
-    /// How many slots the next one may have.
+    /// How many slots the next window may have.
     slots: usize,
     /// Windows of one slot that are still to be read before a wider one.
     until_wider: u32,
     patience: u32,
+    full_reads: u32,
+    pub(super) source_ended: bool,
+    pub(super) wait: Wait,
 }
 
 impl StdinPipe {
     /// `kept`: how many bytes are to be fed first. `tees`: windows follow them.
     pub(super) fn new(fd: OwnedFd, kept: u64, tees: bool) -> StdinPipe {
-        let bytes = usize::try_from(kept).unwrap_or(REPLAY_PIPE).min(REPLAY_PIPE);
+        let bytes = usize::try_from(kept).unwrap_or(CHUNK).min(CHUNK);
         let page = tees.then(|| set_pipe_size(&fd, 1)).flatten().unwrap_or(4096);
         let mut pipe = StdinPipe {
             fd,
             replay: 0..kept,
             chunk: Vec::new(),
             unwritten: 0..0,
-            window: Window {
-                bytes: 0,
-                looked: Duration::ZERO,
-                page,
-                size: page,
-                slots: 1,
-                until_wider: PATIENCE,
-                patience: PATIENCE,
-            },
+            window: 0,
+            looked: Duration::ZERO,
+            page,
+            size: page,
+            slots: 1,
+            until_wider: PATIENCE,
+            patience: PATIENCE,
+            full_reads: 0,
+            source_ended: false,
             wait: Wait::Room,
         };
         if tees {
@@ -138,12 +132,7 @@ impl StdinPipe {
         Ok(true)
     }
 
-    /// Returns true if the pipe has no reader.
-    pub(super) fn is_closed(&self) -> bool {
-        ready(self.fd.as_fd(), PollFlags::POLLOUT).is_ok_and(|state| state.contains(PollFlags::POLLERR))
-    }
-
-    /// Opens the first window. Returns false at the end of the source, an error if the system cannot duplicate or count.
+    /// Opens the first self. Returns false at the end of the source, an error if the system cannot duplicate or count.
     pub(super) fn begin_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
         // Asked first: once bytes were duplicated they would reach the command twice.
         unread(&self.fd)?;
@@ -155,15 +144,15 @@ impl StdinPipe {
         if unread(&self.fd)? > 0 {
             return self.look_at_window(source, kept);
         }
-        let window = &mut self.window;
         // Less than was allowed says that the writer is slow, which says nothing of the reader.
-        if window.bytes * 2 > window.slots * window.page {
-            window.until_wider = window.until_wider.saturating_sub(1);
-            if window.until_wider == 0 {
-                window.slots = (window.slots * 2).min(CHUNK / window.page).max(1);
+        if self.window * 2 > self.slots * self.page {
+            self.until_wider = self.until_wider.saturating_sub(1);
+            if self.until_wider == 0 {
+                self.slots = (self.slots * 2).min(CHUNK / self.page).max(1);
             }
         }
-        let taken = self.take(self.window.bytes, source, kept)?;
+        let taken = self.take(self.window, source, kept)?;
+        widen_if_busy(source, &mut self.full_reads, taken);
         // The command can read on while this window is kept.
         let goes_on = self.open_window(source);
         kept.keep(&self.chunk[..taken])?;
@@ -173,10 +162,10 @@ impl StdinPipe {
     /// Ends the attempt: what it has read is what is not in its pipe now. A process that it left behind may still read the
     /// rest of that; it is not taken from the source.
     pub(super) fn end_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<()> {
-        if self.window.bytes == 0 {
+        if self.window == 0 {
             return Ok(());
         }
-        let read = self.window.bytes - unread(&self.fd)?.min(self.window.bytes);
+        let read = self.window - unread(&self.fd)?.min(self.window);
         let taken = self.take(read, source, kept)?;
         kept.keep(&self.chunk[..taken])
     }
@@ -187,33 +176,36 @@ impl StdinPipe {
         if state.contains(PollFlags::POLLERR) {
             return self.end_window(source, kept).and(Ok(false));
         }
-        let window = &mut self.window;
         if state.contains(PollFlags::POLLOUT) {
             // The longer it takes, the less does it matter if we are late by a part of that.
-            let after = (window.looked / 4).clamp(FIRST_LOOK, LAST_LOOK);
-            window.looked += after;
+            let after = (self.looked / 4).clamp(FIRST_LOOK, LAST_LOOK);
+            self.looked += after;
             self.wait = Wait::Look(after);
         }
-        if window.looked > SLOW {
-            if window.slots > 1 {
-                window.slots = 1;
-                window.patience = (window.patience * 2).min(MOST_PATIENCE);
+        if self.looked > SLOW {
+            if self.slots > 1 {
+                self.slots = 1;
+                self.patience = (self.patience * 2).min(MOST_PATIENCE);
             }
-            window.until_wider = window.patience;
+            self.until_wider = self.patience;
         }
         Ok(true)
     }
 
     /// Opens the next window; the pipe is empty. Returns false if there is nothing to wait for.
     fn open_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
-        self.window.bytes = 0;
-        self.window.looked = Duration::ZERO;
-        let there = if self.window.slots > 1 { unread(source)? } else { 0 };
-        self.fit(there.min(self.window.slots * self.window.page));
+        self.window = 0;
+        self.looked = Duration::ZERO;
+        let there = if self.slots > 1 { unread(source)? } else { 0 };
+        self.fit(there.min(self.slots * self.page));
         loop {
             match tee(source, &self.fd, CHUNK) {
-                Ok(0) | Err(Errno::EPIPE) => return Ok(false),
-                Ok(count) => self.window.bytes = count,
+                Err(Errno::EPIPE) => return Ok(false),
+                Ok(0) => {
+                    self.source_ended = true;
+                    return Ok(false);
+                }
+                Ok(count) => self.window = count,
                 Err(Errno::EAGAIN) => self.wait = Wait::Data,
                 Err(Errno::EINTR) => continue,
                 Err(error) => return Err(error),
@@ -224,14 +216,13 @@ impl StdinPipe {
 
     /// Makes the empty pipe as long as can be filled with so many bytes.
     fn fit(&mut self, bytes: usize) {
-        let window = &mut self.window;
-        let slots = bytes.div_ceil(window.page).max(1);
-        let size = window.page << slots.ilog2();
+        let slots = bytes.div_ceil(self.page).max(1);
+        let size = self.page << slots.ilog2();
         // Refused if the user has too many pipes: then it stays as it is, and we look more often.
-        if size != window.size
+        if size != self.size
             && let Some(size) = set_pipe_size(&self.fd, size)
         {
-            window.size = size;
+            self.size = size;
         }
     }
 
