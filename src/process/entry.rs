@@ -16,7 +16,7 @@ use super::signals::{Target, send};
 use super::spawn::start::exit_now;
 use super::sys::environment::strings;
 use super::sys::fd::fill_closed_standard;
-use super::sys::stdio;
+use super::sys::{native, stdio};
 use super::terminal::modes;
 use crate::policy::exit::Exit;
 use crate::policy::signal::Signal;
@@ -61,11 +61,9 @@ fn is_about_randomness(info: &PanicHookInfo<'_>) -> bool {
 /// Dies of `signal` with its default action. Returns where that cannot be: as process 1, or if the signal's default is not to
 /// end a process.
 fn die_by(signal: Signal) {
-    // The command has dumped its core; a second one, of backoff, would only mislead. A core_pattern that
-    // pipes to a program ignores the limit.
+    // The command has dumped its core; a second one, of backoff, would only mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
-    #[cfg(not(portable))]
-    let _ = nix::sys::prctl::set_dumpable(false);
+    native::forbid_core();
     let _ = set_default(signal);
     send(Target::OwnProcess, signal);
     let _ = SigSet::empty().thread_set_mask();

@@ -7,8 +7,7 @@ use super::on_signal::{Phase, SignalAction, on_signal};
 use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::streams::Streams;
-use crate::process::sys::clock::now;
-use crate::process::sys::deadline::Deadline;
+use crate::process::sys::clock::{Deadline, now};
 
 /// Before the first look whether the rest of a timed-out tree has gone; each later one takes
 /// twice as long to come, up to the last of these.

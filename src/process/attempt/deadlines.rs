@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::policy::outcome::{Bound, Cut};
-use crate::process::sys::deadline::Deadline;
+use crate::process::sys::clock::Deadline;
 use crate::run::plan::Bounds;
 
 #[derive(Debug)]

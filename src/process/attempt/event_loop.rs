@@ -9,9 +9,7 @@ use nix::poll::{PollFd, PollFlags};
 use crate::process::signals::receive::Signals;
 use crate::process::spawn::child;
 use crate::process::streams::Streams;
-use crate::process::sys::clock::now;
-use crate::process::sys::deadline::Deadline;
-use crate::process::sys::timer::{LONGEST_POLL, poll};
+use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::modes;
 use crate::process::terminal::pty::Pty;
 
@@ -111,7 +109,6 @@ impl EventLoop {
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
         fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
         let left = until.is_set().then(now).and_then(|now| until.left(now));
-        let left = left.map(|left| left.min(LONGEST_POLL));
         if !self.signals.let_in(|| poll(&mut fds, left)) {
             return (true, others.map(|other| other.is_some()));
         }

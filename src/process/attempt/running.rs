@@ -20,8 +20,7 @@ use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::streams::Streams;
-use crate::process::sys::clock::now;
-use crate::process::sys::deadline::Deadline;
+use crate::process::sys::clock::{Deadline, now};
 use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
 

@@ -12,8 +12,8 @@ use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 use nix::unistd::{AccessFlags, access, geteuid};
 use tempfile::{Builder, TempPath};
 
-use super::between_attempts::BetweenAttempts;
 use super::messages::{WriteError, write};
+use super::waits::BetweenAttempts;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_open;
 use crate::run::before_retry_env::LIMIT;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use nix::errno::Errno;
 
-use super::between_attempts::BetweenAttempts;
+use super::waits::BetweenAttempts;
 use crate::policy::signal::Signal;
 use crate::process::streams::output::Output;
 use crate::process::streams::sink::Sink;

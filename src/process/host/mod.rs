@@ -1,10 +1,10 @@
 //! The real world of `run::Host`: this process's signals, the monotonic clock, the command.
 
 mod background;
-mod between_attempts;
 mod files;
 mod messages;
 mod store_thread;
+mod waits;
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
 use crate::process::streams::{self, Streams};
 use crate::process::sys::clock;
-use crate::process::sys::deadline::Deadline;
+use crate::process::sys::clock::Deadline;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::control;
 use crate::report::words::LINES_LOST;
@@ -28,10 +28,10 @@ use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunEr
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
-use between_attempts::BetweenAttempts;
 use files::{EnvFile, FileTarget, LogFile};
 use messages::StandardError;
 use store_thread::StoreThread;
+use waits::BetweenAttempts;
 
 /// This process and what it starts.
 #[derive(Debug)]
@@ -209,7 +209,8 @@ impl Host for System {
                 interrupted: None,
             });
         }
-        self.between.forget_wait();
+        // There is no wait that USR1 could end.
+        self.between.event_loop.wait_is_over = false;
         let stdio = match &mut self.between.event_loop.streams {
             Some(streams) => streams
                 .begin()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::background::Background;
-use super::between_attempts::BetweenAttempts;
+use super::waits::BetweenAttempts;
 use crate::budget::client::{Clocks, Store};
 use crate::policy::budget::Question;
 use crate::process::sys::{clock, environment};

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::libc::{self, c_int, c_void, sigaction, siginfo_t};
@@ -16,6 +16,7 @@ use signal_hook_registry::register_sigaction;
 use super::received::Received;
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking, uninterrupted};
+use crate::process::sys::native;
 
 /// Signals that people send, and CHLD. Few, as each registration copies those before it; the rest gets [`on_signal`].
 const REGISTERED: [Signal; 9] = [
@@ -44,18 +45,15 @@ const FAULTS: [c_int; 6] = [
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
 /// Set if a record could not be written: the pipe was full.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
-/// Set while a child that shares this memory runs.
-static IS_CHILD: AtomicBool = AtomicBool::new(false);
-/// Signals that came to that child, by bit.
+/// The number of backoff's own process.
+static OWN: AtomicU32 = AtomicU32::new(0);
+/// Signals that came to a child that shares this memory, by bit.
 static CHILD_RECEIVED: AtomicU64 = AtomicU64::new(0);
 
 /// The number of a signal, 1 if the kernel sent it by itself, and its sender.
 type Record = [[u8; size_of::<i32>()]; 3];
 /// Records read at once.
 const BATCH: usize = 64;
-
-/// `si_code` of what Linux sends by itself. The sender does not tell: 0 is also a process outside of this PID namespace.
-const SI_KERNEL: i32 = 0x80;
 
 /// The signals of this process, from [`Signals::take_over`] on.
 #[derive(Debug)]
@@ -76,6 +74,7 @@ impl Signals {
         RECORDS
             .set(write)
             .map_err(|_| io::Error::other("they are received already"))?;
+        OWN.store(std::process::id(), Ordering::Relaxed);
         let children_ignored = is_ignored(Signal::CHLD);
         set_handlers()?;
         Ok(Signals {
@@ -94,9 +93,9 @@ impl Signals {
     /// Lets signals in while this polls. Returns false if `poll` does, or if polling does not show all that came.
     pub(crate) fn let_in(&self, poll: impl FnOnce() -> bool) -> bool {
         let is_lost = || IS_LOST.load(Ordering::Relaxed);
-        let blocked = SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK);
+        let _ = SigSet::empty().thread_set_mask();
         let has_polled = !is_lost() && poll();
-        let _ = blocked.and_then(|blocked| blocked.thread_set_mask());
+        let _ = SigSet::all().thread_set_mask();
         has_polled && !is_lost()
     }
 
@@ -127,6 +126,12 @@ impl Signals {
                 Err(_) => return self.queue.push_back(Received::new(Signal::CHLD, true)),
             }
         }
+    }
+
+    /// Drops all signals that have come.
+    pub(crate) fn discard(&mut self) {
+        self.receive();
+        self.queue.clear();
     }
 
     /// Returns true if a signal was taken in that [`Signals::take`] has not returned.
@@ -219,17 +224,9 @@ pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
 /// process's memory, handlers keep what comes for [`received_by_child`], so that no stop holds up the parent, and no core of both is
 /// dumped. TERM has its default effect at once: the parent may have been killed. Async-signal-safe.
 pub(crate) fn prepare_child(ignore_children: bool) {
-    if cfg!(portable) {
-        for signal in Signal::all().filter(|signal| !is_ignored(*signal)) {
-            let _ = set_default(signal);
-        }
-    } else {
-        IS_CHILD.store(true, Ordering::Relaxed);
-        if let Ok(before) = set_default(Signal::TERM)
-            && before.sa_sigaction == libc::SIG_IGN
-        {
-            let _ = exchange(Signal::TERM, Some(&before));
-        }
+    let reset = |signal: &Signal| !native::CHILD_SHARES_MEMORY || *signal == Signal::TERM;
+    for signal in Signal::all().filter(reset).filter(|signal| !is_ignored(*signal)) {
+        let _ = set_default(signal);
     }
     if ignore_children {
         let _ = exchange(Signal::CHLD, Some(&action(libc::SIG_IGN)));
@@ -238,7 +235,6 @@ pub(crate) fn prepare_child(ignore_children: bool) {
 
 /// Returns the signals that came to the child which shared this process's memory. They are to be sent to it once more.
 pub(crate) fn received_by_child() -> impl Iterator<Item = Signal> {
-    IS_CHILD.store(false, Ordering::Relaxed);
     let received = CHILD_RECEIVED.swap(0, Ordering::Relaxed);
     Signal::all().filter(move |signal| received & bit(signal.number()) != 0)
 }
@@ -257,14 +253,13 @@ extern "C" fn on_signal(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
 
 /// Writes down a signal. Async-signal-safe.
 fn record(info: &siginfo_t) {
-    if IS_CHILD.load(Ordering::Relaxed) {
+    if std::process::id() != OWN.load(Ordering::Relaxed) {
         CHILD_RECEIVED.fetch_or(bit(info.si_signo), Ordering::Relaxed);
         return;
     }
     // SAFETY: a number, which every signal of a process has there; of other signals it is not used.
     let sender = unsafe { info.si_pid() };
-    // Elsewhere than on Linux a missing sender tells.
-    let from_kernel = info.si_code == SI_KERNEL || cfg!(portable) && sender == 0;
+    let from_kernel = native::is_from_kernel(info.si_code, sender);
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
     if let Some(records) = RECORDS.get() {
         let written = uninterrupted(|| write(records, record.as_flattened()));

@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::SigSet;
+use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, write};
 
 use super::environment::Environment;
@@ -16,6 +17,7 @@ use super::{ChildStdio, Isolation};
 use crate::process::signals::receive::{prepare_child, received_by_child};
 use crate::process::signals::{Target, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
+use crate::process::sys::native;
 
 /// Runs a file that is executable and has no format the kernel knows.
 pub(super) const SHELL: &CStr = c"/bin/sh";
@@ -50,7 +52,7 @@ pub(super) fn start(mut setup: ChildSetup<'_>) -> Result<(libc::pid_t, OwnedFd),
     let (failure, write_end) = pipe().map_err(to_errno)?;
     set_nonblocking(&failure).map_err(to_errno)?;
     let parent = std::process::id();
-    let made = make_child(&mut || {
+    let made = native::make_child(&mut || {
         let errno = become_command(&mut setup, parent);
         let _ = write(write_end.as_fd(), &(errno as i32).to_ne_bytes());
         exit_now(127)
@@ -69,40 +71,6 @@ pub(crate) fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Makes a child that shares the parent's memory and has a stack of its own; the parent waits until exec or exit. No page
-/// table is copied.
-#[cfg(not(portable))]
-fn make_child(mut work: &mut dyn FnMut()) -> Result<libc::pid_t, Errno> {
-    /// Enough for its few calls and a signal frame with the largest register state.
-    const STACK: usize = 64 * 1024 / size_of::<u128>();
-    extern "C" fn child(work: *mut libc::c_void) -> i32 {
-        // SAFETY: `make_child` passed it, and nobody else uses it meanwhile.
-        let work = unsafe { &mut *work.cast::<&mut dyn FnMut()>() };
-        work();
-        0
-    }
-    let mut stack: Vec<u128> = Vec::with_capacity(STACK);
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the child runs on its own stack, whose upper end is aligned as every ABI of Linux asks for. The stack and `work`
-    // outlive it, as the parent waits until the child has executed the command or exited.
-    let pid = unsafe {
-        let top = stack.as_mut_ptr().add(STACK);
-        libc::clone(child, top.cast(), flags, (&raw mut work).cast())
-    };
-    Errno::result(pid)
-}
-
-/// Makes a child by `fork(2)`.
-#[cfg(portable)]
-fn make_child(work: &mut dyn FnMut()) -> Result<libc::pid_t, Errno> {
-    // SAFETY: the child makes async-signal-safe calls only.
-    let pid = Errno::result(unsafe { libc::fork() })?;
-    if pid == 0 {
-        work();
-    }
-    Ok(pid)
-}
-
 /// Sets up what the command is to have, and becomes it. Returns the error of exec.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
@@ -111,7 +79,11 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         Isolation::Group => setpgid(own, own),
         Isolation::Terminal | Isolation::Session => setsid().map(drop),
     };
-    follow_parent(parent, setup.isolation);
+    // In a session of its own nobody would continue a stopped child.
+    let is_alone = setup.isolation == Isolation::Session;
+    if !native::follow_parent(parent, if is_alone { SIGKILL } else { SIGTERM }) {
+        exit_now(128 + libc::SIGTERM);
+    }
     if let Err(errno) = set_stdio(setup.stdio) {
         return errno;
     }
@@ -125,23 +97,6 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let _ = setup.mask.thread_set_mask();
     exec(setup)
 }
-
-/// Has the kernel end this child if backoff is killed: by TERM, or by KILL in a session of its own, where nobody would
-/// continue a stopped child. backoff may be gone already; but parent 0 only says that it is outside of a process namespace
-/// that this child is the first of.
-#[cfg(not(portable))]
-fn follow_parent(parent: u32, isolation: Isolation) {
-    use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
-    let is_alone = isolation == Isolation::Session;
-    let _ = nix::sys::prctl::set_pdeathsig(if is_alone { SIGKILL } else { SIGTERM });
-    let now = std::os::unix::process::parent_id();
-    if now != 0 && now != parent {
-        exit_now(128 + libc::SIGTERM);
-    }
-}
-
-#[cfg(portable)]
-fn follow_parent(_parent: u32, _isolation: Isolation) {}
 
 /// All of backoff's own descriptors are above 2, so none is overwritten before it was duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {

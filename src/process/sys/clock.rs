@@ -1,6 +1,12 @@
-//! The clocks.
+//! The clocks, and waiting for points in time.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::poll::{PollFd, PollTimeout};
+
+use super::native;
 
 /// CLOCK_MONOTONIC: does not jump, and stands still while the machine sleeps.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
@@ -17,4 +23,166 @@ pub(crate) fn time_of_day() -> SystemTime {
 /// The time of day as the time since the UNIX epoch.
 pub(crate) fn since_epoch() -> Duration {
     time_of_day().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// A point in time that may never come, and that can be put off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(crate) const NEVER: Deadline = Deadline(None);
+
+    /// Returns a point this much later; never if the clock will not show it.
+    pub(crate) fn after(from: Instant, by: Duration) -> Deadline {
+        Deadline(from.checked_add(by))
+    }
+
+    pub(crate) fn maybe_after(from: Instant, by: Option<Duration>) -> Deadline {
+        by.map_or(Deadline::NEVER, |by| Deadline::after(from, by))
+    }
+
+    pub(crate) fn is_set(self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn is_due(self, now: Instant) -> bool {
+        self.0.is_some_and(|at| at <= now)
+    }
+
+    /// Returns what is left of the time; None without end.
+    pub(crate) fn left(self, now: Instant) -> Option<Duration> {
+        self.0.map(|at| at.saturating_duration_since(now))
+    }
+
+    pub(crate) fn or_earlier(self, other: Deadline) -> Deadline {
+        Deadline([self.0, other.0].into_iter().flatten().min())
+    }
+
+    pub(crate) fn or_later(self, other: Instant) -> Deadline {
+        Deadline(self.0.map(|at| at.max(other)))
+    }
+
+    /// Time stood still for this long.
+    pub(crate) fn put_off(&mut self, by: Duration) {
+        self.0 = self.0.and_then(|at| at.checked_add(by));
+    }
+}
+
+/// The most one `poll(2)` waits; a longer wait polls again.
+const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
+
+/// Calls `poll(2)` with the finest time-out the system has. Returns false if the system cannot poll (a limit of descriptors
+/// that was lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
+pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
+    match native::poll(fds, left.map(|left| left.min(LONGEST_POLL))) {
+        Ok(_) => true,
+        // A handler has run, and written to the pipe of signals.
+        Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
+        Err(_) => {
+            let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));
+            false
+        }
+    }
+}
+
+/// A wait that is no longer than this is one `poll`.
+const SHORT: Duration = Duration::from_millis(1);
+/// How long before its end a longer wait is looked at again: at least and at most.
+const EARLY: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(200)];
+
+/// Returns how long to sleep first, so that a wait ends on time: Linux lets `poll(2)` be late by a thousandth of what it is
+/// asked for, at most 100 ms, and a processor that has slept for long wakes a tenth of a millisecond late. What is left then
+/// is a short wait.
+pub(crate) fn first_part(left: Duration) -> Duration {
+    let [least, most] = EARLY;
+    let early = (left / 500).clamp(least, most);
+    if left > SHORT { left - early } else { left }
+}
+
+/// Timers without slack: Linux lets them fire some 50 us late to save power. The command would inherit the setting, so
+/// dropping this restores it.
+pub(crate) struct ExactTimers {
+    /// In nanoseconds.
+    before: libc::c_ulong,
+}
+
+impl ExactTimers {
+    pub(crate) fn begin() -> ExactTimers {
+        ExactTimers {
+            before: native::set_timer_slack(1),
+        }
+    }
+}
+
+impl Drop for ExactTimers {
+    fn drop(&mut self) {
+        native::set_timer_slack(self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn it_is_due_from_its_time_on() {
+        let now = now();
+        let deadline = Deadline::after(now, SECOND);
+        assert!(!deadline.is_due(now) && deadline.is_due(now + SECOND) && deadline.is_due(now + 2 * SECOND));
+        assert_eq!(deadline.left(now), Some(SECOND));
+        assert_eq!(deadline.left(now + 2 * SECOND), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_pause_puts_it_off() {
+        let now = now();
+        let mut deadline = Deadline::after(now, SECOND);
+        deadline.put_off(SECOND);
+        assert_eq!(deadline, Deadline::after(now, 2 * SECOND));
+    }
+
+    #[test]
+    fn never_is_never_due_and_stays_never() {
+        let now = now();
+        for mut never in [
+            Deadline::NEVER,
+            Deadline::maybe_after(now, None),
+            Deadline::after(now, Duration::MAX),
+        ] {
+            never.put_off(SECOND);
+            assert!(!never.is_set() && !never.is_due(now + 1000 * SECOND));
+            assert_eq!(never.or_later(now), never);
+            assert_eq!(never.left(now), None);
+        }
+    }
+
+    #[test]
+    fn the_earlier_one_counts() {
+        let now = now();
+        let (soon, late) = (Deadline::after(now, SECOND), Deadline::after(now, 2 * SECOND));
+        assert_eq!(soon.or_earlier(late), soon);
+        assert_eq!(late.or_earlier(soon), soon);
+        assert_eq!(soon.or_later(now), soon);
+        assert_eq!(soon.or_later(now + 2 * SECOND), late);
+        assert_eq!(Deadline::NEVER.or_earlier(late), late);
+        assert_eq!(late.or_earlier(Deadline::NEVER), late);
+    }
+
+    #[test]
+    fn what_may_be_late_is_over_before_the_end() {
+        let late = |slept: Duration| (slept / 1000).min(Duration::from_millis(100)) + Duration::from_micros(90);
+        let waits = (0..45).map(|power| Duration::from_micros(1 << power));
+        for mut left in waits.flat_map(|wait| [wait, wait + SHORT, wait * 3 / 2]) {
+            let mut parts = 0;
+            while left > SHORT {
+                let slept = first_part(left);
+                left = left.checked_sub(slept + late(slept)).unwrap();
+                parts += 1;
+            }
+            assert_eq!(first_part(left), left);
+            assert!(parts <= 4, "{parts}");
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! Small safe functions over single system calls.
 
 pub(crate) mod clock;
-pub(crate) mod deadline;
 pub(crate) mod environment;
 pub(crate) mod fd;
 #[cfg_attr(not(portable), path = "linux.rs")]
@@ -10,4 +9,3 @@ pub(crate) mod native;
 pub(crate) mod processes;
 pub(crate) mod random;
 pub(crate) mod stdio;
-pub(crate) mod timer;

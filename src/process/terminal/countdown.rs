@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::control::{columns, is_ours};
-use crate::process::sys::deadline::Deadline;
+use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::variable;
 use crate::process::sys::stdio;
 

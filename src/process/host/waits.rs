@@ -3,23 +3,21 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags};
+use nix::poll::PollFlags;
 
 use super::background::Background;
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
 use crate::process::streams::Streams;
-use crate::process::sys::clock::now;
-use crate::process::sys::deadline::Deadline;
+use crate::process::sys::clock::{Deadline, ExactTimers, first_part, now};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
-use crate::process::sys::timer::{ExactTimers, first_part, poll};
 use crate::process::terminal::control;
 use crate::process::terminal::countdown::{Countdown, LineFor};
 use crate::run::host::RunError;
 use crate::run::output::Progress;
 
-/// Once a signal has ended the run, how long what is still to be said may wait for its reader.
+/// Once a signal has ended the run, how long messages may wait for their reader.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
@@ -36,14 +34,9 @@ impl BetweenAttempts {
         }
     }
 
-    /// Takes in what has come, and handles it.
+    /// Takes in signals that have come, and handles them.
     pub(super) fn receive_signals(&mut self) -> Result<(), RunError> {
         self.event_loop.signals.receive();
-        self.handle_signals()
-    }
-
-    /// What asks to end ends the run, what stops a job stops backoff, the rest was for a command that is not there.
-    fn handle_signals(&mut self) -> Result<(), RunError> {
         while let Some(received) = self.event_loop.signals.take() {
             match on_signal(Phase::BetweenAttempts, received) {
                 SignalAction::EndRun => {
@@ -56,20 +49,15 @@ impl BetweenAttempts {
                     control::stop(&mut self.event_loop.signals, received.signal, false);
                 }
                 SignalAction::LookAtChildren => self.event_loop.reap_orphans(None),
-                // There is no command, and no terminal of its own.
-                SignalAction::Ignore
-                | SignalAction::StopCommand
-                | SignalAction::Forward
-                | SignalAction::NoFurtherAttempt
-                | SignalAction::ForwardAndNoFurtherAttempt
-                | SignalAction::CopySize => {}
+                // There is no command.
+                _ => {}
             }
         }
         Ok(())
     }
 
     /// Waits until this much time has passed, but not past the deadline: to say that there will be a wait may have
-    /// taken the time that was left for it. With a countdown if there is a line for it. False if USR1 has ended it.
+    /// taken the time that was left for it. With a countdown if there is a line for it. Returns false if USR1 has ended it.
     pub(super) fn sleep(
         &mut self,
         delay: Duration,
@@ -84,27 +72,8 @@ impl BetweenAttempts {
         }
         let waited = self.sleep_until(end, shown.map(|(line, _)| line));
         drop(exact);
-        self.end_countdown(waited)
-            .map(|()| !std::mem::take(&mut self.event_loop.wait_is_over))
-    }
-
-    /// Takes the countdown away before anything else is shown. A terminal that takes nothing (Ctrl-S) is waited for as
-    /// with any message.
-    fn end_countdown(&mut self, mut waited: Result<(), RunError>) -> Result<(), RunError> {
-        while !self.countdown.erase() {
-            match self.has_room(inherited(stdio::ERR)) {
-                Ok(true) => {}
-                Ok(false) => break,
-                // The run is ending, and from now on nothing is waited for for long.
-                Err(error) => waited = waited.and(Err(error)),
-            }
-        }
-        waited
-    }
-
-    /// An attempt starts: there is no wait that USR1 could end.
-    pub(super) fn forget_wait(&mut self) {
-        self.event_loop.wait_is_over = false;
+        waited.and(self.end_countdown())?;
+        Ok(!std::mem::take(&mut self.event_loop.wait_is_over))
     }
 
     fn sleep_until(&mut self, end: Deadline, mut shown: Option<LineFor<'_>>) -> Result<(), RunError> {
@@ -119,25 +88,32 @@ impl BetweenAttempts {
                 shown = None;
             }
             let left = end.left(now);
-            let anew = match (shown, left) {
+            let next_line = match (shown, left) {
                 (Some(line), Some(left)) => self.countdown.show(now, left, line),
                 _ => Deadline::NEVER,
             };
             nearly = Deadline::maybe_after(now, left.map(first_part));
-            self.event_loop.wait(nearly.or_earlier(anew));
-            self.handle_signals()?;
+            self.event_loop.wait(nearly.or_earlier(next_line));
+            self.receive_signals()?;
         }
     }
 
-    /// Reads standard input to its end, where that has to come first. Whether the deadline leaves time for an attempt:
-    /// also what was said before it may have waited for its reader.
+    /// Erases the countdown before anything else is shown. A terminal that takes nothing (Ctrl-S) is waited for as
+    /// with any message.
+    fn end_countdown(&mut self) -> Result<(), RunError> {
+        while !self.countdown.erase() && self.has_room(inherited(stdio::ERR))? {}
+        Ok(())
+    }
+
+    /// Reads standard input to its end, if that has to come first. Returns true if the deadline leaves time for an attempt:
+    /// also a message before it may have waited for its reader.
     pub(super) fn fill_input(&mut self, deadline: Deadline) -> Result<bool, RunError> {
         while !deadline.is_due(now()) {
             if !self.event_loop.streams(Streams::needs_filling) {
                 return Ok(true);
             }
             self.event_loop.wait(deadline);
-            self.handle_signals()?;
+            self.receive_signals()?;
             if let Some(why) = self.event_loop.streams.as_deref_mut().and_then(Streams::take_fault) {
                 return Err(RunError::Fault(why));
             }
@@ -145,35 +121,42 @@ impl BetweenAttempts {
         Ok(false)
     }
 
-    /// Waits until something can be written here. It may be a pipe that nobody empties, and a signal must get through; one
-    /// that has got through must not be held up. False once readers have no more time.
+    /// Waits until something can be written here: it may be a pipe that nobody empties. Once the run is ending, the wait is
+    /// short, and signals mean nothing more. Returns false once readers have no more time.
     pub(super) fn has_room(&mut self, fd: BorrowedFd<'_>) -> Result<bool, RunError> {
-        if self.event_loop.is_ending {
-            Ok(has_room_soon(fd, self.event_loop.readers_have_until))
-        } else {
-            self.wait_for_room(fd)
+        let is_ending = self.event_loop.is_ending;
+        let mut until = self.event_loop.readers_have_until;
+        if is_ending {
+            until = until.or_earlier(Deadline::after(now(), FINAL_WRITE_TIMEOUT));
         }
+        self.has_room_until(fd, until, is_ending)
     }
 
-    /// Waits until something can be written here. False once readers have no more time.
+    /// Waits until something can be written here. Returns false once readers have no more time.
     pub(super) fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> Result<bool, RunError> {
+        self.has_room_until(fd, self.event_loop.readers_have_until, false)
+    }
+
+    fn has_room_until(&mut self, fd: BorrowedFd<'_>, until: Deadline, drops_signals: bool) -> Result<bool, RunError> {
         loop {
             let writable = [Some((fd, PollFlags::POLLOUT)), None, None];
-            let (signals, [has_room, ..]) = self.event_loop.poll(self.event_loop.readers_have_until, writable);
-            if signals {
+            let (signals, [has_room, ..]) = self.event_loop.poll(until, writable);
+            if signals && drops_signals {
+                self.event_loop.signals.discard();
+            } else if signals {
                 self.receive_signals()?;
             }
             if has_room {
                 return Ok(true);
             }
-            if self.event_loop.readers_have_until.is_due(now()) {
+            if until.is_due(now()) {
                 return Ok(false);
             }
         }
     }
 
-    /// Waits for what may block for long. An error if it takes longer than this, from its beginning on: what a person
-    /// should read.
+    /// Waits for work that may block for long. The inner error, a message, says that it takes longer than this, from its
+    /// beginning on.
     pub(super) fn result_of<T: Send + 'static>(
         &mut self,
         background: &Background<T>,
@@ -195,21 +178,6 @@ impl BetweenAttempts {
             if until.is_due(now()) {
                 return Ok(Err(format!("gives no answer within {}ms", limit.as_millis())));
             }
-        }
-    }
-}
-
-/// Whether something can be written here, now or in a moment, but not after this. Signals have to wait.
-fn has_room_soon(fd: BorrowedFd<'_>, at_the_latest: Deadline) -> bool {
-    let until = Deadline::after(now(), FINAL_WRITE_TIMEOUT).or_earlier(at_the_latest);
-    loop {
-        let left = until.left(now());
-        let mut fds = [PollFd::new(fd, PollFlags::POLLOUT)];
-        if poll(&mut fds, left) && fds[0].any().unwrap_or(false) {
-            return true;
-        }
-        if left.is_some_and(|left| left.is_zero()) {
-            return false;
         }
     }
 }
