@@ -95,6 +95,16 @@ impl Settings {
         self.said(long).map(|said| said.read(read)).transpose()
     }
 
+    /// Returns the value of this option, or else this default.
+    pub(crate) fn or<T, E: fmt::Display>(
+        &self,
+        long: &str,
+        read: impl Fn(&str) -> Result<T, E>,
+        default: T,
+    ) -> Result<T, UsageError> {
+        Ok(self.get(long, read)?.unwrap_or(default))
+    }
+
     /// Returns each statement about an option that may be repeated.
     pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Said> {
         self.said.iter().filter(move |said| said.opt.long == long)

@@ -141,22 +141,10 @@ pub fn size(text: &str) -> Parsed<u64> {
     Ok((number * scale) as u64)
 }
 
+#[rustfmt::skip]
 const SYSEXITS: [&str; 15] = [
-    "usage",
-    "dataerr",
-    "noinput",
-    "nouser",
-    "nohost",
-    "unavailable",
-    "software",
-    "oserr",
-    "osfile",
-    "cantcreat",
-    "ioerr",
-    "tempfail",
-    "protocol",
-    "noperm",
-    "config",
+    "usage", "dataerr", "noinput", "nouser", "nohost", "unavailable", "software", "oserr", "osfile", "cantcreat", "ioerr",
+    "tempfail", "protocol", "noperm", "config",
 ];
 
 /// Reads an exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).

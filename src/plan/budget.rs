@@ -20,25 +20,25 @@ pub(super) fn budget(
     longest: Duration,
     counted: Option<&str>,
 ) -> Result<(Option<SharedBudget>, Store), UsageError> {
-    let mode = settings.get("cool-off", values::cool_off)?.unwrap_or(CoolOffMode::Off);
-    let ratio = settings
-        .get("budget-ratio", values::percent)?
-        .unwrap_or(defaults::BUDGET_RATIO);
+    let mode = settings.or("cool-off", values::cool_off, CoolOffMode::Off)?;
+    let ratio = settings.or("budget-ratio", values::percent, defaults::BUDGET_RATIO)?;
     let terms = BudgetLimits {
         // A fraction in [0, 1].
         ratio: (ratio * 1e6).round() as u32,
-        min: settings
-            .get("budget-min", |text| values::whole(text, 0, u64::MAX))?
-            .unwrap_or(defaults::BUDGET_MIN),
-        window: settings
-            .get("budget-window", |text| values::period(text, "10m"))?
-            .unwrap_or(defaults::BUDGET_WINDOW),
+        min: settings.or(
+            "budget-min",
+            |text| values::whole(text, 0, u64::MAX),
+            defaults::BUDGET_MIN,
+        )?,
+        window: settings.or(
+            "budget-window",
+            |text| values::period(text, "10m"),
+            defaults::BUDGET_WINDOW,
+        )?,
     };
     let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.to_string());
     let store = settings.get("store", |text| Store::parse(text, patience))?;
-    let down = settings
-        .get("store-down", word(&STORE_DOWN))?
-        .unwrap_or(defaults::STORE_DOWN);
+    let down = settings.or("store-down", word(&STORE_DOWN), defaults::STORE_DOWN)?;
     let Some(name) = settings.get("budget", values::budget_name)? else {
         return match settings.source("cool-off") {
             Some(Source::Flag) if mode != CoolOffMode::Off => Err(UsageError(

@@ -1,8 +1,9 @@
 //! For `-vv`: every setting that is in effect, and where it came from.
 
+use super::waits::Waits;
 use crate::cli::defaults;
 use crate::cli::table::{OPTIONS, Opt, percent};
-use crate::cli::words::{GROWTHS, GrowthKind, JitterKind, jitter_word, word};
+use crate::cli::words::{GROWTHS, jitter_word, word};
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::Settings;
 use crate::config::values;
@@ -13,7 +14,7 @@ use crate::run::plan::Effective;
 /// What options have come to that depend on each other.
 pub(super) struct Outcome<'p> {
     pub(super) attempts: Option<u64>,
-    pub(super) delays: &'p Delays,
+    pub(super) waits: &'p Waits,
     pub(super) not_idempotent: Option<&'p str>,
     pub(super) has_budget: bool,
     pub(super) honors_retry_after: bool,
@@ -73,7 +74,7 @@ fn is_same(text: &str, value: &str) -> bool {
 }
 
 fn default_of(long: &str, outcome: &Outcome<'_>) -> String {
-    let cap = outcome.delays.cap;
+    let cap = outcome.waits.delays.cap;
     match (long, outcome.not_idempotent) {
         // Without a limit it is no cap.
         ("max-delay", _) if (defaults::MAX_DELAY < cap) && cap.as_secs() < u64::MAX => {
@@ -86,12 +87,17 @@ fn default_of(long: &str, outcome: &Outcome<'_>) -> String {
 
 /// Returns what an option has come to that depends on others; None inside if it has no effect.
 fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
+    let Waits {
+        delays,
+        growth: growth_kind,
+        jitter: jitter_kind,
+    } = outcome.waits;
     let Delays {
         base,
         cap,
         growth,
         jitter,
-    } = outcome.delays;
+    } = delays;
     let grows_by_itself = matches!(jitter, Jitter::Decorrelated { .. } | Jitter::Slotted { .. });
     Some(match long {
         "attempts" => Some(
@@ -107,14 +113,14 @@ fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
             (_, Growth::Exponential { factor }) if !grows_by_itself => Some(factor.to_string()),
             _ => None,
         },
-        "growth" => growth_kind(growth)
+        "growth" => growth_kind
             .filter(|_| !grows_by_itself)
             .map(|kind| word(&GROWTHS, kind)),
         "delays" => match growth {
             Growth::List(list) => Some(list.iter().copied().map(exact).collect::<Vec<_>>().join(",")),
             _ => None,
         },
-        "jitter" => Some(jitter_word(jitter_kind(*jitter))),
+        "jitter" => Some(jitter_word(*jitter_kind)),
         "spread" => match jitter {
             Jitter::Additive { spread } => Some(exact(*spread)),
             Jitter::Proportional { spread } => Some(percent(*spread)),
@@ -125,26 +131,4 @@ fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
         "max-retry-after" if !outcome.honors_retry_after => None,
         _ => return None,
     })
-}
-
-fn growth_kind(growth: &Growth) -> Option<GrowthKind> {
-    match growth {
-        Growth::Exponential { .. } => Some(GrowthKind::Exponential),
-        Growth::Linear => Some(GrowthKind::Linear),
-        Growth::Fibonacci => Some(GrowthKind::Fibonacci),
-        Growth::Constant => Some(GrowthKind::Constant),
-        Growth::List(_) => None,
-    }
-}
-
-fn jitter_kind(jitter: Jitter) -> JitterKind {
-    match jitter {
-        Jitter::None => JitterKind::None,
-        Jitter::Full => JitterKind::Full,
-        Jitter::Equal => JitterKind::Equal,
-        Jitter::Decorrelated { .. } => JitterKind::Decorrelated,
-        Jitter::Additive { .. } => JitterKind::Additive,
-        Jitter::Proportional { .. } => JitterKind::Proportional,
-        Jitter::Slotted { ceiling } => JitterKind::Slotted(Some(ceiling)),
-    }
 }

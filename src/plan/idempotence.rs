@@ -9,42 +9,30 @@ use crate::config::said::UsageError;
 use crate::config::settings::Settings;
 use crate::config::values::word;
 
-/// What is known of the command.
-#[derive(Debug, Default)]
-pub(super) struct Idempotence {
-    /// Why it must not run twice; None if it may.
-    pub(super) why_not: Option<String>,
-    /// The presets whose rows on refusals can be relied on.
-    trusted: Vec<PresetName>,
+/// Returns why the command must not run twice, None if it may: what the user says, or else what its words tell.
+pub(super) fn why_not(
+    settings: &Settings,
+    presets: &[PresetName],
+    command: &[OsString],
+) -> Result<Option<String>, UsageError> {
+    let is_judged = |client: &str| presets.iter().any(|preset| preset.is_for(client));
+    let seen = |Sent { client, option, .. }| format!("{client} {option} without an Idempotency-Key header");
+    Ok(match settings.get("idempotent", word(&YES_NO))? {
+        Some(true) => None,
+        Some(false) => settings.said("idempotent").map(ToString::to_string),
+        None => sent_by(command, is_judged).map(seen),
+    })
 }
 
-impl Idempotence {
-    /// Goes by what the user says, or else by the words of the command. `program` are the words of the program that it
-    /// comes to.
-    pub(super) fn of(
-        settings: &Settings,
-        presets: &[PresetName],
-        command: &[OsString],
-        program: &[&str],
-    ) -> Result<Idempotence, UsageError> {
-        let is_judged = |client: &str| presets.iter().any(|preset| preset.is_for(client));
-        let why_not = match (settings.get("idempotent", word(&YES_NO))?, settings.said("idempotent")) {
-            (Some(false), Some(said)) => Some(said.to_string()),
-            (Some(_), _) => None,
-            (None, _) => sent_by(command, is_judged)
-                .map(|Sent { client, option, .. }| format!("{client} {option} without an Idempotency-Key header")),
-        };
-        let (name, arguments) = program.split_first().unwrap_or((&"", &[]));
-        let mut trusted = presets.to_vec();
-        trusted.retain(|preset| preset.is_for(name) && !makes_several(name, arguments));
-        Ok(Idempotence { why_not, trusted })
-    }
-
-    /// Returns true if a failure that matches a "refused" row of this preset has done nothing. Nothing is known of another
-    /// program, and of several requests one before the last may have taken effect.
-    pub(super) fn trusts(&self, preset: PresetName) -> bool {
-        self.trusted.contains(&preset)
-    }
+/// Returns the presets whose rows on refusals prove that nothing was done: not those of other programs, nor any if several
+/// requests are made, as one before the last may have taken effect.
+pub(super) fn trusted(presets: &[PresetName], program: &[&str]) -> Vec<PresetName> {
+    let Some((name, arguments)) = program.split_first() else {
+        return Vec::new();
+    };
+    let mut trusted = presets.to_vec();
+    trusted.retain(|preset| preset.is_for(name) && !makes_several(name, arguments));
+    trusted
 }
 
 /// Methods whose requests may be repeated (RFC 9110, 9.2.2).

@@ -21,7 +21,7 @@ pub(super) fn bounds(settings: &Settings) -> Result<Bounds, UsageError> {
     Ok(Bounds {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
-        signal: settings.get("signal", values::signal)?.unwrap_or(defaults::SIGNAL),
+        signal: settings.or("signal", values::signal, defaults::SIGNAL)?,
         kill_interrupted_after: kill_after,
         kill_after: match settings.said("kill-after") {
             Some(_) => kill_after,
@@ -100,9 +100,7 @@ pub(super) fn limits(
 }
 
 pub(super) fn max_retry_after(settings: &Settings) -> Result<Duration, UsageError> {
-    Ok(settings
-        .duration("max-retry-after")?
-        .unwrap_or(defaults::MAX_RETRY_AFTER))
+    settings.or("max-retry-after", values::duration, defaults::MAX_RETRY_AFTER)
 }
 
 /// Both `--jitter none` and `--retry-after` typed ask for just the wait that is named. A policy without jitter speaks of
@@ -115,8 +113,8 @@ fn asked_is_exact(settings: &Settings) -> bool {
 
 /// Reads `--initial-delay` and `--splay`.
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
-    let initial_delay = settings.duration("initial-delay")?.unwrap_or(defaults::INITIAL_DELAY);
-    let splay = settings.duration("splay")?.unwrap_or(defaults::SPLAY);
+    let initial_delay = settings.or("initial-delay", values::duration, defaults::INITIAL_DELAY)?;
+    let splay = settings.or("splay", values::duration, defaults::SPLAY)?;
     if let Some((limit, why)) = limits.latest_begin()
         && initial_delay.saturating_add(splay) >= limit
     {

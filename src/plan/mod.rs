@@ -13,7 +13,6 @@ mod waits;
 
 use std::ffi::OsString;
 
-use self::idempotence::Idempotence;
 use self::outer::Outer;
 use crate::budget::client::Store;
 use crate::cli::defaults;
@@ -109,20 +108,20 @@ fn build(
     };
     let program = words.first().copied();
     let outer = Outer::from(variables);
-    let nested = settings.get("nested", word(&NESTED))?.unwrap_or(defaults::NESTED);
-    let until = settings.get("until", word(&UNTILS))?.unwrap_or(defaults::UNTIL);
-    let idempotence = Idempotence::of(settings, &presets, command, &words)?;
-    let (classifier, patterns) = rules::classifier(settings, &presets, program, &idempotence)?;
-    let why_not = idempotence.why_not;
-    let delays = waits::delays(settings, until)?;
+    let nested = settings.or("nested", word(&NESTED), defaults::NESTED)?;
+    let until = settings.or("until", word(&UNTILS), defaults::UNTIL)?;
+    let why_not = idempotence::why_not(settings, &presets, command)?;
+    let trusted = idempotence::trusted(&presets, &words);
+    let (classifier, patterns) = rules::classifier(settings, &presets, program, &trusted)?;
+    let waits = waits::waits(settings, until)?;
     let leave_to_outer = nested == NestedMode::Once && outer.depth > 0;
     let limits = limits::limits(settings, until, why_not.is_none(), leave_to_outer)?;
     let streams = output::streams(settings, &classifier, patterns, limits.attempts)?;
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
-    let (budget, store) = budget::budget(settings, delays.cap, outer.counted.as_deref())?;
+    let (budget, store) = budget::budget(settings, waits.delays.cap, outer.counted.as_deref())?;
     let output = output::output(settings)?;
     let (typos, mut remarks) = remarks::unknown_variables(variables);
-    remarks.extend(waits::raised_cap(settings, &delays));
+    remarks.extend(waits::raised_cap(settings, &waits.delays));
     let seen = why_not.as_ref().filter(|_| settings.said("idempotent").is_none());
     remarks.extend(seen.map(|why| format!("--idempotent no: {why}")));
     let is_verbose = output.verbosity >= 1;
@@ -131,7 +130,7 @@ fn build(
         2.. => {
             let outcome = effective::Outcome {
                 attempts: limits.attempts,
-                delays: &delays,
+                waits: &waits,
                 not_idempotent: why_not.as_deref(),
                 has_budget: budget.is_some(),
                 honors_retry_after: limits.max_retry_after.is_some(),
@@ -176,7 +175,7 @@ fn build(
         effective,
         not_idempotent: why_not,
         limits,
-        delays,
+        delays: waits.delays,
     };
     Ok((plan, store))
 }

@@ -20,22 +20,18 @@ pub(super) fn streams(
     patterns: Vec<Pattern>,
     attempts: Option<u64>,
 ) -> Result<StreamOptions, UsageError> {
-    let output = |long, modes| Ok(settings.get(long, word(modes))?.unwrap_or(defaults::OUTPUT));
+    let output = |long, modes| settings.or(long, word(modes), defaults::OUTPUT);
     let superseded = classifier.superseded(patterns.len());
     Ok(StreamOptions {
-        input: match settings.get("stdin", word(&INPUTS))?.unwrap_or(defaults::STDIN) {
+        input: match settings.or("stdin", word(&INPUTS), defaults::STDIN)? {
             // Nothing will be replayed.
             InputMode::Auto if attempts == Some(1) => InputMode::Inherit,
             input => input,
         },
-        input_limit: settings
-            .get("stdin-limit", values::size)?
-            .unwrap_or(defaults::STDIN_LIMIT),
+        input_limit: settings.or("stdin-limit", values::size, defaults::STDIN_LIMIT)?,
         keep: [output("stdout", &STDOUTS)?, output("stderr", &STDERRS)?],
         pty: settings.is_on("pty")?,
-        watched: settings
-            .get("match-on", word(&STREAM_CHOICES))?
-            .unwrap_or(defaults::MATCH_ON),
+        watched: settings.or("match-on", word(&STREAM_CHOICES), defaults::MATCH_ON)?,
         patterns: Arc::new(Patterns::new(patterns, superseded)),
         retry_after: settings.is_on("retry-after")?,
         retry_if: classifier.asks,
@@ -70,9 +66,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
         true => -1,
         false => i16::from(settings.count("verbose")?),
     };
-    let format = settings
-        .get("log-format", word(&FORMATS))?
-        .unwrap_or(defaults::LOG_FORMAT);
+    let format = settings.or("log-format", word(&FORMATS), defaults::LOG_FORMAT)?;
     let log_file = settings.path("log-file")?.map(standard_output);
     let report = settings.path("report")?.map(standard_output);
     if let (Some(log), Some(summary)) = (settings.said("log-file"), settings.said("report"))
@@ -83,7 +77,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
             "{log} cannot go with {summary}: the report would replace the log; try another file"
         )));
     }
-    let progress = match settings.get("progress", word(&WHEN))?.unwrap_or(defaults::PROGRESS) {
+    let progress = match settings.or("progress", word(&WHEN), defaults::PROGRESS)? {
         When::Never => None,
         _ if verbosity < 0 => None,
         // What programs read has to stay readable.
@@ -102,7 +96,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
         log_file,
         report,
         label: settings.get("label", values::label)?,
-        colour: settings.get("color", word(&WHEN))?.unwrap_or(defaults::COLOR),
+        colour: settings.or("color", word(&WHEN), defaults::COLOR)?,
         progress,
     })
 }

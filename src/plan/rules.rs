@@ -3,7 +3,6 @@
 use std::hash::RandomState;
 use std::rc::Rc;
 
-use super::idempotence::Idempotence;
 use crate::cli::defaults;
 use crate::config::presets::{self, PresetName, RowVerdict};
 use crate::config::said::{Said, UsageError};
@@ -47,13 +46,13 @@ pub(super) fn classifier(
     settings: &Settings,
     presets: &[PresetName],
     program: Option<&str>,
-    idempotence: &Idempotence,
+    trusted: &[PresetName],
 ) -> Result<(Classifier, Vec<Pattern>), UsageError> {
     let mut patterns = Patterns::default();
     let success_match = patterns.add_all(settings, "success-match")?;
     let fail_match = patterns.add_all(settings, "fail-match")?;
     let mut rules = of_options(settings, &mut patterns)?;
-    add_presets(settings, presets, program, idempotence, &mut patterns, &mut rules)?;
+    add_presets(settings, presets, program, trusted, &mut patterns, &mut rules)?;
     if !patterns.list.is_empty() {
         // Engines need hash maps: if there are no random numbers to seed them, that is an error before the start.
         let _ = RandomState::new();
@@ -95,7 +94,7 @@ fn add_presets(
     settings: &Settings,
     presets: &[PresetName],
     program: Option<&str>,
-    idempotence: &Idempotence,
+    trusted: &[PresetName],
     patterns: &mut Patterns,
     rules: &mut Vec<Rule>,
 ) -> Result<(), UsageError> {
@@ -116,7 +115,7 @@ fn add_presets(
                 },
                 codes: row.codes,
                 pattern,
-                is_safe_to_repeat: row.verdict == RowVerdict::Refused && idempotence.trusts(name),
+                is_safe_to_repeat: row.verdict == RowVerdict::Refused && trusted.contains(&name),
                 name: Rc::clone(&rule_name),
             });
         }

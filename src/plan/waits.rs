@@ -11,34 +11,51 @@ use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::Until;
 
+/// The waits of a run, and what `-vv` calls them.
+pub(super) struct Waits {
+    pub(super) delays: Delays,
+    /// None if it is a list.
+    pub(super) growth: Option<GrowthKind>,
+    pub(super) jitter: JitterKind,
+}
+
 /// Reads the options of the section.
-pub(super) fn delays(settings: &Settings, until: Until) -> Result<Delays, UsageError> {
+pub(super) fn waits(settings: &Settings, until: Until) -> Result<Waits, UsageError> {
     let growth = settings.get("growth", word(&GROWTHS))?;
     let list = settings.get("delays", values::durations)?;
     let base = settings.duration("base")?;
     let kind = jitter_kind(settings, growth.is_some(), until)?;
-    let factor = settings.get("factor", values::factor)?.unwrap_or(match kind {
-        JitterKind::Decorrelated => defaults::FACTOR_OF_DECORRELATED,
-        _ => defaults::FACTOR,
-    });
+    let factor = settings.or(
+        "factor",
+        values::factor,
+        match kind {
+            JitterKind::Decorrelated => defaults::FACTOR_OF_DECORRELATED,
+            _ => defaults::FACTOR,
+        },
+    )?;
     let jitter = jitter(settings, kind, factor)?;
     let cap = cap(settings, base, list.as_deref(), kind)?;
     let by_default = match until {
         Until::Failure => (GrowthKind::Constant, Duration::ZERO),
         Until::Success | Until::Never => (defaults::GROWTH, defaults::BASE),
     };
-    let growth = match (list, growth.unwrap_or(by_default.0)) {
-        (Some(list), _) => Growth::List(list),
-        (None, GrowthKind::Linear) => Growth::Linear,
-        (None, GrowthKind::Fibonacci) => Growth::Fibonacci,
-        (None, GrowthKind::Constant) => Growth::Constant,
-        (None, GrowthKind::Exponential) => Growth::Exponential { factor },
-    };
-    Ok(Delays {
+    let growth = growth.unwrap_or(by_default.0);
+    let delays = Delays {
         base: base.unwrap_or(by_default.1).min(cap),
         cap,
-        growth,
+        growth: match (&list, growth) {
+            (Some(list), _) => Growth::List(list.clone()),
+            (None, GrowthKind::Linear) => Growth::Linear,
+            (None, GrowthKind::Fibonacci) => Growth::Fibonacci,
+            (None, GrowthKind::Constant) => Growth::Constant,
+            (None, GrowthKind::Exponential) => Growth::Exponential { factor },
+        },
         jitter,
+    };
+    Ok(Waits {
+        delays,
+        growth: list.is_none().then_some(growth),
+        jitter: kind,
     })
 }
 
@@ -46,6 +63,9 @@ fn jitter_kind(settings: &Settings, has_growth: bool, until: Until) -> Result<Ji
     let list = settings.source("delays");
     Ok(match settings.get("jitter", values::jitter)? {
         // A list is exact unless its source or a stronger one asks for jitter.
+        Some(JitterKind::Slotted(None)) if settings.source("jitter") >= list => {
+            JitterKind::Slotted(Some(defaults::SLOT_CEILING))
+        }
         Some(kind) if settings.source("jitter") >= list => kind,
         _ if list.is_some() || until == Until::Failure => JitterKind::None,
         _ if has_growth => defaults::JITTER_OF_GROWTH,
