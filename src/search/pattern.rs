@@ -52,9 +52,15 @@ impl Pattern {
         self.hir.get().map_or(self.text.len() / 16 + 1, count_places)
     }
 
-    /// Returns the form for a block of lines. It matches in every line that the expression matches in, and perhaps in others.
-    pub(super) fn in_block(&self) -> Hir {
-        in_block(self.hir())
+    /// Returns the form for a block of lines, or for one whose ASCII letters are all lowercase. It matches in every line that
+    /// the expression matches in, and perhaps in others.
+    pub(super) fn in_block(&self, is_lowercase: bool) -> Hir {
+        in_block(self.hir(), is_lowercase)
+    }
+
+    /// Returns true if it is worth while to search for the form in lowercase. Texts of presets are too common for that.
+    pub(super) fn ignores_case(&self) -> bool {
+        self.text.contains("(?i")
     }
 
     /// Returns the engine for one line, without its end. It has no lazy automaton, as few lines get there.
@@ -87,29 +93,43 @@ fn syntax_error(error: &regex_syntax::Error) -> String {
 
 /// Rewrites an expression: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word boundaries,
 /// which no fast engine has, hold everywhere. The parser limits the nesting, and so the recursion.
-fn in_block(hir: &Hir) -> Hir {
+fn in_block(hir: &Hir, is_lowercase: bool) -> Hir {
+    let of = |hir: &Hir| in_block(hir, is_lowercase);
     match hir.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
+        HirKind::Literal(literal) if is_lowercase => Hir::literal(literal.0.to_ascii_lowercase()),
         HirKind::Empty | HirKind::Literal(_) => hir.clone(),
-        HirKind::Class(class) => Hir::class(without_line_feed(class.clone())),
+        HirKind::Class(class) => Hir::class(class_in_block(class.clone(), is_lowercase)),
         HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartCRLF),
         HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndCRLF),
         HirKind::Look(look) if LookSet::singleton(*look).contains_word_unicode() => Hir::empty(),
         HirKind::Look(look) => Hir::look(*look),
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(in_block(&repetition.sub)),
+            sub: Box::new(of(&repetition.sub)),
             ..repetition.clone()
         }),
-        HirKind::Capture(capture) => in_block(&capture.sub),
-        HirKind::Concat(parts) => Hir::concat(parts.iter().map(in_block).collect()),
-        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(in_block).collect()),
+        HirKind::Capture(capture) => of(&capture.sub),
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(of).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(of).collect()),
     }
 }
 
-fn without_line_feed(mut class: Class) -> Class {
+fn class_in_block(mut class: Class, is_lowercase: bool) -> Class {
+    if is_lowercase {
+        class.case_fold_simple();
+    }
+    let absent = [(b'\n', b'\n'), (b'A', b'Z')]
+        .into_iter()
+        .take(1 + usize::from(is_lowercase));
     match &mut class {
-        Class::Unicode(class) => class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')])),
-        Class::Bytes(class) => class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')])),
+        Class::Unicode(class) => {
+            let ranges = absent.map(|(first, last)| ClassUnicodeRange::new(first.into(), last.into()));
+            class.difference(&ClassUnicode::new(ranges));
+        }
+        Class::Bytes(class) => {
+            let ranges = absent.map(|(first, last)| ClassBytesRange::new(first, last));
+            class.difference(&ClassBytes::new(ranges));
+        }
     }
     class
 }

@@ -8,6 +8,7 @@
 //! Lines longer than a window are searched in windows that overlap by an eighth: a match that is not longer than the overlap
 //! is found; instead of a longer match another one may be found, or none.
 
+use std::borrow::Cow;
 use std::mem::take;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -53,6 +54,8 @@ pub struct Patterns {
 #[derive(Debug, Clone)]
 struct Engine {
     regex: Regex,
+    /// It searches text in lowercase, as patterns ignore case: its prefilter would have too many texts otherwise.
+    is_lowercase: bool,
     /// The index of each of its patterns.
     indices: Vec<usize>,
 }
@@ -105,7 +108,9 @@ impl Patterns {
 impl Engine {
     fn new(patterns: &[Pattern], open: &[bool]) -> Option<Engine> {
         let indices: Vec<usize> = (0..open.len()).filter(|index| open[*index]).collect();
-        let forms: Vec<Hir> = indices.iter().map(|index| patterns[*index].in_block()).collect();
+        let open = || indices.iter().map(|index| &patterns[*index]);
+        let is_lowercase = open().any(Pattern::ignores_case);
+        let forms: Vec<Hir> = open().map(|pattern| pattern.in_block(is_lowercase)).collect();
         let config = Regex::config()
             .match_kind(MatchKind::All)
             .which_captures(WhichCaptures::None)
@@ -116,7 +121,19 @@ impl Engine {
             // The automatic one of this kind is slow.
             .auto_prefilter(false);
         let regex = Regex::builder().configure(config).build_many_from_hir(&forms).ok()?;
-        Some(Engine { regex, indices })
+        Some(Engine {
+            regex,
+            is_lowercase,
+            indices,
+        })
+    }
+
+    /// Returns the text as the engine searches it.
+    fn text<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.is_lowercase {
+            true => text.to_ascii_lowercase().into(),
+            false => text.into(),
+        }
     }
 }
 
@@ -201,7 +218,10 @@ impl Scanner {
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
             return;
         };
-        if engine.regex.is_match(Input::new(text).range(part.clone())) {
+        if engine
+            .regex
+            .is_match(Input::new(&engine.text(text)).range(part.clone()))
+        {
             if part.len() < text.len() {
                 self.confirm(&engine, text, part, next, found);
             } else {
@@ -219,9 +239,10 @@ impl Scanner {
     /// Searches part of a line for each open pattern alone that the engine finds there. What is found, and what that
     /// supersedes, is open until the end of the line.
     fn confirm(&mut self, engine: &Engine, line: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
-        let input = Input::new(line).range(part);
+        let (input, text) = (Input::new(line).range(part.clone()), engine.text(line));
         let (mut set, mut hits) = (PatternSet::new(engine.indices.len()), Vec::new());
-        engine.regex.which_overlapping_matches(&input, &mut set);
+        let candidates = Input::new(&text).range(part);
+        engine.regex.which_overlapping_matches(&candidates, &mut set);
         for index in set.iter().map(|pattern| engine.indices[pattern.as_usize()]) {
             if self.open[index]
                 && let Some(regex) = self.patterns.list[index].for_line()
