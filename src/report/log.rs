@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::{self, seconds};
-use super::text;
+use super::text::{self, Text};
 use super::words::{self, timestamp};
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{self, Outcome};
@@ -48,7 +48,9 @@ enum Detail {
     Message(String),
 }
 
-/// The end of a run.
+/// Events that end a run.
+const ENDS: [&str; 5] = ["failure_came", "succeeded", "gave_up", "skipped", "interrupted"];
+
 #[derive(Serialize)]
 struct End {
     attempts: u64,
@@ -78,8 +80,12 @@ impl<'a> JsonLog<'a> {
 
     /// Returns the lines about an event. A run that succeeds at once has none, unless it is verbose; the log of any
     /// other is complete.
-    pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    pub(super) fn lines(&mut self, text: &Text<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let (event_name, detail) = self.record(event)?;
+        let end = End {
+            attempts: moment.total,
+            elapsed_s: seconds(moment.elapsed),
+        };
         let line = json::line(&Line {
             ts: timestamp(moment.time_of_day),
             run_id: self.run_id,
@@ -92,18 +98,15 @@ impl<'a> JsonLog<'a> {
                 _ => None,
             },
             detail,
-            end: is_the_end(event).then(|| End {
-                attempts: moment.total,
-                elapsed_s: seconds(moment.elapsed),
-            }),
+            end: ENDS.contains(&event_name).then_some(end),
         });
         let verbosity = self.plan.output.verbosity;
         if verbosity < 0 {
-            return is_an_error(event).then_some(line);
+            return (text.least_verbosity(moment, event) < 0).then_some(line);
         }
         self.is_uneventful &= matches!(
             event,
-            Event::Started | Event::Succeeded { flaky: false, .. } | Event::Skipped { .. }
+            Event::Started | Event::Succeeded { flaky: false, .. } | Event::Skipped(_)
         );
         if self.is_uneventful && verbosity == 0 {
             self.held.push_str(&line);
@@ -128,7 +131,7 @@ impl<'a> JsonLog<'a> {
             Event::FailureCame(_) => ("failure_came", None),
             Event::Succeeded { .. } => ("succeeded", None),
             Event::GaveUp { why, .. } | Event::NoTime { why, .. } => ("gave_up", Some(Detail::Reason(reason(*why)))),
-            Event::Skipped { left } => ("skipped", Some(Detail::LeftS(seconds(*left)))),
+            Event::Skipped(left) => ("skipped", Some(Detail::LeftS(seconds(*left)))),
             Event::Interrupted { signal, .. } => ("interrupted", Some(Detail::Signal(signal.number()))),
             Event::Warning(text) => warning(text::warning(text)),
             Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
@@ -136,28 +139,6 @@ impl<'a> JsonLog<'a> {
             Event::Nested(nesting) => warning(text::nested(nesting, None)),
             _ => return None,
         })
-    }
-}
-
-fn is_the_end(event: &Event<'_>) -> bool {
-    matches!(
-        event,
-        Event::FailureCame(_)
-            | Event::Succeeded { .. }
-            | Event::GaveUp { .. }
-            | Event::NoTime { .. }
-            | Event::Skipped { .. }
-            | Event::Interrupted { .. }
-    )
-}
-
-/// Returns true if the line is printed with `--quiet`: backoff's own errors, and why the command cannot be started.
-fn is_an_error(event: &Event<'_>) -> bool {
-    match event {
-        Event::Warning(_) | Event::Failed(_) => true,
-        Event::Ended { outcome, .. } => outcome.could_not_start(),
-        Event::GaveUp { attempt, .. } => attempt.outcome.could_not_start(),
-        _ => false,
     }
 }
 

@@ -87,7 +87,7 @@ impl<'a> Report<'a> {
             Event::Succeeded { .. } => self.result = Some("succeeded"),
             Event::FailureCame(_) => self.result = Some("failure_came"),
             Event::GaveUp { why, .. } | Event::NoTime { why, .. } => self.give_up(*why),
-            Event::Skipped { .. } => self.result = Some("skipped"),
+            Event::Skipped(_) => self.result = Some("skipped"),
             Event::Interrupted { .. } => self.result = Some("interrupted"),
             _ => {}
         }

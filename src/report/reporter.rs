@@ -59,7 +59,7 @@ impl<'a> Reporter<'a> {
         }
         let format = self.plan.output.format;
         if format == Format::Json {
-            return self.log.lines(moment, event);
+            return self.log.lines(&self.text, moment, event);
         }
         let sentence = self.text.sentence(moment, event);
         if format == Format::Text {

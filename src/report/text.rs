@@ -66,14 +66,13 @@ impl Text<'_> {
     }
 
     /// Returns the verbosity from which on an event is shown: -1 is `--quiet`, 1 `--verbose`.
-    fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
+    pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,
+            Event::Ended { outcome, .. } if outcome.could_not_start() => i16::MIN,
             Event::GaveUp { attempt, .. } if self.never_started(moment, &attempt.outcome) => i16::MIN,
             Event::GaveUp { attempt, .. } => i16::from(attempt.verdict.is_silent_end(&attempt.outcome)),
-            Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitEnded | Event::Skipped { .. } => {
-                1
-            }
+            Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitEnded | Event::Skipped(_) => 1,
             Event::Succeeded { flaky, ended_by } => i16::from(!flaky && ended_by.is_none()),
             Event::Interrupted { signal, outcome } => {
                 i16::from(outcome.is_none_or(|outcome| self.shows_signal(*signal, outcome)))
@@ -139,7 +138,7 @@ impl Text<'_> {
                 let wait = length(*wait);
                 format!("waiting {wait} before the first attempt: the last run of {budget} gave up (--cool-off)")
             }
-            Event::Skipped { left } => {
+            Event::Skipped(left) => {
                 let left = length(*left);
                 format!(
                     "not run: the last run of {budget} gave up, and its cool-off lasts another {left} (--cool-off=skip)"
@@ -277,7 +276,7 @@ pub(super) fn warning(warning: &Warning<'_>) -> String {
         Warning::Text(text) => printable(text),
         Warning::LinesLost => LINES_LOST.to_owned(),
         Warning::OutputCutOff => "kept output is cut off, as it was not read to its end before the deadline".to_owned(),
-        Warning::HookFailed { option, how } => format!("{option} failed: {how}"),
+        Warning::HookFailed(option, how) => format!("{option} failed: {how}"),
         Warning::BeforeRetry(why) => format!("--before-retry: {}", printable(why)),
         Warning::EnvLine(refused) => format!("--before-retry: {}", ignored(refused)),
     }

@@ -103,7 +103,7 @@ impl Run<'_> {
             return Ok(None);
         }
         if cool_off.skips {
-            self.emit(&Event::Skipped { left })?;
+            self.emit(&Event::Skipped(left))?;
             return Ok(Some(exit::skipped(self.plan.overrides)));
         }
         // Random upwards only, as many runs may wait for the same.

@@ -70,9 +70,7 @@ pub(crate) enum Event<'a> {
     /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
     CoolingOff(Duration),
     /// The same, and the run ends at once (`--cool-off=skip`).
-    Skipped {
-        left: Duration,
-    },
+    Skipped(Duration),
     /// A limit on time passes before a first attempt can start.
     NoTime {
         why: GiveUp,
@@ -99,10 +97,8 @@ pub(crate) enum Warning<'a> {
     LinesLost,
     /// Kept output was not read by the deadline.
     OutputCutOff,
-    HookFailed {
-        option: &'static str,
-        how: &'a str,
-    },
+    /// The option of a hook, and how the hook ended.
+    HookFailed(&'static str, &'a str),
     /// The file of `$BACKOFF_ENV` cannot be used.
     BeforeRetry(&'a str),
     /// Some lines of that file cannot be used.

@@ -112,6 +112,6 @@ impl Run<'_> {
     }
 
     fn warn_failed(&mut self, option: &'static str, how: &str) -> Result<(), RunError> {
-        self.emit(&Event::Warning(Warning::HookFailed { option, how }))
+        self.emit(&Event::Warning(Warning::HookFailed(option, how)))
     }
 }
