@@ -1,4 +1,4 @@
-//! Why a run ended, and the option that allows more.
+//! The reason for the end of a run, and the option that allows more.
 
 use super::text::Text;
 use super::words::{length, with_detail};

@@ -57,7 +57,7 @@ struct End {
     elapsed_s: f64,
 }
 
-/// How an attempt ended and what that means: part of a line of the log and of an entry of the report.
+/// Part of a line of the log and of an entry of the report.
 #[derive(Debug, Serialize)]
 pub(super) struct AttemptFacts {
     duration_s: f64,

@@ -1,4 +1,4 @@
-//! What backoff says of a run: lines for people and for programs, the summary, the countdown, the table of `--plan`.
+//! All output of backoff about a run: lines for people and for programs, the report, the countdown, the table of `--plan`.
 //! It changes nothing about the run.
 
 mod explanation;

@@ -19,7 +19,7 @@ pub(crate) struct Text<'a> {
     pub(super) plan: &'a Plan,
 }
 
-/// How an event looks to a person.
+/// Severity of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Plain,

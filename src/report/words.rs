@@ -14,7 +14,7 @@ use crate::run::text::printable;
 /// The warning that comes before lines which follow lost ones.
 pub(crate) const LINES_LOST: &str = "lines before this one are missing, as standard error was not read in time";
 
-/// What shells do themselves, in `sh` and only in `bash`.
+/// Built-ins and keywords of `sh`, and of `bash` alone.
 const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done elif else esac eval exec exit export fc fg fi \
      for getopts hash if jobs read readonly return set shift then times trap type ulimit umask unalias unset until wait while";
 const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function help history let local mapfile popd pushd \

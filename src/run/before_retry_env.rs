@@ -17,11 +17,11 @@ pub(crate) struct RefusedLines {
     /// The number of the first one.
     pub(crate) first: usize,
     pub(crate) why: Refused,
-    /// How many more there are.
+    /// Further lines that are ignored.
     pub(crate) more: usize,
 }
 
-/// Why a line is ignored. Nothing of it is quoted, as it may hold a secret.
+/// The reason to ignore a line. Nothing of it is quoted, as it may hold a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     NotKeyValue,

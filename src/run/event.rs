@@ -1,4 +1,4 @@
-//! What happens in a run, for the reporter.
+//! Events of a run, for the reporter.
 
 use std::time::Duration;
 
@@ -22,16 +22,16 @@ pub(crate) struct JudgedAttempt {
 
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
-    /// What holds for the run, setting by setting (`-vv`).
+    /// All settings (`-vv`).
     Settings(&'a [Effective]),
-    /// Something may not be as it was meant.
+    /// A setting or the command may not be as it was meant.
     Remark(&'a str),
     Started,
     /// A pipe on standard input is read ahead of the command, as it cannot be duplicated (`-v`).
     ReadAhead,
     Ended {
         outcome: &'a Outcome,
-        /// None of one that was interrupted, which nobody judges.
+        /// None if a signal ended the run meanwhile.
         verdict: Option<&'a Verdict>,
     },
     /// An attempt succeeded, and must again (`--consecutive`).
@@ -46,19 +46,19 @@ pub(crate) enum Event<'a> {
         /// The output asked for it.
         is_asked: bool,
     },
-    /// While a wait lasts: what a terminal shows of it.
+    /// A wait goes on; the reporter returns the text for the terminal.
     Countdown {
         wait: Wait<'a>,
         left: Duration,
         columns: usize,
     },
-    /// USR1 has ended a wait (`-v`).
+    /// SIGUSR1 ended a wait (`-v`).
     WaitEnded,
     /// Retrying under another backoff, and `--nested warn`.
     Nested(&'a Nesting),
     Succeeded {
         flaky: bool,
-        /// What has ended the run, where a success does not (`--until never`).
+        /// The limit that ended the run (`--until never`).
         ended_by: Option<(GiveUp, &'a JudgedAttempt)>,
     },
     /// `--until failure`, and an attempt failed.
@@ -69,7 +69,7 @@ pub(crate) enum Event<'a> {
     },
     /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
     CoolingOff(Duration),
-    /// The same, and the run ends at once (`--cool-off=skip`).
+    /// The run ends before its first attempt, as the cool-off lasts this much longer (`--cool-off=skip`).
     Skipped(Duration),
     /// A limit on time passes before a first attempt can start.
     NoTime {
@@ -77,15 +77,15 @@ pub(crate) enum Event<'a> {
         /// The wait that an earlier run of the same budget left.
         cool_off: Option<Duration>,
     },
-    /// Something is not as it should be, and the run goes on.
+    /// Something failed, and the run goes on.
     Warning(Warning<'a>),
     /// A signal ended the run.
     Interrupted {
         signal: Signal,
-        /// How the attempt ended that ran then.
+        /// Facts about the attempt that ran then.
         outcome: Option<&'a Outcome>,
     },
-    /// backoff itself failed. Standard error is told, whatever observers make of it.
+    /// backoff itself failed. A line on standard error says so in any case.
     Failed(&'a str),
 }
 
@@ -105,7 +105,7 @@ pub(crate) enum Warning<'a> {
     EnvLine(&'a RefusedLines),
 }
 
-/// What the next attempt waits for.
+/// A reason to wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wait<'a> {
     /// `--initial-delay` and `--splay`.

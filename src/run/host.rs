@@ -1,4 +1,4 @@
-//! What a run needs of the world.
+//! The port of a run to the world.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ pub(crate) struct AttemptSpec {
     pub(crate) bounds: Bounds,
     /// `--deadline`, counted from the start of the run.
     pub(crate) deadline: Option<Duration>,
-    /// What the command's environment has besides backoff's own.
+    /// Added to backoff's own environment.
     pub(crate) variables: Vec<Variable>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum EnvLines {
     Unreadable(String),
 }
 
-/// Why a run ends without a decision of its own.
+/// An end of the run without a decision of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunError {
     /// TERM, INT, HUP or QUIT between two attempts.

@@ -27,11 +27,11 @@ pub(crate) enum Format {
     Json,
     /// Commands to the runner of GitHub Actions.
     GitHub,
-    /// The same, and each attempt is a group of the log.
+    /// Commands to that runner, with a group of the log for each attempt.
     GitHubGroups,
 }
 
-/// Whether lines are coloured.
+/// `--color`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
     /// On a terminal that can do it, unless NO_COLOR is set; with CLICOLOR_FORCE, always.
@@ -40,7 +40,7 @@ pub(crate) enum When {
     Never,
 }
 
-/// Whether waits show a countdown on the terminal.
+/// `--progress`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Unless the terminal is dumb.

@@ -1,4 +1,4 @@
-//! What a run is to do: validated, immutable, plain data.
+//! The plan of a run: validated, immutable, plain data.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) retry_if: Option<String>,
     /// `--success-if`
     pub(crate) success_if: Option<String>,
-    /// What ends an attempt, but for `--timeout`.
+    /// Limits on an attempt, except `--timeout`.
     pub(crate) bounds: Bounds,
     /// `--timeout`, for each attempt in turn; the last one repeats.
     pub(crate) timeouts: Vec<Option<Duration>>,
@@ -37,7 +37,7 @@ pub(crate) struct Plan {
     /// `--seed`
     pub(crate) seed: Option<u64>,
     pub(crate) budget: Option<SharedBudget>,
-    /// Why the command must not be carried out twice, as a person reads it; None where it may.
+    /// The reason why the command is not idempotent, for a message.
     pub(crate) not_idempotent: Option<String>,
     pub(crate) nesting: Nesting,
     /// The id of the outermost run; None where this is it.
@@ -53,11 +53,11 @@ pub(crate) struct Plan {
     pub(crate) on_give_up: Option<String>,
     /// `--c-locale`
     pub(crate) c_locale: bool,
-    /// What is surely not as it was meant.
+    /// Warnings about settings.
     pub(crate) warnings: Vec<String>,
-    /// What may not be as it was meant; only for `-v`.
+    /// Remarks about settings; only for `-v`.
     pub(crate) remarks: Vec<String>,
-    /// The same, for when the first attempt has failed.
+    /// Remarks for the case that the first attempt fails.
     pub(crate) remarks_on_failure: Vec<String>,
     /// A remark for the first retry after a failure that may have taken effect.
     pub(crate) remark_on_retry: Option<String>,
@@ -66,7 +66,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// What ends an attempt; 1 is the first.
+    /// Returns the limits on an attempt; 1 is the first.
     pub(crate) fn bounds_of(&self, attempt: u64) -> Bounds {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());
@@ -80,14 +80,14 @@ impl Plan {
 /// A budget of retries that this run shares with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SharedBudget {
-    /// What those who share it call it.
+    /// The name in messages.
     pub(crate) name: String,
     pub(crate) terms: BudgetLimits,
     /// The name, and where it is kept.
     pub(crate) place: String,
     /// The run around this one shares the budget: it has counted the first attempt, and tells how it all ended.
     pub(crate) is_counted: bool,
-    /// How long an answer may take.
+    /// Limit on an answer.
     pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
@@ -95,7 +95,7 @@ pub(crate) struct SharedBudget {
     pub(crate) cool_off: Option<CoolOff>,
 }
 
-/// What to do about what an earlier run left to wait.
+/// `--cool-off`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CoolOff {
     /// No more of it is believed.
@@ -119,7 +119,7 @@ impl fmt::Display for Effective {
     }
 }
 
-/// Who this run is, towards the command.
+/// The ids of this run, for the command and the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// The same for all attempts of a run: usable as an idempotency key.
@@ -128,7 +128,7 @@ pub(crate) struct Identity {
     pub(crate) root_id: String,
 }
 
-/// What ends an attempt that does not end by itself.
+/// Limits on an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// `--timeout`: bound on one attempt.

@@ -28,15 +28,15 @@ pub(super) struct Run<'a> {
     pub(super) extra_env: ExtraEnv,
 }
 
-/// What a run knows of its budget.
+/// Facts about the budget, from its answers.
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
     /// The next attempt is counted: with the retry that was granted, or by the outer run.
     pub(super) is_counted: bool,
     pub(super) has_warned: bool,
-    /// How many runs had given up in a row when this one began.
+    /// Runs that had given up in a row when this one began.
     pub(super) earlier: Option<u64>,
-    /// How many have now.
+    /// Runs that have given up in a row by now.
     pub(super) failed_runs: Option<u64>,
 }
 

@@ -43,13 +43,13 @@ pub(crate) struct StreamOptions {
     pub(crate) keep: [OutputMode; 2],
     /// `--pty`
     pub(crate) pty: bool,
-    /// Looked at: standard output, standard error.
+    /// `--match-on`: standard output, standard error.
     pub(crate) watched: [bool; 2],
-    /// What the rules look for.
+    /// Patterns of the rules.
     pub(crate) patterns: Arc<Patterns>,
     /// `--retry-after`: look for waits that the output asks for.
     pub(crate) retry_after: bool,
-    /// What is watched is kept for these.
+    /// Watched output is kept for these.
     pub(crate) retry_if: bool,
     pub(crate) success_if: bool,
     /// `--hook-output`: so much of its end is kept for hooks.
@@ -59,17 +59,17 @@ pub(crate) struct StreamOptions {
 }
 
 impl StreamOptions {
-    /// Whether backoff must see what this output (0 standard output, 1 standard error) carries.
+    /// Returns true if backoff must see this output (0 is standard output, 1 standard error).
     pub(crate) fn is_observed(&self, output: usize) -> bool {
         !self.reasons(output).is_empty()
     }
 
-    /// Whether all of it is kept until the attempt is judged.
+    /// Returns true if all output is kept until the attempt is judged.
     pub(crate) fn is_copied(&self) -> bool {
         self.retry_if || self.success_if
     }
 
-    /// Why backoff must see what this output carries; nothing if it is the caller's own.
+    /// Returns the reasons why backoff must see this output; none if it is inherited.
     fn reasons(&self, output: usize) -> Vec<&'static str> {
         let watched = self.watched[output];
         [

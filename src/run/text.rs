@@ -2,25 +2,25 @@
 
 use nix::errno::Errno;
 
-/// What the system says of an error, as people search for it.
+/// Returns the text of the system for an error, as people search for it.
 pub(crate) fn describe(errno: Errno) -> String {
     describe_error(&std::io::Error::from_raw_os_error(errno as i32))
 }
 
-/// The same of an error of the standard library, without its number.
+/// Returns the text of the system for an error, without its number.
 pub(crate) fn describe_error(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Whether a character is only a sign on a terminal: no control, and none that nobody sees and that changes how the
+/// Returns true if a terminal only shows the character: it is no control, and no invisible one that changes how
 /// others are shown (directions, joiners, marks of order).
 pub(crate) fn is_printable(c: char) -> bool {
     let is_unseen = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !c.is_control() && !is_unseen
 }
 
-/// A text with nothing in it that a terminal would act on.
+/// Escapes all that a terminal would act on.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -33,8 +33,7 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
-/// A text with nothing in it that a CI runner would take for a command: a line that begins with `::`, or anything from
-/// `##[` on.
+/// Breaks up all that a CI runner would take for a command: a line that begins with `::`, or anything from `##[` on.
 pub(crate) fn without_commands(text: &str) -> String {
     let harmless = |line: &str| {
         if line.trim_start().starts_with("::") {

@@ -30,7 +30,7 @@ const WRAPPERS: &[(&str, &str, &[&str], usize)] = &[
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
-/// What a shell may act on; a command without them is its words.
+/// Characters that a shell may act on; a script without them is only words.
 const METACHARACTERS: &str = "|&;<>()$`\\\"'\n*?[#~{}!";
 
 /// No command is wrapped more often.
