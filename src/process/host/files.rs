@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::RawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -32,11 +32,14 @@ pub(super) struct FileTarget {
     descriptor: Option<Result<RawFd, Errno>>,
 }
 
-/// The path that the links of a path lead to.
+/// Where the links of a path lead.
 struct Resolved {
     path: PathBuf,
     directory: PathBuf,
-    directory_facts: Metadata,
+    /// Others may create files in the directory and cannot remove those of this user, as in `/tmp`.
+    is_sticky: bool,
+    /// Others may put links and files into the directory.
+    is_shared: bool,
     /// The path is a link of the kernel's own, whose text is no path (`/proc/1/fd/1`).
     is_magic: bool,
 }
@@ -62,18 +65,16 @@ impl FileTarget {
         let mut options = OpenOptions::new();
         options.append(true).create(create).mode(0o600);
         match options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(&target.path) {
-            Ok(file) => {
-                // As `fs.protected_regular` has it.
-                if is_sticky(&target.directory_facts) {
-                    require_own(&file.metadata()?)?;
-                }
-                Ok(Some(Sink::to_file(file)))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !create => {
+            Err(error) if error.kind() == ErrorKind::NotFound && !create => {
                 access(&target.directory, AccessFlags::W_OK | AccessFlags::X_OK)?;
                 Ok(None)
             }
-            Err(error) => Err(error),
+            opened => {
+                let file = opened?;
+                // As `fs.protected_regular` has it.
+                require_own(&file.metadata()?, target.is_sticky)?;
+                Ok(Some(Sink::to_file(file)))
+            }
         }
     }
 
@@ -84,17 +85,17 @@ impl FileTarget {
         }
         let target = Resolved::of(&self.path)?;
         let mut mode = 0o600;
-        if let Some(facts) = target.facts()? {
-            if !facts.is_file() {
-                return self.append(true);
-            }
-            if target.is_shared() {
-                require_own(&facts)?;
-            }
-            // A shell's `>` would be refused, too.
-            access(&target.path, AccessFlags::W_OK)?;
-            if is_own(&facts) {
-                mode = facts.mode() & 0o777;
+        match fs::metadata(&target.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Ok(facts) if !facts.is_file() => return self.append(true),
+            facts => {
+                let facts = facts?;
+                require_own(&facts, target.is_shared)?;
+                // A shell's `>` would be refused, too.
+                access(&target.path, AccessFlags::W_OK)?;
+                if is_own(&facts) {
+                    mode = facts.mode() & 0o777;
+                }
             }
         }
         let mut file = Builder::new()
@@ -115,21 +116,22 @@ impl Resolved {
     fn of(path: &Path) -> io::Result<Resolved> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
-            let directory = match path.parent() {
-                Some(parent) if parent == Path::new("") => PathBuf::from("."),
-                Some(parent) => parent.to_owned(),
-                None => path.clone(),
-            };
+            let directory = path
+                .parent()
+                .map_or_else(|| path.clone(), |parent| Path::new(".").join(parent));
+            let facts = fs::metadata(&directory)?;
+            let is_sticky = facts.mode() & 0o1000 != 0 && facts.mode() & 0o022 != 0;
             let mut resolved = Resolved {
-                directory_facts: fs::metadata(&directory)?,
+                is_shared: is_sticky || !(is_own(&facts) || facts.uid() == 0),
+                is_sticky,
+                is_magic: false,
                 directory,
                 path,
-                is_magic: false,
             };
             let Ok(text) = fs::read_link(&resolved.path) else {
                 return Ok(resolved);
             };
-            if resolved.is_shared() {
+            if resolved.is_shared {
                 return Err(io::Error::other(
                     "it is a symbolic link where others could have put it, and is not followed",
                 ));
@@ -142,57 +144,33 @@ impl Resolved {
         }
         Err(Errno::ELOOP.into())
     }
-
-    fn facts(&self) -> io::Result<Option<Metadata>> {
-        let facts = match self.is_magic {
-            true => fs::metadata(&self.path),
-            false => fs::symlink_metadata(&self.path),
-        };
-        match facts {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            facts => facts.map(Some),
-        }
-    }
-
-    /// Returns true if others may have put links and files into the directory.
-    fn is_shared(&self) -> bool {
-        let facts = &self.directory_facts;
-        is_sticky(facts) || !(is_own(facts) || facts.uid() == 0)
-    }
-}
-
-/// Returns true for a directory in which others may create files and cannot remove those of this user, such as `/tmp`.
-fn is_sticky(directory: &Metadata) -> bool {
-    directory.mode() & 0o1000 != 0 && directory.mode() & 0o022 != 0
 }
 
 fn is_own(facts: &Metadata) -> bool {
     facts.uid() == geteuid().as_raw()
 }
 
-fn require_own(facts: &Metadata) -> io::Result<()> {
-    if is_own(facts) {
+/// Refuses a file of another user in a directory that is shared.
+fn require_own(facts: &Metadata, is_shared: bool) -> io::Result<()> {
+    if !is_shared || is_own(facts) {
         return Ok(());
     }
-    Err(io::Error::other(format!(
-        "it belongs to user {}, in a directory that others may write to",
-        facts.uid()
-    )))
+    let user = facts.uid();
+    let why = format!("it belongs to user {user}, in a directory that others may write to");
+    Err(io::Error::other(why))
 }
 
 /// Returns the descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 fn descriptor(path: &Path) -> Option<RawFd> {
-    let number = match path.to_str()? {
+    let path = path.to_str()?;
+    let number = path
+        .strip_prefix("/dev/fd/")
+        .or_else(|| path.strip_prefix("/proc/self/fd/"));
+    match path {
         "/dev/stdout" => Some(1),
         "/dev/stderr" => Some(2),
-        path => {
-            let number = path
-                .strip_prefix("/dev/fd/")
-                .or_else(|| path.strip_prefix("/proc/self/fd/"))?;
-            number.parse().ok()
-        }
-    };
-    number.filter(|number| *number >= 0)
+        _ => number?.parse::<u16>().ok().map(RawFd::from),
+    }
 }
 
 /// The log of `--log-file`.
