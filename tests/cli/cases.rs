@@ -195,7 +195,9 @@ macro_rules! cases {
     };
 }
 
-cases! { budget everyday_hooks exit_status hooks judging log nested reasons scripts success_if until waits }
+cases! {
+held
+report budget everyday_hooks exit_status hooks judging log nested reasons scripts success_if until waits }
 
 #[test]
 fn documents_show_what_is_printed() {

@@ -1,9 +1,10 @@
 //! Signals in each phase: an attempt, a wait, a predicate, a hook.
 
 use nix::sys::signal::Signal;
+use serde_json::Value;
 
-use crate::common::process::{descendants_named, is_alive};
-use crate::common::{BIN, eventually, probe, run, shell};
+use crate::common::process::{children_of, descendants_named, is_alive, state};
+use crate::common::{BIN, Live, backoff, eventually, probe, run, shell, within};
 use crate::signals::wait_until_waiting;
 
 #[test]
@@ -108,4 +109,75 @@ fn an_outer_timeout_ends_the_inner_tree() {
     let sleep: i32 = live.line().parse().unwrap();
     live.finish().expect_code(124);
     assert!(!is_alive(sleep));
+}
+
+#[test]
+fn json_tells_of_an_interruption() {
+    let mut command = backoff("--log-format json -b 1h -m 1h -- sh -c 'echo ready; exit 1'");
+    let mut live = Live::start(&mut command);
+    live.expect_line("ready");
+    eventually("it waits", || {
+        state(live.pid()) == Some('S') && children_of(live.pid()).is_empty()
+    });
+    live.signal(Signal::SIGTERM);
+    let shown = live.finish();
+    assert_eq!(shown.signal(), Some(15));
+    let log = objects(&shown.stderr);
+    assert_eq!(log.last().unwrap()["event"], "interrupted");
+    assert_eq!(log.last().unwrap()["signal"], 15);
+}
+
+#[test]
+fn an_interrupted_attempt_is_in_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = within(&dir, "report");
+    let mut live = Live::start(&mut backoff(words!(
+        "--report {} -b 1ms -- sh -c {}",
+        path,
+        "trap 'exit 4' TERM; echo $BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 2 || exit 1; while :; do sleep 0.01; done"
+    )));
+    live.expect_line("1");
+    live.expect_line("2");
+    live.signal(Signal::SIGTERM);
+    assert_eq!(live.finish().code(), Some(4));
+    let report = read(&path);
+    assert_eq!(
+        (&report["result"], &report["exit_status"]),
+        (&Value::from("interrupted"), &Value::from(4))
+    );
+    let attempts = report["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 2);
+    assert_eq!(
+        (&attempts[1]["exit"], &attempts[1]["verdict"]),
+        (&Value::from(4), &Value::Null)
+    );
+}
+
+#[test]
+fn an_interrupted_wait_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = within(&dir, "report");
+    let mut live = Live::start(&mut backoff(words!(
+        "--report {} -b 1h -m 1h -- sh -c 'echo $$; exit 3'",
+        path
+    )));
+    let attempt: i32 = live.line().parse().unwrap();
+    eventually("it waits", || !is_alive(attempt) && state(live.pid()) == Some('S'));
+    live.signal(Signal::SIGINT);
+    assert_eq!(live.finish().signal(), Some(2));
+    let report = read(&path);
+    assert_eq!(
+        (&report["result"], &report["exit_status"]),
+        (&Value::from("interrupted"), &Value::from(130))
+    );
+    assert_eq!(report["attempts"].as_array().unwrap().len(), 1);
+    assert!(report["attempts"][0]["delay_s"].as_f64().unwrap() >= 3600.0);
+}
+
+fn read(path: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
