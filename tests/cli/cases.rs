@@ -196,6 +196,8 @@ macro_rules! cases {
 }
 
 cases! {
+    slips
+    options
 held
 report budget everyday_hooks exit_status hooks judging log nested reasons scripts success_if until waits }
 

@@ -1,0 +1,145 @@
+//! The waits of real runs, by the stamps of their attempts. Plans are in `tests/cases/waits.md`.
+
+use std::time::Duration;
+
+use nix::time::{ClockId, clock_gettime};
+
+use crate::common::pty::Terminal;
+use crate::common::{Shown, probe, ran, within};
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn s(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
+    Duration::new(now.tv_sec() as u64, now.tv_nsec() as u32)
+}
+
+/// A finished run of the probe.
+#[derive(Debug)]
+struct Stamped {
+    shown: Shown,
+    /// From the start of backoff to the first attempt.
+    first: Duration,
+    /// From the start of each attempt to the start of the next.
+    gaps: Vec<Duration>,
+}
+
+/// Runs the probe under these options; each attempt exits with this code.
+fn stamp(options: &str, code: &str) -> Stamped {
+    let dir = tempfile::tempdir().unwrap();
+    let file = within(&dir, "stamps");
+    let line = words!("{..} -- {} stamp {} {}", options, probe(), file, code);
+    let began = now();
+    let shown = ran(line);
+    let stamps: Vec<Duration> = std::fs::read_to_string(&file)
+        .unwrap()
+        .lines()
+        .map(|line| Duration::from_nanos(line.parse().unwrap()))
+        .collect();
+    let gaps = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    Stamped {
+        shown,
+        first: stamps[0] - began,
+        gaps,
+    }
+}
+
+/// Each gap holds its wait, and not much else.
+#[track_caller]
+fn expect_gaps(stamped: &Stamped, waits: &[u64]) {
+    assert_eq!(stamped.gaps.len(), waits.len(), "{stamped:#?}");
+    for (gap, wait) in stamped.gaps.iter().zip(waits) {
+        assert!(ms(*wait) <= *gap && *gap < ms(wait + 1000), "{wait}ms: {stamped:#?}");
+    }
+}
+
+#[test]
+fn the_waits_are_kept() {
+    for (options, waits) in [
+        ("-j none -b 20ms -n 5", &[20, 40, 80, 160][..]),
+        ("-j none -b 20ms -m 50ms -n 5", &[20, 40, 50, 50]),
+        ("-j none -b 20ms -g fibonacci -n 6", &[20, 20, 40, 60, 100]),
+        ("-j none -b 20ms -g linear -n 4", &[20, 40, 60]),
+        ("-j none -b 20ms -g constant -n 4", &[20, 20, 20]),
+        ("-j none --delays 60ms,10ms -n 4", &[60, 10, 10]),
+        ("-j equal -b 40ms -n 4", &[20, 40, 80]),
+        ("-j additive --spread 20ms -b 20ms -n 4", &[20, 40, 80]),
+        ("-j proportional --spread 50% -b 40ms -n 4", &[20, 40, 80]),
+        ("-j decorrelated -b 20ms -m 60ms -n 6", &[20; 5]),
+        ("-j full -b 20ms -n 4", &[0; 3]),
+        ("-p ethernet", &[0; 15]),
+        ("-b 10ms -j none -n 99 --stop-at-delay 100ms", &[10, 20, 40, 80]),
+        ("-p clojure -b 10ms -n 99 --stop-at-delay 100ms", &[10, 20, 40, 80]),
+    ] {
+        let stamped = stamp(options, "7");
+        expect_gaps(&stamped, waits);
+        stamped.shown.expect_code(7);
+    }
+    expect_gaps(&stamp("--consecutive 4 -b 30ms", "0"), &[30, 30, 30]);
+}
+
+#[test]
+fn a_wait_past_the_deadline_is_not_started() {
+    // It may have to be built first.
+    probe();
+    let began = now();
+    let stamped = stamp("-j none --delays 10ms,40s -n 9 -d 30s", "7");
+    assert!(now() - began < s(10), "{stamped:#?}");
+    expect_gaps(&stamped, &[10]);
+    stamped
+        .shown
+        .expect_code(7)
+        .expect_stderr("the next attempt would begin after --deadline");
+}
+
+#[test]
+fn an_initial_delay_comes_before_the_first_attempt() {
+    let stamped = stamp("--initial-delay 150ms -n 2 -j none -b 1ms", "7");
+    assert!(ms(150) <= stamped.first && stamped.first < ms(1150), "{stamped:#?}");
+    expect_gaps(&stamped, &[1]);
+    assert!(stamp("-n 1", "7").first < s(1));
+}
+
+#[test]
+fn a_splay_is_bounded_and_random() {
+    let firsts: Vec<Duration> = (1..=6)
+        .map(|seed| stamp(&format!("--splay 300ms --seed {seed}"), "0").first)
+        .collect();
+    assert!(firsts.iter().all(|first| *first < ms(1300)), "{firsts:?}");
+    // Six in a row under a sixth of the width: once in 46,656 tries, and seeds do not change.
+    assert!(firsts.iter().any(|first| *first >= ms(50)), "{firsts:?}");
+    let stamped = stamp("--splay 50ms --initial-delay 100ms", "0");
+    assert!(ms(100) <= stamped.first && stamped.first < ms(1150), "{stamped:#?}");
+}
+
+/// On a terminal, as wide as that is.
+#[test]
+fn a_plan_is_drawn_as_wide_as_the_terminal() {
+    let drawn_on = |columns: usize, command: &str| {
+        let script = format!("stty cols {columns}; {command}");
+        Terminal::start("sh", ["-c", &script]).rest().replace("\r\n", "\n")
+    };
+    let drawn = drawn_on(200, "LC_ALL=C.UTF-8 backoff --plot -j none --every 1s -n 2");
+    assert_eq!(drawn.matches('█').count(), 1 + 189, "{drawn}");
+    for (columns, headed, row) in [
+        (60, "retry  wait: # at least, . by chance, | mean", " 500ms to 30s"),
+        (40, "retry  # least . chance | mean", " 500ms to 30s"),
+        (26, "retry", " 30s"),
+        (18, "retry", "."),
+    ] {
+        let drawn = drawn_on(columns, "LC_ALL=C backoff --plot");
+        let lines: Vec<&str> = drawn.lines().collect();
+        assert_eq!((lines[0], lines.len()), (headed, 5), "{drawn}");
+        assert!(lines[4].ends_with(row), "{drawn}");
+        assert!(
+            lines.iter().all(|line| line.chars().count() < columns),
+            "{columns}: {drawn}"
+        );
+    }
+}
