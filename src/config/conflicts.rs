@@ -3,16 +3,9 @@
 use super::said::{Said, UsageError};
 use super::values::{count, duration, whole};
 
-/// Two options, and what happens if their values contradict each other.
-struct Pair {
-    one: &'static str,
-    other: &'static str,
-    contradict: fn(&str, &str) -> bool,
-    /// If they come from different sources. From the same source they are an error.
-    rule: Rule,
-    /// What is wrong, after the first one's statement; `{}` is the other one's.
-    problem: &'static str,
-}
+/// Two options, the texts that contradict each other, and what is wrong: it follows the first one's statement, and `{}` is
+/// the other one's. From one source that is an error, from different ones the rule decides.
+type Pair = (&'static str, &'static str, fn(&str, &str) -> bool, Rule, &'static str);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
@@ -33,39 +26,23 @@ const LATE: &str = "may leave no time before {}; try a later --deadline";
 
 #[rustfmt::skip]
 const PAIRS: &[Pair] = &[
-    pair("growth", "delays", |_, _| true, StrongerWins, "cannot go with {}: a list of waits takes the place of growth"),
-    pair("jitter", "growth", |jitter, _| grows(jitter), StrongerWins, GROWS),
-    pair("jitter", "delays", |jitter, _| grows(jitter), StrongerWins, GROWS),
-    pair("until", "growth", |until, growth| until == "failure" && growth != "constant", StrongerWins, NO_GROWTH),
-    pair("until", "delays", |until, _| until == "failure", StrongerWins, NO_GROWTH),
-    pair("jitter", "until", |jitter, until| grows(jitter) && until == "failure", StrongerWins, NO_GROWTH),
-    pair("consecutive", "until", |n, until| is_several(n) && until != "success", StrongerWins,
+    ("growth", "delays", |_, _| true, StrongerWins, "cannot go with {}: a list of waits takes the place of growth"),
+    ("jitter", "growth", |jitter, _| grows(jitter), StrongerWins, GROWS),
+    ("jitter", "delays", |jitter, _| grows(jitter), StrongerWins, GROWS),
+    ("until", "growth", |until, growth| until == "failure" && growth != "constant", StrongerWins, NO_GROWTH),
+    ("until", "delays", |until, _| until == "failure", StrongerWins, NO_GROWTH),
+    ("jitter", "until", |jitter, until| grows(jitter) && until == "failure", StrongerWins, NO_GROWTH),
+    ("consecutive", "until", |n, until| is_several(n) && until != "success", StrongerWins,
         "cannot go with {}: no number of successes ends such a run"),
-    pair("initial-delay", "deadline", is_no_time, StrongerWins, LATE),
-    pair("splay", "deadline", is_no_time, StrongerWins, LATE),
-    pair("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), StrongerWins,
+    ("initial-delay", "deadline", is_no_time, StrongerWins, LATE),
+    ("splay", "deadline", is_no_time, StrongerWins, LATE),
+    ("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), StrongerWins,
         "cannot go with {}: one silences what the other asks for"),
-    pair("idempotent", "consecutive", |idempotent, n| idempotent == "no" && is_several(n), Refuse, AGAIN),
-    pair("idempotent", "until", |idempotent, until| idempotent == "no" && until != "success", Refuse, AGAIN),
-    pair("base", "max-delay", is_longer, KeepBoth, "is longer than {}; try a larger --max-delay"),
-    pair("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; try a larger --max-delay"),
+    ("idempotent", "consecutive", |idempotent, n| idempotent == "no" && is_several(n), Refuse, AGAIN),
+    ("idempotent", "until", |idempotent, until| idempotent == "no" && until != "success", Refuse, AGAIN),
+    ("base", "max-delay", is_longer, KeepBoth, "is longer than {}; try a larger --max-delay"),
+    ("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; try a larger --max-delay"),
 ];
-
-const fn pair(
-    one: &'static str,
-    other: &'static str,
-    contradict: fn(&str, &str) -> bool,
-    rule: Rule,
-    problem: &'static str,
-) -> Pair {
-    Pair {
-        one,
-        other,
-        contradict,
-        rule,
-        problem,
-    }
-}
 
 // A text that cannot be read contradicts nothing: the error comes later.
 
@@ -92,9 +69,9 @@ fn is_no_time(start: &str, deadline: &str) -> bool {
 /// Removes from a layer, and returns, what gives way to stronger statements. Contradictions within the layer are errors.
 pub(super) fn settle(stronger: &[Said], layer: &mut Vec<Said>) -> Result<Vec<Said>, UsageError> {
     let mut overridden = Vec::new();
-    for pair in PAIRS {
-        let find = |layer: &[Said], long| layer.iter().position(|said| said.opt.long == long);
-        let [here, there] = [pair.one, pair.other].map(|long| (find(layer, long), find(stronger, long)));
+    for (one, other, contradict, rule, problem) in PAIRS {
+        let find = |layer: &[Said], long: &str| layer.iter().position(|said| said.opt.long == long);
+        let [here, there] = [one, other].map(|long| (find(layer, long), find(stronger, long)));
         let (one, other) = match (here, there) {
             ((Some(one), _), (Some(other), _)) => (&layer[one], &layer[other]),
             ((Some(one), _), (None, Some(other))) => (&layer[one], &stronger[other]),
@@ -104,14 +81,14 @@ pub(super) fn settle(stronger: &[Said], layer: &mut Vec<Said>) -> Result<Vec<Sai
         let (Some(first), Some(second)) = (one.text.to_str(), other.text.to_str()) else {
             continue;
         };
-        if !(pair.contradict)(first, second) {
+        if !contradict(first, second) {
             continue;
         }
-        if one.source == other.source || pair.rule == Refuse && one.source > other.source {
-            let problem = pair.problem.replace("{}", &other.to_string());
+        if one.source == other.source || *rule == Refuse && one.source > other.source {
+            let problem = problem.replace("{}", &other.to_string());
             return Err(UsageError(format!("{one} {problem}")));
         }
-        if pair.rule == StrongerWins {
+        if *rule == StrongerWins {
             overridden.extend(here.0.or(there.0).map(|at| layer.remove(at)));
         }
     }

@@ -101,22 +101,12 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     }
 }
 
-/// `--spread`: the jitter decides which of the two counts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spread {
-    pub duration: Parsed<Duration>,
-    pub fraction: Parsed<f64>,
-}
-
-/// Reads a duration or a percentage.
-pub fn spread(text: &str) -> Parsed<Spread> {
+/// Checks that a text is a duration or a percentage; the jitter decides which of them counts.
+pub fn spread(text: &str) -> Parsed<()> {
     match (duration(text), percent(text)) {
         (Err(_), Err(_)) if !text.ends_with('%') => Err("is neither a duration nor a percentage; try 1s or 25%".into()),
         (Err(_), Err(problem)) => Err(problem),
-        (duration, fraction) => Ok(Spread {
-            duration: duration.map_err(BadValue),
-            fraction,
-        }),
+        _ => Ok(()),
     }
 }
 

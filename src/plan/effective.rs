@@ -9,15 +9,15 @@ use crate::config::settings::Settings;
 use crate::config::values;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
+use crate::policy::session::Limits;
 use crate::run::plan::Effective;
 
 /// What options have come to that depend on each other.
 pub(super) struct Outcome<'p> {
-    pub(super) attempts: Option<u64>,
     pub(super) waits: &'p Waits,
+    pub(super) limits: &'p Limits,
     pub(super) not_idempotent: Option<&'p str>,
     pub(super) has_budget: bool,
-    pub(super) honors_retry_after: bool,
 }
 
 /// Returns a line for each option.
@@ -102,6 +102,7 @@ fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
     Some(match long {
         "attempts" => Some(
             outcome
+                .limits
                 .attempts
                 .map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string()),
         ),
@@ -128,7 +129,7 @@ fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
         },
         "idempotent" if outcome.not_idempotent.is_some() => Some("no".to_owned()),
         "budget-ratio" | "budget-min" | "budget-window" | "store-down" if !outcome.has_budget => None,
-        "max-retry-after" if !outcome.honors_retry_after => None,
+        "max-retry-after" if outcome.limits.max_retry_after.is_none() => None,
         _ => return None,
     })
 }

@@ -129,11 +129,10 @@ fn build(
         ..2 => Vec::new(),
         2.. => {
             let outcome = effective::Outcome {
-                attempts: limits.attempts,
                 waits: &waits,
+                limits: &limits,
                 not_idempotent: why_not.as_deref(),
                 has_budget: budget.is_some(),
-                honors_retry_after: limits.max_retry_after.is_some(),
             };
             let (value, from) = config.file.clone();
             let name = "config".to_owned();

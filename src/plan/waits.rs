@@ -1,12 +1,13 @@
 //! The wait between attempts: from options to [`Delays`].
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use crate::cli::defaults;
 use crate::cli::words::{GROWTHS, GrowthKind, JitterKind, jitter_word};
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, Spread, word};
+use crate::config::values::{self, word};
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::Until;
@@ -74,7 +75,7 @@ fn jitter_kind(settings: &Settings, has_growth: bool, until: Until) -> Result<Ji
 }
 
 fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, UsageError> {
-    let spread = settings.get("spread", values::spread)?;
+    settings.get("spread", values::spread)?;
     let said = settings.said("spread");
     if let Some(said) = said.filter(|said| said.source == Source::Flag)
         && !matches!(kind, JitterKind::Additive | JitterKind::Proportional)
@@ -90,10 +91,10 @@ fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, 
         JitterKind::Equal => Jitter::Equal,
         JitterKind::Decorrelated => Jitter::Decorrelated { factor },
         JitterKind::Additive => Jitter::Additive {
-            spread: width(settings, spread, |spread| spread.duration)?.unwrap_or(defaults::SPREAD),
+            spread: width(settings, values::duration)?.unwrap_or(defaults::SPREAD),
         },
         JitterKind::Proportional => Jitter::Proportional {
-            spread: width(settings, spread, |spread| spread.fraction)?.unwrap_or(defaults::SPREAD_FRACTION),
+            spread: width(settings, values::percent)?.unwrap_or(defaults::SPREAD_FRACTION),
         },
         JitterKind::Slotted(ceiling) => Jitter::Slotted {
             ceiling: ceiling.unwrap_or(defaults::SLOT_CEILING),
@@ -102,18 +103,10 @@ fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, 
 }
 
 /// Returns the width of a jitter; None if the spread is that of another jitter, which a stronger source has replaced.
-fn width<T>(
-    settings: &Settings,
-    spread: Option<Spread>,
-    of_kind: fn(Spread) -> values::Parsed<T>,
-) -> Result<Option<T>, UsageError> {
-    let (Some(spread), Some(said)) = (spread, settings.said("spread")) else {
-        return Ok(None);
-    };
-    match of_kind(spread) {
-        Ok(width) => Ok(Some(width)),
-        Err(_) if Some(said.source) < settings.source("jitter") => Ok(None),
-        Err(problem) => Err(said.unreadable(problem)),
+fn width<T, E: Display>(settings: &Settings, read: fn(&str) -> Result<T, E>) -> Result<Option<T>, UsageError> {
+    match settings.get("spread", read) {
+        Err(_) if settings.source("spread") < settings.source("jitter") => Ok(None),
+        width => width,
     }
 }
 
