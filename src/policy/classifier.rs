@@ -70,7 +70,7 @@ pub struct Reason {
     /// The text that a pattern was found in, where that decided or made it a failure.
     pub matched: Option<String>,
     /// What made it a failure, where that is not the exit code alone.
-    pub against: Option<Against>,
+    pub cause: Option<FailureCause>,
     /// A retry cannot carry out anything twice, or the user has said that it may.
     pub is_safe_to_repeat: bool,
 }
@@ -81,7 +81,7 @@ impl Reason {
         Reason {
             why,
             matched: None,
-            against: None,
+            cause: None,
             is_safe_to_repeat: false,
         }
     }
@@ -89,7 +89,7 @@ impl Reason {
 
 /// What makes a failure of an exit code that is one of a success, or would be one anywhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against {
+pub enum FailureCause {
     /// It is 0, and `--success-exit` names others.
     SuccessExit,
     /// `--fail-match` was found.
@@ -100,13 +100,13 @@ pub enum Against {
     SuccessIf,
 }
 
-impl fmt::Display for Against {
+impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Against::SuccessExit => "not in --success-exit",
-            Against::FailMatch => "--fail-match",
-            Against::NoSuccessMatch => "no line matches --success-match",
-            Against::SuccessIf => "--success-if says no",
+            FailureCause::SuccessExit => "not in --success-exit",
+            FailureCause::FailMatch => "--fail-match",
+            FailureCause::NoSuccessMatch => "no line matches --success-match",
+            FailureCause::SuccessIf => "--success-if says no",
         })
     }
 }
@@ -162,7 +162,7 @@ impl Classifier {
             seen: &outcome.seen,
             could_not_start: outcome.could_not_start(),
             fail_match: None,
-            against: Some(Against::SuccessIf),
+            cause: Some(FailureCause::SuccessIf),
         })
     }
 
@@ -175,18 +175,18 @@ impl Classifier {
         let Outcome { end, seen, .. } = outcome;
         let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
         let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
-        let against = match self.has_good_code(end) {
-            true if fail_match.is_some() => Some(Against::FailMatch),
+        let cause = match self.has_good_code(end) {
+            true if fail_match.is_some() => Some(FailureCause::FailMatch),
             true if is_proven => return None,
-            true => Some(Against::NoSuccessMatch),
-            false => (*end == End::Exited(0)).then_some(Against::SuccessExit),
+            true => Some(FailureCause::NoSuccessMatch),
+            false => (*end == End::Exited(0)).then_some(FailureCause::SuccessExit),
         };
         Some(Failure {
             end,
             seen,
             could_not_start: outcome.could_not_start(),
             fail_match,
-            against,
+            cause,
         })
     }
 
@@ -231,7 +231,7 @@ impl Classifier {
             End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
             _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
             // Retry rules say which failures of the command pass; the command itself calls this a success.
-            _ if failure.against == Some(Against::SuccessIf) => failure.transient(Why::ByDefault),
+            _ if failure.cause == Some(FailureCause::SuccessIf) => failure.transient(Why::ByDefault),
             _ if self.rules.iter().any(|rule| !rule.stops) => failure.permanent(Why::NoRuleMatched),
             _ => failure.transient(Why::ByDefault),
         }
@@ -272,7 +272,7 @@ struct Failure<'a> {
     could_not_start: bool,
     /// The text that a `--fail-match` was found in.
     fail_match: Option<&'a str>,
-    against: Option<Against>,
+    cause: Option<FailureCause>,
 }
 
 impl Failure<'_> {
@@ -280,7 +280,7 @@ impl Failure<'_> {
         Reason {
             why,
             matched: self.fail_match.map(str::to_owned),
-            against: self.against,
+            cause: self.cause,
             is_safe_to_repeat: self.could_not_start,
         }
     }

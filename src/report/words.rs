@@ -26,10 +26,10 @@ pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
     };
-    match (&reason.matched, reason.against) {
-        (Some(text), Some(against)) => format!("matched \"{}\" ({outcome}; {against})", shown(text)),
+    match (&reason.matched, reason.cause) {
+        (Some(text), Some(cause)) => format!("matched \"{}\" ({outcome}; {cause})", shown(text)),
         (Some(text), None) => format!("matched \"{}\" ({outcome})", shown(text)),
-        (None, Some(against)) => format!("{against} ({outcome})"),
+        (None, Some(cause)) => format!("{cause} ({outcome})"),
         // Other programs may use a shell's status of a command that it does not find.
         (None, None) if outcome.end == End::Exited(127) => format!("{outcome} (\"command not found\", in a shell)"),
         (None, None) => outcome.to_string(),

@@ -88,10 +88,10 @@ fn in_words(outcome: &Outcome, reason: &Reason) -> String {
     if let Some(failed) = reason.why.failed_program() {
         return format!("{outcome}; {failed}");
     }
-    match (&reason.matched, reason.against) {
+    match (&reason.matched, reason.cause) {
         // A variable cannot hold a NUL, which is escaped here as well.
         (Some(text), _) => printable(text),
-        (None, Some(against)) => format!("{against} ({outcome})"),
+        (None, Some(cause)) => format!("{cause} ({outcome})"),
         (None, None) => outcome.to_string(),
     }
 }

@@ -169,7 +169,7 @@ fn what_makes_a_failure_of_an_exit_code_is_known() {
         fail_match: vec![1],
         ..rules(&[])
     };
-    let against = |rules: &Classifier, end: End, found: [bool; 2]| {
+    let cause = |rules: &Classifier, end: End, found: [bool; 2]| {
         let seen = Seen {
             matched: found.iter().map(|found| found.then(|| "text".to_owned())).collect(),
             ..Seen::default()
@@ -178,32 +178,32 @@ fn what_makes_a_failure_of_an_exit_code_is_known() {
             seen,
             ..Outcome::new(end, Duration::ZERO)
         });
-        verdict.reason().map(|reason| reason.against)
+        verdict.reason().map(|reason| reason.cause)
     };
-    assert_eq!(against(&rules, End::Exited(0), [true, false]), None);
+    assert_eq!(cause(&rules, End::Exited(0), [true, false]), None);
     for code in [0, 3] {
         let end = || End::Exited(code);
-        assert_eq!(against(&rules, end(), [true, true]), Some(Some(Against::FailMatch)));
+        assert_eq!(cause(&rules, end(), [true, true]), Some(Some(FailureCause::FailMatch)));
         assert_eq!(
-            against(&rules, end(), [false, false]),
-            Some(Some(Against::NoSuccessMatch))
+            cause(&rules, end(), [false, false]),
+            Some(Some(FailureCause::NoSuccessMatch))
         );
     }
-    assert_eq!(against(&rules, End::Exited(1), [true, true]), Some(None));
+    assert_eq!(cause(&rules, End::Exited(1), [true, true]), Some(None));
     rules.success_exit = codes("3");
     assert_eq!(
-        against(&rules, End::Exited(0), [true, true]),
-        Some(Some(Against::SuccessExit))
+        cause(&rules, End::Exited(0), [true, true]),
+        Some(Some(FailureCause::SuccessExit))
     );
-    assert_eq!(against(&rules, End::Signaled(Signal::TERM), [true, false]), Some(None));
+    assert_eq!(cause(&rules, End::Signaled(Signal::TERM), [true, false]), Some(None));
     let shown = [
-        Against::SuccessExit,
-        Against::FailMatch,
-        Against::NoSuccessMatch,
-        Against::SuccessIf,
+        FailureCause::SuccessExit,
+        FailureCause::FailMatch,
+        FailureCause::NoSuccessMatch,
+        FailureCause::SuccessIf,
     ];
     assert_eq!(
-        shown.map(|against| against.to_string()),
+        shown.map(|cause| cause.to_string()),
         [
             "not in --success-exit",
             "--fail-match",
@@ -238,8 +238,8 @@ fn what_is_denied_is_judged_as_a_failure() {
             seen,
             ..Outcome::new(End::Exited(code), Duration::ZERO)
         });
-        let against = verdict.reason().and_then(|reason| reason.against);
-        assert_eq!(against, Some(Against::SuccessIf));
+        let cause = verdict.reason().and_then(|reason| reason.cause);
+        assert_eq!(cause, Some(FailureCause::SuccessIf));
         shown(verdict)
     };
     assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::ByDefault)));
