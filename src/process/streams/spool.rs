@@ -39,7 +39,7 @@ impl Spool {
             self.memory.extend_from_slice(bytes);
             return Ok(());
         }
-        let appended = self.in_file().and_then(|file| append(file, bytes));
+        let appended = self.in_file(tempfile::tempfile).and_then(|file| append(file, bytes));
         appended.map_err(|error| {
             let place = std::env::temp_dir();
             io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(&error)))
@@ -47,11 +47,11 @@ impl Spool {
     }
 
     /// Moves what is kept into a file, unless it is in one already.
-    fn in_file(&mut self) -> io::Result<&mut File> {
+    fn in_file(&mut self, create: fn() -> io::Result<File>) -> io::Result<&mut File> {
         let file = match self.file.take() {
             Some(file) => file,
             None => {
-                let mut file = tempfile::tempfile()?;
+                let mut file = create()?;
                 set_append(&file)?;
                 file.write_all(&self.memory)?;
                 self.memory = Vec::new();
@@ -63,7 +63,9 @@ impl Spool {
 
     /// Returns a descriptor through which a child appends.
     pub(crate) fn for_child(&mut self) -> io::Result<OwnedFd> {
-        Ok(self.in_file()?.try_clone()?.into())
+        // Memory has no room for what may be much, but without a directory it has to do.
+        let file = self.in_file(|| tempfile::tempfile().or_else(|_| memory_file()))?;
+        Ok(file.try_clone()?.into())
     }
 
     /// Reads from `offset` on; returns 0 at the end.
