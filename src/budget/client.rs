@@ -16,16 +16,6 @@ use crate::run::plan::SharedBudget;
 /// The longest that an answer may take, unless an address says otherwise.
 const TIMEOUT: Duration = Duration::from_millis(250);
 
-/// What tells the time.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Clocks {
-    /// The time of day, since the UNIX epoch.
-    pub(crate) since_epoch: fn() -> Duration,
-    /// Never set back.
-    #[cfg_attr(not(feature = "redis"), allow(dead_code, reason = "a file system cannot be hurried"))]
-    pub(crate) now: fn() -> Instant,
-}
-
 #[derive(Debug, Clone)]
 pub enum Store {
     /// `backoff` in the user's directory for state, if there is such a place.
@@ -42,27 +32,23 @@ impl Store {
         allow(unused_variables, reason = "a directory has no time-out")
     )]
     pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, String>) -> Result<Store, String> {
-        let Some((scheme, rest)) = text.split_once("://") else {
-            return match text {
-                "" => Err("is empty; try a directory, or redis://HOST:6379".into()),
-                path if is_a_slip(path) => Err(
-                    "is an address that lacks its beginning; try redis://HOST:6379, or ./ in front of a directory"
-                        .into(),
-                ),
-                path => Ok(Store::Directory(path.into())),
-            };
-        };
-        match &*scheme.to_ascii_lowercase() {
+        let why = match text.split_once("://") {
             #[cfg(feature = "redis")]
-            scheme @ ("redis" | "rediss" | "redis+unix") => {
-                Ok(Store::Redis(Arc::new(Address::parse(scheme, rest, duration)?)))
+            Some((scheme @ ("redis" | "rediss" | "redis+unix"), rest)) => {
+                return Address::parse(scheme, rest, duration).map(|address| Store::Redis(Arc::new(address)));
             }
             #[cfg(not(feature = "redis"))]
-            "redis" | "rediss" | "redis+unix" => {
-                Err("needs Redis, which this backoff was built without; try a directory".into())
+            Some(("redis" | "rediss" | "redis+unix", _)) => {
+                "needs Redis, which this backoff was built without; try a directory"
             }
-            _ => Err("is not a store; try a directory, redis://HOST:6379, rediss:// or redis+unix://".into()),
-        }
+            Some(_) => "is not a store; try a directory, redis://HOST:6379, rediss:// or redis+unix://",
+            None if text.is_empty() => "is empty; try a directory, or redis://HOST:6379",
+            None if is_a_slip(text) => {
+                "is an address that lacks its beginning; try redis://HOST:6379, or ./ in front of a directory"
+            }
+            None => return Ok(Store::Directory(text.into())),
+        };
+        Err(why.to_owned())
     }
 
     /// Returns where the budget is kept, so that runs know whether theirs is the same. Without user and password.
@@ -70,8 +56,8 @@ impl Store {
         match self {
             Store::Home(None) => String::new(),
             Store::Home(Some(path)) | Store::Directory(path) => {
-                let whole = std::path::absolute(path);
-                whole.as_ref().unwrap_or(path).display().to_string()
+                let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                whole.display().to_string()
             }
             #[cfg(feature = "redis")]
             Store::Redis(address) => format!("{address}/{}", address.database),
@@ -111,7 +97,8 @@ impl Store {
         budget: &SharedBudget,
         question: Question,
         patience: Duration,
-        clocks: Clocks,
+        since_epoch: fn() -> Duration,
+        now: fn() -> Instant,
     ) -> Result<BudgetAnswer, String> {
         match self {
             Store::Home(None) => Err(
@@ -120,11 +107,11 @@ impl Store {
             ),
             Store::Home(Some(path)) | Store::Directory(path) => directory::update(path, &budget.name, |ledger| {
                 // The time is read under the lock: it must not be older than what the last one wrote.
-                ledger.answer(&budget.terms, question, (clocks.since_epoch)())
+                ledger.answer(&budget.terms, question, since_epoch())
             }),
             #[cfg(feature = "redis")]
             Store::Redis(address) => Ok(BudgetAnswer {
-                answer: Some(redis::ask(address, budget, question, patience, clocks.now)?),
+                answer: Some(redis::ask(address, budget, question, patience, now)?),
                 warning: None,
             }),
         }

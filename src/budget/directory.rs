@@ -67,11 +67,7 @@ fn update_file(
         let answer = change(&mut ledger);
         if let Err(error) = file.write_all_at(&record::write(&ledger), 0) {
             // Half a record would look like a damaged file. What took half of the new one takes that much of the old.
-            let _ = if old.is_empty() {
-                file.set_len(0)
-            } else {
-                file.write_all_at(&old, 0)
-            };
+            let _ = file.write_all_at(&old, 0).and_then(|()| file.set_len(old.len() as u64));
             return Err(error);
         }
         return Ok((answer, aside));
@@ -131,33 +127,27 @@ fn cannot(what: &str) -> impl Fn(Errno) -> io::Error {
 
 /// Checks that only this user can change it.
 fn private(file: &File) -> io::Result<Metadata> {
-    let facts = file.metadata()?;
-    let own = geteuid().as_raw();
-    if facts.uid() != own {
-        let why = format!("belongs to user {}, not to user {own}", facts.uid());
-        return Err(io::Error::other(why));
-    }
-    if facts.mode() & 0o022 != 0 {
+    let (facts, own) = (file.metadata()?, geteuid().as_raw());
+    let why = if facts.uid() != own {
+        format!("belongs to user {}, not to user {own}", facts.uid())
+    } else if facts.mode() & 0o022 != 0 {
         let mode = facts.mode() & 0o7777;
-        let why = format!("can be written by others (mode {mode:04o}); try chmod go-w");
-        return Err(io::Error::other(why));
-    }
-    Ok(facts)
+        format!("can be written by others (mode {mode:04o}); try chmod go-w")
+    } else {
+        return Ok(facts);
+    };
+    Err(io::Error::other(why))
 }
 
 /// Returns the name with `%` and two hexadecimal digits in place of each ASCII character that is special to a shell or a
 /// file system.
 fn file_name(name: &str) -> String {
-    let mut encoded = String::new();
-    for (i, c) in name.char_indices() {
-        match c {
-            '.' if i > 0 => encoded.push(c),
-            '-' | '_' | '+' | ',' | '=' | '@' => encoded.push(c),
-            c if c.is_ascii_alphanumeric() || !c.is_ascii() => encoded.push(c),
-            c => encoded.push_str(&format!("%{:02X}", u32::from(c))),
-        }
-    }
-    encoded + ".budget"
+    let encoded = name.char_indices().map(|(i, c)| match c {
+        '.' if i > 0 => c.to_string(),
+        c if c.is_ascii_alphanumeric() || !c.is_ascii() || "-_+,=@".contains(c) => c.to_string(),
+        c => format!("%{:02X}", u32::from(c)),
+    });
+    encoded.collect::<String>() + ".budget"
 }
 
 #[cfg(test)]

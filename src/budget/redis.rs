@@ -12,7 +12,7 @@ use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
 use crate::run::plan::SharedBudget;
 use crate::run::text::describe_error;
 use address::{Address, server};
-use connection::{Connection, Failure, Time};
+use connection::{Connection, Failure, Time, no_protocol};
 
 /// The same as `Ledger::answer`, for a server that runs it.
 const SCRIPT: &str = include_str!("budget.lua");
@@ -32,12 +32,15 @@ pub(crate) fn ask(
     patience: Duration,
     now: fn() -> Instant,
 ) -> Result<Answer, String> {
-    let arguments = arguments(budget, question);
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let share = patience / address.servers.len() as u32;
+    let step = Step {
+        address,
+        arguments: arguments(budget, question),
+        share: patience / address.servers.len() as u32,
+        now,
+    };
     let mut failures = Vec::new();
     for server in &address.servers {
-        match evaluate(address, server, &arguments, Time::begin(share, now)) {
+        match step.evaluate(server) {
             Ok(answer) => return Ok(answer),
             Err(why) => failures.push(why),
         }
@@ -66,53 +69,67 @@ fn arguments(budget: &SharedBudget, question: Question) -> [String; 8] {
     ]
 }
 
-/// Runs the script on a server, or on the one that it redirects to. An error names the server that failed.
-fn evaluate(address: &Address, first: &str, arguments: &[&str], time: Time) -> Result<Answer, String> {
-    let (mut at, mut asking) = (first.to_owned(), false);
-    for _ in 0..=MOST_REDIRECTIONS {
-        let failure = match evaluate_at(address, &at, asking, arguments, time) {
-            Ok(numbers) => return answer(&numbers).map_err(|why| format!("{}: {why}", address.shown(&at))),
-            Err(failure) => failure,
-        };
-        match redirection(&failure, &at) {
-            Some((other, is_ask)) => (at, asking) = (other, is_ask),
-            None => return Err(format!("{}: {}", address.shown(&at), problem(&failure, time.limit))),
-        }
-    }
-    Err(format!("{}: redirects from server to server", address.shown(first)))
+struct Step<'a> {
+    address: &'a Address,
+    arguments: [String; 8],
+    /// The time for each server.
+    share: Duration,
+    now: fn() -> Instant,
 }
 
-fn evaluate_at(
-    address: &Address,
-    server: &str,
-    asking: bool,
-    arguments: &[&str],
-    time: Time,
-) -> Result<Vec<u64>, Failure> {
-    let mut connection = Connection::open(server, address.tls.as_ref(), time)?;
-    let mut run = |words: &[&str]| connection.send(words).and_then(|()| connection.done());
-    // The script is sent once the server has taken user and database: otherwise it would run as the default user, or in
-    // another database.
-    match (&*address.user, &*address.password) {
-        ("", "") => {}
-        ("", password) => run(&["AUTH", password])?,
-        // A user without a password is one as well.
-        (user, password) => run(&["AUTH", user, password])?,
-    }
-    if address.database != 0 {
-        run(&["SELECT", &address.database.to_string()])?;
-    }
-    let mut evaluate = |command, script| {
-        if asking {
-            connection.send(&["ASKING"])?;
-            connection.done()?;
+impl Step<'_> {
+    /// Runs the script on a server, or on the one that it redirects to. An error names the server that failed.
+    fn evaluate(&self, first: &str) -> Result<Answer, String> {
+        let time = Time::begin(self.share, self.now);
+        let (mut server, mut asking) = (first.to_owned(), false);
+        for _ in 0..=MOST_REDIRECTIONS {
+            let failure = match self.evaluate_on(&server, asking, time) {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            match redirection(&failure, &server) {
+                Some((other, is_ask)) => (server, asking) = (other, is_ask),
+                None => {
+                    return Err(format!(
+                        "{}: {}",
+                        self.address.shown(&server),
+                        problem(&failure, self.share)
+                    ));
+                }
+            }
         }
-        connection.send(&[&[command, script], arguments].concat())?;
-        connection.numbers()
-    };
-    match evaluate("EVALSHA", SCRIPT_SHA1) {
-        Err(Failure::Refused(text)) if text.starts_with("NOSCRIPT ") => evaluate("EVAL", SCRIPT),
-        answered => answered,
+        Err(format!(
+            "{}: redirects from server to server",
+            self.address.shown(first)
+        ))
+    }
+
+    fn evaluate_on(&self, server: &str, asking: bool, time: Time) -> Result<Answer, Failure> {
+        let address = self.address;
+        let mut connection = Connection::open(server, address.tls.as_ref(), time)?;
+        // The script is sent once the server has taken user and database: otherwise it would run as the default user, or
+        // in another database.
+        match (&*address.user, &*address.password) {
+            ("", "") => {}
+            ("", password) => connection.run(&["AUTH", password])?,
+            // A user without a password is one as well.
+            (user, password) => connection.run(&["AUTH", user, password])?,
+        }
+        if address.database != 0 {
+            connection.run(&["SELECT", &address.database.to_string()])?;
+        }
+        let mut evaluate = |command, script| {
+            if asking {
+                connection.run(&["ASKING"])?;
+            }
+            let arguments = self.arguments.iter().map(String::as_str);
+            connection.send(&[command, script].into_iter().chain(arguments).collect::<Vec<_>>())?;
+            connection.numbers()
+        };
+        answer(&match evaluate("EVALSHA", SCRIPT_SHA1) {
+            Err(Failure::Refused(text)) if text.starts_with("NOSCRIPT ") => evaluate("EVAL", SCRIPT)?,
+            answered => answered?,
+        })
     }
 }
 
@@ -125,23 +142,21 @@ fn redirection(failure: &Failure, from: &str) -> Option<(String, bool)> {
 }
 
 /// Reads what the script returns.
-fn answer(numbers: &[u64]) -> Result<Answer, &'static str> {
-    let &[allowed, attempts, retries, left, ref failed_runs @ ..] = numbers else {
-        return Err(NO_REDIS);
-    };
-    let cool_off = Duration::from_millis(left);
-    if cool_off > LONGEST_COOL_OFF {
-        return Err("tells of a cool-off that no run has left");
+fn answer(numbers: &[u64]) -> Result<Answer, Failure> {
+    match *numbers {
+        // No run leaves a longer cool-off.
+        [allowed, attempts, retries, left, ref failed_runs @ ..] if Duration::from_millis(left) <= LONGEST_COOL_OFF => {
+            Ok(Answer {
+                allowed: allowed == 1,
+                counts: Counts { attempts, retries },
+                cool_off: Duration::from_millis(left),
+                failed_runs: failed_runs.first().copied().unwrap_or(0),
+            })
+        }
+        _ => Err(no_protocol()),
     }
-    Ok(Answer {
-        allowed: allowed == 1,
-        counts: Counts { attempts, retries },
-        cool_off,
-        failed_runs: failed_runs.first().copied().unwrap_or(0),
-    })
 }
 
-const NO_REDIS: &str = "does not speak the protocol of Redis";
 const NOT_ALLOWED: &str = "does not let this user do it (NOPERM); see the manual for what it takes";
 const FOREIGN: &str = "holds something else than backoff's under this name";
 
@@ -186,7 +201,9 @@ fn problem(failure: &Failure, limit: Duration) -> String {
                 format!("gives no answer within {}ms", limit.as_millis())
             }
             (io::ErrorKind::UnexpectedEof, _) => "closes the connection".to_owned(),
-            (io::ErrorKind::InvalidData, _) if error.get_ref().is_none() => NO_REDIS.to_owned(),
+            (io::ErrorKind::InvalidData, _) if error.get_ref().is_none() => {
+                "does not speak the protocol of Redis".to_owned()
+            }
             _ => format!("cannot be reached: {}", describe_error(error)),
         },
     }

@@ -794,10 +794,7 @@ fn a_server_that_makes_one_wait() {
         Duration::from_secs(1),
     );
     let options = "--cool-off -m 99999999h -d 1h -n 3 -- false";
-    goes_on(
-        asked(&store, "api", options),
-        "tells of a cool-off that no run has left",
-    );
+    goes_on(asked(&store, "api", options), "does not speak the protocol of Redis");
 }
 
 /// Each word comes in time, and the whole never does.

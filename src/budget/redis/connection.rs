@@ -95,6 +95,11 @@ impl Connection {
         Ok(stream.flush()?)
     }
 
+    pub(super) fn run(&mut self, words: &[&str]) -> Result<(), Failure> {
+        self.send(words)?;
+        self.done()
+    }
+
     /// Reads that a command was done.
     pub(super) fn done(&mut self) -> Result<(), Failure> {
         self.reply(b'+').map(drop)
@@ -123,7 +128,7 @@ impl Connection {
     }
 }
 
-fn no_protocol() -> Failure {
+pub(super) fn no_protocol() -> Failure {
     Failure::Io(io::ErrorKind::InvalidData.into())
 }
 

@@ -4,30 +4,32 @@ use std::time::Duration;
 
 use super::background::Background;
 use super::waits::BetweenAttempts;
-use crate::budget::client::{Clocks, Store};
+use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::process::sys::{clock, environment};
 use crate::run::host::{BudgetAnswer, RunError};
 use crate::run::plan::SharedBudget;
 use crate::run::text::describe_error;
 
-/// Nobody waits for an attempt to be counted while it runs. After this the connection is given up.
+/// An attempt is counted while it runs, for no longer than this.
 const COUNTING: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) struct StoreThread {
     store: Store,
     /// The attempt that is being counted.
-    counting: Option<Result<Asking, String>>,
-    /// Questions that nobody waits for any more.
-    unanswered: Vec<Asking>,
+    counting: Option<Asking>,
+    /// Threads whose answer comes too late.
+    late: Vec<Thread>,
     /// The store gave no answer to the last question.
     has_failed: bool,
 }
 
-/// A question under way.
+/// A question under way, or why there is none.
+type Asking = Result<Thread, String>;
+
 #[derive(Debug)]
-struct Asking {
+struct Thread {
     store: Store,
     work: Background<Result<BudgetAnswer, String>>,
 }
@@ -37,14 +39,14 @@ impl StoreThread {
         StoreThread {
             store,
             counting: None,
-            unanswered: Vec::new(),
+            late: Vec::new(),
             has_failed: false,
         }
     }
 
     pub(super) fn begin_counting(&mut self, budget: &SharedBudget) {
         let patience = budget.timeout.max(COUNTING);
-        self.counting = Some(self.begin(&self.store.clone(), budget, Question::Attempt, patience));
+        self.counting = Some(self.begin(self.store.clone(), budget, Question::Attempt, patience));
     }
 
     pub(super) fn counted(
@@ -53,11 +55,10 @@ impl StoreThread {
         budget: &SharedBudget,
         patience: Duration,
     ) -> Result<BudgetAnswer, RunError> {
-        let Some(counting) = self.counting.take() else {
-            return Ok(BudgetAnswer::default());
-        };
-        let counted = self.finish(between, counting, patience)?;
-        self.or_fallback(between, budget, Question::Attempt, counted)
+        match self.counting.take() {
+            Some(counting) => self.finish(between, budget, Question::Attempt, counting, patience),
+            None => Ok(BudgetAnswer::default()),
+        }
     }
 
     pub(super) fn ask(
@@ -68,95 +69,85 @@ impl StoreThread {
         patience: Duration,
     ) -> Result<BudgetAnswer, RunError> {
         let is_last = matches!(question, Question::GaveUp { .. } | Question::Succeeded);
-        let answered = if is_last && self.has_failed {
+        let asking = match is_last && self.has_failed {
             // The end of the run is not held up once more.
-            Err(format!("{}: still gives no answer", self.store))
-        } else {
-            let asking = self.begin(&self.store.clone(), budget, question, patience);
-            self.finish(between, asking, patience)?
+            true => Err(format!("{}: still gives no answer", self.store)),
+            false => self.begin(self.store.clone(), budget, question, patience),
         };
-        self.or_fallback(between, budget, question, answered)
+        self.finish(between, budget, question, asking, patience)
     }
 
-    /// Begins to ask a store. An error names it.
-    fn begin(
-        &mut self,
-        store: &Store,
-        budget: &SharedBudget,
-        question: Question,
-        patience: Duration,
-    ) -> Result<Asking, String> {
+    fn begin(&mut self, store: Store, budget: &SharedBudget, question: Question, patience: Duration) -> Asking {
         // A thread that hangs in a file system cannot be ended: one is enough.
-        self.unanswered.retain(|asking| !asking.work.is_over());
-        let is_same = |asking: &Asking| asking.store.is_remote() == store.is_remote();
-        if self.unanswered.iter().any(is_same) {
+        self.late.retain(|thread| !thread.work.is_over());
+        if self
+            .late
+            .iter()
+            .any(|thread| thread.store.is_remote() == store.is_remote())
+        {
             return Err(format!("{store}: still gives no answer"));
         }
-        let clocks = Clocks {
-            since_epoch: clock::since_epoch,
-            now: clock::now,
-        };
         let (asked, budget) = (store.clone(), budget.clone());
-        let work = Background::begin(move || asked.ask(&budget, question, patience, clocks))
-            .map_err(|error| format!("cannot start a thread: {}", describe_error(&error)))?;
-        Ok(Asking {
-            store: store.clone(),
-            work,
-        })
+        let ask = move || asked.ask(&budget, question, patience, clock::since_epoch, clock::now);
+        let work = Background::begin(ask);
+        let work = work.map_err(|error| format!("cannot start a thread: {}", describe_error(&error)))?;
+        Ok(Thread { store, work })
     }
 
+    /// Waits for the answer. If there is none, asks this machine's own budget in place of a server's.
     fn finish(
         &mut self,
         between: &mut BetweenAttempts,
-        asking: Result<Asking, String>,
-        patience: Duration,
-    ) -> Result<Result<BudgetAnswer, String>, RunError> {
-        let asking = match asking {
-            Ok(asking) => asking,
-            Err(why) => return Ok(Err(why)),
-        };
-        Ok(match between.result_of(&asking.work, patience)? {
-            Ok(answered) => answered,
-            Err(why) => {
-                let why = format!("{}: {why}", asking.store);
-                self.unanswered.push(asking);
-                Err(why)
-            }
-        })
-    }
-
-    /// Asks this machine's own budget if a server has given no answer.
-    fn or_fallback(
-        &mut self,
-        between: &mut BetweenAttempts,
         budget: &SharedBudget,
         question: Question,
-        answered: Result<BudgetAnswer, String>,
+        asking: Asking,
+        patience: Duration,
     ) -> Result<BudgetAnswer, RunError> {
+        let answered = self.wait(between, asking, patience)?;
         self.has_failed = answered.is_err();
-        let why = match answered {
+        let mut why = match answered {
             Ok(answered) => return Ok(answered),
             Err(why) => why,
         };
         let name = &budget.name;
-        let without = |why: String| BudgetAnswer {
-            answer: None,
-            warning: Some(match budget.denies_if_down {
-                true => format!("{why}; without the budget \"{name}\" no retry is made (--store-down deny)"),
-                false => format!("{why}; going on without the budget \"{name}\""),
-            }),
-        };
-        if !self.store.is_remote() || budget.denies_if_down {
-            return Ok(without(why));
+        if self.store.is_remote() && !budget.denies_if_down {
+            let home = Store::Home(environment::state_home());
+            let patience = home.timeout();
+            let asking = self.begin(home, budget, question, patience);
+            match self.wait(between, asking, patience)? {
+                Ok(BudgetAnswer { answer, .. }) => {
+                    let warning = Some(format!("{why}; going on with this machine's own budget \"{name}\""));
+                    return Ok(BudgetAnswer { answer, warning });
+                }
+                Err(also) => why = format!("{why}; {also}"),
+            }
         }
-        let home = Store::Home(environment::state_home());
-        let asking = self.begin(&home, budget, question, budget.timeout);
-        Ok(match self.finish(between, asking, budget.timeout)? {
-            Ok(BudgetAnswer { answer, .. }) => BudgetAnswer {
-                answer,
-                warning: Some(format!("{why}; going on with this machine's own budget \"{name}\"")),
-            },
-            Err(also) => without(format!("{why}; {also}")),
+        let warning = match budget.denies_if_down {
+            true => format!("{why}; without the budget \"{name}\" no retry is made (--store-down deny)"),
+            false => format!("{why}; going on without the budget \"{name}\""),
+        };
+        Ok(BudgetAnswer {
+            answer: None,
+            warning: Some(warning),
         })
+    }
+
+    /// Waits for a thread. An error names the store.
+    fn wait(
+        &mut self,
+        between: &mut BetweenAttempts,
+        asking: Asking,
+        patience: Duration,
+    ) -> Result<Result<BudgetAnswer, String>, RunError> {
+        let thread = match asking {
+            Ok(thread) => thread,
+            Err(why) => return Ok(Err(why)),
+        };
+        let answered = between.result_of(&thread.work, patience)?;
+        Ok(answered.unwrap_or_else(|why| {
+            let why = format!("{}: {why}", thread.store);
+            self.late.push(thread);
+            Err(why)
+        }))
     }
 }

@@ -29,6 +29,13 @@ pub const SLOT: Duration = Duration::from_millis(10);
 /// The waits whose sum is looked at for its variation. With them, five attempts, the default, are made.
 pub const WAITS_SUMMED: u64 = 4;
 
+/// The common advice on budgets: a tenth of the attempts of the last minute, ten of them free.
+pub const TERMS: BudgetLimits = BudgetLimits {
+    ratio: 100_000,
+    min: 10,
+    window: Duration::from_secs(60),
+};
+
 /// The experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storm {
@@ -44,6 +51,8 @@ pub struct Storm {
     pub horizon: Duration,
     /// What the clients share, if they share anything.
     pub budget: Option<BudgetLimits>,
+    /// What a step of the budget's store takes; they are made one after the other.
+    pub step: Duration,
     /// `--attempts`; none is unlimited, so that draining is seen.
     pub attempts: Option<u64>,
 }
@@ -59,6 +68,8 @@ pub struct Course {
     pub served: Spread,
     /// How many gave up because the budget denied a retry.
     pub denied: u64,
+    /// How many retries were made without the budget, as its answer came too late.
+    pub unanswered: u64,
     /// How many gave up after their last attempt.
     pub gave_up: u64,
     /// How many had neither succeeded nor given up at the horizon.
@@ -114,6 +125,7 @@ impl Storm {
             capacity: u64::from(clients / 5).max(1),
             horizon: Duration::from_secs(4 * 3600),
             budget: None,
+            step: Duration::ZERO,
             attempts: None,
         }
     }
@@ -141,6 +153,11 @@ impl Storm {
         }
         let mut service = Service::new(self);
         let mut last_success = None;
+        let mut store_until = Duration::ZERO;
+        let mut answered_at = |now: Duration| {
+            store_until = store_until.max(now) + self.step;
+            store_until
+        };
         while let Some((now, number)) = queue.take() {
             if now >= self.horizon {
                 break;
@@ -152,6 +169,7 @@ impl Storm {
                 0 => {
                     if let Some(terms) = &self.budget {
                         ledger.count_attempt(terms, now);
+                        answered_at(now);
                     }
                 }
                 WAITS_SUMMED => course.waits.add(now - *began),
@@ -171,7 +189,11 @@ impl Storm {
                 }
                 Decision::Retry(wait) | Decision::Confirm(wait) => {
                     let is_denied = |terms: &BudgetLimits| !ledger.ask_retry(terms, now).allowed;
-                    if self.budget.as_ref().is_some_and(is_denied) {
+                    // An answer is waited for so long. Without one, the machine's own budget allows the first ten attempts.
+                    let patience = wait.clamp(Duration::from_millis(250), Duration::from_secs(5));
+                    let is_late = self.budget.is_some() && answered_at(now) > now + patience;
+                    course.unanswered += u64::from(is_late);
+                    if !is_late && self.budget.as_ref().is_some_and(is_denied) {
                         course.denied += 1;
                         course.left -= 1;
                     } else {

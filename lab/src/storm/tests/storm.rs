@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use backoff_cli::policy::budget::BudgetLimits;
-
 use super::{expect_near, ms, named, seeded};
 use crate::storm::sim::storm::{self, Course, Storm};
 
@@ -109,14 +107,9 @@ fn a_service_that_stays_down_serves_nobody() {
 
 #[test]
 fn a_budget_ends_the_storm_and_serves_nobody() {
-    let terms = BudgetLimits {
-        ratio: 100_000,
-        min: 10,
-        window: Duration::from_secs(60),
-    };
     for (jitter, _) in storm::jitters() {
         let storm = Storm {
-            budget: Some(terms),
+            budget: Some(storm::TERMS),
             ..Storm::of(1_000)
         };
         let course = run(&storm, jitter, 1);
@@ -124,5 +117,9 @@ fn a_budget_ends_the_storm_and_serves_nobody() {
         // 1,000 first calls allow 111 retries, of the first ten attempts each may be one.
         let retries = course.calls() - 1_000;
         assert!((100..=122).contains(&retries), "{jitter}: {retries}");
+        // A store whose answers all come too late is none.
+        let step = ms(3_600_000);
+        let late = run(&Storm { step, ..storm }, jitter, 1);
+        assert_eq!((late.denied, late.unanswered), (0, late.calls() - 1_000), "{jitter}");
     }
 }
