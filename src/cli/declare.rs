@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command, value_parser};
 use super::table::{Kind, OTHER, Opt};
 
 /// The id of `-h`.
-pub(super) const SUMMARY: &str = "h";
+pub(super) const SUMMARY_ID: &str = "h";
 /// The id of the command and its arguments.
 pub(super) const COMMAND: &str = "COMMAND";
 
@@ -49,7 +49,7 @@ pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
         .disable_help_flag(true)
         .disable_version_flag(true)
         .args(options)
-        .arg(Arg::new(SUMMARY).short('h').action(ArgAction::SetTrue))
+        .arg(Arg::new(SUMMARY_ID).short('h').action(ArgAction::SetTrue))
         .arg(
             Arg::new(COMMAND)
                 .value_parser(value_parser!(OsString))
@@ -69,5 +69,5 @@ pub(super) fn described<'o>(options: impl Iterator<Item = &'o Opt>) -> Command {
             .help_heading(opt.heading)
             .value_name(opt.kind.placeholder())
     }))
-    .mut_arg(SUMMARY, |arg| arg.help("Print a summary").help_heading(OTHER))
+    .mut_arg(SUMMARY_ID, |arg| arg.help("Print a summary").help_heading(OTHER))
 }

@@ -7,7 +7,15 @@ use clap_mangen::Man;
 
 use super::declare::described;
 use super::table::{Kind, OPTIONS, Opt};
-use super::words::Document;
+
+/// What `--generate` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Document {
+    Man,
+    CompleteBash,
+    CompleteZsh,
+    CompleteFish,
+}
 
 /// Signals of every system.
 const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU \

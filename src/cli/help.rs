@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
-use super::declare::described;
+use super::declare::{SUMMARY_ID, described};
 use super::suggest::closest;
 use super::table::{OPTIONS, Opt, SECTIONS};
 use crate::process::sys::{environment, stdio};
@@ -44,7 +44,10 @@ pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String>
         .max_term_width(80);
     let text = match topic {
         "" => command.help_template(include_str!("help.txt")).render_help(),
-        _ => command.help_template("{all-args}\n").render_long_help(),
+        _ => command
+            .mut_arg(SUMMARY_ID, |arg| arg.hide(topic != "other"))
+            .help_template("{all-args}\n")
+            .render_long_help(),
     };
     let variables = environment::backoff_variables();
     let variable = variables.iter().find(|(name, _)| name == "BACKOFF_COLOR");

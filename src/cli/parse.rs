@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::declare::{COMMAND, SUMMARY, described, parser};
+use super::declare::{COMMAND, SUMMARY_ID, described, parser};
 use super::help;
 use super::suggest::foreign;
 use super::table::{Kind, OPTIONS, Opt};
@@ -58,7 +58,7 @@ pub fn parse(args: &[OsString]) -> Parsed {
     // Declaring all options would take longer than everything else that happens before COMMAND starts.
     let named = OPTIONS.iter().filter(|opt| opt.could_occur_in(words));
     let mut matches = parser(named.clone().map(Opt::arg)).try_get_matches_from(words);
-    let wants_summary = matches.as_ref().is_ok_and(|matches| matches.get_flag(SUMMARY));
+    let wants_summary = matches.as_ref().is_ok_and(|matches| matches.get_flag(SUMMARY_ID));
     match matches.as_mut().map(|matches| typed(matches, named)) {
         Ok(line) => answer(line, words, wants_summary),
         Err(_) => Parsed::Wrong(usage_error(words)),

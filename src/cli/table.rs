@@ -1,11 +1,6 @@
 //! The table of options: a row holds all there is to say about one. The parser, `--help`, the man page, the completions,
 //! the `BACKOFF_*` variables and the keys of the configuration file come from [`OPTIONS`].
 
-use super::words::{
-    DOCUMENTS, FORMATS, GROWTHS, INPUTS, JITTERS, NESTED, STDERRS, STDOUTS, STORE_DOWN, STREAM_CHOICES, UNTILS, WHEN,
-    YES_NO, names,
-};
-
 /// One option.
 #[derive(Debug)]
 pub struct Opt {
@@ -107,7 +102,15 @@ impl Kind {
     pub fn words(self) -> &'static [&'static str] {
         match self {
             Word(words) => words,
-            Jitter => JITTER_NAMES,
+            Jitter => &[
+                "none",
+                "full",
+                "equal",
+                "decorrelated",
+                "additive",
+                "proportional",
+                "slotted",
+            ],
             CoolOff => &["skip"],
             Topic => &SECTIONS,
             _ => &[],
@@ -154,19 +157,7 @@ pub(super) const OTHER: &str = "Other";
 /// For each heading, the word of it that `--help` takes.
 pub(super) const SECTIONS: [&str; 7] = ["time", "waits", "rules", "streams", "budgets", "output", "other"];
 
-const GROWTH_NAMES: &[&str] = &names(&GROWTHS);
-const JITTER_NAMES: &[&str] = &names(&JITTERS);
-const UNTIL_NAMES: &[&str] = &names(&UNTILS);
-const STREAM_NAMES: &[&str] = &names(&STREAM_CHOICES);
-const INPUT_NAMES: &[&str] = &names(&INPUTS);
-const STDOUT_NAMES: &[&str] = &names(&STDOUTS);
-const STDERR_NAMES: &[&str] = &names(&STDERRS);
-const YES_NO_NAMES: &[&str] = &names(&YES_NO);
-const NESTED_NAMES: &[&str] = &names(&NESTED);
-const STORE_DOWN_NAMES: &[&str] = &names(&STORE_DOWN);
-const FORMAT_NAMES: &[&str] = &names(&FORMATS);
-const WHEN_NAMES: &[&str] = &names(&WHEN);
-const DOCUMENT_NAMES: &[&str] = &names(&DOCUMENTS);
+const WHEN: Kind = Word(&["auto", "always", "never"]);
 
 const fn opt(
     heading: &'static str,
@@ -212,7 +203,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('k'), "kill-after", Duration, "Send SIGKILL this long after the signal; 0 disables", "5s",
         "If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included. \
          Not for a program that keeps running after Ctrl-C."),
-    opt(TIME, None, "nested", Word(NESTED_NAMES), "How to retry under an outer backoff", "warn",
+    opt(TIME, None, "nested", Word(&["allow", "once", "warn"]), "How to retry under an outer backoff", "warn",
         "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry and print a warning; once: run COMMAND \
          once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
 
@@ -225,7 +216,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(WAITS, Some('m'), "max-delay", Duration, "Maximum wait, jitter included", "30s",
         "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter has no maximum, an entry \
          of --delays may be longer, and --base and --stop-at-delay raise it."),
-    opt(WAITS, Some('g'), "growth", Word(GROWTH_NAMES), "Growth of the wait before jitter",
+    opt(WAITS, Some('g'), "growth", Word(&["exponential", "linear", "fibonacci", "constant"]), "Growth of the wait before jitter",
         "exponential; constant with --until failure",
         "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own growth."),
     opt(WAITS, None, "delays", Durations, "List of waits instead of growth; the last one repeats", "",
@@ -254,7 +245,7 @@ pub const OPTIONS: &[Opt] = &[
         "A policy of the configuration file, or a built-in one: sip, google, ethernet, aws, clojure or cron. \
          --list-policies shows their settings and origin."),
 
-    opt(RULES, None, "until", Word(UNTIL_NAMES), "When to stop: after a success, after a failure, or never", "success",
+    opt(RULES, None, "until", Word(&["success", "failure", "never"]), "When to stop: after a success, after a failure, or never", "success",
         "failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
          it is accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual."),
     opt(RULES, None, "success-exit", SuccessCodes, "Exit codes that count as success", "0",
@@ -283,23 +274,23 @@ pub const OPTIONS: &[Opt] = &[
     opt(RULES, None, "for", Presets, "Known rules for a tool: curl, ssh, ...; auto: for COMMAND", "",
         "--list-presets shows all presets. auto selects by COMMAND's name; it looks behind sudo, env, nice, timeout \
          and the like, and into sh -c 'COMMAND' if the shell does nothing else."),
-    opt(RULES, None, "match-on", Word(STREAM_NAMES), "Streams that rules and predicates examine", "both",
+    opt(RULES, None, "match-on", Word(&["stdout", "stderr", "both"]), "Streams that rules and predicates examine", "both",
         "Applies to regular expressions, --retry-if, --success-if, --retry-after and --hook-output."),
-    opt(RULES, None, "idempotent", Word(YES_NO_NAMES), "Whether COMMAND is safe to run twice", "yes",
+    opt(RULES, None, "idempotent", Word(&["yes", "no"]), "Whether COMMAND is safe to run twice", "yes",
         "no: retry only failures that certainly had no effect, as a preset of --for, a retry rule that matches or \
          --retry-if says. If not given and --for applies rules for curl or wget, requests that may send data mean no. \
          See IDEMPOTENCE in the manual."),
     opt(RULES, None, "c-locale", Switch, "Run COMMAND with LC_ALL=C.UTF-8 for English messages", "", ""),
 
-    opt(STREAMS, None, "stdin", Word(INPUT_NAMES), "How to provide standard input", "auto",
+    opt(STREAMS, None, "stdin", Word(&["auto", "inherit", "replay", "null"]), "How to provide standard input", "auto",
         "auto: a file is rewound; a pipe is replayed, and only what COMMAND reads is taken from it; all else is \
          inherited. replay: read it to the end, then feed it to each attempt. null: provide none."),
     opt(STREAMS, None, "stdin-limit", Size, "Maximum amount of input kept for replay", "1GiB",
         "Past it the input still flows, but a failure is then final."),
-    opt(STREAMS, None, "stdout", Word(STDOUT_NAMES), "How to handle standard output", "stream",
+    opt(STREAMS, None, "stdout", Word(&["stream", "final", "success", "failure", "null"]), "How to handle standard output", "stream",
         "stream: print as it comes. final: print that of the last attempt; success: only if it succeeds. failure: \
          print that of all attempts, in order, if the run fails: for cron. null: drop."),
-    opt(STREAMS, None, "stderr", Word(STDERR_NAMES), "How to handle standard error", "stream",
+    opt(STREAMS, None, "stderr", Word(&["stream", "final", "failure", "null"]), "How to handle standard error", "stream",
         "As --stdout. failure also holds back messages of backoff and the standard error of predicates and hooks, so \
          that a run that succeeds prints nothing. If --stdout is kept as well, all of standard output comes first."),
     opt(STREAMS, None, "pty", Switch, "Run each attempt on a pseudo-terminal to keep colors", "",
@@ -324,7 +315,7 @@ pub const OPTIONS: &[Opt] = &[
          redis+unix://. ?timeout= of an address limits an answer, by default 250ms; during a wait it may take as long \
          as the wait, up to 5s. Set an address with a password by BACKOFF_STORE, as all users can read a command \
          line."),
-    opt(BUDGETS, None, "store-down", Word(STORE_DOWN_NAMES), "What to do if the store does not answer", "local",
+    opt(BUDGETS, None, "store-down", Word(&["local", "deny"]), "What to do if the store does not answer", "local",
         "With a warning in any case, local: use a budget of the same name in ~/.local/state/backoff or, if that is \
          not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
@@ -332,7 +323,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(OUTPUT, Some('v'), "verbose", Count, "Print more; twice: all settings, rules and arguments", "",
         "Once: also starts, successes, and unknown BACKOFF_* variables. Twice: also every setting and the rules of \
          presets and policies, with the source of each."),
-    opt(OUTPUT, None, "log-format", Word(FORMAT_NAMES), "Format of messages", "text",
+    opt(OUTPUT, None, "log-format", Word(&["text", "json", "github", "github-groups"]), "Format of messages", "text",
         "json: one object per line. github: workflow commands of GitHub Actions; github-groups: also fold each \
          attempt into a group."),
     opt(OUTPUT, None, "log-file", Path, "Append messages to this file, not standard error", "",
@@ -342,9 +333,9 @@ pub const OPTIONS: &[Opt] = &[
         "One line of up to 64 characters. JSON lines and the report have it beside the name."),
     opt(OUTPUT, None, "report", Path, "Write a JSON summary of the run to this file", "",
         "- is standard output. The file is complete or not written at all, also if the run is interrupted."),
-    opt(OUTPUT, None, "color", Word(WHEN_NAMES), "When to use color", "auto",
+    opt(OUTPUT, None, "color", WHEN, "When to use color", "auto",
         "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always."),
-    opt(OUTPUT, None, "progress", Word(WHEN_NAMES), "When to show a countdown during waits", "auto",
+    opt(OUTPUT, None, "progress", WHEN, "When to show a countdown during waits", "auto",
         "auto: on a terminal, for waits of a second and more. always: also if TERM is dumb."),
     opt(OUTPUT, None, "on-retry", Shell, "Shell command to run before each wait", "",
         "See BACKOFF_EXIT, BACKOFF_REASON and others under ENVIRONMENT in the manual. Its output goes to standard \
@@ -373,7 +364,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(OTHER, None, "list-policies", Switch, "List policies with their origin and settings", "", ""),
     opt(OTHER, None, "config", Config, "Configuration file, or none", "",
         "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists."),
-    opt(OTHER, None, "generate", Word(DOCUMENT_NAMES), "Print the man page or completions for a shell", "", ""),
+    opt(OTHER, None, "generate", Word(&["man", "complete-bash", "complete-zsh", "complete-fish"]), "Print the man page or completions for a shell", "", ""),
     opt(OTHER, None, "help", Topic, "Print all options, a section, or one option with details", "",
         "-h prints a summary."),
     opt(OTHER, Some('V'), "version", Switch, "Print version, target, C library and features", "", ""),
@@ -383,6 +374,11 @@ impl Opt {
     /// Returns the text that holds if none is given, with exceptions after a semicolon.
     pub fn default(&self) -> Option<&'static str> {
         Some(self.default).filter(|default| !default.is_empty())
+    }
+
+    /// Returns the text that holds if none is given and no exception applies; empty if there is none.
+    pub fn default_value(&self) -> &'static str {
+        self.default.split(';').next().unwrap_or_default()
     }
 
     /// Returns `BACKOFF_SOME_OPTION`.

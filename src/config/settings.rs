@@ -105,6 +105,25 @@ impl Settings {
         Ok(self.get(long, read)?.unwrap_or(default))
     }
 
+    /// Returns the value of this option, or of its default.
+    pub(crate) fn value<T, E: fmt::Display>(
+        &self,
+        long: &str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<T, UsageError> {
+        let default = option(long).default_value();
+        match self.said(long) {
+            Some(said) => said.read(read),
+            None => read(default).map_err(|problem| UsageError(format!("--{long}: {default:?} {problem}"))),
+        }
+    }
+
+    /// Returns the value for the word that this option is set to; `values` are in the order of its words.
+    pub(crate) fn choice<T: Clone>(&self, long: &str, values: &[T]) -> Result<T, UsageError> {
+        let words = option(long).kind.words();
+        self.value(long, |text| values::word(words, text).map(|at| values[at].clone()))
+    }
+
     /// Returns each statement about an option that may be repeated.
     pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Said> {
         self.said.iter().filter(move |said| said.opt.long == long)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 pub use super::duration::{duration, durations};
 use crate::cli::suggest::closest;
-use crate::cli::words::{JITTERS, JitterKind};
+use crate::cli::table::Kind;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 use crate::run::text::is_printable;
@@ -326,6 +326,39 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
     }
 }
 
+/// A strategy of jitter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JitterKind {
+    None,
+    Full,
+    Equal,
+    Decorrelated,
+    Additive,
+    Proportional,
+    /// With the ceiling of its exponent, unless that is the default.
+    Slotted(Option<u32>),
+}
+
+/// In the order of the words of `--jitter`.
+const JITTERS: [JitterKind; 7] = [
+    JitterKind::None,
+    JitterKind::Full,
+    JitterKind::Equal,
+    JitterKind::Decorrelated,
+    JitterKind::Additive,
+    JitterKind::Proportional,
+    JitterKind::Slotted(None),
+];
+
+/// Returns how a jitter is written: `full`, `slotted:4`.
+pub(crate) fn jitter_word(jitter: JitterKind) -> String {
+    let at = JITTERS.iter().position(|known| *known == jitter);
+    match (jitter, at) {
+        (JitterKind::Slotted(Some(ceiling)), _) => format!("slotted:{ceiling}"),
+        (_, at) => at.map_or("", |at| Kind::Jitter.words()[at]).to_owned(),
+    }
+}
+
 /// Reads a jitter: one of the words, or `slotted:CEILING`.
 pub(crate) fn jitter(text: &str) -> Parsed<JitterKind> {
     match text.split_once(':') {
@@ -333,20 +366,16 @@ pub(crate) fn jitter(text: &str) -> Parsed<JitterKind> {
             Ok(ceiling) => Ok(JitterKind::Slotted(Some(ceiling as u32))),
             Err(problem) => Err(format!("has a ceiling that {problem}").into()),
         },
-        _ => word(&JITTERS)(text),
+        _ => word(Kind::Jitter.words(), text).map(|at| JITTERS[at]),
     }
 }
 
-/// Returns the reader of one word of a fixed list.
-pub fn word<T: Copy>(words: &[(&str, T)]) -> impl Fn(&str) -> Parsed<T> {
-    move |text| {
-        let found = words.iter().find(|(word, _)| *word == text);
-        found.map(|(_, value)| *value).ok_or_else(|| {
-            let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-            let hint = closest(text, known.iter().copied());
-            format!("is not one of {}{hint}", known.join(", ")).into()
-        })
-    }
+/// Returns the place of a word in a list.
+pub fn word(words: &[&str], text: &str) -> Parsed<usize> {
+    words.iter().position(|word| *word == text).ok_or_else(|| {
+        let hint = closest(text, words.iter().copied());
+        format!("is not one of {}{hint}", words.join(", ")).into()
+    })
 }
 
 #[cfg(test)]

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use super::limits::max_retry_after;
 use crate::budget::client::Store;
-use crate::cli::defaults;
-use crate::cli::words::{STORE_DOWN, StoreDown};
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, CoolOffMode, word};
+use crate::config::values::{self, CoolOffMode};
 use crate::policy::budget::BudgetLimits;
 use crate::process::sys::environment;
 use crate::run::plan::{CoolOff, SharedBudget};
@@ -21,24 +19,16 @@ pub(super) fn budget(
     counted: Option<&str>,
 ) -> Result<(Option<SharedBudget>, Store), UsageError> {
     let mode = settings.or("cool-off", values::cool_off, CoolOffMode::Off)?;
-    let ratio = settings.or("budget-ratio", values::percent, defaults::BUDGET_RATIO)?;
+    let ratio = settings.value("budget-ratio", values::percent)?;
     let terms = BudgetLimits {
         // A fraction in [0, 1].
         ratio: (ratio * 1e6).round() as u32,
-        min: settings.or(
-            "budget-min",
-            |text| values::whole(text, 0, u64::MAX),
-            defaults::BUDGET_MIN,
-        )?,
-        window: settings.or(
-            "budget-window",
-            |text| values::period(text, "10m"),
-            defaults::BUDGET_WINDOW,
-        )?,
+        min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
+        window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
     let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.to_string());
     let store = settings.get("store", |text| Store::parse(text, patience))?;
-    let down = settings.or("store-down", word(&STORE_DOWN), defaults::STORE_DOWN)?;
+    let denies_if_down = settings.choice("store-down", &[false, true])?;
     let Some(name) = settings.get("budget", values::budget_name)? else {
         return match settings.source("cool-off") {
             Some(Source::Flag) if mode != CoolOffMode::Off => Err(UsageError(
@@ -58,7 +48,7 @@ pub(super) fn budget(
         place,
         terms,
         timeout: store.timeout(),
-        denies_if_down: down == StoreDown::Deny,
+        denies_if_down,
         cool_off: (mode != CoolOffMode::Off).then_some(CoolOff {
             // What is owed may be what the other side asked of a run.
             longest: longest.max(max_retry_after(settings)?),

@@ -1,12 +1,10 @@
 //! For `-vv`: every setting that is in effect, and where it came from.
 
-use super::waits::Waits;
-use crate::cli::defaults;
+use super::waits::{MAX_DELAY, Waits};
 use crate::cli::table::{OPTIONS, Opt, percent};
-use crate::cli::words::{GROWTHS, jitter_word, word};
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::Settings;
-use crate::config::values;
+use crate::config::values::{self, jitter_word};
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::Limits;
@@ -77,8 +75,8 @@ fn default_of(long: &str, outcome: &Outcome<'_>) -> String {
     let cap = outcome.waits.delays.cap;
     match (long, outcome.not_idempotent) {
         // Without a limit it is no cap.
-        ("max-delay", _) if (defaults::MAX_DELAY < cap) && cap.as_secs() < u64::MAX => {
-            format!("the default {} was too short", exact(defaults::MAX_DELAY))
+        ("max-delay", _) if (MAX_DELAY < cap) && cap.as_secs() < u64::MAX => {
+            format!("the default {} was too short", exact(MAX_DELAY))
         }
         ("idempotent", Some(why)) => why.to_owned(),
         _ => "default".to_owned(),
@@ -89,7 +87,6 @@ fn default_of(long: &str, outcome: &Outcome<'_>) -> String {
 fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
     let Waits {
         delays,
-        growth: growth_kind,
         jitter: jitter_kind,
     } = outcome.waits;
     let Delays {
@@ -114,9 +111,7 @@ fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
             (_, Growth::Exponential { factor }) if !grows_by_itself => Some(factor.to_string()),
             _ => None,
         },
-        "growth" => growth_kind
-            .filter(|_| !grows_by_itself)
-            .map(|kind| word(&GROWTHS, kind)),
+        "growth" => growth_word(growth).filter(|_| !grows_by_itself).map(str::to_owned),
         "delays" => match growth {
             Growth::List(list) => Some(list.iter().copied().map(exact).collect::<Vec<_>>().join(",")),
             _ => None,
@@ -132,4 +127,14 @@ fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
         "max-retry-after" if outcome.limits.max_retry_after.is_none() => None,
         _ => return None,
     })
+}
+
+fn growth_word(growth: &Growth) -> Option<&'static str> {
+    match growth {
+        Growth::Exponential { .. } => Some("exponential"),
+        Growth::Linear => Some("linear"),
+        Growth::Fibonacci => Some("fibonacci"),
+        Growth::Constant => Some("constant"),
+        Growth::List(_) => None,
+    }
 }

@@ -3,11 +3,9 @@
 
 use std::ffi::OsString;
 
-use crate::cli::words::YES_NO;
 use crate::config::presets::PresetName;
 use crate::config::said::UsageError;
 use crate::config::settings::Settings;
-use crate::config::values::word;
 
 /// Returns why the command must not run twice, None if it may: what the user says, or else what its words tell.
 pub(super) fn why_not(
@@ -17,11 +15,16 @@ pub(super) fn why_not(
 ) -> Result<Option<String>, UsageError> {
     let is_judged = |client: &str| presets.iter().any(|preset| preset.is_for(client));
     let seen = |Sent { client, option, .. }| format!("{client} {option} without an Idempotency-Key header");
-    Ok(match settings.get("idempotent", word(&YES_NO))? {
-        Some(true) => None,
-        Some(false) => settings.said("idempotent").map(ToString::to_string),
-        None => sent_by(command, is_judged).map(seen),
-    })
+    Ok(
+        match (
+            settings.choice("idempotent", &[true, false])?,
+            settings.said("idempotent"),
+        ) {
+            (true, Some(_)) => None,
+            (false, Some(said)) => Some(said.to_string()),
+            (_, None) => sent_by(command, is_judged).map(seen),
+        },
+    )
 }
 
 /// Returns the presets whose rows on refusals prove that nothing was done: not those of other programs, nor any if several

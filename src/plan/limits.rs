@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::cli::defaults;
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::config::values;
@@ -21,11 +20,11 @@ pub(super) fn bounds(settings: &Settings) -> Result<Bounds, UsageError> {
     Ok(Bounds {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
-        signal: settings.or("signal", values::signal, defaults::SIGNAL)?,
+        signal: settings.value("signal", values::signal)?,
         kill_interrupted_after: kill_after,
         kill_after: match settings.said("kill-after") {
             Some(_) => kill_after,
-            None => Some(defaults::KILL_AFTER),
+            None => Some(settings.value("kill-after", values::duration)?),
         },
     })
 }
@@ -50,7 +49,8 @@ fn attempts(settings: &Settings, until: Until) -> Result<Option<u64>, UsageError
     Ok(match settings.get("attempts", values::attempts)? {
         Some(_) if by_time > settings.source("attempts") => None,
         Some(attempts) => attempts,
-        None => (by_time.is_none() && until != Until::Never).then_some(defaults::ATTEMPTS),
+        None if by_time.is_some() || until == Until::Never => None,
+        None => settings.value("attempts", values::attempts)?,
     })
 }
 
@@ -91,7 +91,7 @@ pub(super) fn limits(
         stop_after: limit(settings, "stop-after")?,
         stop_at_delay: settings.duration("stop-at-delay")?,
         reset_after,
-        consecutive: consecutive.unwrap_or(defaults::CONSECUTIVE),
+        consecutive: consecutive.unwrap_or(1),
         asked_is_exact: asked_is_exact(settings),
         max_retry_after: settings.is_on("retry-after")?.then_some(longest_asked),
         idempotent,
@@ -100,7 +100,7 @@ pub(super) fn limits(
 }
 
 pub(super) fn max_retry_after(settings: &Settings) -> Result<Duration, UsageError> {
-    settings.or("max-retry-after", values::duration, defaults::MAX_RETRY_AFTER)
+    settings.value("max-retry-after", values::duration)
 }
 
 /// Both `--jitter none` and `--retry-after` typed ask for just the wait that is named. A policy without jitter speaks of
@@ -113,8 +113,8 @@ fn asked_is_exact(settings: &Settings) -> bool {
 
 /// Reads `--initial-delay` and `--splay`.
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
-    let initial_delay = settings.or("initial-delay", values::duration, defaults::INITIAL_DELAY)?;
-    let splay = settings.or("splay", values::duration, defaults::SPLAY)?;
+    let initial_delay = settings.value("initial-delay", values::duration)?;
+    let splay = settings.value("splay", values::duration)?;
     if let Some((limit, why)) = limits.latest_begin()
         && initial_delay.saturating_add(splay) >= limit
     {
@@ -147,6 +147,6 @@ pub(super) fn overrides(settings: &Settings) -> Result<Overrides, UsageError> {
             .iter()
             .map(|codes| codes.zero)
             .fold(CodeSet::default(), CodeSet::union),
-        skipped: without_a_run("skipped-exit")?.unwrap_or(defaults::SKIPPED_EXIT),
+        skipped: without_a_run("skipped-exit").and_then(|_| settings.value("skipped-exit", values::code))?,
     })
 }

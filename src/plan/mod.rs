@@ -13,15 +13,15 @@ mod waits;
 
 use std::ffi::OsString;
 
-use self::outer::Outer;
+use self::outer::{NestedMode, Outer};
 use crate::budget::client::Store;
-use crate::cli::defaults;
-use crate::cli::words::{DOCUMENTS, Document, NESTED, NestedMode, UNTILS};
+use crate::cli::generate::Document;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::said::UsageError;
 use crate::config::settings::Settings;
-use crate::config::values::{self, word};
+use crate::config::values;
+use crate::policy::session::Until;
 use crate::run::plan::{Effective, Plan};
 
 /// What this invocation is for.
@@ -64,17 +64,23 @@ pub(crate) fn request(
 
 fn action(settings: &Settings, command: &[OsString]) -> Result<Action, UsageError> {
     let is_on = |long| settings.said(long).is_some();
-    Ok(match settings.get("generate", word(&DOCUMENTS))? {
-        Some(document) => Action::Generate(document),
-        None if is_on("list-presets") => Action::ListPresets,
-        None if is_on("list-policies") => Action::ListPolicies,
-        None if is_on("plot") => Action::Plot,
-        None if is_on("plan") => Action::Plan,
-        None if command.is_empty() => {
+    let documents = [
+        Document::Man,
+        Document::CompleteBash,
+        Document::CompleteZsh,
+        Document::CompleteFish,
+    ];
+    Ok(match is_on("generate") {
+        true => Action::Generate(settings.choice("generate", &documents)?),
+        _ if is_on("list-presets") => Action::ListPresets,
+        _ if is_on("list-policies") => Action::ListPolicies,
+        _ if is_on("plot") => Action::Plot,
+        _ if is_on("plan") => Action::Plan,
+        _ if command.is_empty() => {
             let problem = "no command given; try backoff -- COMMAND, or backoff --help";
             return Err(UsageError(problem.to_owned()));
         }
-        None => Action::Run,
+        _ => Action::Run,
     })
 }
 
@@ -108,8 +114,8 @@ fn build(
     };
     let program = words.first().copied();
     let outer = Outer::from(variables);
-    let nested = settings.or("nested", word(&NESTED), defaults::NESTED)?;
-    let until = settings.or("until", word(&UNTILS), defaults::UNTIL)?;
+    let nested = settings.choice("nested", &[NestedMode::Allow, NestedMode::Once, NestedMode::Warn])?;
+    let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
     let why_not = idempotence::why_not(settings, &presets, command)?;
     let trusted = idempotence::trusted(&presets, &words);
     let (classifier, patterns) = rules::classifier(settings, &presets, program, &trusted)?;

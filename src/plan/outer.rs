@@ -3,9 +3,16 @@
 use std::ffi::OsString;
 
 use super::program::wrapped_program;
-use crate::cli::words::NestedMode;
 use crate::config::settings::variable;
 use crate::run::nesting::{self, Nesting};
+
+/// What to do under an outer backoff: `--nested`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NestedMode {
+    Allow,
+    Once,
+    Warn,
+}
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outer {

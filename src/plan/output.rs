@@ -3,16 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cli::defaults;
-use crate::cli::words::{FORMATS, INPUTS, STDERRS, STDOUTS, STREAM_CHOICES, WHEN};
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, word};
+use crate::config::values;
 use crate::policy::classifier::Classifier;
 use crate::run::output::{Format, OutputOptions, Progress, When};
-use crate::run::streams::{InputMode, StreamOptions};
+use crate::run::streams::{InputMode, OutputMode, StreamOptions};
 use crate::search::pattern::Pattern;
 use crate::search::scanner::Patterns;
+
+// Each in the order of the words of its option.
+const INPUTS: [InputMode; 4] = [InputMode::Auto, InputMode::Inherit, InputMode::Replay, InputMode::Null];
+const STDOUTS: [OutputMode; 5] = [
+    OutputMode::Stream,
+    OutputMode::Final,
+    OutputMode::Success,
+    OutputMode::Failure,
+    OutputMode::Null,
+];
+const STDERRS: [OutputMode; 4] = [
+    OutputMode::Stream,
+    OutputMode::Final,
+    OutputMode::Failure,
+    OutputMode::Null,
+];
+const FORMATS: [Format; 4] = [Format::Text, Format::Json, Format::GitHub, Format::GitHubGroups];
+const WHEN: [When; 3] = [When::Auto, When::Always, When::Never];
 
 pub(super) fn streams(
     settings: &Settings,
@@ -20,18 +36,20 @@ pub(super) fn streams(
     patterns: Vec<Pattern>,
     attempts: Option<u64>,
 ) -> Result<StreamOptions, UsageError> {
-    let output = |long, modes| settings.or(long, word(modes), defaults::OUTPUT);
     let superseded = classifier.superseded(patterns.len());
     Ok(StreamOptions {
-        input: match settings.or("stdin", word(&INPUTS), defaults::STDIN)? {
+        input: match settings.choice("stdin", &INPUTS)? {
             // Nothing will be replayed.
             InputMode::Auto if attempts == Some(1) => InputMode::Inherit,
             input => input,
         },
-        input_limit: settings.or("stdin-limit", values::size, defaults::STDIN_LIMIT)?,
-        keep: [output("stdout", &STDOUTS)?, output("stderr", &STDERRS)?],
+        input_limit: settings.value("stdin-limit", values::size)?,
+        keep: [
+            settings.choice("stdout", &STDOUTS)?,
+            settings.choice("stderr", &STDERRS)?,
+        ],
         pty: settings.is_on("pty")?,
-        watched: settings.or("match-on", word(&STREAM_CHOICES), defaults::MATCH_ON)?,
+        watched: settings.choice("match-on", &[[true, false], [false, true], [true, true]])?,
         patterns: Arc::new(Patterns::new(patterns, superseded)),
         retry_after: settings.is_on("retry-after")?,
         retry_if: classifier.asks,
@@ -66,7 +84,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
         true => -1,
         false => i16::from(settings.count("verbose")?),
     };
-    let format = settings.or("log-format", word(&FORMATS), defaults::LOG_FORMAT)?;
+    let format = settings.choice("log-format", &FORMATS)?;
     let log_file = settings.path("log-file")?.map(standard_output);
     let report = settings.path("report")?.map(standard_output);
     if let (Some(log), Some(summary)) = (settings.said("log-file"), settings.said("report"))
@@ -77,7 +95,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
             "{log} cannot go with {summary}: the report would replace the log; try another file"
         )));
     }
-    let progress = match settings.or("progress", word(&WHEN), defaults::PROGRESS)? {
+    let progress = match settings.choice("progress", &WHEN)? {
         When::Never => None,
         _ if verbosity < 0 => None,
         // What programs read has to stay readable.
@@ -96,7 +114,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
         log_file,
         report,
         label: settings.get("label", values::label)?,
-        colour: settings.or("color", word(&WHEN), defaults::COLOR)?,
+        colour: settings.choice("color", &WHEN)?,
         progress,
     })
 }

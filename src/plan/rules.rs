@@ -3,7 +3,6 @@
 use std::hash::RandomState;
 use std::rc::Rc;
 
-use crate::cli::defaults;
 use crate::config::presets::{self, PresetName, RowVerdict};
 use crate::config::said::{Said, UsageError};
 use crate::config::settings::Settings;
@@ -60,7 +59,7 @@ pub(super) fn classifier(
     let success_exit = settings.all("success-exit", values::success_codes)?;
     let success_exit = success_exit.into_iter().map(|codes| codes.all).reduce(CodeSet::union);
     let classifier = Classifier {
-        success_exit: success_exit.unwrap_or_else(|| CodeSet::of(defaults::SUCCESS_EXIT)),
+        success_exit: success_exit.unwrap_or_else(|| CodeSet::of(0)),
         success_match,
         fail_match,
         rules,

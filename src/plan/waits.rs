@@ -3,11 +3,9 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::cli::defaults;
-use crate::cli::words::{GROWTHS, GrowthKind, JitterKind, jitter_word};
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, word};
+use crate::config::values::{self, JitterKind, jitter_word};
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::Until;
@@ -15,62 +13,62 @@ use crate::policy::session::Until;
 /// The waits of a run, and what `-vv` calls them.
 pub(super) struct Waits {
     pub(super) delays: Delays,
-    /// None if it is a list.
-    pub(super) growth: Option<GrowthKind>,
     pub(super) jitter: JitterKind,
 }
 
+/// The default of `--max-delay`.
+pub(super) const MAX_DELAY: Duration = Duration::from_secs(30);
+const SLOT_CEILING: u32 = 10;
+
 /// Reads the options of the section.
 pub(super) fn waits(settings: &Settings, until: Until) -> Result<Waits, UsageError> {
-    let growth = settings.get("growth", word(&GROWTHS))?;
+    let has_growth = settings.said("growth").is_some();
     let list = settings.get("delays", values::durations)?;
     let base = settings.duration("base")?;
-    let kind = jitter_kind(settings, growth.is_some(), until)?;
+    let kind = jitter_kind(settings, has_growth, until)?;
     let factor = settings.or(
         "factor",
         values::factor,
         match kind {
-            JitterKind::Decorrelated => defaults::FACTOR_OF_DECORRELATED,
-            _ => defaults::FACTOR,
+            JitterKind::Decorrelated => 3.0,
+            _ => 2.0,
         },
     )?;
     let jitter = jitter(settings, kind, factor)?;
     let cap = cap(settings, base, list.as_deref(), kind)?;
-    let by_default = match until {
-        Until::Failure => (GrowthKind::Constant, Duration::ZERO),
-        Until::Success | Until::Never => (defaults::GROWTH, defaults::BASE),
+    let growths = [
+        Growth::Exponential { factor },
+        Growth::Linear,
+        Growth::Fibonacci,
+        Growth::Constant,
+    ];
+    let growth = match list {
+        Some(list) => Growth::List(list),
+        None if until == Until::Failure && !has_growth => Growth::Constant,
+        None => settings.choice("growth", &growths)?,
     };
-    let growth = growth.unwrap_or(by_default.0);
+    let base = match base {
+        None if until == Until::Failure => Duration::ZERO,
+        _ => settings.value("base", values::duration)?,
+    };
     let delays = Delays {
-        base: base.unwrap_or(by_default.1).min(cap),
+        base: base.min(cap),
         cap,
-        growth: match (&list, growth) {
-            (Some(list), _) => Growth::List(list.clone()),
-            (None, GrowthKind::Linear) => Growth::Linear,
-            (None, GrowthKind::Fibonacci) => Growth::Fibonacci,
-            (None, GrowthKind::Constant) => Growth::Constant,
-            (None, GrowthKind::Exponential) => Growth::Exponential { factor },
-        },
+        growth,
         jitter,
     };
-    Ok(Waits {
-        delays,
-        growth: list.is_none().then_some(growth),
-        jitter: kind,
-    })
+    Ok(Waits { delays, jitter: kind })
 }
 
 fn jitter_kind(settings: &Settings, has_growth: bool, until: Until) -> Result<JitterKind, UsageError> {
     let list = settings.source("delays");
     Ok(match settings.get("jitter", values::jitter)? {
         // A list is exact unless its source or a stronger one asks for jitter.
-        Some(JitterKind::Slotted(None)) if settings.source("jitter") >= list => {
-            JitterKind::Slotted(Some(defaults::SLOT_CEILING))
-        }
+        Some(JitterKind::Slotted(None)) if settings.source("jitter") >= list => JitterKind::Slotted(Some(SLOT_CEILING)),
         Some(kind) if settings.source("jitter") >= list => kind,
         _ if list.is_some() || until == Until::Failure => JitterKind::None,
-        _ if has_growth => defaults::JITTER_OF_GROWTH,
-        _ => defaults::JITTER,
+        _ if has_growth => JitterKind::Full,
+        _ => JitterKind::Decorrelated,
     })
 }
 
@@ -91,13 +89,13 @@ fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, 
         JitterKind::Equal => Jitter::Equal,
         JitterKind::Decorrelated => Jitter::Decorrelated { factor },
         JitterKind::Additive => Jitter::Additive {
-            spread: width(settings, values::duration)?.unwrap_or(defaults::SPREAD),
+            spread: width(settings, values::duration)?.unwrap_or(Duration::from_secs(1)),
         },
         JitterKind::Proportional => Jitter::Proportional {
-            spread: width(settings, values::percent)?.unwrap_or(defaults::SPREAD_FRACTION),
+            spread: width(settings, values::percent)?.unwrap_or(0.25),
         },
         JitterKind::Slotted(ceiling) => Jitter::Slotted {
-            ceiling: ceiling.unwrap_or(defaults::SLOT_CEILING),
+            ceiling: ceiling.unwrap_or(SLOT_CEILING),
         },
     })
 }
@@ -121,7 +119,7 @@ fn cap(
     let cap = match settings.duration("max-delay")? {
         Some(cap) => cap,
         None if matches!(jitter, JitterKind::Slotted(_)) => Duration::MAX,
-        None => defaults::MAX_DELAY,
+        None => MAX_DELAY,
     };
     let longest = list.map(|list| list.iter().copied().max().unwrap_or_default());
     let base = base.filter(|_| list.is_none());
@@ -136,9 +134,9 @@ pub(super) fn raised_cap(settings: &Settings, delays: &Delays) -> Option<String>
     let cap = settings.duration("max-delay").ok()?;
     let shown = match settings.said("max-delay") {
         Some(said) => said.to_string(),
-        None => format!("the default --max-delay {}", exact(defaults::MAX_DELAY)),
+        None => format!("the default --max-delay {}", exact(MAX_DELAY)),
     };
-    let is_raised = cap.unwrap_or(defaults::MAX_DELAY) < delays.base && delays.cap == delays.base;
+    let is_raised = cap.unwrap_or(MAX_DELAY) < delays.base && delays.cap == delays.base;
     is_raised.then(|| {
         format!(
             "{base} is longer than {shown}, which is raised to {}",
