@@ -196,6 +196,7 @@ macro_rules! cases {
 }
 
 cases! {
+    matching
     slips
     options
 held
