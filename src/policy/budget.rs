@@ -115,8 +115,8 @@ impl Ledger {
         let cool_off = self.cool_off_left(now);
         let allowed = terms.allow(counts);
         match question {
-            Question::Attempt => self.count(terms, millis(now), 0),
-            Question::Retry if allowed => self.count(terms, millis(now), 1),
+            Question::Attempt => self.count(millis(now), 0),
+            Question::Retry if allowed => self.count(millis(now), 1),
             Question::Retry | Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
@@ -134,14 +134,6 @@ impl Ledger {
             cool_off,
             failed_runs: self.failed_runs,
         }
-    }
-
-    pub fn count_attempt(&mut self, terms: &BudgetLimits, now: Duration) {
-        self.answer(terms, Question::Attempt, now);
-    }
-
-    pub fn ask_retry(&mut self, terms: &BudgetLimits, now: Duration) -> Answer {
-        self.answer(terms, Question::Retry, now)
     }
 
     pub fn counts(&mut self, terms: &BudgetLimits, now: Duration) -> Counts {
@@ -170,8 +162,7 @@ impl Ledger {
         Duration::from_millis(left)
     }
 
-    fn count(&mut self, terms: &BudgetLimits, now: u64, retries: u64) {
-        self.tidy(terms, now);
+    fn count(&mut self, now: u64, retries: u64) {
         let counts = Counts { attempts: 1, retries };
         let until = self.slot_end(now);
         match self.slots.last_mut() {

@@ -243,33 +243,27 @@ impl Distribution {
         }
     }
 
-    /// The mean, exact: with a cap c inside [low, high] the draws above it count as c.
+    /// Returns the mean: exact, with a cap c inside [low, high] counting for the draws above it.
     pub fn mean(&self) -> Duration {
-        // Beyond 2^53 ns a float is not exact.
-        self.rounded_mean().clamp(self.least(), self.most())
-    }
-
-    fn rounded_mean(&self) -> Duration {
-        match *self {
-            Distribution::Uniform { low, high, cap } => {
-                let cap = nanos(cap);
-                if high <= cap || high <= low {
-                    return from_nanos(((low + high) / 2.0).min(cap));
+        let mean = match *self {
+            Distribution::Uniform { low, high, cap } => match nanos(cap) {
+                cap if low >= cap => cap,
+                cap if high <= cap => f64::midpoint(low, high),
+                cap => {
+                    let below = (cap - low) / (high - low);
+                    below * (low + cap) / 2.0 + (1.0 - below) * cap
                 }
-                if low >= cap {
-                    return from_nanos(cap);
-                }
-                let below = (cap - low) / (high - low);
-                from_nanos(below * (low + cap) / 2.0 + (1.0 - below) * cap)
-            }
+            },
             Distribution::Slots { slot, last, cap } => {
                 let (slot, last, cap) = (nanos(slot), last as f64, nanos(cap));
                 // Slots 0 ..= whole stay below the cap, the rest count as the cap. Without a length all of them do:
                 // infinity and what is not a number become `last`.
                 let whole = (cap / slot).floor().min(last);
-                from_nanos((slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0))
+                (slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0)
             }
-        }
+        };
+        // Beyond 2^53 ns a float is not exact.
+        from_nanos(mean).clamp(self.least(), self.most())
     }
 }
 

@@ -43,11 +43,7 @@ pub struct Overrides {
 pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
     let own = match stop {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
-        Stop::Succeeded { flaky: false } | Stop::Ended(_) => None,
         Stop::FailureCame => Some(Exit::Code(0)),
-        Stop::GaveUp(GiveUp::Permanent) => None,
-        // An outer scheduler is not to try later.
-        Stop::GaveUp(GiveUp::NotIdempotent) => None,
         Stop::GaveUp(
             GiveUp::Attempts
             | GiveUp::Deadline
@@ -57,9 +53,9 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
             | GiveUp::Budget(_)
             | GiveUp::StoreDown,
         ) => overrides.exhausted.map(Exit::Code),
-        // Not exhausted: the outer run goes on.
-        Stop::GaveUp(GiveUp::Nested) => None,
-        Stop::GaveUp(GiveUp::Stdin) => None,
+        Stop::Succeeded { flaky: false } | Stop::Ended(_) => None,
+        // An outer scheduler is not to try later, or an outer run goes on.
+        Stop::GaveUp(GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin) => None,
     };
     own.unwrap_or_else(|| match (stop, end) {
         // No failure came. Whatever code a success has, 0 would say that one did.

@@ -104,24 +104,19 @@ impl FromStr for Signal {
     }
 }
 
-/// `RTMIN`, `RTMIN+N`, `RTMAX`, `RTMAX-N`, within the platform's range.
+/// Reads `RTMIN`, `RTMIN+N`, `RTMAX` and `RTMAX-N`, within the platform's range.
 fn real_time_by_name(name: &str) -> Option<Signal> {
     let (first, last) = real_time()?;
-    let offset = |text: &str, sign: char| -> Option<i32> {
-        if text.is_empty() {
-            return Some(0);
-        }
-        let digits = text.strip_prefix(sign)?;
-        digits
-            .bytes()
-            .all(|b| b.is_ascii_digit())
-            .then(|| digits.parse().ok())?
+    let (start, offset) = match name.strip_prefix("RTMIN") {
+        Some(offset) => (first, offset),
+        None => (last, name.strip_prefix("RTMAX")?),
     };
-    let number = if let Some(rest) = name.strip_prefix("RTMIN") {
-        first.checked_add(offset(rest, '+')?)?
-    } else {
-        last.checked_sub(offset(name.strip_prefix("RTMAX")?, '-')?)?
+    let offset = match offset.as_bytes() {
+        [] => 0,
+        [b'+' | b'-', ..] => offset.parse().ok()?,
+        _ => return None,
     };
+    let number = start.checked_add(offset)?;
     (first..=last).contains(&number).then(|| Signal::from_number(number))?
 }
 
@@ -145,6 +140,9 @@ mod tests {
             "RTMIN+99",
             "RTMAX-99",
             "RTMIN-1",
+            "RTMIN1",
+            "RTMAX+1",
+            "RTMIN+-1",
             "SIG",
             "１５",
             "4294967311",

@@ -1,6 +1,16 @@
 use super::*;
 use proptest::prelude::*;
 
+impl Ledger {
+    pub fn count_attempt(&mut self, terms: &BudgetLimits, now: Duration) {
+        self.answer(terms, Question::Attempt, now);
+    }
+
+    pub fn ask_retry(&mut self, terms: &BudgetLimits, now: Duration) -> Answer {
+        self.answer(terms, Question::Retry, now)
+    }
+}
+
 const TERMS: BudgetLimits = BudgetLimits {
     ratio: 100_000,
     min: 10,

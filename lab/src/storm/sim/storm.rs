@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use backoff_cli::policy::budget::{BudgetLimits, Ledger};
+use backoff_cli::policy::budget::{BudgetLimits, Ledger, Question};
 use backoff_cli::policy::delay::{Delays, Growth, Jitter};
 use backoff_cli::policy::session::{Decision, Limits, Session, Stop};
 use rand::{Rng, RngExt};
@@ -168,7 +168,7 @@ impl Storm {
             match session.total() {
                 0 => {
                     if let Some(terms) = &self.budget {
-                        ledger.count_attempt(terms, now);
+                        ledger.answer(terms, Question::Attempt, now);
                         answered_at(now);
                     }
                 }
@@ -188,7 +188,7 @@ impl Storm {
                     last_success = Some(after);
                 }
                 Decision::Retry(wait) | Decision::Confirm(wait) => {
-                    let is_denied = |terms: &BudgetLimits| !ledger.ask_retry(terms, now).allowed;
+                    let is_denied = |terms: &BudgetLimits| !ledger.answer(terms, Question::Retry, now).allowed;
                     // An answer is waited for so long. Without one, the machine's own budget allows the first ten attempts.
                     let patience = wait.clamp(Duration::from_millis(250), Duration::from_secs(5));
                     let is_late = self.budget.is_some() && answered_at(now) > now + patience;
