@@ -151,7 +151,7 @@ fn sent_once() {
             .replace("KEY", key);
         tried(&url, &args)
             .expect_stderr("gave up after 1 attempt in ")
-            .expect_stderr("(it may have taken effect, and is not idempotent: ");
+            .expect_stderr("it may have taken effect, and is not idempotent: ");
         expect_orders(&orders, line, &["POST"]);
     }
     let shown = tried(&url, &with_clients("--for curl -- CURL -X 'POST ' URL/reset"));
