@@ -327,11 +327,16 @@ fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
 
     // During a wait it is waited for longer, and a signal is heard meanwhile.
     let mut command = backoff(words!(
-        "--store {} --budget api -q -n 2 -b 3s -j none -- false",
+        "--store {} --budget api -q -n 2 -b 3s -j none -- sh -c",
         store(&dir)
     ));
-    let waiting = Live::start(&mut command);
-    eventually("it waits for the lock", || threads(waiting.pid()) == 2);
+    command.arg("echo ready; exit 1");
+    let mut waiting = Live::start(&mut command);
+    waiting.expect_line("ready");
+    let children = format!("/proc/{0}/task/{0}/children", waiting.pid());
+    eventually("it waits for the lock", || {
+        fs::read_to_string(&children).unwrap().is_empty() && threads(waiting.pid()) == 2
+    });
     waiting.signal(Signal::SIGTERM);
     assert_eq!(waiting.finish().signal(), Some(15));
 
