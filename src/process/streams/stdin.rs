@@ -16,7 +16,9 @@ use rustix::buffer::spare_capacity;
 use super::output::{CHUNK, widen_if_busy};
 use super::spool::Replayable;
 use super::tee::{StdinPipe, Wait};
-use crate::process::sys::fd::{inherited, is_same_file, null, pipe, ready, set_nonblocking, to_nix};
+use crate::process::sys::fd::{
+    has_lost_its_reader, inherited, is_same_file, null, pipe, ready, set_nonblocking, to_nix,
+};
 use crate::process::sys::native::widen_pipe;
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
@@ -254,7 +256,7 @@ impl Stdin {
                     self.tail = Tail::Ended;
                 }
                 return goes_on;
-            } else if self.tail == Tail::Ended {
+            } else if self.tail == Tail::Ended || has_lost_its_reader(pipe.fd.as_fd()) {
                 return Ok(false);
             } else {
                 match read_some(self.source, &mut pipe.chunk)? {
