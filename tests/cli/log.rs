@@ -37,6 +37,6 @@ fn the_countdown_says_it_too() {
     )
     .rest();
     // How much is left is for the tests of the countdown to say.
-    assert!(shown.contains("backoff: job: attempt 2 of 2 in "), "{shown:?}");
+    assert!(shown.contains("backoff: job: starting attempt 2 of 2 in "), "{shown:?}");
     assert!(shown.contains("s (exit 1)\x1b[K"), "{shown:?}");
 }
