@@ -5,12 +5,12 @@
 //! own and writable by nobody else, and neither may be a link. A file that holds no record is renamed, never trusted.
 
 use std::fs::{DirBuilder, File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open, openat, renameat};
+use nix::fcntl::{AtFlags, OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::geteuid;
 
@@ -56,7 +56,7 @@ fn update_file(
             continue;
         };
         let mut old = Vec::new();
-        (&*file).take(record::FILE as u64 + 1).read_to_end(&mut old)?;
+        (&file.0).take(record::FILE as u64 + 1).read_to_end(&mut old)?;
         let Some(mut ledger) = record::read(&old) else {
             let bad = format!("{name}.bad");
             renameat(home, name, home, &*bad)
@@ -65,9 +65,9 @@ fn update_file(
             continue;
         };
         let answer = change(&mut ledger);
-        if let Err(error) = file.write_all_at(&record::write(&ledger), 0) {
+        if let Err(error) = file.0.write_all_at(&record::write(&ledger), 0) {
             // Half a record would look like a damaged file. What took half of the new one takes that much of the old.
-            let _ = file.write_all_at(&old, 0).and_then(|()| file.set_len(old.len() as u64));
+            let _ = file.0.write_all_at(&old, 0).and_then(|()| file.0.set_len(old.len() as u64));
             return Err(error);
         }
         return Ok((answer, aside));
@@ -77,7 +77,7 @@ fn update_file(
 
 fn open_directory(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let open = || open(path, flags, Mode::empty());
+    let open = || uninterrupted(|| open(path, flags, Mode::empty()));
     let opened = match open() {
         Err(Errno::ENOENT) => {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
@@ -97,11 +97,45 @@ fn open_directory(path: &Path) -> io::Result<File> {
     Ok(directory)
 }
 
+/// A file under an exclusive lock. Dropping it unlocks, as a child has a copy of the descriptor until exec.
+struct Locked(File);
+
+impl Locked {
+    fn lock(file: File) -> io::Result<Locked> {
+        loop {
+            match file.lock() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let why = describe_error(&error);
+                    return Err(io::Error::other(format!("cannot lock this file: {why}")));
+                }
+                Ok(()) => return Ok(Locked(file)),
+            }
+        }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Calls again after a signal.
+fn uninterrupted<T>(call: impl Fn() -> nix::Result<T>) -> nix::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::EINTR) => {}
+            result => return result,
+        }
+    }
+}
+
 /// Opens and locks the file of a name. Returns None if another one has taken its place meanwhile.
-fn open_file(home: &File, name: &str) -> io::Result<Option<Flock<File>>> {
+fn open_file(home: &File, name: &str) -> io::Result<Option<Locked>> {
     // Without O_NONBLOCK a named pipe would block.
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-    let file = match openat(home, name, flags, Mode::S_IRUSR | Mode::S_IWUSR) {
+    let file = match uninterrupted(|| openat(home, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
         Err(Errno::ELOOP) => Err(io::Error::other("is a symbolic link")),
         opened => opened.map(File::from).map_err(cannot("cannot open this file")),
     }?;
@@ -112,9 +146,7 @@ fn open_file(home: &File, name: &str) -> io::Result<Option<Flock<File>>> {
     if facts.nlink() > 1 {
         return Err(io::Error::other(format!("has {} hard links", facts.nlink())));
     }
-    // Unlocks when it is dropped: a child has a copy of the descriptor until exec.
-    let locked =
-        Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| cannot("cannot lock this file")(errno))?;
+    let locked = Locked::lock(file)?;
     // The last holder of the lock may have set the file aside.
     let is_current = fstatat(home, name, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));

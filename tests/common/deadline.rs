@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use super::{Shown, leftovers};
 
 /// Nothing in the tests may take longer.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until something holds.
 #[track_caller]

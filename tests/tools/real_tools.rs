@@ -355,7 +355,7 @@ fn git_push() {
     shown
         .expect_stderr("CONFLICT")
         .expect_stderr("gave up after 1 attempt in ")
-        .expect_stderr("(permanent: --before-retry failed: exit 1)");
+        .expect_stderr("permanent: --before-retry failed: exit 1)");
     assert_eq!(pushed().lines().next(), Some("fourth by others"));
 
     // Without it there is no use in trying again.
@@ -363,7 +363,7 @@ fn git_push() {
     let shown = here("cd mine && backoff --for git -- git push").expect_code(1);
     shown
         .expect_stderr("gave up after 1 attempt in ")
-        .expect_stderr("(permanent: --for git)");
+        .expect_stderr("permanent: --for git)");
 }
 
 fn jq() {
