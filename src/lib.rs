@@ -1,7 +1,7 @@
-//! `backoff` runs a command; when it fails for a transient reason it waits and runs it again.
+//! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The rooms from the top down are `plan`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`: an
-//! import only ever goes down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
+//! The modules from the top down are `plan`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`;
+//! imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
 //! known limits.
 
 mod budget;
@@ -35,7 +35,7 @@ use run::host::{Host, RunError};
 use run::output::Format;
 use run::plan::{Identity, Plan};
 
-/// Runs backoff with these arguments, the first being its own name.
+/// Runs backoff with these arguments; the first is the program's name.
 #[allow(clippy::needless_pass_by_value, reason = "the C `main` hands them over")]
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
@@ -43,7 +43,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Parsed::Print(text) => return print([text]),
         Parsed::Wrong(line) => return complain(&line),
     };
-    // The process ends with the run, and to tidy up what nobody will use would only hold up its end.
+    // The process ends with the run: dropping the values would only delay the exit.
     let request = ManuallyDrop::new(request(&typed));
     let (config, request) = match &*request {
         Ok((config, request)) => (config, request),
@@ -69,7 +69,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
     }
 }
 
-/// Returns what flags, variables and the configuration file ask for. Its stack frame is gone during the run.
+/// Returns the request of flags, variables and configuration file. Kept out of `main` so that its stack frame is gone
+/// during the run.
 #[inline(never)]
 fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
     let variables = environment::backoff_variables();
@@ -103,7 +104,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         Ok(exit) => *exit,
         Err(RunError::Interrupted(signal)) => Exit::Signal(*signal),
         Err(RunError::Fault(line)) => {
-            // A signal in place of its reader changes nothing about the status.
+            // The status is the same if the message cannot be written.
             let _ = host.complain(line);
             exit::FAULT
         }
@@ -144,7 +145,7 @@ pub mod fuzzing {
     pub use crate::budget::redis::numbers as answer;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
 
-    /// What `--list-policies` prints of what was typed, or what is wrong with it.
+    /// Returns the output of `--list-policies`, or the usage error.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
         let printed = || {
             let (config, _) = crate::request(typed)?;

@@ -1,4 +1,4 @@
-//! Where a budget is kept, and how it is asked. What is allowed is decided in [`policy::budget`](crate::policy::budget).
+//! The budget's store and its client. [`policy::budget`](crate::policy::budget) decides which retries are allowed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use crate::policy::budget::Question;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
-/// The longest that an answer may take, unless an address says otherwise.
+/// The default timeout of an answer.
 const TIMEOUT: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone)]
 pub enum Store {
-    /// `backoff` in the user's directory for state, if there is such a place.
+    /// `backoff` in the user's state directory, if there is one.
     Home(Option<PathBuf>),
     Directory(PathBuf),
     #[cfg(feature = "redis")]
@@ -26,7 +26,7 @@ pub enum Store {
 }
 
 impl Store {
-    /// Reads an address, or the path of a directory. `duration` reads a DURATION.
+    /// Parses an address, or the path of a directory. `duration` parses a DURATION.
     #[cfg_attr(
         not(feature = "redis"),
         allow(unused_variables, reason = "a directory has no time-out")
@@ -51,7 +51,7 @@ impl Store {
         Err(why.to_owned())
     }
 
-    /// Returns where the budget is kept, so that runs know whether theirs is the same. Without user and password.
+    /// Returns the store's location without user and password, so that nested runs can compare their stores.
     pub(crate) fn place(&self) -> String {
         match self {
             Store::Home(None) => String::new(),
@@ -64,7 +64,7 @@ impl Store {
         }
     }
 
-    /// Returns how long an answer may hold up the run.
+    /// Returns the store's timeout.
     pub(crate) fn timeout(&self) -> Duration {
         match self {
             #[cfg(feature = "redis")]
@@ -73,7 +73,7 @@ impl Store {
         }
     }
 
-    /// Reads the files that an address names. An error says what is wrong with one.
+    /// Reads the files that an address names. An error message names the faulty file.
     pub(crate) fn read_files(&self) -> Result<(), String> {
         match self {
             #[cfg(feature = "redis")]
@@ -82,12 +82,12 @@ impl Store {
         }
     }
 
-    /// Returns true if a directory of this machine can take its place.
+    /// Returns true if a local directory can replace the store.
     pub(crate) fn is_remote(&self) -> bool {
         !matches!(self, Store::Home(_) | Store::Directory(_))
     }
 
-    /// Asks, and blocks for as long as the file system does, or a server may. An error names the store.
+    /// Asks the store; blocks as long as the file system does, or until a server times out. An error names the store.
     #[cfg_attr(
         not(feature = "redis"),
         allow(unused_variables, reason = "a file system cannot be hurried")
@@ -106,7 +106,7 @@ impl Store {
                     .into(),
             ),
             Store::Home(Some(path)) | Store::Directory(path) => directory::update(path, &budget.name, |ledger| {
-                // The time is read under the lock: it must not be older than what the last one wrote.
+                // Reads the time under the lock, as it must not precede the last update.
                 ledger.answer(&budget.terms, question, since_epoch())
             }),
             #[cfg(feature = "redis")]
@@ -129,8 +129,8 @@ impl fmt::Display for Store {
     }
 }
 
-/// Returns what may be shown of a `--store`: a directory as it is, an address without user and password; of anything else
-/// at most the scheme, as a slip may have put a password anywhere.
+/// Returns a `--store` text without secrets: a directory unchanged, an address without user and password. Of any other
+/// text returns at most the scheme, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
     let is_plain = |scheme: &str| scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     match (text.split_once("://"), Store::parse(text, |_| Ok(TIMEOUT))) {
@@ -144,8 +144,8 @@ pub(crate) fn redacted(text: &str) -> String {
     }
 }
 
-/// Returns true if a path is more likely to be an address with a slip in it, which may hold a password: `redis//u:PW@h`,
-/// `u:PW@h`, `//h:6379`. A path that begins with `/`, `./` or `../` is none.
+/// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
+/// `//h:6379`. A path that begins with `/`, `./` or `../` is a directory.
 fn is_a_slip(path: &str) -> bool {
     let begins_like_one = || {
         ["redis", "valkey"]
@@ -199,7 +199,7 @@ mod tests {
             after in "|@h|@h:6379/0|@"
         ) {
             let store = format!("{scheme}{before}{secret}{after}");
-            // Without a sign that anything is secret it is the name of a host or of a file.
+            // Without a sign of a secret, the text is the name of a host or a file.
             prop_assume!(!before.is_empty() && before != "," && before != "u" || !after.is_empty());
             let shown = redacted(&store);
             prop_assert!(!shown.contains(&secret), "{} becomes {}", store, shown);

@@ -1,8 +1,9 @@
-//! Budgets in a directory of this machine: one file of fixed size for each name, changed under a lock that the kernel
-//! releases if its holder dies.
+//! Budgets in a local directory: one file of fixed size for each name, changed under a lock that the kernel releases if
+//! its holder dies.
 //!
-//! Nobody else may be able to write what decides about this user's runs: the directory and the files must be this user's
-//! own and writable by nobody else, and neither may be a link. A file that holds no record is renamed, never trusted.
+//! Only this user may write the state that decides about this user's runs: the directory and the files must be this
+//! user's own and writable by no other user, and none may be a link. A file without a valid record is renamed, never
+//! trusted.
 
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, ErrorKind, Read};
@@ -19,10 +20,10 @@ use crate::policy::budget::{Answer, Ledger};
 use crate::run::host::BudgetAnswer;
 use crate::run::text::{describe, describe_error};
 
-/// How often a file may be replaced by others while it is opened.
+/// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;
 
-/// Changes the ledger of `name` in one step that no other process sees the middle of. An error names the file.
+/// Changes the ledger of `name` atomically. An error names the file.
 pub(crate) fn update(
     directory: &Path,
     name: &str,
@@ -44,7 +45,7 @@ pub(crate) fn update(
     })
 }
 
-/// Returns the answer, and the new name of a file that held no record.
+/// Returns the answer, and the new name of a file that was set aside because it held no valid record.
 fn update_file(
     home: &File,
     name: &str,
@@ -66,8 +67,12 @@ fn update_file(
         };
         let answer = change(&mut ledger);
         if let Err(error) = file.0.write_all_at(&record::write(&ledger), 0) {
-            // Half a record would look like a damaged file. What took half of the new one takes that much of the old.
-            let _ = file.0.write_all_at(&old, 0).and_then(|()| file.0.set_len(old.len() as u64));
+            // Restores the old record, as a partial one would look like damage; the part that fitted has room for as
+            // much of the old one.
+            let _ = file
+                .0
+                .write_all_at(&old, 0)
+                .and_then(|()| file.0.set_len(old.len() as u64));
             return Err(error);
         }
         return Ok((answer, aside));
@@ -87,7 +92,7 @@ fn open_directory(path: &Path) -> io::Result<File> {
         opened => opened,
     };
     let directory = match opened {
-        // Linux says ENOTDIR of a symbolic link where a directory is asked for.
+        // Linux reports ENOTDIR for a symbolic link opened with O_DIRECTORY.
         Err(Errno::ELOOP | Errno::ENOTDIR) => {
             Err(io::Error::other("is not a directory (symbolic links are not followed)"))
         }
@@ -97,7 +102,7 @@ fn open_directory(path: &Path) -> io::Result<File> {
     Ok(directory)
 }
 
-/// A file under an exclusive lock. Dropping it unlocks, as a child has a copy of the descriptor until exec.
+/// A file under an exclusive lock. Drop unlocks it explicitly, as a child has a copy of the descriptor until exec.
 struct Locked(File);
 
 impl Locked {
@@ -121,7 +126,7 @@ impl Drop for Locked {
     }
 }
 
-/// Calls again after a signal.
+/// Repeats a call that a signal interrupted.
 fn uninterrupted<T>(call: impl Fn() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {
@@ -131,9 +136,9 @@ fn uninterrupted<T>(call: impl Fn() -> nix::Result<T>) -> nix::Result<T> {
     }
 }
 
-/// Opens and locks the file of a name. Returns None if another one has taken its place meanwhile.
+/// Opens and locks the file of a name. Returns None if another file has replaced it meanwhile.
 fn open_file(home: &File, name: &str) -> io::Result<Option<Locked>> {
-    // Without O_NONBLOCK a named pipe would block.
+    // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = match uninterrupted(|| openat(home, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
         Err(Errno::ELOOP) => Err(io::Error::other("is a symbolic link")),
@@ -147,7 +152,7 @@ fn open_file(home: &File, name: &str) -> io::Result<Option<Locked>> {
         return Err(io::Error::other(format!("has {} hard links", facts.nlink())));
     }
     let locked = Locked::lock(file)?;
-    // The last holder of the lock may have set the file aside.
+    // The previous holder of the lock may have set the file aside.
     let is_current = fstatat(home, name, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));
     Ok(is_current.then_some(locked))
@@ -157,7 +162,7 @@ fn cannot(what: &str) -> impl Fn(Errno) -> io::Error {
     move |errno| io::Error::other(format!("{what}: {}", describe(errno)))
 }
 
-/// Checks that only this user can change it.
+/// Checks that only this user can change the file.
 fn private(file: &File) -> io::Result<Metadata> {
     let (facts, own) = (file.metadata()?, geteuid().as_raw());
     let why = if facts.uid() != own {
@@ -171,8 +176,7 @@ fn private(file: &File) -> io::Result<Metadata> {
     Err(io::Error::other(why))
 }
 
-/// Returns the name with `%` and two hexadecimal digits in place of each ASCII character that is special to a shell or a
-/// file system.
+/// Returns the name with each ASCII character that is special to a shell or a file system percent-encoded.
 fn file_name(name: &str) -> String {
     let encoded = name.char_indices().map(|(i, c)| match c {
         '.' if i > 0 => c.to_string(),

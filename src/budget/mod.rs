@@ -1,5 +1,5 @@
-//! The state that runs share: a record in a directory of this machine, or in Redis. What is allowed is decided in
-//! `policy::budget`; here it is kept.
+//! Stores the state that runs share: a record in a local directory, or in Redis. `policy::budget` decides which retries
+//! are allowed.
 
 pub mod client;
 mod directory;

@@ -1,16 +1,15 @@
 //! The file that holds a budget's ledger: one record with a checksum, in one page.
 //!
-//! An update writes the whole page in one call. What that leaves if it does not come to its end, the checksum tells
-//! from a whole record; so it does with what others wrote.
+//! An update writes the whole page in one call. The checksum detects an incomplete update and foreign content.
 //!
-//! In little-endian order: the 16 bytes `backoff state 4` with a line feed, the length of the record (8), a checksum over
-//! length and record (8), the record, zeros. The record is numbers of eight bytes: the longest window, the end and the
-//! length of the cool-off (both 0 if there is none), how many runs gave up in a row, and three for each slot (end, attempts,
-//! retries).
+//! In little-endian order: the 16 bytes `backoff state 4` with a line feed, the length of the record (8), a checksum
+//! over length and record (8), the record, zeros. The record is numbers of eight bytes: the longest window, the end and
+//! the length of the cool-off (both 0 if there is none), the number of consecutive failed runs, and three for each slot
+//! (end, attempts, retries).
 
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 
-/// The size of a file: one page, as memory and file systems have it.
+/// The size of a file: one page of memory and file systems.
 pub const FILE: usize = 4096;
 const HEADER: usize = 32;
 const LONGEST: usize = FILE - HEADER;
@@ -19,8 +18,7 @@ const MAGIC: &[u8; 16] = b"backoff state 4\n";
 
 const _: () = assert!((4 + 3 * MOST_SLOTS) * size_of::<u64>() <= LONGEST);
 
-/// Reads a file. One without a byte, or a page of zeros, is of a budget that nobody has used yet. None if it is torn, or
-/// not backoff's.
+/// Parses a file. An empty file or a page of zeros is an unused budget. Returns None if the file is torn or foreign.
 pub fn read(file: &[u8]) -> Option<Ledger> {
     if [0, FILE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
         return Some(Ledger::default());
@@ -37,7 +35,7 @@ fn whole(file: &[u8]) -> Option<&[u8]> {
     (file.len() == FILE && is_whole).then_some(record)
 }
 
-/// The whole file.
+/// Returns the content of the whole file.
 pub fn write(ledger: &Ledger) -> Vec<u8> {
     page(&encode(ledger))
 }
@@ -52,7 +50,7 @@ fn page(record: &[u8]) -> Vec<u8> {
     file
 }
 
-/// FNV-1a, 64 bits: enough against accidents; nobody else may write the file.
+/// FNV-1a, 64 bits: enough against accidents; no other user may write the file.
 fn checksum(record: &[u8]) -> u64 {
     let length = (record.len() as u64).to_le_bytes();
     let bytes = length.iter().chain(record);
@@ -71,7 +69,7 @@ pub fn encode(ledger: &Ledger) -> Vec<u8> {
     head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect()
 }
 
-/// Returns None if this is no record.
+/// Returns None if the record is invalid.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
     let (numbers, rest) = record.as_chunks::<8>();
     let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
@@ -84,7 +82,7 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
     let slots: Vec<Slot> = slots.iter().map(slot).collect();
     let is_whole = rest.is_empty() && incomplete.is_empty() && slots.len() <= MOST_SLOTS;
     let in_order = slots.is_sorted_by(|a, b| a.until < b.until);
-    // No run leaves more to wait.
+    // No run sets a longer cool-off.
     let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
     (is_whole && in_order && is_sane).then_some(Ledger {
         span,

@@ -1,5 +1,5 @@
-//! A Redis service, or one that speaks its protocol (Redis 6 or later, Valkey): one script for each step, on a connection
-//! of its own, so that nothing is held while a run waits.
+//! A service that speaks the Redis protocol (Redis 6 or later, Valkey). Each step runs one script on its own
+//! connection, so that a waiting run holds none.
 
 pub(crate) mod address;
 mod connection;
@@ -14,17 +14,17 @@ use crate::run::text::describe_error;
 use address::{Address, server};
 use connection::{Connection, Failure, Time, no_protocol};
 
-/// The same as `Ledger::answer`, for a server that runs it.
+/// `Ledger::answer` as a Lua script.
 const SCRIPT: &str = include_str!("budget.lua");
-/// The name by which a server knows the script once it has run it.
+/// The script's name in the server's cache.
 const SCRIPT_SHA1: &str = "98f8e5bc7a4295559c00bc2b9e371d4313d4d312";
-/// Redis counts in floats, which are exact up to here; in milliseconds, 285,000 years.
+/// Redis computes in floats, which are exact up to this number; in milliseconds, 285,000 years.
 const LARGEST: u64 = 1 << 53;
-/// How often a cluster may redirect a step to another of its servers.
+/// Limit on a cluster's redirections in one step.
 const MOST_REDIRECTIONS: u32 = 3;
 
-/// Asks the servers of a service until one answers; each has its share of the time. An error names each server that failed
-/// and holds nothing that it said, since servers quote what they were sent.
+/// Asks the servers of a service until one answers; each has an equal share of the time. An error names each server
+/// that failed, but quotes no server, as servers quote what they were sent.
 pub(crate) fn ask(
     address: &Address,
     budget: &SharedBudget,
@@ -48,7 +48,7 @@ pub(crate) fn ask(
     Err(failures.join("; "))
 }
 
-/// Returns the key, which is the only one, so that it lies on one server of a cluster, and the arguments of the script.
+/// Returns the script's single key, so that a cluster holds it on one server, and the script's arguments.
 fn arguments(budget: &SharedBudget, question: Question) -> [String; 8] {
     let (word, length, earlier) = match question {
         Question::Attempt => ("attempt", Duration::ZERO, None),
@@ -78,7 +78,7 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Runs the script on a server, or on the one that it redirects to. An error names the server that failed.
+    /// Runs the script on a server, or on the one to which it redirects. An error names the server that failed.
     fn evaluate(&self, first: &str) -> Result<Answer, String> {
         let time = Time::begin(self.share, self.now);
         let (mut server, mut asking) = (first.to_owned(), false);
@@ -107,12 +107,12 @@ impl Step<'_> {
     fn evaluate_on(&self, server: &str, asking: bool, time: Time) -> Result<Answer, Failure> {
         let address = self.address;
         let mut connection = Connection::open(server, address.tls.as_ref(), time)?;
-        // The script is sent once the server has taken user and database: otherwise it would run as the default user, or
-        // in another database.
+        // Sends the script after user and database are accepted: otherwise it would run as the default user, or in
+        // another database.
         match (&*address.user, &*address.password) {
             ("", "") => {}
             ("", password) => connection.run(&["AUTH", password])?,
-            // A user without a password is one as well.
+            // A user with an empty password authenticates, too.
             (user, password) => connection.run(&["AUTH", user, password])?,
         }
         if address.database != 0 {
@@ -133,7 +133,7 @@ impl Step<'_> {
     }
 }
 
-/// Returns where a server of a cluster redirects to (`MOVED SLOT HOST:PORT`), and whether for this once (`ASK`).
+/// Returns the target of a cluster's redirection (`MOVED SLOT HOST:PORT`), and true if it holds only once (`ASK`).
 fn redirection(failure: &Failure, from: &str) -> Option<(String, bool)> {
     let Failure::Refused(text) = failure else { return None };
     let (code, rest) = text.split_once(' ')?;
@@ -141,10 +141,10 @@ fn redirection(failure: &Failure, from: &str) -> Option<(String, bool)> {
     matches!(code, "MOVED" | "ASK").then_some((server(node, Some(from))?, code == "ASK"))
 }
 
-/// Reads what the script returns.
+/// Parses the script's result.
 fn answer(numbers: &[u64]) -> Result<Answer, Failure> {
     match *numbers {
-        // No run leaves a longer cool-off.
+        // No run sets a longer cool-off.
         [allowed, attempts, retries, left, ref failed_runs @ ..] if Duration::from_millis(left) <= LONGEST_COOL_OFF => {
             Ok(Answer {
                 allowed: allowed == 1,
@@ -160,7 +160,7 @@ fn answer(numbers: &[u64]) -> Result<Answer, Failure> {
 const NOT_ALLOWED: &str = "does not let this user do it (NOPERM); see the manual for what it takes";
 const FOREIGN: &str = "holds something else than backoff's under this name";
 
-/// How a refusal begins, and what is said of it.
+/// Prefixes of error replies, and the message for each.
 #[rustfmt::skip]
 const REFUSALS: &[(&str, &str)] = &[
     ("NOAUTH", "wants a password (NOAUTH)"),
@@ -190,7 +190,7 @@ fn problem(failure: &Failure, limit: Duration) -> String {
             Some((_, problem)) => (*problem).to_owned(),
             None => {
                 let code = text.split(' ').next().unwrap_or_default();
-                // Letters only: a server's word goes to a terminal.
+                // Letters and digits only, as a server's text reaches a terminal.
                 let code: String = code.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
                 format!("refuses ({code})")
             }
@@ -209,7 +209,7 @@ fn problem(failure: &Failure, limit: Duration) -> String {
     }
 }
 
-/// Returns what a server's bytes are taken for, as the answer to so many commands and one script; or what a person reads.
+/// Returns the numbers parsed from a server's replies to `commands` commands and one script, or the error message.
 #[cfg(feature = "fuzzing")]
 pub fn numbers(server: impl io::Read + io::Write + 'static, commands: usize) -> Result<Vec<u64>, String> {
     let mut connection = Connection::to(Box::new(server));

@@ -1,4 +1,4 @@
-//! What clap is told of the options.
+//! Declares the options to clap.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,8 @@ pub(super) const SUMMARY_ID: &str = "h";
 pub(super) const COMMAND: &str = "COMMAND";
 
 impl Opt {
-    /// Declares the option to clap. As with getopt, the word after an option that takes a text is its text, `-5` included.
+    /// Declares the option to clap. As with getopt, the word after an option that takes a text is its text, `-5`
+    /// included.
     pub(super) fn arg(&self) -> Arg {
         let arg = Arg::new(self.long).long(self.long).short(self.short);
         let text = |arg: Arg| arg.value_parser(value_parser!(OsString)).allow_hyphen_values(true);
@@ -23,7 +24,7 @@ impl Opt {
                 .num_args(0..=1)
                 .default_missing_value("")
                 .allow_hyphen_values(false),
-            // The next word is never its text: it may be the command.
+            // The next word may be the command, so the text needs `=`.
             kind if kind.is_optional() => text(arg)
                 .num_args(0..=1)
                 .require_equals(true)
@@ -33,7 +34,7 @@ impl Opt {
         }
     }
 
-    /// Returns the line of help with what it has to say of the text.
+    /// Returns the option's line of help, with notes on its text.
     fn help(&self) -> String {
         let repeatable = if self.kind.is_repeatable() { " [repeatable]" } else { "" };
         let default = self.default().map(|default| format!(" [default: {default}]"));
@@ -59,7 +60,7 @@ pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
         )
 }
 
-/// Returns the parser with all that help, the man page and the completions show of these options.
+/// Returns the parser with all details for help, man page and completions.
 pub(super) fn described<'o>(options: impl Iterator<Item = &'o Opt>) -> Command {
     parser(options.map(|opt| {
         let details = [opt.help(), opt.more.to_owned()].join(". ");

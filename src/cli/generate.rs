@@ -1,4 +1,4 @@
-//! `--generate`: the man page and the completions.
+//! Generates the man page and the completions for `--generate`.
 
 use clap::builder::{PossibleValuesParser, Resettable};
 use clap::{Command, ValueHint};
@@ -8,7 +8,7 @@ use clap_mangen::Man;
 use super::declare::described;
 use super::table::{Kind, OPTIONS, Opt};
 
-/// What `--generate` prints.
+/// The document that `--generate` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Document {
     Man,
@@ -17,16 +17,17 @@ pub(crate) enum Document {
     CompleteFish,
 }
 
-/// Signals of every system.
+/// Signals that all systems have.
 const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU \
                        URG XCPU XFSZ VTALRM PROF WINCH IO SYS";
 
-/// Placeholders for what clap's generators know nothing of: lists with commas, and what only backoff itself can list.
+/// Placeholders for values that clap's generators cannot express: comma-separated lists, and names that only backoff
+/// can list.
 const PRESETS: &str = "@PRESETS@";
 const CODES: &str = "@CODES@";
 const POLICIES: &str = "@POLICIES@";
 
-/// Returns a generated document. Completions offer these presets for `--for`.
+/// Returns a generated document. Completions offer `presets` for `--for`.
 pub(crate) fn document(document: Document, presets: &[&str]) -> String {
     let presets = presets.join(" ");
     let text = match document {
@@ -55,7 +56,7 @@ pub(crate) fn document(document: Document, presets: &[&str]) -> String {
             .replace("@PRESETS@\\t''", "(__backoff_list auto @PRESETS@)")
             .replace("@CODES@\\t''", "(__backoff_list @CODES@)"),
     };
-    // The text of these is in the same word.
+    // The text of an optional value is in the same word.
     let text = OPTIONS
         .iter()
         .filter(|opt| opt.kind.is_optional())
@@ -95,7 +96,7 @@ fn names(is_meant: fn(&Opt) -> bool, name: fn(&Opt) -> Option<String>, separator
     meant.filter_map(name).collect::<Vec<_>>().join(separator)
 }
 
-/// Returns what clap generates for a shell.
+/// Returns clap's completion script for a shell.
 fn script(shell: impl Generator) -> String {
     let mut text = Vec::new();
     let offer = |command: Command, opt: &Opt| {

@@ -13,7 +13,7 @@ use crate::process::sys::{environment, stdio};
 pub(super) const SUMMARY: &str = include_str!("summary.txt");
 
 impl Opt {
-    /// Returns true if this word stands for the section.
+    /// Returns true if the option's section has this name.
     pub(super) fn is_in_section(&self, section: &str) -> bool {
         self.heading.to_lowercase().split(' ').any(|word| word == section)
     }
@@ -64,7 +64,7 @@ pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String>
     })
 }
 
-/// Returns the text of `--version`: a first line for programs, then details for reports of defects.
+/// Returns the text of `--version`: a first line for programs, then details for bug reports.
 pub(super) fn version() -> String {
     let libc = if cfg!(target_env = "musl") {
         "musl"

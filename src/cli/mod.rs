@@ -1,4 +1,4 @@
-//! The table of options, and all that is made from it: the parser, `--help`, the man page, the completions.
+//! The table of options, and the parser, `--help`, man page and completions made from the table.
 
 mod declare;
 pub(crate) mod generate;

@@ -1,4 +1,4 @@
-//! The command line: clap parses it, as the table of options says.
+//! Parses the command line with clap, as the table of options declares it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -11,10 +11,10 @@ use super::help;
 use super::suggest::foreign;
 use super::table::{Kind, OPTIONS, Opt};
 
-/// What was typed, as text.
+/// A parsed command line; option values are still text.
 #[derive(Debug, Default)]
 pub struct CommandLine {
-    /// Options with their texts; the text of a switch is how many times it was given.
+    /// Options with their texts; the text of a switch is the number of times given.
     pub options: Vec<(&'static Opt, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,
@@ -32,7 +32,7 @@ pub enum Parsed {
 }
 
 impl Opt {
-    /// Returns true if one of the words could be this option: its name, or its letter anywhere after a dash.
+    /// Returns true if a word could be this option: its name, or its letter anywhere after a dash.
     fn could_occur_in(&self, words: &[OsString]) -> bool {
         let letter = self.short.map(|short| short as u8);
         words.iter().any(|word| match word.as_bytes() {
@@ -55,7 +55,7 @@ impl Opt {
 /// Parses a command line whose first word is the program's own name.
 pub fn parse(args: &[OsString]) -> Parsed {
     let words = args.get(1..).unwrap_or_default();
-    // Declaring all options would take longer than everything else that happens before COMMAND starts.
+    // Declares only the options that may occur: declaring all takes longer than the rest of the start.
     let named = OPTIONS.iter().filter(|opt| opt.could_occur_in(words));
     let mut matches = parser(named.clone().map(Opt::arg)).try_get_matches_from(words);
     let wants_summary = matches.as_ref().is_ok_and(|matches| matches.get_flag(SUMMARY_ID));
@@ -65,7 +65,7 @@ pub fn parse(args: &[OsString]) -> Parsed {
     }
 }
 
-/// Takes these options and the command out of what clap found.
+/// Extracts these options and the command from clap's matches.
 fn typed(matches: &mut ArgMatches, options: impl Iterator<Item = &'static Opt>) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
@@ -102,7 +102,7 @@ fn answer(line: CommandLine, words: &[OsString], wants_summary: bool) -> Parsed 
     }
 }
 
-/// Returns the error for an option that was taken for the text of another one, or for several letters.
+/// Returns the error for an option that was parsed as the text of another option, or as several letters.
 fn slip(line: &CommandLine, words: &[OsString]) -> Option<String> {
     let before_command = &words[..words.len() - line.command.len()];
     for pair in before_command.windows(2).filter(|pair| is_option(pair[1].as_bytes())) {
@@ -126,7 +126,7 @@ fn is_option(word: &[u8]) -> bool {
     matches!(word, b"--" | b"-h") || is_name && OPTIONS.iter().any(|opt| opt.ends(name))
 }
 
-/// Returns the error for `-timeout`, which would mean `-t imeout`.
+/// Returns the error for `-timeout`, which would parse as `-t imeout`.
 fn long_after_one_dash(word: &OsString) -> Option<String> {
     let word = word.to_str()?;
     let name = word.strip_prefix('-')?.split('=').next()?;
@@ -141,7 +141,7 @@ fn unexpected(word: &str, tip: &str) -> String {
     format!("unexpected argument '{word}' found; tip: {tip}")
 }
 
-/// Returns clap's error about a command line that it has refused, with all options declared, in one line.
+/// Returns clap's error about a rejected command line, in one line. Declares all options, for suggestions.
 fn usage_error(words: &[OsString]) -> String {
     let options = words.iter().take_while(|word| word.as_bytes().starts_with(b"-"));
     if let Some(problem) = options.filter(|word| *word != "--").find_map(long_after_one_dash) {

@@ -1,11 +1,11 @@
-//! Suggestions for names that do not exist.
+//! Suggestions for misspelled names.
 
-/// Returns `; did you mean "full"?` if a known word resembles this one.
+/// Returns `; did you mean "full"?` if a known word resembles `word`.
 pub(crate) fn closest<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> String {
     most_like(word, known).map_or_else(String::new, |known| format!("; did you mean {known:?}?"))
 }
 
-/// Returns the same for the name of an option, which people may know from another tool.
+/// Returns a suggestion for the name of an option, which may come from another tool.
 pub(crate) fn did_you_mean<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
     match foreign(name) {
         Some(tip) => format!("; did you mean {tip}?"),
@@ -17,7 +17,7 @@ fn most_like<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n
     let word = normal(word);
     let likeness = |name: &str| {
         let name = normal(name);
-        // Jaro rates three letters low if two of them changed places.
+        // Jaro rates three letters low if two of them are swapped.
         let is_a_slip = name.len() >= 3 && strsim::osa_distance(&word, &name) <= 1;
         strsim::jaro(&word, &name).max(if is_a_slip { 0.9 } else { 0.0 })
     };
@@ -25,7 +25,7 @@ fn most_like<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n
     (likeness(best) > 0.75).then_some(best)
 }
 
-/// Returns the name that one typo turns into this one: a letter too many, too few, wrong or swapped, or another case.
+/// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.
 pub(crate) fn one_slip_away<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = normal(name);
     known.find(|known| match strsim::osa_distance(&name, known) {
@@ -40,7 +40,7 @@ fn normal(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// Returns the option for a name that other tools use.
+/// Returns the option for another tool's name.
 pub(super) fn foreign(name: &str) -> Option<&'static str> {
     let name = normal(name);
     let found = FOREIGN
@@ -49,7 +49,7 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
     found.map(|(_, tip)| *tip)
 }
 
-/// Names that other tools use, with what backoff calls them.
+/// Other tools' names of options, with backoff's.
 const FOREIGN: [(&str, &str); 18] = [
     (
         "retries retry max-retries tries max-tries max-attempts times count",

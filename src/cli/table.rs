@@ -1,7 +1,6 @@
-//! The table of options: a row holds all there is to say about one. The parser, `--help`, the man page, the completions,
+//! The table of options: one row has everything about an option. The parser, `--help`, the man page, the completions,
 //! the `BACKOFF_*` variables and the keys of the configuration file come from [`OPTIONS`].
 
-/// One option.
 #[derive(Debug)]
 pub struct Opt {
     /// The heading in help.
@@ -9,17 +8,17 @@ pub struct Opt {
     pub short: Option<char>,
     /// The long name without dashes.
     pub long: &'static str,
-    /// How the text is read.
+    /// The grammar of the text.
     pub kind: Kind,
-    /// One line that stands alone.
+    /// A one-line description that stands alone.
     pub about: &'static str,
-    /// The text that holds if none is given, then exceptions after a semicolon; may be empty.
+    /// The default text, then exceptions after a semicolon; may be empty.
     default: &'static str,
     /// Details for `--help NAME` and the man page; may be empty.
     pub more: &'static str,
 }
 
-/// How the text of an option is read.
+/// The grammar of an option's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// On or off.
@@ -45,11 +44,11 @@ pub enum Kind {
     Code,
     /// Exit codes, signals and `timeout`, separated by commas; repeatable.
     Codes,
-    /// Exit codes, each of which may have `=0` after it; repeatable.
+    /// Exit codes, each optionally followed by `=0`; repeatable.
     SuccessCodes,
-    /// An expression that is not empty; repeatable.
+    /// A non-empty regular expression; repeatable.
     Regex,
-    /// A shell command that is not empty.
+    /// A non-empty shell command.
     Predicate,
     /// A shell command; empty means none.
     Shell,
@@ -57,9 +56,9 @@ pub enum Kind {
     Presets,
     Policy,
     Jitter,
-    /// One word of a list.
+    /// One of a list of words.
     Word(&'static [&'static str]),
-    /// The name of a budget: text that is not empty.
+    /// The name of a budget: non-empty text.
     Budget,
     /// Up to 64 printable characters.
     Label,
@@ -68,11 +67,11 @@ pub enum Kind {
     Config,
     /// A directory or an address.
     Store,
-    /// On, off or `skip`; alone it is on.
+    /// On, off or `skip`; on if given alone.
     CoolOff,
-    /// On, off or a size; alone it is on.
+    /// On, off or a size; on if given alone.
     HookOutput,
-    /// A section or an option; alone it is all of them.
+    /// A section or an option; all of them if given alone.
     Topic,
 }
 
@@ -83,22 +82,22 @@ use Kind::{
 };
 
 impl Kind {
-    /// Returns true if no text follows the option.
+    /// Returns true if the option takes no text.
     pub fn is_switch(self) -> bool {
         matches!(self, Switch | Count)
     }
 
-    /// Returns true if the option may stand alone or have `=TEXT` after it.
+    /// Returns true if the text is optional and needs `=`.
     pub fn is_optional(self) -> bool {
         matches!(self, CoolOff | HookOutput)
     }
 
-    /// Returns true if several texts add up.
+    /// Returns true if repeated texts add up.
     pub fn is_repeatable(self) -> bool {
         matches!(self, Codes | SuccessCodes | Regex)
     }
 
-    /// Returns the words that are accepted, if there are only few.
+    /// Returns the accepted words, if the option takes one of a few.
     pub fn words(self) -> &'static [&'static str] {
         match self {
             Word(words) => words,
@@ -117,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// Returns what help calls the text: `DURATION`, `auto|always|never`.
+    /// Returns the name of the text in help: `DURATION`, `auto|always|never`.
     pub fn placeholder(self) -> String {
         let name = match self {
             Attempts => "N|unlimited",
@@ -154,7 +153,7 @@ const BUDGETS: &str = "Budgets";
 const OUTPUT: &str = "Output and exit status";
 pub(super) const OTHER: &str = "Other";
 
-/// For each heading, the word of it that `--help` takes.
+/// The word by which `--help` selects each heading.
 pub(super) const SECTIONS: [&str; 7] = ["time", "waits", "rules", "streams", "budgets", "output", "other"];
 
 const WHEN: Kind = Word(&["auto", "always", "never"]);
@@ -371,22 +370,22 @@ pub const OPTIONS: &[Opt] = &[
 ];
 
 impl Opt {
-    /// Returns the text that holds if none is given, with exceptions after a semicolon.
+    /// Returns the default text, with exceptions after a semicolon.
     pub fn default(&self) -> Option<&'static str> {
         Some(self.default).filter(|default| !default.is_empty())
     }
 
-    /// Returns the text that holds if none is given and no exception applies; empty if there is none.
+    /// Returns the default text without exceptions; empty if there is none.
     pub fn default_value(&self) -> &'static str {
         self.default.split(';').next().unwrap_or_default()
     }
 
-    /// Returns `BACKOFF_SOME_OPTION`.
+    /// Returns the option's variable, such as `BACKOFF_SOME_OPTION`.
     pub fn variable(&self) -> String {
         format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
     }
 
-    /// Returns true if this is the name of the option's variable. Asked of every option at a start: builds nothing.
+    /// Returns true if `name` is the option's variable. Allocates nothing, as every start calls it for every option.
     pub(crate) fn has_variable(&self, name: &[u8]) -> bool {
         let upper = |letter: u8| match letter {
             b'-' => b'_',
@@ -396,13 +395,13 @@ impl Opt {
         key.len() == self.long.len() && self.long.bytes().map(upper).eq(key.iter().copied())
     }
 
-    /// Returns true if the option replaces running COMMAND. Only the command line can ask for that: a forgotten variable or
-    /// a file must not make a run end with 0 whose command was never run.
+    /// Returns true if the option replaces running COMMAND. Only the command line accepts such an option: a forgotten
+    /// variable or a file must not make a run exit with 0 without running the command.
     pub fn is_action(&self) -> bool {
         self.heading == OTHER && self.long != "config"
     }
 
-    /// Returns true if the option says how to run COMMAND.
+    /// Returns true if the option configures how COMMAND runs.
     pub fn is_setting(&self) -> bool {
         self.heading != OTHER
     }
@@ -411,7 +410,7 @@ impl Opt {
 /// Returns the option with this long name.
 ///
 /// # Panics
-/// If there is none: names in the code are checked by every run of the test suite.
+/// Panics if the name is unknown; every run of the test suite checks the names in the code.
 #[allow(
     clippy::panic,
     reason = "a name that is not in the table is a defect of the code, not of its input"

@@ -1,7 +1,7 @@
-//! Text in lines of a width.
+//! Wraps text at a width.
 
-/// Words in lines: the first begins after `first` columns, all others after `indent`. Words are never broken, so that one that
-/// is too long for any line stands out.
+/// Wraps words: the first line begins after `first` columns, all others after `indent`. Words are never broken, so a
+/// word longer than a line exceeds the width.
 pub(crate) fn wrap(text: &str, first: usize, indent: usize, width: usize) -> String {
     let mut lines = String::new();
     let mut column = first;

@@ -3,17 +3,17 @@
 use super::said::{Said, UsageError};
 use super::values::{count, duration, whole};
 
-/// Two options, the texts that contradict each other, and what is wrong: it follows the first one's statement, and `{}` is
-/// the other one's. From one source that is an error, from different ones the rule decides.
+/// Two options, a predicate on their texts, the rule, and the problem, which follows the first statement; `{}` stands
+/// for the second one. A conflict within one source is an error; between sources the rule decides.
 type Pair = (&'static str, &'static str, fn(&str, &str) -> bool, Rule, &'static str);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// The weaker statement counts as not given.
+    /// Drops the statement of the lower source.
     StrongerWins,
-    /// An error, unless the second option is said by the stronger source.
+    /// An error, unless the second option comes from the higher source.
     Refuse,
-    /// Both count.
+    /// Keeps both.
     KeepBoth,
 }
 
@@ -44,7 +44,7 @@ const PAIRS: &[Pair] = &[
     ("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; try a larger --max-delay"),
 ];
 
-// A text that cannot be read contradicts nothing: the error comes later.
+// An invalid text contradicts nothing; its own error comes later.
 
 fn grows(jitter: &str) -> bool {
     jitter == "decorrelated" || jitter.starts_with("slotted")
@@ -66,7 +66,7 @@ fn is_no_time(start: &str, deadline: &str) -> bool {
     matches!((duration(start), duration(deadline)), (Ok(start), Ok(end)) if start >= end && !end.is_zero())
 }
 
-/// Removes from a layer, and returns, what gives way to stronger statements. Contradictions within the layer are errors.
+/// Removes and returns the statements of a layer that stronger ones override. A conflict within the layer is an error.
 pub(super) fn settle(stronger: &[Said], layer: &mut Vec<Said>) -> Result<Vec<Said>, UsageError> {
     let mut overridden = Vec::new();
     for (one, other, contradict, rule, problem) in PAIRS {

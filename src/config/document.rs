@@ -1,5 +1,5 @@
-//! From TOML to statements about options: which tables and keys there may be, and what types. A value becomes the text that
-//! a flag would have been given.
+//! Reads TOML into statements about options: the tables, the keys and the type of each value. A value becomes the text
+//! that a flag would take.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -15,26 +15,25 @@ use crate::run::text::printable;
 type Key<'a> = Spanned<Cow<'a, str>>;
 type Value<'a> = Spanned<DeValue<'a>>;
 
-/// A named set of options.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
-    /// As `--policy` takes it.
+    /// The name that `--policy` takes.
     pub(crate) name: String,
     /// The source of a built-in policy's numbers.
     pub(crate) about: Option<String>,
-    /// `FILE:LINE:COLUMN` of its name; empty if it is built in.
+    /// `FILE:LINE:COLUMN` of the name; empty for a built-in policy.
     pub(crate) position: String,
     pub(crate) said: Vec<Said>,
 }
 
-/// A document, for finding places in it.
+/// A document, used to find positions in its text.
 struct Document<'a> {
-    /// As it may be shown; empty if it is built in.
+    /// The file's name, escaped for display; empty for a built-in document.
     file: &'a str,
     text: &'a str,
 }
 
-/// Returns what `[defaults]` says, and the policies in the order in which they stand.
+/// Returns the statements of `[defaults]`, and the policies in file order.
 pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>), UsageError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let good = error.valid_up_to();
@@ -73,20 +72,20 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>)
     Ok((defaults, policies))
 }
 
-/// The parser sorts by name; mistakes are reported from the top.
+/// Returns the entries in file order, so that errors are reported from the top; the parser sorts by name.
 fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
 }
 
-/// `max_delay` may be written for `max-delay`.
+/// Returns the option of a key; `max_delay` is accepted for `max-delay`.
 fn find(key: &str) -> Option<&'static Opt> {
     let long = key.replace('_', "-");
     OPTIONS.iter().find(|opt| opt.long == long)
 }
 
-/// Returns the option of a key, or what is wrong with it.
+/// Returns the option of a key, or an error message.
 fn known(key: &str, source: Source) -> Result<&'static Opt, String> {
     let is_in_file = |opt: &Opt| !opt.is_action() && opt.long != "config";
     let may_be_set = |opt: &Opt| is_in_file(opt) && (source == Source::Defaults || opt.long != "policy");
@@ -102,7 +101,7 @@ fn known(key: &str, source: Source) -> Result<&'static Opt, String> {
 }
 
 impl Document<'_> {
-    /// Returns `FILE:LINE:COLUMN`; both count from 1, columns in characters.
+    /// Returns `FILE:LINE:COLUMN`. Line and column count from 1; columns are characters.
     fn position(&self, at: usize) -> String {
         if self.file.is_empty() {
             return String::new();
@@ -129,7 +128,7 @@ impl Document<'_> {
             let problem = format!("must be a table, [policy.{}], or stand in one", printable(name));
             return Err(self.wrong_key(key, &problem));
         };
-        // Names stand in messages and in the first column of a list.
+        // Names appear in messages and in the first column of a list.
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || !name.chars().all(is_plain) {
             return Err(self.wrong_key(key, "is not a name for a policy; try letters, digits, - and _"));
@@ -167,7 +166,7 @@ impl Document<'_> {
         Ok(layer)
     }
 
-    /// Returns a value as text, with where it stands; several only of an option that may be repeated.
+    /// Returns a value's texts, each with its offset; only a repeatable option may have several.
     fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
         let one = |value: &Value<'_>| {
             let at = value.span().start;
@@ -192,7 +191,7 @@ impl Document<'_> {
     }
 }
 
-/// Returns the form of an option's value, for people.
+/// Returns the expected form of an option's value, for error messages.
 fn form(opt: &Opt) -> String {
     match opt.kind {
         Kind::Switch => "true or false".to_owned(),
@@ -204,7 +203,7 @@ fn form(opt: &Opt) -> String {
 fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
     match (value, opt.kind) {
         (DeValue::Boolean(on), kind) if kind.is_switch() || kind.is_optional() => Some(on.to_string()),
-        // What people write who know TOML.
+        // TOML users write true for yes.
         (DeValue::Boolean(on), Kind::Word(["yes", "no"])) => Some(if *on { "yes" } else { "no" }.to_owned()),
         (_, Kind::Switch) => None,
         (DeValue::Integer(number), _) => Some(decimal(number)),
@@ -215,7 +214,8 @@ fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
     }
 }
 
-/// TOML also has 0x1F and 1_000. A number beyond what any option takes stays as it is: its reader rejects it.
+/// Returns a number in decimal, as TOML also has 0x1F and 1_000. A number beyond i128 stays as written; the option's
+/// parser rejects it.
 fn decimal(number: &DeInteger<'_>) -> String {
     i128::from_str_radix(number.as_str(), number.radix())
         .map_or_else(|_| number.to_string(), |number| number.to_string())

@@ -1,17 +1,17 @@
-//! DURATION: numbers with units, added up exactly.
+//! Parses DURATION: numbers with units, added up exactly.
 
 use std::time::Duration;
 
-/// One nanosecond, in the attoseconds that durations are added up in.
+/// One nanosecond in attoseconds, the unit in which durations are added up.
 const NANOSECOND: u128 = 1_000_000_000;
 
-/// Reads a DURATION: a bare number of seconds, as `sleep` and `timeout` take it, or numbers with the units of humantime
-/// up to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
+/// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
+/// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Result<Duration, String> {
     read(text.trim()).map_err(|why| format!("is not a duration ({why}); try 500ms, 2s, 1.5s or 1m30s"))
 }
 
-/// Reads `--delays` or `--timeout`: a comma-separated list of at least one duration.
+/// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.
 pub fn durations(text: &str) -> Result<Vec<Duration>, String> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
@@ -22,7 +22,7 @@ pub fn durations(text: &str) -> Result<Vec<Duration>, String> {
         .collect()
 }
 
-/// The error says only why the text is no duration.
+/// Parses a duration; the error holds only the reason.
 fn read(text: &str) -> Result<Duration, String> {
     if text.is_empty() {
         return Err("it is empty".into());
@@ -43,7 +43,7 @@ fn read(text: &str) -> Result<Duration, String> {
         }
         rest = after.trim_start();
     }
-    // 0 has a meaning of its own: no limit.
+    // Must not round to 0, which means "no limit".
     if total < NANOSECOND && text.contains(|c| matches!(c, '1'..='9')) {
         return Err("it is less than 1ns".into());
     }
@@ -54,12 +54,12 @@ fn read(text: &str) -> Result<Duration, String> {
     }))
 }
 
-/// Splits after the leading characters of a kind.
+/// Splits the text after its leading characters that satisfy `is_of_kind`.
 fn split(text: &str, is_of_kind: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !is_of_kind(c)).unwrap_or(text.len()))
 }
 
-/// Saturates. Decimals beyond the attosecond of a second are dropped.
+/// Returns `number` times `unit` in attoseconds. Saturates; drops decimals beyond an attosecond of a second.
 fn attoseconds(number: &str, unit: &str) -> Result<u128, String> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() {
@@ -82,7 +82,7 @@ fn attoseconds(number: &str, unit: &str) -> Result<u128, String> {
     };
     let scale = scale.as_nanos();
     let whole = value(&mut whole.bytes()).saturating_mul(scale * NANOSECOND);
-    // Of the unit, in steps of 10^-18.
+    // In units of 10^-18 of `unit`.
     let fraction = value(&mut fraction.bytes().chain(std::iter::repeat(b'0')).take(18));
     Ok(whole.saturating_add(fraction * scale / NANOSECOND))
 }

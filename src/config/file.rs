@@ -1,4 +1,4 @@
-//! The configuration file: where it is, and whether its owner can be trusted.
+//! Reads the configuration file, and checks its owner and mode.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -10,20 +10,20 @@ use nix::unistd::geteuid;
 
 use crate::run::text::describe_error;
 
-/// No configuration is longer; a log or a disk image may be.
+/// Rejects a log or a disk image given by mistake.
 const LARGEST: u64 = 1 << 20;
 
-/// The bytes of a file, or what is wrong with it.
+/// Returns the bytes of a file, or an error message.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     open(path).map_err(|error| cannot_open(&error)).and_then(content)
 }
 
-/// The same where the file may be missing.
+/// Returns the bytes of a file, None if the file is missing, or an error message.
 pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, String> {
     match open(path) {
         Ok(file) => content(file).map(Some),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        // A home that this user may not even look into (a service that inherited HOME) is another's.
+        // A home directory that cannot be searched belongs to another user (a service that inherited HOME).
         Err(error) if error.kind() == ErrorKind::PermissionDenied && path.metadata().is_err() => Ok(None),
         Err(error) => Err(cannot_open(&error)),
     }
@@ -33,10 +33,10 @@ fn cannot_open(error: &std::io::Error) -> String {
     format!("cannot be opened: {}", describe_error(error))
 }
 
-/// Symbolic links are followed, as those who keep such files in one place link them. What they lead to is judged
-/// by its descriptor, so that nobody can exchange it in between.
+/// Opens a file and follows symbolic links, which dotfile managers use. The caller checks the descriptor, so that the
+/// file cannot be exchanged between check and use.
 fn open(path: &Path) -> std::io::Result<File> {
-    // Without O_NONBLOCK a named pipe would keep us.
+    // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
 }
@@ -46,7 +46,7 @@ fn content(file: File) -> Result<Vec<u8>, String> {
     let facts = file.metadata().map_err(unreadable)?;
     trusted(&facts)?;
     let mut bytes = Vec::new();
-    // It may grow while it is read.
+    // The file may grow while it is read.
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
         return Err("is larger than 1MiB, so it is not a configuration file".into());
@@ -54,7 +54,7 @@ fn content(file: File) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Options may name shell commands: only this user and root may have written them.
+/// Checks that only this user or root can have written the file: options may name shell commands.
 fn trusted(facts: &Metadata) -> Result<(), String> {
     if !facts.is_file() {
         return Err("is not a regular file".into());

@@ -1,4 +1,4 @@
-//! What `--list-presets` and `--list-policies` print, line by line.
+//! Output of `--list-presets` and `--list-policies`, line by line.
 
 use std::ffi::OsString;
 
@@ -9,12 +9,12 @@ use super::said::UsageError;
 use crate::cli::wrap::wrap;
 use crate::run::text::printable;
 
-/// What fits every terminal.
+/// Fits every terminal.
 const WIDTH: usize = 80;
-/// Where the second column begins.
+/// The second column's position.
 const COLUMN: usize = 18;
 
-/// `--list-presets`: names, what they are for, and the programs that `auto` picks them for.
+/// Lists presets by name, with descriptions and the programs that `auto` matches.
 pub(crate) fn presets() -> impl Iterator<Item = String> {
     let rest = "--list-presets NAME shows the rules of one.".to_owned();
     let lines = presets::all().map(|preset| {
@@ -30,7 +30,7 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
     lines.chain(["\n".to_owned(), rest + "\n"])
 }
 
-/// `--list-presets NAME...`: the rules of each.
+/// Lists the rules of each named preset.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
     names
         .iter()
@@ -53,7 +53,7 @@ fn rules(preset: &Preset) -> String {
         if !verdicts.contains(&row.verdict) {
             verdicts.push(row.verdict);
         }
-        // A pattern is not broken: it is to be copied.
+        // Patterns are not wrapped, so that they can be copied.
         let conditions = [
             row.codes.map(|codes| format!("exit   {codes}\n")),
             row.text.map(|pattern| format!("match  {pattern}\n")),
@@ -74,8 +74,8 @@ fn rules(preset: &Preset) -> String {
     text
 }
 
-/// Returns what `--list-policies` prints: a line with the name and where it comes from, and an indented one for each thing
-/// it sets.
+/// Returns the lines of `--list-policies`: for each policy its name and source, then an indented line for each option
+/// set.
 pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
     let replaced: Vec<String> = built_in()?.into_iter().map(|policy| policy.name).collect();
     let all = config.all_policies()?.into_iter();
@@ -90,7 +90,7 @@ fn listed(policy: &Policy, replaced: &[String]) -> String {
                 true => " (in place of the built-in one)",
                 false => "",
             };
-            // Not broken, as it is to be copied; nor are values below.
+            // Not wrapped, so that it can be copied; neither are the values below.
             let line = policy.position.rsplit_once(':').map_or("", |(line, _)| line);
             format!("{line}{note}\n")
         }

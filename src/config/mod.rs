@@ -1,4 +1,4 @@
-//! Where a setting comes from: flag, variable, policy, file; the grammars of values; presets and policies, which are data.
+//! Sources of settings (flag, variable, policy, file), grammars of values, and presets and policies, which are data.
 
 mod conflicts;
 mod document;

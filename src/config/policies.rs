@@ -1,4 +1,4 @@
-//! Policies, the user's own and the built-in ones, and the configuration file that may define some.
+//! Policies, built-in and user-defined, and the configuration file that may define some.
 
 use std::path::Path;
 
@@ -10,19 +10,19 @@ use crate::cli::suggest::closest;
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
 
-/// What the configuration file says.
+/// Contents of the configuration file.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The file, or "none", and why; for `-vv`.
+    /// The file's name, or "none", and the reason; for `-vv`.
     pub(crate) file: (String, String),
-    /// `[defaults]`
+    /// Statements of `[defaults]`.
     pub(crate) defaults: Vec<Said>,
-    /// The user's own, in the order of the file.
+    /// User-defined policies, in file order.
     pub(crate) policies: Vec<Policy>,
 }
 
 impl Config {
-    /// Reads the file that `--config` names, or the default one if it is there; none for `--config none`.
+    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
         let none = |why: String| Config {
             file: ("none".to_owned(), why),
@@ -56,7 +56,7 @@ impl Config {
         })
     }
 
-    /// Returns all policies: the user's own, then the built-in ones of other names.
+    /// Returns the user-defined policies, then the built-in ones whose names are not redefined.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
         let is_new = |policy: &Policy| !self.policies.iter().any(|own| own.name == policy.name);
@@ -64,7 +64,7 @@ impl Config {
         Ok(all)
     }
 
-    /// Returns what the policy says that is chosen by the strongest source to choose one.
+    /// Returns the statements of the policy selected by the source of highest precedence.
     pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Said>, UsageError> {
         let by_default = self.defaults.iter().find(|said| said.opt.long == "policy");
         let Some(said) = settings.said("policy").or(by_default) else {

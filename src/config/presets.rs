@@ -1,5 +1,5 @@
-//! What is known of tools' failures: which exit codes and texts are transient, which are permanent. `presets.tsv` has the
-//! facts and explains its columns.
+//! Presets: the exit codes and texts of tools that are transient or permanent. `presets.tsv` has the facts and explains
+//! its columns.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use crate::policy::sets::CodeSet;
 
 const TABLE: &str = include_str!("presets.tsv");
 
-/// What is known of one tool.
+/// The preset of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preset {
-    /// Its name, as `--for` takes it.
+    /// The name that `--for` takes.
     pub(crate) name: &'static str,
-    /// One line on what it goes by.
+    /// A one-line description of the evidence that the preset uses.
     pub(crate) about: &'static str,
-    /// The file names of the programs that `--for auto` picks it for, separated by spaces.
+    /// File names of the programs for which `--for auto` picks the preset, separated by spaces.
     programs: &'static str,
-    /// The presets whose rows follow, in the same form.
+    /// Names of included presets, separated by spaces; their rows follow the preset's own.
     included: &'static str,
 }
 
@@ -26,27 +26,27 @@ pub(crate) struct Preset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) verdict: RowVerdict,
-    /// The exit codes it needs; None: any failure.
+    /// Required exit codes; None matches any failure.
     pub(crate) codes: Option<CodeSet>,
-    /// The regex some line must match, whatever the case; None: any output.
+    /// Regex that a line must match, ignoring case; None matches any output.
     pub(crate) text: Option<&'static str>,
-    /// Where this is known from.
+    /// The source of the fact.
     pub(crate) source: &'static str,
 }
 
-/// What a row says of a failure it matches.
+/// The verdict on a failure that matches a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowVerdict {
     Retry,
-    /// Transient, and nothing was done.
+    /// Transient, and the request had no effect.
     Refused,
     Stop,
-    /// Permanent, unless `--before-retry` does something before the next attempt.
+    /// Permanent, unless `--before-retry` changes something before the next attempt.
     Behind,
 }
 
 impl RowVerdict {
-    /// Returns its word in the table, and what that means.
+    /// Returns the verdict's word in the table, and an explanation.
     pub(crate) fn words(self) -> (&'static str, &'static str) {
         match self {
             RowVerdict::Retry => ("retry", "the failure is transient"),
@@ -60,7 +60,7 @@ impl RowVerdict {
     }
 }
 
-/// `exit 35,56, match curl: \((35|56)\)`
+/// Formats as `exit 35,56, match curl: \((35|56)\)`.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let codes = self.codes.map(|codes| format!("exit {codes}"));
@@ -70,7 +70,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// Returns every preset, sorted by name.
+/// Returns all presets, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> {
     let lines = TABLE.lines().skip_while(|line| line.starts_with('#'));
     lines.map_while(|line| match columns(line)? {
@@ -102,7 +102,7 @@ impl Preset {
         list(self.programs)
     }
 
-    /// Returns its own rows, then those of the presets it includes.
+    /// Returns the preset's own rows, then those of the included presets.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let presets = std::iter::once(self.name).chain(list(self.included));
         presets.flat_map(own_rows).collect()
@@ -114,7 +114,7 @@ fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
     TABLE.lines().filter(is_own).filter_map(row)
 }
 
-/// Returns the fact of a line. A test finds those that cannot be read.
+/// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
     Some(Row {
@@ -134,17 +134,17 @@ fn row(line: &'static str) -> Option<Row> {
     })
 }
 
-/// Returns the preset for the program with this file name.
+/// Returns the preset for a program's file name.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
     all().find(|preset| preset.programs().any(|program| program == file_name))
 }
 
-/// Returns the preset of this name, or else the one for the program of this name.
+/// Returns the preset with this name, or else the preset for the program with this name.
 fn find(name: &str) -> Option<Preset> {
     all().find(|preset| preset.name == name).or_else(|| for_program(name))
 }
 
-/// Returns the preset that `--for` takes by this name, or what is wrong with it.
+/// Returns the preset that `--for` takes by this name, or an error message.
 pub(crate) fn named(name: &str) -> Parsed<Preset> {
     find(name).ok_or_else(|| {
         let hint = closest(name, names_and_programs());
@@ -156,16 +156,16 @@ fn names_and_programs() -> impl Iterator<Item = &'static str> {
     all().flat_map(|preset| std::iter::once(preset.name).chain(preset.programs()))
 }
 
-/// A name that `--for` takes.
+/// A name in the list of `--for`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PresetName {
-    /// The one for the command, if there is one.
+    /// The preset of the command's program, if any.
     Auto,
     Named(&'static str),
 }
 
 impl PresetName {
-    /// `curl,ssh`, `auto`
+    /// Parses a list such as `curl,ssh` or `auto`.
     pub(crate) fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
         let parse = |name: &str| match (name, find(name)) {
             ("auto", _) => Ok(PresetName::Auto),
@@ -175,12 +175,12 @@ impl PresetName {
         text.split(',').map(|name| parse(name.trim())).collect()
     }
 
-    /// Returns true if it is the one for the program with this file name.
+    /// Returns true if the name selects the preset of the program with this file name.
     pub(crate) fn is_for(self, program: &str) -> bool {
         for_program(program).is_some_and(|preset| self == PresetName::Auto || self == PresetName::Named(preset.name))
     }
 
-    /// Returns the preset, for a command with this file name.
+    /// Returns the selected preset for a command with this file name.
     fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
@@ -202,7 +202,7 @@ fn unknown(name: &str, list: &str) -> String {
     format!("names no preset{which}; --list-presets shows them, and auto goes by the command{hint}")
 }
 
-/// Returns the presets of these names for a command with this file name, each once.
+/// Returns the selected presets for a command with this file name, without duplicates.
 pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(PresetName, Preset)> {
     let mut chosen: Vec<(PresetName, Preset)> = Vec::new();
     for name in names {

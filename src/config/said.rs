@@ -1,4 +1,4 @@
-//! One statement about an option, and where it came from.
+//! A statement about an option, and its source.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::budget::client::redacted;
 use crate::cli::table::{Kind, Opt};
 
-/// Bad input: one line that quotes it, says where it came from and what would be right. The exit status is 125.
+/// Usage error: one line that quotes the input and its source, and suggests a valid form. The exit status is 125.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageError(pub(crate) String);
 
@@ -19,7 +19,7 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// Where a statement came from, weakest first.
+/// Source of a statement, from lowest to highest precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// `[defaults]` of the configuration file.
@@ -32,21 +32,21 @@ pub(crate) enum Source {
 /// The place of a statement in the configuration file or in a built-in policy.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
-    /// Empty for `[defaults]`.
+    /// Name of the policy; empty for `[defaults]`.
     pub(crate) policy: Rc<str>,
-    /// `/etc/backoff.toml:12:8`; empty if the policy is built in.
+    /// `/etc/backoff.toml:12:8`; empty for a built-in policy.
     pub(crate) position: String,
 }
 
-/// One statement about an option.
+/// A statement about an option.
 #[derive(Debug, Clone)]
 pub(crate) struct Said {
     pub(crate) opt: &'static Opt,
     pub(crate) text: OsString,
     pub(crate) source: Source,
-    /// Empty if it is a flag or a variable.
+    /// Empty for a flag or a variable.
     pub(crate) place: Place,
-    /// The statement that this one is a part of: `--every` stands for three options.
+    /// The statement that this one was expanded from: `--every` sets three options.
     part_of: Option<Rc<Said>>,
 }
 
@@ -61,7 +61,7 @@ impl Said {
         }
     }
 
-    /// Returns what a statement that stands for several options says of this one.
+    /// Returns the part of a compound statement that sets `opt`.
     pub(super) fn part_of(whole: &Rc<Said>, opt: &'static Opt, text: OsString) -> Said {
         Said {
             opt,
@@ -76,7 +76,7 @@ impl Said {
         self.part_of.as_deref().unwrap_or(self)
     }
 
-    /// Returns the text as it may be shown: an address may hold a password.
+    /// Returns the text without secrets: an address may hold a password.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
         match self.opt.kind {
@@ -85,7 +85,7 @@ impl Said {
         }
     }
 
-    /// Returns where it came from: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow, /etc/backoff.toml:12:8`.
+    /// Returns the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow, /etc/backoff.toml:12:8`.
     pub(crate) fn name(&self) -> String {
         let Said { opt, source, place, .. } = self.as_given();
         match source {
@@ -97,7 +97,7 @@ impl Said {
         }
     }
 
-    /// Returns the error that the text cannot be read.
+    /// Returns the error for an invalid text.
     pub(crate) fn unreadable(&self, problem: impl fmt::Display) -> UsageError {
         let said = self.as_given();
         let place = match &*said.place.position {
@@ -113,7 +113,7 @@ impl Said {
     }
 }
 
-/// `--base 5s`, `BACKOFF_BASE=5s`, `--base 5s (policy sip)`
+/// Formats as `--base 5s`, `BACKOFF_BASE=5s` or `--base 5s (policy sip)`.
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = self.as_given();

@@ -1,4 +1,4 @@
-//! What all sources together say of options: layers, added strongest first.
+//! Statements of all sources about options.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -12,16 +12,16 @@ use super::{conflicts, values};
 use crate::cli::parse::CommandLine;
 use crate::cli::table::{Kind, OPTIONS, Opt, option};
 
-/// What all sources together say: layers are added strongest first.
+/// Merged statements of all sources, added from highest to lowest precedence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     said: Vec<Said>,
-    /// Statements that give way to a stronger one about another option.
+    /// Statements overridden by a stronger one about a different option.
     overridden: Vec<Said>,
 }
 
 impl Settings {
-    /// Returns what was typed.
+    /// Returns the settings of the command line.
     pub(crate) fn typed(typed: &CommandLine) -> Result<Settings, UsageError> {
         let flag =
             |(opt, text): &(&'static Opt, OsString)| Said::new(opt, text.clone(), Source::Flag, Place::default());
@@ -30,7 +30,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Adds the `BACKOFF_*` variables of options.
+    /// Adds the options' `BACKOFF_*` variables.
     pub(crate) fn add_variables(&mut self, variables: &[(OsString, OsString)]) -> Result<(), UsageError> {
         let said = |opt: &'static Opt| {
             let text = find(variables, |name| opt.has_variable(name.as_bytes()))?;
@@ -43,7 +43,7 @@ impl Settings {
         }
     }
 
-    /// Adds what one source, weaker than those before, says of options that they do not speak of.
+    /// Adds the statements of a lower source about options that are not yet set.
     pub(crate) fn add(&mut self, mut weaker: Vec<Said>) -> Result<(), UsageError> {
         weaker.retain(|said| self.source(said.opt.long).is_none());
         self.expand_every(&mut weaker)?;
@@ -53,7 +53,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Replaces `--every` by the three options that it stands for.
+    /// Replaces `--every` by the three options that it sets.
     fn expand_every(&self, layer: &mut Vec<Said>) -> Result<(), UsageError> {
         let Some(at) = layer.iter().position(|said| said.opt.long == "every") else {
             return Ok(());
@@ -76,17 +76,17 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns what counts of this option; the last statement if there are several.
+    /// Returns the statement in effect for an option; the last one if it was repeated.
     pub(crate) fn said(&self, long: &str) -> Option<&Said> {
         self.said.iter().rfind(|said| said.opt.long == long)
     }
 
-    /// Returns who says something of this option. No source is weaker than any.
+    /// Returns the source of an option's value; None, which is below every source, if the option is not set.
     pub(crate) fn source(&self, long: &str) -> Option<Source> {
         self.said(long).map(|said| said.source)
     }
 
-    /// Returns the value of this option.
+    /// Returns the option's value, if set.
     pub(crate) fn get<T, E: fmt::Display>(
         &self,
         long: &str,
@@ -95,7 +95,7 @@ impl Settings {
         self.said(long).map(|said| said.read(read)).transpose()
     }
 
-    /// Returns the value of this option, or else this default.
+    /// Returns the option's value, or else `default`.
     pub(crate) fn or<T, E: fmt::Display>(
         &self,
         long: &str,
@@ -105,7 +105,7 @@ impl Settings {
         Ok(self.get(long, read)?.unwrap_or(default))
     }
 
-    /// Returns the value of this option, or of its default.
+    /// Returns the option's value, or else that of its default.
     pub(crate) fn value<T, E: fmt::Display>(
         &self,
         long: &str,
@@ -118,18 +118,18 @@ impl Settings {
         }
     }
 
-    /// Returns the value for the word that this option is set to; `values` are in the order of its words.
+    /// Returns the element of `values` that corresponds to the option's word; both are in the same order.
     pub(crate) fn choice<T: Clone>(&self, long: &str, values: &[T]) -> Result<T, UsageError> {
         let words = option(long).kind.words();
         self.value(long, |text| values::word(words, text).map(|at| values[at].clone()))
     }
 
-    /// Returns each statement about an option that may be repeated.
+    /// Returns each statement about a repeatable option.
     pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Said> {
         self.said.iter().filter(move |said| said.opt.long == long)
     }
 
-    /// Returns the values of an option that may be repeated.
+    /// Returns the values of a repeatable option.
     pub(crate) fn all<T, E: fmt::Display>(
         &self,
         long: &str,
@@ -138,7 +138,7 @@ impl Settings {
         self.each(long).map(|said| said.read(&read)).collect()
     }
 
-    /// Returns how often a switch is on.
+    /// Returns the number of times a switch is given.
     pub(crate) fn count(&self, long: &str) -> Result<u8, UsageError> {
         let read = match option(long).kind {
             Kind::Count => values::count,
@@ -163,7 +163,7 @@ impl Settings {
         }
     }
 
-    /// Returns what was said of an option, as it may be shown, and by whom. It may not be what counts.
+    /// Returns an option's text without secrets, and its source, even if the statement is overridden.
     pub(crate) fn shown(&self, long: &str) -> Option<(String, String)> {
         let said = [&self.said, &self.overridden].into_iter().flatten();
         let said: Vec<&Said> = said.filter(|said| said.opt.long == long).collect();
@@ -172,7 +172,7 @@ impl Settings {
     }
 }
 
-/// Returns the value of a variable, by its full name; an empty one counts as unset.
+/// Returns a variable's value by its full name; an empty variable counts as unset.
 pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
     find(variables, |known| known == name)
 }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_contradicts_gives_way_or_is_an_error() {
-        // Two options with values that contradict each other, and which of them stays if it is stronger.
+        // Pairs of conflicting options; the stronger one stays.
         for (one, other) in [
             (("growth", "linear"), ("delays", "1s")),
             (("jitter", "slotted:3"), ("growth", "linear")),

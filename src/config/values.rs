@@ -11,7 +11,7 @@ use crate::policy::signal::Signal;
 use crate::run::text::is_printable;
 use crate::search::pattern::Pattern;
 
-/// What is wrong with a text and what would be right: the end of a sentence that begins with the text.
+/// Error message that follows the rejected text in a sentence: the problem, then a valid example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadValue(String);
 
@@ -31,12 +31,12 @@ impl<T: Into<String>> From<T> for BadValue {
 
 pub type Parsed<T> = Result<T, BadValue>;
 
-/// Returns None if the text is not digits alone, Some(None) if no u64 holds them.
+/// Returns None unless the text is all digits, and Some(None) if the number exceeds u64.
 fn digits(text: &str) -> Option<Option<u64>> {
     (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())
 }
 
-/// Reads a whole number from `least` up to `most`, plain ASCII digits only.
+/// Parses a whole number from `least` to `most`; plain ASCII digits only.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     let number = digits(text).ok_or_else(|| format!("is not a whole number; try {}", least.max(3).min(most)))?;
     let range = match number {
@@ -48,7 +48,7 @@ pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     Err(format!("is out of range; it must be {range}").into())
 }
 
-/// Reads a number of at least 1, or `unlimited`.
+/// Parses a number of at least 1, or `unlimited`.
 pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     if text.eq_ignore_ascii_case("unlimited") {
         return Ok(None);
@@ -66,7 +66,7 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     }
 }
 
-/// Reads a growth factor: a finite number of at least 1.
+/// Parses a growth factor: a finite number of at least 1.
 pub fn factor(text: &str) -> Parsed<f64> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
@@ -75,7 +75,7 @@ pub fn factor(text: &str) -> Parsed<f64> {
     }
 }
 
-/// Reads `25%` or `0.25` as a fraction in [0, 1].
+/// Parses `25%` or `0.25` as a fraction in [0, 1].
 pub fn percent(text: &str) -> Parsed<f64> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
@@ -91,7 +91,7 @@ pub fn percent(text: &str) -> Parsed<f64> {
     }
 }
 
-/// Reads a duration of at least one millisecond.
+/// Parses a duration of at least one millisecond.
 pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     match duration(text)? {
         short if short < Duration::from_millis(1) => {
@@ -101,7 +101,7 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     }
 }
 
-/// Checks that a text is a duration or a percentage; the jitter decides which of them counts.
+/// Checks that a text is a duration or a percentage; the jitter decides which one applies.
 pub fn spread(text: &str) -> Parsed<()> {
     match (duration(text), percent(text)) {
         (Err(_), Err(_)) if !text.ends_with('%') => Err("is neither a duration nor a percentage; try 1s or 25%".into()),
@@ -110,7 +110,7 @@ pub fn spread(text: &str) -> Parsed<()> {
     }
 }
 
-/// Reads a number of bytes, `64KiB`, `1.5GiB`, `10MB`, `1G` (powers of 1024 but for kB, MB, GB).
+/// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, MB and GB.
 pub fn size(text: &str) -> Parsed<u64> {
     const WRONG: &str = "is not a size; try 64KiB, 10MB or 1GiB";
     let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
@@ -137,7 +137,7 @@ const SYSEXITS: [&str; 15] = [
     "tempfail", "protocol", "noperm", "config",
 ];
 
-/// Reads an exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).
+/// Parses an exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).
 pub fn code(text: &str) -> Parsed<u8> {
     let name = text.to_ascii_lowercase();
     let name = name.strip_prefix("ex_").unwrap_or(&name);
@@ -156,7 +156,8 @@ fn like_sysexits(text: &str) -> String {
     closest(text, SYSEXITS.into_iter().chain(["timeout"]))
 }
 
-/// Reads CODES: `7`, `1,2,75`, `100-110`, `tempfail`, `SIGKILL`, `timeout`, mixed. A signal is the code of a death by it.
+/// Parses CODES: `7`, `1,2,75`, `100-110`, `tempfail`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a
+/// death by the signal.
 pub fn codes(text: &str) -> Parsed<CodeSet> {
     let mut set = CodeSet::default();
     for part in text.split(',').map(str::trim) {
@@ -174,7 +175,7 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
     let range = part
         .split_once('-')
         .and_then(|(first, last)| one(first.trim()).zip(one(last.trim())));
-    // RTMAX-1 is one, too.
+    // RTMAX-1 is a single signal, not a range.
     let (problem, hint) = match one(part).map(|only| (only, only)).or(range) {
         Some((first, last)) if first <= last => {
             set.add(first..=last);
@@ -194,14 +195,14 @@ fn like_codes(text: &str) -> String {
     }
 }
 
-/// `--success-exit`: codes, and those of them whose status becomes 0.
+/// Codes of `--success-exit`, and the subset whose status becomes 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SuccessCodes {
     pub all: CodeSet,
     pub zero: CodeSet,
 }
 
-/// Reads CODES, each of which may be `CODE=0`.
+/// Parses CODES, each optionally followed by `=0`.
 pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
     let mut codes = SuccessCodes::default();
     for part in text.split(',') {
@@ -222,7 +223,7 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
     Ok(codes)
 }
 
-/// Reads a signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`.
+/// Parses a signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`.
 pub fn signal(text: &str) -> Parsed<Signal> {
     let wrong = |()| format!("is not a signal; try TERM, SIGINT, 15 or RTMIN+1{}", like_signals(text));
     Ok(text.trim().parse().map_err(wrong)?)
@@ -235,7 +236,7 @@ fn like_signals(text: &str) -> String {
     closest(text, names)
 }
 
-/// Reads a regular expression: an empty one would match every line.
+/// Parses a regular expression; rejects an empty one, as it would match every line.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     match text {
         "" => Err("is empty, so it would match every line; try an expression such as 'timed out|refused'".into()),
@@ -247,7 +248,7 @@ pub fn any_text(text: &str) -> Parsed<String> {
     Ok(text.to_owned())
 }
 
-/// Reads a shell command that decides something: an empty one would always say yes.
+/// Parses a predicate's shell command; rejects an empty one, as it would always succeed.
 pub fn predicate(text: &str) -> Parsed<String> {
     match text.trim() {
         "" => Err("is empty; try a command for the shell, such as 'grep -q done'".into()),
@@ -263,7 +264,7 @@ pub fn budget_name(text: &str) -> Parsed<String> {
     }
 }
 
-/// Reads the name that stands at the beginning of each line.
+/// Parses the label that begins each line.
 pub fn label(text: &str) -> Parsed<String> {
     const MOST: usize = 64;
     let problem = match text {
@@ -275,7 +276,7 @@ pub fn label(text: &str) -> Parsed<String> {
     Err(format!("{problem}; try a name such as nightly-sync").into())
 }
 
-/// Reads a switch as 0 or 1.
+/// Parses a switch as 0 or 1.
 pub fn switch_count(text: &str) -> Parsed<u8> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(1),
@@ -284,7 +285,7 @@ pub fn switch_count(text: &str) -> Parsed<u8> {
     }
 }
 
-/// Reads a switch that counts.
+/// Parses a repeatable switch as a number.
 pub fn count(text: &str) -> Parsed<u8> {
     match whole(text, 0, u64::from(u8::MAX)) {
         Ok(count) => Ok(count as u8),
@@ -292,10 +293,10 @@ pub fn count(text: &str) -> Parsed<u8> {
     }
 }
 
-/// Reads how much of the output hooks get: a size, on or off. None is off.
+/// Parses the amount of output that hooks get: a size, on or off. None is off.
 pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     const DEFAULT: usize = 64 << 10;
-    /// It is kept in memory.
+    /// The output is kept in memory.
     const MOST: u64 = 1 << 20;
     match switch_count(text) {
         Ok(is_on) => Ok((is_on > 0).then_some(DEFAULT)),
@@ -306,7 +307,7 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     }
 }
 
-/// What to do if the wait that the last run left behind is not over.
+/// The action taken while a previous run's cool-off lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoolOffMode {
     Off,
@@ -326,7 +327,7 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
     }
 }
 
-/// A strategy of jitter.
+/// A jitter strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JitterKind {
     None,
@@ -335,7 +336,7 @@ pub(crate) enum JitterKind {
     Decorrelated,
     Additive,
     Proportional,
-    /// With the ceiling of its exponent, unless that is the default.
+    /// The ceiling of the slot exponent; None is the default.
     Slotted(Option<u32>),
 }
 
@@ -350,7 +351,7 @@ const JITTERS: [JitterKind; 7] = [
     JitterKind::Slotted(None),
 ];
 
-/// Returns how a jitter is written: `full`, `slotted:4`.
+/// Returns the text of a jitter: `full`, `slotted:4`.
 pub(crate) fn jitter_word(jitter: JitterKind) -> String {
     let at = JITTERS.iter().position(|known| *known == jitter);
     match (jitter, at) {
@@ -359,7 +360,7 @@ pub(crate) fn jitter_word(jitter: JitterKind) -> String {
     }
 }
 
-/// Reads a jitter: one of the words, or `slotted:CEILING`.
+/// Parses a jitter: one of the words, or `slotted:CEILING`.
 pub(crate) fn jitter(text: &str) -> Parsed<JitterKind> {
     match text.split_once(':') {
         Some(("slotted", ceiling)) => match whole(ceiling, 1, 62) {
@@ -370,7 +371,7 @@ pub(crate) fn jitter(text: &str) -> Parsed<JitterKind> {
     }
 }
 
-/// Returns the place of a word in a list.
+/// Returns the index of a word in a list.
 pub fn word(words: &[&str], text: &str) -> Parsed<usize> {
     words.iter().position(|word| *word == text).ok_or_else(|| {
         let hint = closest(text, words.iter().copied());

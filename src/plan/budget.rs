@@ -1,4 +1,4 @@
-//! The budget that a run shares with others.
+//! Reads the options on the shared budget.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::policy::budget::BudgetLimits;
 use crate::process::sys::environment;
 use crate::run::plan::{CoolOff, SharedBudget};
 
-/// Returns the budget, or None without a name, and where it is kept. `longest` is the longest wait that the run itself may
-/// make, `counted` the budget that has counted the attempt around it.
+/// Returns the budget, or None without a name, and its store. `longest` is the run's own longest wait, `counted` the
+/// budget that has counted the attempt of the outer run.
 pub(super) fn budget(
     settings: &Settings,
     longest: Duration,
@@ -50,7 +50,7 @@ pub(super) fn budget(
         timeout: store.timeout(),
         denies_if_down,
         cool_off: (mode != CoolOffMode::Off).then_some(CoolOff {
-            // What is owed may be what the other side asked of a run.
+            // The cool-off may be a server's Retry-After.
             longest: longest.max(max_retry_after(settings)?),
             skips: mode == CoolOffMode::Skip,
         }),

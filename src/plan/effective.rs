@@ -1,4 +1,4 @@
-//! For `-vv`: every setting that is in effect, and where it came from.
+//! Effective settings and their sources, for `-vv`.
 
 use super::waits::{MAX_DELAY, Waits};
 use crate::cli::table::{OPTIONS, Opt, percent};
@@ -10,7 +10,7 @@ use crate::policy::outcome::exact;
 use crate::policy::session::Limits;
 use crate::run::plan::Effective;
 
-/// What options have come to that depend on each other.
+/// Resolved values of options that depend on each other.
 pub(super) struct Outcome<'p> {
     pub(super) waits: &'p Waits,
     pub(super) limits: &'p Limits,
@@ -41,7 +41,7 @@ fn line(opt: &Opt, settings: &Settings, outcome: &Outcome<'_>) -> Option<Effecti
     let said = settings.shown(opt.long);
     let (value, from) = match (came_to(opt.long, outcome), said) {
         (Some(Some(value)), Some((text, by))) if is_same(&text, &value) => (value, by),
-        // A cap lowers a weaker base, growth replaces a jitter that grows by itself.
+        // A cap lowers a weaker base; a growth overrides a jitter that has its own growth.
         (Some(Some(value)), Some((text, by))) => (value, format!("{by} says {text}")),
         (Some(Some(value)), None) => (value, default_of(opt.long, outcome)),
         (Some(None), Some((text, by))) => (text, format!("{by}; without effect")),
@@ -56,7 +56,7 @@ fn line(opt: &Opt, settings: &Settings, outcome: &Outcome<'_>) -> Option<Effecti
     })
 }
 
-/// Returns true if a text, as it was given, is read as this value.
+/// Returns true if the text, as given, parses to this value.
 fn is_same(text: &str, value: &str) -> bool {
     let exact = |text| {
         Some(
@@ -74,7 +74,7 @@ fn is_same(text: &str, value: &str) -> bool {
 fn default_of(long: &str, outcome: &Outcome<'_>) -> String {
     let cap = outcome.waits.delays.cap;
     match (long, outcome.not_idempotent) {
-        // Without a limit it is no cap.
+        // An unlimited cap is none.
         ("max-delay", _) if (MAX_DELAY < cap) && cap.as_secs() < u64::MAX => {
             format!("the default {} was too short", exact(MAX_DELAY))
         }
@@ -83,7 +83,7 @@ fn default_of(long: &str, outcome: &Outcome<'_>) -> String {
     }
 }
 
-/// Returns what an option has come to that depends on others; None inside if it has no effect.
+/// Returns the resolved value of an option that depends on others; the inner None means that the option has no effect.
 fn came_to(long: &str, outcome: &Outcome<'_>) -> Option<Option<String>> {
     let Waits {
         delays,

@@ -1,5 +1,5 @@
-//! May the command run twice? A textual look at the words of HTTP clients, in the command and in scripts among its words. It
-//! knows little of their grammars, and errs towards "no".
+//! Decides whether the command may run twice, from the words of HTTP clients in the command and in scripts among its
+//! words. Knows only part of the clients' grammars, and errs towards "no".
 
 use std::ffi::OsString;
 
@@ -7,7 +7,8 @@ use crate::config::presets::PresetName;
 use crate::config::said::UsageError;
 use crate::config::settings::Settings;
 
-/// Returns why the command must not run twice, None if it may: what the user says, or else what its words tell.
+/// Returns the reason why the command must not run twice, or None if it may. The user's word overrides the look at the
+/// command.
 pub(super) fn why_not(
     settings: &Settings,
     presets: &[PresetName],
@@ -27,8 +28,8 @@ pub(super) fn why_not(
     )
 }
 
-/// Returns the presets whose rows on refusals prove that nothing was done: not those of other programs, nor any if several
-/// requests are made, as one before the last may have taken effect.
+/// Returns the presets whose refusal rows prove that the request had no effect. Excludes presets of other programs, and
+/// all if the command makes several requests, as an earlier one may have taken effect.
 pub(super) fn trusted(presets: &[PresetName], program: &[&str]) -> Vec<PresetName> {
     let Some((name, arguments)) = program.split_first() else {
         return Vec::new();
@@ -38,10 +39,10 @@ pub(super) fn trusted(presets: &[PresetName], program: &[&str]) -> Vec<PresetNam
     trusted
 }
 
-/// Methods whose requests may be repeated (RFC 9110, 9.2.2).
+/// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 
-/// Long options with a value in the next word. After any other, the next word may be a URL.
+/// Long options with a value in the next word. After any other option, the next word may be a URL.
 #[rustfmt::skip]
 const WITH_VALUE: [&str; 18] = [
     "cacert", "cert", "connect-timeout", "data", "data-binary", "data-raw", "data-urlencode", "dump-header", "form",
@@ -53,11 +54,11 @@ const HEADER: [&str; 2] = ["H", "header"];
 /// Uploads: PUT over HTTP; over other protocols they may append.
 const UPLOAD: [&str; 2] = ["T", "upload-file"];
 
-/// Options of a client that make its request a POST unless a method is given, and those that take further options,
-/// commands or URLs from elsewhere.
+/// Options of a client: those that make its request a POST unless a method is given (`data`), and those that read
+/// further options, commands or URLs from elsewhere (`hidden`).
 struct Client {
     name: &'static str,
-    /// Letters of options with a value, which may stand in the same word.
+    /// Letters of options with a value, which may be in the same word.
     with_value: &'static str,
     data: &'static [&'static str],
     hidden: &'static [&'static str],
@@ -77,16 +78,16 @@ const WGET: Client = Client {
     hidden: &["e", "i", "execute", "input-file"],
 };
 
-/// An option by which a client may send what must not be sent twice.
+/// An option that may send a request that must not be repeated.
 pub(super) struct Sent {
     pub(super) client: &'static str,
-    /// `-d`
+    /// The option as typed, such as `-d`.
     pub(super) option: String,
-    /// The option may as well send nothing.
+    /// The option may also send nothing.
     pub(super) is_hidden: bool,
 }
 
-/// Returns the first such option of a judged client in the command, or in a script among its words.
+/// Returns the first non-idempotent option of a judged client in the command, or in a script among its words.
 pub(super) fn sent_by(command: &[OsString], is_judged: impl Fn(&str) -> bool) -> Option<Sent> {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(|word| &**word).collect();
@@ -104,8 +105,8 @@ pub(super) fn sent_by(command: &[OsString], is_judged: impl Fn(&str) -> bool) ->
     })
 }
 
-/// Returns true if a program with these arguments may make more than one request, so that a refusal of the last one says
-/// nothing of the others.
+/// Returns true if a program with these arguments may make several requests, so that a refusal of the last one proves
+/// nothing about the earlier ones.
 fn makes_several(program: &str, words: &[&str]) -> bool {
     match program {
         "curl" => {
@@ -120,7 +121,7 @@ fn makes_several(program: &str, words: &[&str]) -> bool {
                 || has(&UPLOAD)
                 || has(CURL.hidden)
         }
-        // Without a command among its words it reads a list of them.
+        // Without a command in its arguments, the client reads a list of commands.
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             let repeats = words.iter().any(|word| word.starts_with("-r"));
             words.is_empty() || repeats || words.iter().rev().take(2).any(|word| word.starts_with('-'))
@@ -129,7 +130,7 @@ fn makes_several(program: &str, words: &[&str]) -> bool {
     }
 }
 
-/// Returns true if curl is not to print the status that a server has answered.
+/// Returns true if curl's options suppress the HTTP status in its output.
 pub(super) fn curl_hides_status(words: &[&str]) -> bool {
     let options = CURL.options(words);
     let has = |names: [&str; 2]| options.iter().any(|(name, _)| names.contains(name));
@@ -137,7 +138,7 @@ pub(super) fn curl_hides_status(words: &[&str]) -> bool {
 }
 
 impl Client {
-    /// Returns what follows each mention of the client's name in a word: nothing, or the rest of a script.
+    /// Returns the text after each mention of the client's name in a word: nothing, or the rest of a script.
     fn calls<'w>(&self, word: &'w str) -> impl Iterator<Item = &'w str> {
         let lower = word.to_ascii_lowercase();
         let mentions: Vec<usize> = lower
@@ -149,11 +150,11 @@ impl Client {
         let rests = mentions
             .into_iter()
             .map(move |end| word[end..].trim_start_matches(is_of_name));
-        // `curl>out`, or a line that goes on
+        // `curl>out`, or a continued line
         rests.filter(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || "<>\\".contains(c)))
     }
 
-    /// Returns each option without dashes, with the value that it would have, and each operand with an empty name.
+    /// Returns each option without dashes, with its potential value, and each operand with an empty name.
     fn options<'w>(&self, words: &[&'w str]) -> Vec<(&'w str, &'w str)> {
         let mut options = Vec::new();
         let mut is_value = false;
@@ -191,7 +192,7 @@ impl Client {
         let method = all(&METHOD).find(|(_, method)| !IDEMPOTENT.contains(method));
         let data = all(self.data).find(|(name, _)| !is_get && !is_put(name));
         let hidden = all(self.hidden).next();
-        // A shell puts its arguments, or a list, in the place of this.
+        // A shell expands these to its arguments or a list.
         let lists = ["$@", "$*", "[@]}", "[*]}"];
         let has_list = words.iter().any(|word| lists.iter().any(|list| word.contains(list)));
         let option = match (method, data.or(hidden)) {
@@ -200,7 +201,7 @@ impl Client {
             (None, None) if has_list => "\"$@\"".to_owned(),
             (None, None) => return None,
         };
-        // What follows --next has headers of its own.
+        // Options after --next have their own headers.
         let is_kept = !has(&[":", "next"]) && has_key(all(&HEADER).map(|(_, header)| *header));
         (!is_kept).then_some(Sent {
             client: self.name,
@@ -210,18 +211,18 @@ impl Client {
     }
 }
 
-/// Returns true if one of the headers is an Idempotency-Key, the same in each attempt.
+/// Returns true if a header is an Idempotency-Key with the same value in each attempt.
 fn has_key<'w>(mut headers: impl Iterator<Item = &'w str> + Clone) -> bool {
     let is_key = |header: &str| {
         let (name, value) = header.split_once(':').unwrap_or_default();
         let differs = ["$(", "`", "$RANDOM", "$$"].iter().any(|part| value.contains(part));
         name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && !differs
     };
-    // An empty header of wget removes those before it.
+    // An empty header of wget removes the earlier ones.
     headers.clone().all(|header| !header.trim().is_empty()) && headers.any(is_key)
 }
 
-/// Returns true if an option may be one of these. A long one may be cut short or go on, in any case.
+/// Returns true if an option may be one of `names`. A long option may be abbreviated or extended, in any case.
 fn is_any(option: &str, names: &[&str]) -> bool {
     if option.chars().count() == 1 {
         return names.contains(&option);
@@ -237,8 +238,8 @@ fn dashed(name: &str) -> String {
     format!("{dashes}{name}")
 }
 
-/// Returns the words of a script, without quotes, up to the `|`, `;`, `&&`, `)` or end of a line that ends its first
-/// command. After a substitution, or if a quotation has no end, no operator is relied on.
+/// Returns the words of a script's first command, without quotes, up to `|`, `;`, `&&`, `)` or the end of the line.
+/// Ignores operators after a substitution or in an unterminated quotation.
 fn first_command(script: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! What limits a run and an attempt, and the status that it ends with.
+//! Limits of a run and of an attempt, and exit statuses.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::policy::session::{GiveUp, Limits, Until};
 use crate::policy::sets::CodeSet;
 use crate::run::plan::Bounds;
 
-/// As in `timeout(1)`, 0 is no limit.
+/// Returns a limit; 0 means no limit, as in `timeout(1)`.
 fn limit(settings: &Settings, long: &str) -> Result<Option<Duration>, UsageError> {
     Ok(settings.duration(long)?.filter(|limit| !limit.is_zero()))
 }
@@ -29,7 +29,7 @@ pub(super) fn bounds(settings: &Settings) -> Result<Bounds, UsageError> {
     })
 }
 
-/// Reads `--timeout`, attempt by attempt.
+/// Reads `--timeout`, one value for each attempt.
 pub(super) fn timeouts(settings: &Settings) -> Result<Vec<Option<Duration>>, UsageError> {
     let list = settings.get("timeout", values::durations)?.unwrap_or_default();
     Ok(list
@@ -38,7 +38,8 @@ pub(super) fn timeouts(settings: &Settings) -> Result<Vec<Option<Duration>>, Usa
         .collect())
 }
 
-/// A limit on the time of a run takes the place of the default number of attempts, and of one from a weaker source.
+/// Returns the attempt limit. A time limit of the run overrides the default attempt limit, and one from a weaker
+/// source.
 fn attempts(settings: &Settings, until: Until) -> Result<Option<u64>, UsageError> {
     let mut by_time = None;
     for long in ["deadline", "stop-after"] {
@@ -54,14 +55,14 @@ fn attempts(settings: &Settings, until: Until) -> Result<Option<u64>, UsageError
     })
 }
 
-/// Reads the limits of a run. `idempotent` and `leave_to_outer` are known already.
+/// Reads the limits of a run. The caller has resolved `idempotent` and `leave_to_outer`.
 pub(super) fn limits(
     settings: &Settings,
     until: Until,
     idempotent: bool,
     leave_to_outer: bool,
 ) -> Result<Limits, UsageError> {
-    // A variable that is forgotten somewhere must not make a success of a deployment that failed.
+    // A forgotten variable must not turn a failed deployment into a success.
     if let (Until::Failure, Some(said)) = (until, settings.said("until"))
         && said.source != Source::Flag
     {
@@ -103,8 +104,8 @@ pub(super) fn max_retry_after(settings: &Settings) -> Result<Duration, UsageErro
     settings.value("max-retry-after", values::duration)
 }
 
-/// Both `--jitter none` and `--retry-after` typed ask for just the wait that is named. A policy without jitter speaks of
-/// its own waits: many runs may have been told the same.
+/// Returns true if `--jitter none` and `--retry-after` are both typed: the wait is then exactly the one asked for. A
+/// policy without jitter covers only its own waits, as a server may send many runs the same Retry-After.
 fn asked_is_exact(settings: &Settings) -> bool {
     let is_typed = |long| settings.source(long) == Some(Source::Flag);
     let no_jitter = settings.said("jitter").is_some_and(|said| said.text == "none");

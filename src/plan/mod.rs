@@ -1,4 +1,4 @@
-//! From settings to a run: what all layers say together, checked across options, with the defaults filled in.
+//! Builds a run from settings: merges all sources, checks across options, fills in defaults.
 
 mod budget;
 mod effective;
@@ -24,15 +24,15 @@ use crate::config::values;
 use crate::policy::session::Until;
 use crate::run::plan::{Effective, Plan};
 
-/// What this invocation is for.
+/// The action of this invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Run,
     /// Print the waits.
     Plan,
-    /// `--plot`
+    /// Print a plot of the waits (`--plot`).
     Plot,
-    /// Print the names of presets, or the rules of those that stand in the place of a command.
+    /// Print the names of presets, or the rules of the presets named in place of a command.
     ListPresets,
     ListPolicies,
     Generate(Document),
@@ -42,11 +42,11 @@ pub(crate) enum Action {
 pub(crate) struct Request {
     pub(crate) action: Action,
     pub(crate) plan: Plan,
-    /// Where the plan's budget is kept.
+    /// The store of the plan's budget.
     pub(crate) store: Store,
 }
 
-/// Returns what flags and variables ask for, with the configuration behind them.
+/// Returns the request of flags and variables, with the configuration that they select.
 pub(crate) fn request(
     mut settings: Settings,
     command: &[OsString],
@@ -84,8 +84,7 @@ fn action(settings: &Settings, command: &[OsString]) -> Result<Action, UsageErro
     })
 }
 
-/// Judges all that a configuration file says, also what is not used now: a mistake must not wait for the night in
-/// which its policy is chosen.
+/// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
 fn check(config: &Config) -> Result<(), UsageError> {
     let judge = |policy| {
         let mut settings = Settings::default();
@@ -99,7 +98,7 @@ fn check(config: &Config) -> Result<(), UsageError> {
     config.policies.iter().try_for_each(|own| judge(own.said.clone()))
 }
 
-/// Makes the plan of a run by these settings. Each option is asked for, so that each text is read.
+/// Builds the plan of a run. Reads every option, so that every text is checked.
 fn build(
     settings: &Settings,
     command: &[OsString],
@@ -107,7 +106,7 @@ fn build(
     config: &Config,
 ) -> Result<(Plan, Store), UsageError> {
     let presets = settings.get("for", PresetName::parse_list)?.unwrap_or_default();
-    // Only presets go by it.
+    // Only presets use the words.
     let words = match presets.is_empty() {
         true => Vec::new(),
         false => program::wrapped_program(command),
@@ -160,7 +159,7 @@ fn build(
         splay,
         seed: settings.get("seed", |text| values::whole(text, 0, u64::MAX))?,
         budget,
-        // The outermost run has said it for those within.
+        // The outermost run has printed the warnings for inner ones.
         warnings: if outer.depth == 0 || is_verbose {
             typos
         } else {

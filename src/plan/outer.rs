@@ -1,4 +1,4 @@
-//! The runs around this one, as their variables tell.
+//! Outer runs, as known from variables.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use super::program::wrapped_program;
 use crate::config::settings::variable;
 use crate::run::nesting::{self, Nesting};
 
-/// What to do under an outer backoff: `--nested`.
+/// The `--nested` mode: the action under an outer backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NestedMode {
     Allow,
@@ -16,13 +16,13 @@ pub(super) enum NestedMode {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outer {
-    /// How many.
+    /// The number of outer runs.
     pub(super) depth: u64,
-    /// The number of the attempt of the innermost; None if that is unknown.
+    /// The attempt number of the innermost outer run; None if unknown.
     attempt: Option<u64>,
-    /// Most attempts of all of them together; None if they are unlimited or unknown.
+    /// The product of all outer runs' attempt limits; None if unlimited or unknown.
     attempts: Option<u64>,
-    /// The budget that has counted this attempt.
+    /// The budget that has counted the current attempt.
     pub(super) counted: Option<String>,
     pub(super) root_id: Option<String>,
 }
@@ -57,10 +57,11 @@ impl Outer {
         }
     }
 
-    /// Returns true if this run is the one to say that retries multiply: the innermost, in the first attempt around it.
+    /// Returns true if this run must warn that retries multiply: the innermost run, in the first attempt of the outer
+    /// one.
     fn warns(&self, command: &[OsString]) -> bool {
         let is_first = self.attempt.is_none_or(|attempt| attempt == 1);
-        // To find the program that a command comes to takes longer than all else of a start.
+        // Checked last: finding the wrapped program is the slowest step of a start.
         let is_innermost = || wrapped_program(command).first() != Some(&"backoff");
         self.depth > 0 && is_first && self.attempts != Some(1) && is_innermost()
     }

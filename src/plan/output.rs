@@ -1,4 +1,4 @@
-//! What becomes of the command's standard streams, and of what backoff says.
+//! The command's standard streams, and backoff's own messages.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::run::streams::{InputMode, OutputMode, StreamOptions};
 use crate::search::pattern::Pattern;
 use crate::search::scanner::Patterns;
 
-// Each in the order of the words of its option.
+// Each array follows the order of the option's words.
 const INPUTS: [InputMode; 4] = [InputMode::Auto, InputMode::Inherit, InputMode::Replay, InputMode::Null];
 const STDOUTS: [OutputMode; 5] = [
     OutputMode::Stream,
@@ -39,7 +39,7 @@ pub(super) fn streams(
     let superseded = classifier.superseded(patterns.len());
     Ok(StreamOptions {
         input: match settings.choice("stdin", &INPUTS)? {
-            // Nothing will be replayed.
+            // A single attempt needs no replay.
             InputMode::Auto if attempts == Some(1) => InputMode::Inherit,
             input => input,
         },
@@ -59,7 +59,7 @@ pub(super) fn streams(
     })
 }
 
-/// Returns how much of the output hooks get, if there are any.
+/// Returns the limit of the output that hooks get, if any.
 fn hook_output(settings: &Settings) -> Result<Option<usize>, UsageError> {
     let size = settings.get("hook-output", values::hook_output)?.flatten();
     let Some(said) = settings.said("hook-output") else {
@@ -68,7 +68,7 @@ fn hook_output(settings: &Settings) -> Result<Option<usize>, UsageError> {
     let hooks = ["on-retry", "before-retry", "on-give-up"];
     let has_hooks = hooks.iter().any(|hook| settings.said(hook).is_some());
     match said.source == Source::Flag {
-        // As a variable, 1 is on.
+        // The variable's value 1 could mean on or one byte.
         true if said.text == "1" => {
             Err(said.unreadable("is one byte, or on? try --hook-output, or a size such as --hook-output=4KiB"))
         }
@@ -98,13 +98,13 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
     let progress = match settings.choice("progress", &WHEN)? {
         When::Never => None,
         _ if verbosity < 0 => None,
-        // What programs read has to stay readable.
+        // Machine-readable output stays free of the countdown.
         _ if format != Format::Text && log_file.is_none() => None,
         When::Auto => Some(Progress::Auto),
         When::Always => Some(Progress::Always),
     };
     Ok(OutputOptions {
-        // --quiet is about standard error: a log was asked for by its name.
+        // --quiet applies to standard error, not to a log file.
         verbosity: if log_file.is_some() {
             verbosity.max(0)
         } else {
@@ -119,7 +119,7 @@ pub(super) fn output(settings: &Settings) -> Result<OutputOptions, UsageError> {
     })
 }
 
-/// `-` is standard output, as elsewhere.
+/// Maps `-` to standard output.
 fn standard_output(path: PathBuf) -> PathBuf {
     if path == Path::new("-") {
         "/dev/stdout".into()

@@ -1,6 +1,7 @@
-//! Which program a command runs in the end, for `--for auto`: behind `sudo`, `env`, `timeout`, `sh -c` and their like.
+//! Finds the program that a command finally runs, for `--for auto`: behind `sudo`, `env`, `timeout`, `sh -c` and the
+//! like.
 //!
-//! Only names decide. Where a word is not understood, the program found so far stands.
+//! Only names decide. At an unknown word, the search ends with the program found so far.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,8 +9,7 @@ use std::path::Path;
 use crate::config::presets;
 use crate::run::wrappers::{DEEPEST, inner_command};
 
-/// The program in the end, or one before it that has a preset itself: the name by which presets are looked for, and its
-/// arguments.
+/// Returns the name and arguments of the program finally run, or of an earlier one that has a preset itself.
 pub(super) fn wrapped_program(command: &[OsString]) -> Vec<&str> {
     let mut words: Vec<&str> = command.iter().map(text).collect();
     let mut last_known = None;
@@ -29,18 +29,19 @@ pub(super) fn wrapped_program(command: &[OsString]) -> Vec<&str> {
     last_known.unwrap_or(words)
 }
 
-/// Of a path that is no text the file name, if that is; else what can be read of it.
+/// Returns a word as text. For a path that is not UTF-8, returns the file name if that is UTF-8, else a lossy
+/// conversion.
 fn text(word: &OsString) -> &str {
     let name = || Path::new(word).file_name().and_then(|name| name.to_str());
     let is_option = word.as_encoded_bytes().starts_with(b"-");
-    // There is one command, and it lasts as long as the run.
+    // Leaks once, as there is one command, which lasts as long as the run.
     let readable = || &*word.to_string_lossy().into_owned().leak();
     word.to_str()
         .or_else(|| name().filter(|_| !is_option))
         .unwrap_or_else(readable)
 }
 
-/// The file's name, without a version where only so there is a preset: `pip3.11`, `psql-15`.
+/// Returns the file name, without its version if only the shorter name has a preset: `pip3.11`, `psql-15`.
 fn name(word: &str) -> &str {
     let name = Path::new(word)
         .file_name()
@@ -120,7 +121,7 @@ mod tests {
         }
         assert_eq!(found("pip3.11 install x"), "pip");
         assert_eq!(found("psql-15"), "psql");
-        // The runner is known itself.
+        // The runner has a preset itself.
         assert_eq!(found("npx cowsay"), "npx");
     }
 

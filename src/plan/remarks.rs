@@ -1,4 +1,4 @@
-//! Nothing is wrong, but it may not be what was meant. Each check is a function with its text.
+//! Remarks about valid settings that may not be intended. Each check is a function with its text.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,7 @@ use crate::config::settings::{Settings, variable};
 use crate::config::values;
 use crate::run::variables::SET_BY_BACKOFF;
 
-/// Returns remarks for when the first attempt has failed. `words` are those of the program that the command comes to.
+/// Returns the remarks to print after a failed first attempt. `words` are the wrapped program and its arguments.
 pub(super) fn on_failure(settings: &Settings, names: &[PresetName], words: &[&str]) -> Vec<String> {
     let checks = [
         number_as_pattern(settings),
@@ -59,10 +59,10 @@ pub(super) fn on_retry(settings: &Settings, names: &[PresetName], command: &[OsS
     ))
 }
 
-/// Returns two lists of variables that belong to no option, and that no outer run has set: typos of those that do, and
-/// the others, which may be another program's.
+/// Returns two lists of variables that belong to no option and that no outer run has set: typos of known variables, and
+/// the rest, which may belong to another program.
 pub(super) fn unknown_variables(variables: &[(OsString, OsString)]) -> (Vec<String>, Vec<String>) {
-    // Only then what an outer run sets is from one.
+    // Outer runs set their variables only along with BACKOFF_DEPTH.
     let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
     let (mut typos, mut others) = (Vec::new(), Vec::new());
     for (name, value) in variables {

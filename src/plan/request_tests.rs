@@ -7,7 +7,7 @@ use crate::cli::parse::{Parsed, parse};
 use crate::cli::table::{OPTIONS, Opt};
 use crate::config::listing;
 
-/// What a command line asks for, with the configuration behind it.
+/// Returns the request of a command line, with its configuration.
 pub(super) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Request), UsageError> {
     let Parsed::Run(typed) = parse(args) else {
         panic!("{args:?}")
@@ -19,7 +19,7 @@ pub(super) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> 
     Ok((config, request))
 }
 
-/// What the help says of a default is what holds: to ask for it changes nothing.
+/// Setting an option to its documented default changes nothing.
 #[test]
 fn documented_defaults_are_those_in_effect() {
     let plan = |words: &[&str], opt: Option<(&Opt, &str)>| {
@@ -32,9 +32,9 @@ fn documented_defaults_are_those_in_effect() {
     for opt in OPTIONS {
         let Some(default) = opt.default() else { continue };
         let cases: &[(&[&str], &str)] = match opt.long {
-            // Given, it also bounds what follows a signal that was passed on.
+            // If given, the option also limits the time after a forwarded signal.
             "kill-after" => continue,
-            // As the status of any success.
+            // The default is the status of any success.
             "flaky-exit" => continue,
             "attempts" => &[
                 (&[], "5"),
@@ -67,7 +67,7 @@ fn documented_defaults_are_those_in_effect() {
     }
 }
 
-/// What is wrong with a file.
+/// Returns the error in a configuration file.
 fn listed(args: &[OsString]) -> Result<(), UsageError> {
     let (config, _) = request(args, &[])?;
     for line in listing::policies(&config)? {
@@ -90,7 +90,7 @@ fn check(text: &[u8]) {
     }
 }
 
-/// A file of lines that make sense by themselves, most of them.
+/// A file of lines, most of which are valid by themselves.
 fn file() -> impl Strategy<Value = String> {
     let lines = prop::sample::select(vec![
         "[defaults]",

@@ -1,4 +1,4 @@
-//! The rules about failures: those of options and of presets. Patterns are known by their place in one list.
+//! Rules about failures, from options and presets. Patterns are identified by their index in one list.
 
 use std::hash::RandomState;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ struct Patterns {
 }
 
 impl Patterns {
-    /// Adds a pattern of a statement. Returns an error if all of them together take too long to search for.
+    /// Adds a pattern of a statement. Returns an error if all patterns together take too long to search for.
     fn add(&mut self, pattern: Pattern, said: Option<&Said>) -> Result<usize, UsageError> {
         self.places = self.places.saturating_add(pattern.places());
         self.list.push(pattern);
@@ -40,7 +40,7 @@ impl Patterns {
     }
 }
 
-/// Returns the classifier, and the patterns that it goes by. `program` is the one that the command comes to.
+/// Returns the classifier and its patterns. `program` is the wrapped program.
 pub(super) fn classifier(
     settings: &Settings,
     presets: &[PresetName],
@@ -53,7 +53,7 @@ pub(super) fn classifier(
     let mut rules = of_options(settings, &mut patterns)?;
     add_presets(settings, presets, program, trusted, &mut patterns, &mut rules)?;
     if !patterns.list.is_empty() {
-        // Engines need hash maps: if there are no random numbers to seed them, that is an error before the start.
+        // Regex engines need hash maps: fails before the start if no random numbers are available to seed them.
         let _ = RandomState::new();
     }
     let success_exit = settings.all("success-exit", values::success_codes)?;
@@ -70,7 +70,7 @@ pub(super) fn classifier(
 
 fn of_options(settings: &Settings, patterns: &mut Patterns) -> Result<Vec<Rule>, UsageError> {
     let mut rules = Vec::new();
-    // A user who asks for a retry says that it is safe.
+    // A retry rule of the user marks the failure as safe to retry.
     let rule = |long: &str, codes, pattern| Rule {
         stops: long.starts_with("stop"),
         codes,

@@ -17,13 +17,13 @@ use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
 use crate::run::test_host::Script;
 
-/// What a whole run did.
+/// Result of a whole run.
 #[derive(Debug)]
 struct Played {
     exit: Result<Exit, RunError>,
     /// The waits between attempts.
     waits: Vec<Duration>,
-    /// The wait before the first.
+    /// The wait before the first attempt.
     first: Duration,
     said: String,
     /// Attempts made.
@@ -173,7 +173,7 @@ fn a_deadline_alone_leaves_attempts_unlimited() {
     }
     let typed = &["-n", "3", "-d", "2m", "--every", "1s"];
     play(typed, &script).expect(1, 3, "(attempt limit reached)");
-    // No deadline is none.
+    // A deadline of 0 means no limit.
     play(&["-d", "0"], &script).expect(1, 5, "(attempt limit reached)");
     let variable = plan(&["--every", "1s"], &[("BACKOFF_DEADLINE", "10s")]);
     assert_eq!(play_plan(&variable, &script, 15).calls, 10);
@@ -186,7 +186,7 @@ fn until_a_failure() {
     assert_eq!(played.waits, [ms(0); 2]);
     let none = "no failure came (attempt limit reached); raise --attempts to allow more";
     play(&["--until", "failure", "-n", "3"], &exits(&[0; 9])).expect(1, 3, none);
-    // Another code of a success says no more than 0 does.
+    // Another success code counts like 0.
     let words = ["--until", "failure", "-n", "3", "--success-exit", "0,3"];
     play(&words, &exits(&[0, 3, 3, 0])).expect(1, 3, none);
     let played = play(&["--until", "failure", "--every", "1s", "-d", "10s"], &exits(&[0; 40]));
@@ -197,10 +197,10 @@ fn until_a_failure() {
         &exits(&[0]),
     )
     .expect(75, 1, "no failure came");
-    // No wait grows.
+    // The wait does not grow.
     let played = play(&["--until", "failure", "-b", "2s"], &exits(&[0, 0, 0, 0, 1]));
     assert_eq!(played.waits, [s(2); 4]);
-    // Rules about which failures are transient say nothing of it.
+    // Retry and stop rules do not change which attempts fail.
     let rules = ["--until", "failure", "-e", "75", "--stop-exit", "1"];
     for code in [1, 2, 75] {
         play(&rules, &exits(&[0, code])).expect(0, 2, "the failure came");
@@ -218,7 +218,7 @@ fn which_ends_are_the_failure() {
     ] {
         play(end).expect(0, 2, "the failure came on attempt 2");
     }
-    // It had no more time.
+    // The deadline leaves no time for another attempt.
     play(End::TimedOut(Bound::Deadline)).expect(1, 2, "ended by the deadline (--deadline 1h)");
     let missing = End::NotStarted(StartFailure {
         not_found: true,
@@ -255,7 +255,7 @@ fn until_never() {
         10,
         "(the next attempt would begin after --deadline 10s); raise --deadline to allow more",
     );
-    // Unlimited, and an attempt that ran long begins anew, however it ended.
+    // Unlimited; after a long attempt the delays start over, however the attempt ended.
     let mut script = vec![(End::Exited(0), s(3600)); 1000];
     script.push((End::TimedOut(Bound::Deadline), s(1)));
     let played = play(
@@ -279,7 +279,7 @@ fn a_fixed_wait_gives_way_to_what_stronger_sources_say() {
     assert_eq!(waits(&["--every", "2m"], &[("BACKOFF_JITTER", "full")]), [s(120); 3]);
     assert_eq!(waits(&["--every", "2m", "-p", "google"], &[]), [s(120); 3]);
     let every = [("BACKOFF_EVERY", "9s"), ("BACKOFF_JITTER", "none")];
-    // Nobody asks twice for the same.
+    // A jitter of `none` does not conflict with `--every`.
     assert_eq!(waits(&[], &every), [s(9); 3]);
     assert_eq!(waits(&["-b", "1s"], &every), [s(1); 3]);
     assert_eq!(waits(&["-g", "linear"], &every), [s(9), s(18), s(27)]);
@@ -293,7 +293,7 @@ fn a_service_is_restarted_for_ever() {
     let played = play(&["-n", "2", "--reset-after", "10m", "-j", "none"], &script);
     assert_eq!(played.exit, Ok(Exit::Code(0)));
     assert_eq!(played.waits, [ms(500); 1000]);
-    // Without it the second failure is the last.
+    // Without the option, the second failure is the last.
     play(&["-n", "2", "-j", "none"], &script).expect(1, 2, "gave up after 2 attempts");
 }
 

@@ -1,4 +1,4 @@
-//! The wait between attempts: from options to [`Delays`].
+//! Builds [`Delays`], the waits between attempts, from the options.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::Until;
 
-/// The waits of a run, and what `-vv` calls them.
+/// The waits of a run, and their names for `-vv`.
 pub(super) struct Waits {
     pub(super) delays: Delays,
     pub(super) jitter: JitterKind,
@@ -20,7 +20,7 @@ pub(super) struct Waits {
 pub(super) const MAX_DELAY: Duration = Duration::from_secs(30);
 const SLOT_CEILING: u32 = 10;
 
-/// Reads the options of the section.
+/// Reads the options on waits.
 pub(super) fn waits(settings: &Settings, until: Until) -> Result<Waits, UsageError> {
     let has_growth = settings.said("growth").is_some();
     let list = settings.get("delays", values::durations)?;
@@ -63,7 +63,7 @@ pub(super) fn waits(settings: &Settings, until: Until) -> Result<Waits, UsageErr
 fn jitter_kind(settings: &Settings, has_growth: bool, until: Until) -> Result<JitterKind, UsageError> {
     let list = settings.source("delays");
     Ok(match settings.get("jitter", values::jitter)? {
-        // A list is exact unless its source or a stronger one asks for jitter.
+        // A list is exact unless its own source or a stronger one asks for jitter.
         Some(JitterKind::Slotted(None)) if settings.source("jitter") >= list => JitterKind::Slotted(Some(SLOT_CEILING)),
         Some(kind) if settings.source("jitter") >= list => kind,
         _ if list.is_some() || until == Until::Failure => JitterKind::None,
@@ -100,7 +100,7 @@ fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, 
     })
 }
 
-/// Returns the width of a jitter; None if the spread is that of another jitter, which a stronger source has replaced.
+/// Returns the width of a jitter; None if the spread belongs to a jitter that a stronger source has overridden.
 fn width<T, E: Display>(settings: &Settings, read: fn(&str) -> Result<T, E>) -> Result<Option<T>, UsageError> {
     match settings.get("spread", read) {
         Err(_) if settings.source("spread") < settings.source("jitter") => Ok(None),
@@ -108,7 +108,7 @@ fn width<T, E: Display>(settings: &Settings, read: fn(&str) -> Result<T, E>) -> 
     }
 }
 
-/// Returns the longest wait. A cap does not cut what a stronger source asks for.
+/// Returns the longest wait. A cap does not cut a wait from a stronger source.
 fn cap(
     settings: &Settings,
     base: Option<Duration>,

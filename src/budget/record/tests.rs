@@ -27,7 +27,7 @@ fn ledgers() -> impl Strategy<Value = Ledger> {
         })
 }
 
-/// What an earlier version wrote: two copies, each with a sequence number.
+/// Returns a file as an earlier version wrote it: two copies, each with a sequence number.
 fn first_version(record: &[u8]) -> Vec<u8> {
     let mut copy = b"backoff state 1\n".to_vec();
     copy.extend(1_u64.to_le_bytes());
@@ -103,8 +103,7 @@ proptest! {
         prop_assert_eq!(read(&write(&ledger)), Some(ledger));
     }
 
-    /// A file as anybody may have written it: what is taken for a record is answered from, and what is written
-    /// then is what is read next.
+    /// A file from any writer: an update answers from the record found, and the next read returns the record written.
     #[test]
     fn an_update_of_any_file_is_read_back(
         numbers in prop::collection::vec(prop_oneof![0..2000_u64, any::<u64>()], 0..30),
@@ -141,14 +140,14 @@ proptest! {
         }
     }
 
-    /// A new record over an old one, up to any byte: it is the old one, the new one or none.
+    /// A new record written over an old one up to any byte: the result is the old one, the new one or none.
     #[test]
     fn a_torn_update_is_noticed(old in prop::option::of(ledgers()), new in ledgers(), torn in 0..=FILE) {
         let before = old.as_ref().map_or_else(Vec::new, write);
         let mut file = write(&new)[..torn].to_vec();
         file.extend(before.iter().skip(torn));
         let found = read(&file);
-        // The end of a page is zeros, so that a late tear may be none.
+        // A page ends in zeros, so a late tear may leave the record whole.
         prop_assert!(found.is_none() || found == Some(old.unwrap_or_default()) || found == Some(new));
     }
 

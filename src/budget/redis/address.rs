@@ -1,4 +1,4 @@
-//! Where a Redis service is, and who we are to it.
+//! The address of a Redis service, and the credentials.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -10,10 +10,10 @@ const NO_ADDRESS: &str = "is not a Redis address; try redis://USER:PASSWORD@HOST
 const NO_DATABASE: &str = "has a database that is not a number; try redis://HOST:6379/0";
 const NO_SETTING: &str = "has a setting that is unknown here; try ?timeout=250ms, or ?ca=FILE with rediss://";
 
-/// Reads a DURATION.
+/// Parses a DURATION.
 pub(crate) type ReadDuration = fn(&str) -> Result<Duration, String>;
 
-/// A service: the first of its servers that answers speaks for it. Shown without user and password.
+/// A service of one or more servers; the first that answers counts. Displayed without user and password.
 #[derive(Debug, Default)]
 pub struct Address {
     scheme: String,
@@ -28,7 +28,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads what follows `redis://`, `rediss://` (TLS) or `redis+unix://`. An error holds nothing of it.
+    /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`. An error quotes none of it.
     pub(crate) fn parse(scheme: &str, rest: &str, duration: ReadDuration) -> Result<Address, String> {
         if rest.contains('#') {
             return Err("has a # in it; certificates are always checked, and in a password it is %23".into());
@@ -83,7 +83,7 @@ impl Address {
         self.tls.as_ref().map_or(Ok(()), Tls::read_files)
     }
 
-    /// Returns the address of one of the servers, as it may be shown.
+    /// Returns the address of one server without user and password.
     pub(super) fn shown(&self, server: &str) -> String {
         format!("{}://{server}", self.scheme)
     }
@@ -95,7 +95,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Reads `HOST:PORT` or `HOST`. An empty host, or `?`, is that of a server that redirects here.
+/// Parses `HOST:PORT` or `HOST`. An empty host, or `?`, means the host of the redirecting server.
 pub(super) fn server(text: &str, from: Option<&str>) -> Option<String> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port.parse::<u16>().ok()?),
@@ -110,7 +110,7 @@ pub(super) fn server(text: &str, from: Option<&str>) -> Option<String> {
     }
 }
 
-/// Returns the text with `%2F` and the like resolved, or None if that is no UTF-8.
+/// Returns the percent-decoded text, or None if that is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();

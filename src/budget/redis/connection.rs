@@ -1,5 +1,4 @@
-//! A connection to a server that nobody need trust: it ends when the time for the step does, and no more is read than an
-//! answer can be long.
+//! A connection to an untrusted server: ends when the step's time is over, and reads no more than the longest answer.
 
 use std::io::{self, BufRead, BufReader, Read, Take, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -13,9 +12,9 @@ use super::tls::Tls;
 
 /// The longest answers to all commands of a step.
 const LONGEST_ANSWER: u64 = 4096;
-/// The most bytes that may come for them, those of TLS included.
+/// Limit on the bytes received for a step, including those of TLS.
 const MOST_BYTES: usize = 256 << 10;
-/// A longer time-out is none.
+/// A longer timeout means none.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// The time for a step.
@@ -32,8 +31,8 @@ impl Time {
         Time { limit, until, now }
     }
 
-    /// Makes a call with the time that is left. A stop of backoff (Ctrl-Z) interrupts it: then again, with all of the time,
-    /// as the server was not late.
+    /// Makes a call with the time left. After an interruption by a stop of backoff (Ctrl-Z), repeats the call with the
+    /// full time, as the server was not late.
     fn uninterrupted<T>(&mut self, mut call: impl FnMut(Duration) -> io::Result<T>) -> io::Result<T> {
         loop {
             let left = self.until.saturating_duration_since((self.now)());
@@ -48,11 +47,11 @@ impl Time {
     }
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug)]
 pub(super) enum Failure {
     Io(io::Error),
-    /// In the server's words.
+    /// An error reply, in the server's words.
     Refused(String),
 }
 
@@ -100,7 +99,7 @@ impl Connection {
         self.done()
     }
 
-    /// Reads that a command was done.
+    /// Reads the confirmation of a command.
     pub(super) fn done(&mut self) -> Result<(), Failure> {
         self.reply(b'+').map(drop)
     }
@@ -132,7 +131,7 @@ pub(super) fn no_protocol() -> Failure {
     Failure::Io(io::ErrorKind::InvalidData.into())
 }
 
-/// Connects to the first address of the host that can be reached; each has its share of the time.
+/// Connects to the first reachable address of the host; each address has an equal share of the time.
 fn connect(server: &str, time: &mut Time) -> io::Result<TcpStream> {
     let addresses: Vec<_> = server.to_socket_addrs()?.collect();
     let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
@@ -152,7 +151,7 @@ fn connect(server: &str, time: &mut Time) -> io::Result<TcpStream> {
     Err(failed)
 }
 
-/// A socket of any kind, until the time is over, and for so many bytes.
+/// A socket of any kind, with a limit on time and bytes.
 struct Socket {
     socket: TcpStream,
     time: Time,

@@ -1,4 +1,4 @@
-//! TLS to a server: its certificate is checked against the authorities that the system trusts, or those of a file alone.
+//! TLS to a server. Its certificate is checked against the system's authorities, or only against those of a given file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -17,12 +17,12 @@ pub(super) struct Tls {
     pub(super) ca: Option<PathBuf>,
     pub(super) cert: Option<PathBuf>,
     pub(super) key: Option<PathBuf>,
-    /// Made once, as that takes longer than to connect.
+    /// Cached, as building it takes longer than connecting.
     config: OnceLock<Arc<ClientConfig>>,
 }
 
 impl Tls {
-    /// Reads the files, if there are any. An error says what is wrong with one.
+    /// Reads the files, if any. An error message names the faulty file.
     pub(super) fn read_files(&self) -> Result<(), String> {
         match self {
             Tls {
@@ -35,7 +35,7 @@ impl Tls {
         }
     }
 
-    /// Begins to talk to `HOST:PORT`.
+    /// Creates the TLS session for `HOST:PORT`.
     pub(super) fn connect_to(&self, server: &str) -> io::Result<ClientConnection> {
         let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -70,7 +70,7 @@ impl Tls {
     }
 }
 
-/// Reads a file that holds something that can be parsed.
+/// Reads and parses a file.
 fn read<T>(file: &Path, parse: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, String> {
     let names = |why: &str| format!("names {}, which {why}", file.display());
     let pem = fs::read(file).map_err(|error| names(&format!("cannot be read: {}", describe_error(&error))))?;
@@ -82,7 +82,7 @@ fn certificates(pem: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
     certificates.ok().filter(|certificates| !certificates.is_empty())
 }
 
-/// Returns what is wrong, and what helps.
+/// Returns the message for an error: the problem and a remedy.
 pub(super) fn problem(error: &io::Error) -> Option<&'static str> {
     Some(match error.get_ref()?.downcast_ref()? {
         Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {

@@ -8,7 +8,7 @@ use crate::config::presets;
 use crate::search::pattern::Pattern;
 use crate::search::scanner::{MOST_PLACES, Patterns, Scanner};
 
-/// Tool, exit code, what it printed.
+/// Tool, exit code, output.
 type Sample = (&'static str, u8, &'static str);
 
 fn samples(kind: &str) -> Vec<Sample> {
@@ -53,7 +53,7 @@ fn all_known() -> Vec<Pattern> {
     rows.iter().filter_map(known).collect()
 }
 
-/// Compiled once: there are many, and debug builds are slow at it.
+/// Caches compiled expressions: compiling the many is slow in debug builds.
 fn regex(text: &'static str) -> Regex {
     static COMPILED: Mutex<BTreeMap<&str, Regex>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap();
@@ -112,13 +112,13 @@ fn a_run_may_look_for_all_of_them() {
     assert!(places < MOST_PLACES, "{places}");
 }
 
-/// Whatever short cuts a search takes.
+/// Shortcuts of the search change no result.
 #[test]
 fn a_run_finds_in_its_output_what_the_expressions_match() {
     let kinds = ["transient", "refused", "permanent", "innocent"];
     let samples: Vec<Sample> = kinds.into_iter().flat_map(samples).collect();
     for preset in presets::all() {
-        // Each has its memory from one search to the next.
+        // Each regex keeps its cache between searches.
         let regexes: Vec<Regex> = preset.rows().iter().filter_map(|row| row.text).map(regex).collect();
         let patterns = preset.rows().iter().filter_map(known).collect();
         let patterns = Arc::new(Patterns::new(patterns, Vec::new()));
@@ -163,7 +163,7 @@ fn every_row_says_what_it_goes_by_and_compiles() {
                 assert!(!text.contains(flag), "{}: {text} sets flags", preset.name);
             }
         }
-        // Exit code 0 is a success; a row that asks for it would never be looked at.
+        // Exit code 0 is a success; no row is consulted for it.
         assert!(
             !preset
                 .rows()
@@ -211,7 +211,7 @@ fn the_presets_that_were_promised() {
     }
 }
 
-// --- a judge as simple as can be ---
+// --- a naive judge ---
 
 fn says(row: &Row, code: u8, output: &str) -> bool {
     row.codes.is_none_or(|codes| codes.contains(code))
