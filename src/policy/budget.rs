@@ -1,9 +1,9 @@
-//! The retry budget: of all runs that share a name, retries may be at most a fraction of the attempts.
+//! The retry budget limits the retries of all runs that share a name to a fraction of their attempts.
 //!
-//! Attempts and retries are counted in a sliding window. A retry is allowed while fewer than `min`
-//! attempts were seen in the window, or while retries / attempts is below the ratio; it is counted in the
-//! same step. Source: "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and others,
-//! 2016), per-client retry budget of 10%; Finagle's `RetryBudget` for the minimum.
+//! Attempts and retries are counted in a sliding window. A retry is allowed while the window holds fewer than `min`
+//! attempts, or while retries / attempts is below the ratio; an allowed retry is counted in the same step. Source:
+//! "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and others, 2016), per-client retry budget
+//! of 10%; Finagle's `RetryBudget` for the minimum.
 //!
 //! Time is the time since the UNIX epoch, in whole milliseconds. The window is kept in at most
 //! [`MOST_SLOTS`] slots, 60 of which span it, so that an attempt counts for at least the window and for at
@@ -13,103 +13,103 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetLimits {
-    /// Retries per million attempts, 0 to 1,000,000. Whole, so that every store decides alike.
+    /// Retries per million attempts, 0 to 1,000,000. An integer, so that every store decides alike.
     pub ratio: u32,
     /// While the window holds fewer attempts, every retry is allowed.
     pub min: u64,
-    /// How long an attempt counts, at least 1 ms.
+    /// Time during which an attempt counts, at least 1 ms.
     pub window: Duration,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All attempts, retries among them.
+    /// All attempts, including retries.
     pub attempts: u64,
-    /// The attempts that came after a failed one of the same run.
+    /// Attempts after a failed attempt of the same run.
     pub retries: u64,
 }
 
 impl BudgetLimits {
-    /// Whether one more retry is allowed where so much was counted.
+    /// Returns true if `counts` allow one more retry.
     pub fn allow(&self, counts: Counts) -> bool {
         let below = || u128::from(counts.retries) * 1_000_000 < u128::from(self.ratio) * u128::from(counts.attempts);
         counts.attempts < self.min || below()
     }
 }
 
-/// What a run asks of, or tells to, those it shares a name with.
+/// Request or report to the shared budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
-    /// Count an attempt that is no retry.
+    /// Counts an attempt that is not a retry.
     Attempt,
-    /// May there be a retry? If so, it is counted.
+    /// Requests a retry, and counts an allowed one.
     Retry,
-    /// How long is a new run to wait?
+    /// Requests the time that a new run must wait.
     CoolOff,
     /// The run gave up.
     GaveUp {
-        /// No new one is to start within this time: none after a permanent failure.
+        /// Time in which no new run should start; zero after a permanent failure.
         cool_off: Duration,
-        /// How many had given up in a row when this one began: runs side by side are not in a row. None if nobody
-        /// wants to know.
+        /// Runs that had given up in a row when this run began, as concurrent runs are not in a row. None if the number
+        /// is not needed.
         earlier: Option<u64>,
     },
-    /// The run succeeded: new ones may start at once.
+    /// The run succeeded: new runs may start at once.
     Succeeded,
 }
 
-/// What a run learns, whatever it asked.
+/// Answer to any question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether a retry may be made; it has been counted then.
+    /// True if a retry is allowed; a requested one has then been counted.
     pub allowed: bool,
-    /// What the window held before.
+    /// Counts in the window before this step.
     pub counts: Counts,
-    /// What was left of the time in which no new run is to start.
+    /// Remaining time in which no new run should start.
     pub cool_off: Duration,
-    /// How many runs have given up in a row, that which asks included.
+    /// Runs that have given up in a row, including the run that asks.
     pub failed_runs: u64,
 }
 
-/// The most slots that are kept. More than 60 are needed only after a run with a longer window has joined.
+/// Limit on the slots. More than 60 are needed only after a run with a longer window has joined.
 pub const MOST_SLOTS: usize = 128;
 const SLOTS_PER_WINDOW: u64 = 60;
 
-/// Attempts of some stretch of time.
+/// Counts of a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// Its end, in milliseconds.
+    /// End of the span, in milliseconds.
     pub until: u64,
     pub counts: Counts,
 }
 
-/// No run leaves more to wait than this, whatever its cap: a year.
+/// Limit on the cool-off, whatever the cap: a year.
 pub const LONGEST_COOL_OFF: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// After a run gave up: no new one before this.
+/// Time after a run gave up in which no new run should start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoolOff {
-    /// The end, in milliseconds.
+    /// End, in milliseconds.
     pub until: u64,
-    /// How long it was when it began: after the clock was set back it is not longer than that.
+    /// Full length. Limits the remaining time after the clock was set back.
     pub length: u64,
 }
 
-/// What the runs of one name share.
+/// State shared by the runs of one name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// The longest window that has been asked for while slots were kept, in milliseconds.
+    /// Longest window requested while slots were kept, in milliseconds.
     pub span: u64,
     /// Oldest first.
     pub slots: Vec<Slot>,
-    /// What the last run left to wait, if it gave up on a transient failure.
+    /// Cool-off after the last run, if that run gave up on a transient failure.
     pub cool_off: Option<CoolOff>,
-    /// How many runs have given up in a row.
+    /// Runs that have given up in a row.
     pub failed_runs: u64,
 }
 
 impl Ledger {
-    /// One call is one step: a store lets nobody in between.
+    /// Answers a question and updates the ledger. A store makes each call atomic.
     pub fn answer(&mut self, terms: &BudgetLimits, question: Question, now: Duration) -> Answer {
         let counts = self.counts(terms, now);
         let cool_off = self.cool_off_left(now);
@@ -121,7 +121,7 @@ impl Ledger {
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
-                    // Fewer than then: one has succeeded meanwhile.
+                    // A lower number: a run has succeeded meanwhile.
                     let before = if self.failed_runs < earlier { 0 } else { earlier };
                     self.failed_runs = self.failed_runs.max(before.saturating_add(1));
                 }
@@ -170,14 +170,13 @@ impl Ledger {
             _ => self.slots.push(Slot { until, counts }),
         }
         if self.slots.len() > MOST_SLOTS {
-            // The oldest joins the next one: it counts for longer, never for shorter.
+            // The oldest slot joins the next: its attempts count for longer, never for shorter.
             let oldest = self.slots.remove(0);
             self.slots[0].counts.add(oldest.counts);
         }
     }
 
-    /// Forgets what is past the longest window, and makes good a clock that was set back: what lies in
-    /// the future then counts as of now.
+    /// Drops slots past the longest window. Moves slots in the future, left by a clock that was set back, to now.
     fn tidy(&mut self, terms: &BudgetLimits, now: u64) {
         let forgotten = |span: u64| now.saturating_sub(span);
         self.slots.retain(|slot| slot.until > forgotten(self.span));

@@ -1,4 +1,4 @@
-//! Did it fail, and is the failure transient? One pure function from facts to a verdict.
+//! Judges an attempt: success, transient failure or permanent failure. A pure function from facts to a verdict.
 
 use std::fmt;
 use std::rc::Rc;
@@ -9,41 +9,41 @@ use crate::policy::signal::Signal;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Classifier {
-    /// `--success-exit`: codes that are not a failure, as a shell counts them.
+    /// `--success-exit`: codes that count as success, as a shell shows them.
     pub success_exit: CodeSet,
-    /// `--success-match`: patterns of which one must have been found.
+    /// `--success-match`: patterns, at least one of which must match.
     pub success_match: Vec<usize>,
-    /// `--fail-match`: patterns of which none may have been found.
+    /// `--fail-match`: patterns, none of which may match.
     pub fail_match: Vec<usize>,
-    /// Rules about failures. Those that stop win.
+    /// Rules about failures. Stop rules win.
     pub rules: Vec<Rule>,
-    /// `--retry-if` is to be asked where no rule decides.
+    /// `--retry-if` decides if no rule does.
     pub asks: bool,
 }
 
-/// What holds for a failure that meets all conditions of the rule.
+/// Classifies a failure that meets all conditions of the rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Whether such a failure is permanent; otherwise it is transient.
+    /// True if the failure is permanent, false if transient.
     pub stops: bool,
-    /// It ended so; 126 and 127 are also those of a command that cannot start.
+    /// Exit codes that match; 126 and 127 also match a command that cannot start.
     pub codes: Option<CodeSet>,
-    /// Its output had a line that this pattern matches.
+    /// Pattern that a line of the output must match.
     pub pattern: Option<usize>,
-    /// Such a failure may be retried even where the command is not idempotent: nothing was done, or the user says so.
+    /// The failure may be retried even if the command is not idempotent: nothing was done, or the user says so.
     pub is_safe_to_repeat: bool,
-    /// What a person calls the rule: `--retry-exit`, `--for curl`.
+    /// Name in messages: `--retry-exit`, `--for curl`.
     pub name: Rc<str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,
-    /// It failed, and may succeed if it is run again.
+    /// A failure that another attempt may mend.
     Transient(Reason),
-    /// It failed, and running it again cannot help.
+    /// A failure that no further attempt can mend.
     Permanent(Reason),
-    /// It failed, and `--retry-if` is to say what that means.
+    /// A failure that `--retry-if` classifies.
     Ask(Reason),
 }
 
@@ -55,28 +55,28 @@ impl Verdict {
         }
     }
 
-    /// Whether nobody is to hear of this end: the reader of a pipeline has seen enough, as in a shell. Without SIGPIPE the
-    /// failure may have another reason.
+    /// Returns true if no message reports this end: the reader of a pipeline has seen enough, as in a shell. Without
+    /// SIGPIPE the failure may have another reason.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let reader_is_gone = matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
         reader_is_gone && outcome.ended_by_sigpipe()
     }
 }
 
-/// Why a failure is one, and what decided about it.
+/// Cause of a failure, and the rule that classified it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub why: Why,
-    /// The text that a pattern was found in, where that decided or made it a failure.
+    /// Text that matched a pattern, if the pattern decided or made the attempt a failure.
     pub matched: Option<String>,
-    /// What made it a failure, where that is not the exit code alone.
+    /// Cause of the failure, if not the exit code alone.
     pub cause: Option<FailureCause>,
-    /// A retry cannot carry out anything twice, or the user has said that it may.
+    /// A retry cannot take effect twice, or the user permits that.
     pub is_safe_to_repeat: bool,
 }
 
 impl Reason {
-    /// One that nothing in the output has to do with.
+    /// Returns a reason that does not depend on the output.
     pub const fn new(why: Why) -> Reason {
         Reason {
             why,
@@ -87,16 +87,16 @@ impl Reason {
     }
 }
 
-/// What makes a failure of an exit code that is one of a success, or would be one anywhere else.
+/// Cause of a failure despite a successful exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCause {
-    /// It is 0, and `--success-exit` names others.
+    /// The exit code is 0, which `--success-exit` does not list.
     SuccessExit,
-    /// `--fail-match` was found.
+    /// A `--fail-match` pattern matched.
     FailMatch,
-    /// No `--success-match` was found.
+    /// No `--success-match` pattern matched.
     NoSuccessMatch,
-    /// `--success-if` says that it is none.
+    /// `--success-if` says no.
     SuccessIf,
 }
 
@@ -111,29 +111,29 @@ impl fmt::Display for FailureCause {
     }
 }
 
-/// What decided that a failure is transient or permanent.
+/// Reason why a failure is transient or permanent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// The rule with this name matched.
     Rule(String),
-    /// The predicate of this option could not say.
+    /// The predicate of this option failed.
     PredicateFailed { option: &'static str, how: String },
-    /// It was transient, but `--before-retry` failed so.
+    /// The failure was transient, but `--before-retry` failed.
     BeforeRetryFailed(String),
     /// Retry rules were given and none matched.
     NoRuleMatched,
-    /// No rule speaks of it: a time-out, or a failure while no retry rule was given.
+    /// No rule applies: a timeout, or a failure without any retry rule.
     ByDefault,
-    /// The command cannot be started: 126 or 127 from exec, or from what was to run it.
+    /// The command cannot be started: 126 or 127 from exec, or from the program that was to run it.
     CannotStart,
-    /// It died of SIGPIPE, or its output has nowhere to go: whoever read it is gone.
+    /// The reader of the output is gone: the command died of SIGPIPE, or its output cannot be delivered.
     ReaderGone,
-    /// Some of its output was not read and is lost.
+    /// Some output was not read and is lost.
     Unread,
 }
 
 impl Why {
-    /// That a program of the user's failed, of which the run depends: `--retry-if failed: exit 5`.
+    /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`.
     pub fn failed_program(&self) -> Option<String> {
         match self {
             Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
@@ -144,7 +144,7 @@ impl Why {
 }
 
 impl Classifier {
-    /// Judges one attempt: first whether it failed, then stop rules, then retry rules, then the default.
+    /// Judges an attempt: first success or failure, then stop rules, then retry rules, then the default.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Some(failure) = self.failure(outcome) else {
             return Verdict::Success;
@@ -155,7 +155,7 @@ impl Classifier {
         }
     }
 
-    /// Judges one that would be a success, but `--success-if` says that it has failed.
+    /// Judges a successful attempt that `--success-if` calls a failure.
     pub fn judge_denied(&self, outcome: &Outcome) -> Verdict {
         self.judge_failure(&Failure {
             end: &outcome.end,
@@ -166,7 +166,7 @@ impl Classifier {
         })
     }
 
-    /// Whether the way it ended is a success by itself, whatever was printed.
+    /// Returns true if the exit status alone is a success, whatever the output.
     pub(crate) fn has_good_code(&self, end: &End) -> bool {
         matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains(end.shell_status())
     }
@@ -190,7 +190,7 @@ impl Classifier {
         })
     }
 
-    /// A timeout is backoff's own doing, while rules are about what the command did.
+    /// Judges a timeout. backoff causes a timeout, so a retry rule applies only if it names timeouts.
     fn judge_time_out(&self, failure: &Failure<'_>) -> Verdict {
         let mut stops = self.rules.iter().filter(|rule| rule.stops);
         if let Some(rule) = stops.find(|rule| rule.applies(failure)) {
@@ -230,24 +230,24 @@ impl Classifier {
             _ if failure.could_not_start => failure.permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
             _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
-            // Retry rules say which failures of the command pass; the command itself calls this a success.
+            // Retry rules list transient failures of the command; the command itself calls this end a success.
             _ if failure.cause == Some(FailureCause::SuccessIf) => failure.transient(Why::ByDefault),
             _ if self.rules.iter().any(|rule| !rule.stops) => failure.permanent(Why::NoRuleMatched),
             _ => failure.transient(Why::ByDefault),
         }
     }
 
-    /// For each of `patterns` patterns those that are of no interest once it was found, so that
-    /// nothing is looked for that cannot change a verdict any more. Each rule has a pattern of its own.
+    /// Returns, for each of `patterns` patterns, the patterns that cannot change the verdict once it has matched, so
+    /// that the search for them ends. Each rule has a pattern of its own.
     pub fn superseded(&self, patterns: usize) -> Vec<Vec<usize>> {
         let mut superseded: Vec<Vec<usize>> = vec![Vec::new(); patterns];
         for rule in &self.rules {
             let (true, Some(pattern)) = (rule.codes.is_none(), rule.pattern) else {
                 continue;
             };
-            // Met by its pattern alone, whatever the exit code: what would decide later cannot any more, nor
-            // what would decide the same. A retry rule decides the same as another, but whether a retry is safe to
-            // repeat depends on all that apply.
+            // The rule matches by its pattern alone, whatever the exit code. So later rules cannot decide any more, and
+            // rules with the same decision are redundant. Retry rules decide alike, but a retry is safe to repeat if
+            // any matching rule says so.
             let adds_nothing = |other: &&Rule| {
                 let says_less = rule.is_safe_to_repeat || !other.is_safe_to_repeat;
                 let is_about_timeouts = other.codes.is_some_and(|codes| codes.contains_timeout());
@@ -265,12 +265,12 @@ impl Classifier {
     }
 }
 
-/// An attempt that is no success.
+/// A failed attempt.
 struct Failure<'a> {
     end: &'a End,
     seen: &'a Seen,
     could_not_start: bool,
-    /// The text that a `--fail-match` was found in.
+    /// Text that a `--fail-match` pattern matched.
     fail_match: Option<&'a str>,
     cause: Option<FailureCause>,
 }

@@ -1,8 +1,7 @@
 //! The wait before retry i = 0, 1, 2, ...: growth, jitter, cap.
 //!
-//! The un-jittered wait is e(i) = min(cap, growth(i)); a [`Distribution`] says what the jitter makes
-//! of it, and one uniform number in [0, 1) picks the wait. `--plan` reads the same distribution, so
-//! that what is shown is what is drawn.
+//! The un-jittered wait is e(i) = min(cap, growth(i)). The jitter turns it into a [`Distribution`], and one uniform
+//! number in [0, 1) picks the wait. `--plan` shows the same distribution that a run draws from.
 //!
 //! Sources: exponential backoff, RFC 3261 section 17.1.2.2 (SIP, T1 and T2); truncated binary
 //! exponential backoff with slots, IEEE 802.3 section 4.2.3.2.5; full, equal and decorrelated
@@ -17,12 +16,12 @@ use std::time::Duration;
 
 use rand::{Rng, RngExt};
 
-/// How the un-jittered wait grows with each retry, before the cap.
+/// Growth of the un-jittered wait with each retry, before the cap.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Growth {
     /// base * factor^i
     Exponential {
-        /// What one more retry multiplies the wait by, at least 1.
+        /// Multiplier for each further retry, at least 1.
         factor: f64,
     },
     /// base * (i + 1)
@@ -35,7 +34,7 @@ pub enum Growth {
     List(Vec<Duration>),
 }
 
-/// What randomness does to the un-jittered wait e.
+/// Random variation of the un-jittered wait e.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Jitter {
     /// e
@@ -61,7 +60,7 @@ pub enum Jitter {
     },
     /// k * base, k a uniform integer in [0, 2^min(i + 1, ceiling) - 1], at most the cap
     Slotted {
-        /// Where the exponent stops growing, 1 to 62.
+        /// Limit on the exponent, 1 to 62.
         ceiling: u32,
     },
 }
@@ -70,7 +69,7 @@ pub enum Jitter {
 pub struct Delays {
     /// The scale of the first wait; the slot time of [`Jitter::Slotted`].
     pub base: Duration,
-    /// No wait is ever longer.
+    /// Limit on every wait.
     pub cap: Duration,
     pub growth: Growth,
     pub jitter: Jitter,
@@ -83,7 +82,7 @@ pub enum Distribution {
     Uniform {
         /// Least, in nanoseconds.
         low: f64,
-        /// Most before the cap, in nanoseconds; may be infinite only where the cap is finite.
+        /// Most before the cap, in nanoseconds; may be infinite only if the cap is finite.
         high: f64,
         cap: Duration,
     },
@@ -100,7 +99,7 @@ pub(super) fn nanos(duration: Duration) -> f64 {
     duration.as_nanos() as f64
 }
 
-/// Nanoseconds as a duration, rounded; what no duration can hold becomes the nearest one that can.
+/// Returns nanoseconds as a rounded duration. Saturates.
 pub(super) fn from_nanos(nanos: f64) -> Duration {
     // `as` saturates, and makes 0 of NaN.
     let whole = nanos.round() as u128;
@@ -113,9 +112,9 @@ pub(super) fn from_nanos(nanos: f64) -> Duration {
 }
 
 impl Delays {
-    /// e(i) = min(cap, growth(i)): the wait before retry `retry` (0 is the first) without jitter.
+    /// Returns e(i) = min(cap, growth(i)): the wait before retry `retry` (0 is the first) without jitter.
     ///
-    /// With decorrelated jitter it is base * factor^i; with slots it is the longest possible wait.
+    /// With decorrelated jitter e(i) is base * factor^i; with slots e(i) is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
         let steps = i32::try_from(retry).unwrap_or(i32::MAX);
         let exponential = |factor: f64| self.scaled(factor.powi(steps));
@@ -136,7 +135,7 @@ impl Delays {
         wait.min(self.cap)
     }
 
-    /// base * times, where no base times anything is no wait (0 * infinity is not a number).
+    /// Returns base * times; zero if base is zero (0 * infinity is not a number).
     fn scaled(&self, times: f64) -> Duration {
         if self.base.is_zero() {
             Duration::ZERO
@@ -145,7 +144,7 @@ impl Delays {
         }
     }
 
-    /// What the wait before retry `retry` is drawn from; `previous` is the wait before it, if any.
+    /// Returns the distribution of the wait before retry `retry`; `previous` is the wait before it, if any.
     pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
         let uniform = |low: f64, high: f64| Distribution::Uniform {
             low,
@@ -159,7 +158,7 @@ impl Delays {
             Jitter::Equal => uniform(e() / 2.0, e()),
             Jitter::Decorrelated { factor } => {
                 let low = nanos(self.base);
-                // Capped before the draw: min(cap, draw) would pile the waits up at the cap.
+                // The cap comes before the draw: min(cap, draw) would pile the waits up at the cap.
                 let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
                 uniform(low, high.max(low))
             }
@@ -173,15 +172,15 @@ impl Delays {
         }
     }
 
-    /// Draws the wait before retry `retry`. Never longer than the cap.
+    /// Draws the wait before retry `retry`, never longer than the cap.
     pub fn draw(&self, retry: u64, previous: Option<Duration>, rng: &mut dyn Rng) -> Duration {
         self.distribution(retry, previous).draw(rng)
     }
 
-    /// The wait where the other side asked for one: never shorter than that, and random upwards only, so that those who
-    /// were told the same do not come back together, whatever the jitter of other waits. The random part is uniform in
-    /// [0, r]: r is the wait that was drawn, but at least a tenth and at most a quarter of what was asked for, and no
-    /// more than the cap. The whole may be longer than the cap: the other side knows better.
+    /// Returns a wait of at least `asked`, the wait that the server asked for. The jitter of other waits does not
+    /// matter: a random part uniform in [0, r] is added, so that clients with the same answer do not return together. r
+    /// is the drawn wait, but at least a tenth and at most a quarter of `asked`, and at most the cap. The sum may
+    /// exceed the cap, as the server knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;
@@ -194,13 +193,13 @@ impl Delays {
     }
 }
 
-/// 2^min(i + 1, ceiling) - 1: the highest slot number before retry i.
+/// Returns 2^min(i + 1, ceiling) - 1: the highest slot number before retry i.
 fn last_slot(retry: u64, ceiling: u32) -> u64 {
     let exponent = retry.saturating_add(1).min(u64::from(ceiling.min(62)));
     (1 << exponent) - 1
 }
 
-/// 1, 1, 2, 3, 5, 8, ... for i = 0, 1, 2, ...; infinite once `f64` cannot hold it.
+/// Returns 1, 1, 2, 3, 5, 8, ... for i = 0, 1, 2, ...; infinity beyond the range of `f64`.
 fn fibonacci(i: u64) -> f64 {
     let (mut current, mut next) = (1.0, 1.0);
     for _ in 0..i.min(1500) {
@@ -210,7 +209,7 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// Never longer than the cap.
+    /// Draws a wait, never longer than the cap.
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {
@@ -235,7 +234,7 @@ impl Distribution {
         }
     }
 
-    /// The least upper bound of the waits.
+    /// Returns the least upper limit of the waits.
     pub fn most(&self) -> Duration {
         match *self {
             Distribution::Uniform { high, cap, .. } => from_nanos(high).min(cap),
@@ -256,8 +255,8 @@ impl Distribution {
             },
             Distribution::Slots { slot, last, cap } => {
                 let (slot, last, cap) = (nanos(slot), last as f64, nanos(cap));
-                // Slots 0 ..= whole stay below the cap, the rest count as the cap. Without a length all of them do:
-                // infinity and what is not a number become `last`.
+                // Slots 0 ..= whole stay below the cap, the rest count as the cap. With slots of length zero all stay
+                // below: infinity and NaN become `last`.
                 let whole = (cap / slot).floor().min(last);
                 (slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0)
             }

@@ -1,20 +1,20 @@
-//! The exit table, as one match.
+//! The table of exit statuses, as one match.
 
 use crate::policy::outcome::{Bound, End};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 
-/// How backoff itself ends.
+/// End of backoff itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Code(u8),
-    /// By this signal, so that the caller sees what it would see of the bare command.
+    /// Death by this signal, so that the caller sees the same as from the bare command.
     Signal(Signal),
 }
 
 impl Exit {
-    /// What a shell shows in `$?`.
+    /// Returns the number that a shell shows in `$?`.
     pub fn shell_status(self) -> u8 {
         match self {
             Exit::Code(code) => code,
@@ -23,10 +23,10 @@ impl Exit {
     }
 }
 
-/// backoff itself failed: usage, no fork, cannot write.
+/// Exit after a failure of backoff itself: usage error, failed fork, failed write.
 pub const FAULT: Exit = Exit::Code(125);
 
-/// The statuses a user chose in place of the command's own.
+/// Statuses chosen by the user in place of the command's own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// `--exhausted-exit`
@@ -39,7 +39,7 @@ pub struct Overrides {
     pub zero: CodeSet,
 }
 
-/// The status of a run until this that ended with `stop` after an attempt that ended with `end`.
+/// Returns the exit of a run that ended with `stop` after an attempt that ended with `end`.
 pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
     let own = match stop {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
@@ -54,34 +54,34 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
             | GiveUp::StoreDown,
         ) => overrides.exhausted.map(Exit::Code),
         Stop::Succeeded { flaky: false } | Stop::Ended(_) => None,
-        // An outer scheduler is not to try later, or an outer run goes on.
+        // An outer scheduler must not try later, or an outer run goes on.
         Stop::GaveUp(GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin) => None,
     };
     own.unwrap_or_else(|| match (stop, end) {
-        // No failure came. Whatever code a success has, 0 would say that one did.
+        // No failure came. 0 would say that one did, whatever code a success has.
         (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(Bound::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {
             Exit::Code(1)
         }
         (Stop::Succeeded { .. } | Stop::Ended(_), end) if overrides.zero.contains_end(end) => Exit::Code(0),
-        // It was judged failed; 0 would hide that.
+        // The attempt was judged a failure; 0 would hide that.
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
         _ => as_it_ended(end),
     })
 }
 
-/// The status where the deadline passed before a first attempt could start.
+/// Returns the exit if the deadline passed before the first attempt could start.
 pub fn no_attempt_in_time(overrides: Overrides) -> Exit {
     Exit::Code(overrides.exhausted.unwrap_or(124))
 }
 
-/// The status of a run that came too early (`--cool-off=skip`).
+/// Returns the exit of a run that a cool-off skipped (`--cool-off=skip`).
 pub fn skipped(overrides: Overrides) -> Exit {
     Exit::Code(overrides.skipped)
 }
 
-/// The command's own ending, unchanged.
+/// Returns the command's own end, unchanged.
 pub fn as_it_ended(end: &End) -> Exit {
     match end {
         End::Signaled(signal) => Exit::Signal(*signal),
@@ -191,7 +191,7 @@ mod tests {
                 assert_eq!(until(Stop::GaveUp(why), &end), Exit::Code(1), "{why:?} {end}");
             }
         }
-        // Its reader is gone.
+        // The reader of the output is gone.
         let permanent = Stop::GaveUp(GiveUp::Permanent);
         assert_eq!(until(permanent, &End::Exited(3)), Exit::Code(3));
         assert_eq!(

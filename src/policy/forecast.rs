@@ -1,9 +1,9 @@
 //! `--plan`: the waits of a run in which every attempt fails at once, without running anything.
 //!
-//! The least and the most of each wait are exact. So is the mean where it has a closed form: that of the distribution, and
-//! for decorrelated jitter, as long as no wait can reach the cap, m(i) = (base + factor * m(i - 1)) / 2 with m(-1) = base,
-//! the mean of a uniform draw from [base, factor * previous]. The means of capped decorrelated waits and the spread of totals
-//! are those of 10,000 sampled runs. Their seed is fixed, so that the same options show the same plan.
+//! The least and the most of each wait are exact. So is the mean if a closed form exists: the mean of the distribution,
+//! or, for decorrelated jitter as long as no wait can reach the cap, m(i) = (base + factor * m(i - 1)) / 2 with m(-1) =
+//! base, the mean of a uniform draw from [base, factor * previous]. The means of capped decorrelated waits and the
+//! spread of totals come from 10,000 sampled runs with a fixed seed, so that the same options show the same plan.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::session::Limits;
 
 /// Limit on the rows of a plan.
 pub const MOST_ROWS: u64 = 1_000;
-/// The rows of a run without any limit.
+/// Rows of a plan without any limit.
 const ROWS_WHEN_UNLIMITED: u64 = 20;
 const SAMPLED_RUNS: usize = 10_000;
 
@@ -26,7 +26,7 @@ pub struct Row {
     pub retry: u64,
     pub least: Duration,
     pub mean: Duration,
-    /// The least upper bound.
+    /// Least upper limit.
     pub most: Duration,
     /// The sum of the means up to this retry.
     pub total: Duration,
@@ -36,14 +36,14 @@ pub struct Row {
     pub totals: [Duration; 2],
 }
 
-/// The reason why there is no further row.
+/// Reason why no further row follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// `--attempts`
     Attempts,
-    /// Attempts are unlimited, and enough is shown.
+    /// Attempts are unlimited, and enough rows are shown.
     Unlimited,
-    /// The attempts allow so many more retries.
+    /// The attempt limit allows this many more retries.
     More(u64),
     /// `--stop-at-delay`
     Delay,
@@ -63,7 +63,7 @@ struct Run {
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>, End) {
     let time = limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-    // Runs without jitter are all the same.
+    // Runs without jitter are all equal.
     let sampled = if delays.jitter == Jitter::None { 1 } else { SAMPLED_RUNS };
     let mut runs = vec![Run::default(); sampled];
     let mut rows = Vec::new();
@@ -126,7 +126,7 @@ impl Run {
     }
 }
 
-/// Returns the limit other than time that forbids retry `retry` (0 is the first) or its row.
+/// Returns the limit, except on time, that forbids retry `retry` (0 is the first) or its row.
 fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<End> {
     let rows = limits.latest_begin().map_or(ROWS_WHEN_UNLIMITED, |_| MOST_ROWS);
     match limits.attempts {

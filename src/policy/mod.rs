@@ -1,6 +1,5 @@
-//! Pure decisions: what an outcome means, whether to go on, how long to wait, how to exit. Nothing here reads a
-//! clock, starts a process or owns randomness; all of it comes in as values. Only the forecast has random numbers of its
-//! own, always the same ones.
+//! Pure decisions: verdict, retry, delay, exit status. No module reads a clock, starts a process or owns randomness;
+//! all of it is passed in as values. Only the forecast has a random generator of its own, with a fixed seed.
 
 pub mod budget;
 pub mod classifier;

@@ -1,5 +1,4 @@
-//! Plain facts about an attempt that is over. Facts only: no judgement, no `i32` in which a code
-//! and a signal could be confused.
+//! Facts about a finished attempt, without judgement. No number could be both a code and a signal.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,16 +8,16 @@ use crate::policy::signal::Signal;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub end: End,
-    /// Without the time in which backoff was stopped (Ctrl-Z).
+    /// Running time, without time in which backoff was stopped (Ctrl-Z).
     pub ran: Duration,
-    /// Where a bound or a signal has ended it.
+    /// Details, if a limit or a signal ended the attempt.
     pub cut: Cut,
-    /// As far as backoff looked.
+    /// Findings in the streams that backoff looked at.
     pub seen: Seen,
 }
 
 impl Outcome {
-    /// Of an attempt whose output was not looked at.
+    /// Returns the outcome of an attempt with no observed streams.
     pub fn new(end: End, ran: Duration) -> Outcome {
         Outcome {
             end,
@@ -28,7 +27,7 @@ impl Outcome {
         }
     }
 
-    /// Whether it ended as what nobody reads any more does: by SIGPIPE, its own or that of a program which a shell ran.
+    /// Returns true if SIGPIPE ended the command, or a program that a shell ran.
     pub fn ended_by_sigpipe(&self) -> bool {
         matches!(self.end, End::Signaled(Signal::PIPE) | End::Exited(141))
     }
@@ -39,22 +38,22 @@ impl Outcome {
     }
 }
 
-/// More about an end that was asked for.
+/// Details of an end that backoff caused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// How long the bound was, where it is one of the attempt's own.
+    /// Length of the limit, if it is one of the attempt's own.
     pub limit: Option<Duration>,
-    /// What was sent first was not enough.
+    /// The first signal was not enough.
     pub took_kill: bool,
 }
 
-/// After what asked it to end.
+/// Suffix for an attempt that did not end by the first signal.
 pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 
-/// How the attempt ended: with what a person needs to know of the bound that ended it.
+/// The end of the attempt, with the limit that ended it.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Other ends say it themselves.
+        // Other ends name KILL themselves.
         let has_to_be_said = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
         let and = if has_to_be_said { NEEDED_KILL } else { "" };
         match (&self.end, self.cut.limit.map(exact)) {
@@ -65,7 +64,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// As one would type it, `1m30s`: nothing is rounded.
+/// Returns a length of time as a user types it, `1m30s`, without rounding.
 pub(crate) fn exact(length: Duration) -> String {
     if length.is_zero() {
         return "0".to_owned();
@@ -73,22 +72,22 @@ pub(crate) fn exact(length: Duration) -> String {
     humantime::format_duration(length).to_string().replace(' ', "")
 }
 
-/// What the streams of an attempt showed.
+/// Findings in the streams of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// For each pattern the text in which it was found first.
+    /// First matching text of each pattern.
     pub matched: Vec<Option<String>>,
-    /// The longest wait that a line asked for.
+    /// Longest wait that a line asked for.
     pub wait_asked: Option<Duration>,
-    /// More was read of standard input than can be given again.
+    /// The command read more standard input than can be replayed.
     pub input_lost: bool,
-    /// Why that could not be kept, if it was not for its size.
+    /// Error that prevented keeping the input, if it was not too large.
     pub input_error: Option<String>,
-    /// This attempt was the first before which it turned out that standard input has to be read ahead of the command.
+    /// Standard input has to be read ahead of the command, first noticed before this attempt.
     pub input_read_ahead: bool,
-    /// Nobody reads the output any more.
+    /// The reader of the output is gone.
     pub reader_gone: bool,
-    /// Output was lost, as a time-out had cut it off and its reader did not read on.
+    /// Output was lost, as a timeout cut it off and its reader did not read on.
     pub unread: bool,
 }
 
@@ -102,45 +101,46 @@ impl Seen {
 pub enum End {
     Exited(u8),
     Signaled(Signal),
-    /// backoff ended it; how the process then died does not count.
+    /// backoff ended the attempt, however the process then died.
     TimedOut(Bound),
-    /// `execve(2)` refused it; nothing ran.
+    /// `execve(2)` failed; nothing ran.
     NotStarted(StartFailure),
 }
 
-/// The bound that ended an attempt.
+/// Limit that ended an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// `--timeout`, one attempt.
+    /// `--timeout`, limit on one attempt.
     Timeout,
-    /// `--idle-timeout`, silence.
+    /// `--idle-timeout`, limit on time without output.
     Idle,
-    /// `--deadline`, the whole run.
+    /// `--deadline`, limit on the whole run.
     Deadline,
 }
 
-/// Why a command could not be started, as `execve(2)` reported it.
+/// Failure of `execve(2)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartFailure {
-    /// Not found at all (ENOENT, ENOTDIR): status 127. Otherwise it is there and cannot be run: 126.
+    /// True if the command does not exist (ENOENT, ENOTDIR): status 127. Otherwise the command exists and cannot be
+    /// run: 126.
     pub not_found: bool,
-    /// What a person should read, such as `command not found`.
+    /// Text for people, such as `command not found`.
     pub message: String,
 }
 
 impl StartFailure {
-    /// The message where there is no file of that name.
+    /// Message if no file of that name exists.
     pub const NOT_FOUND: &'static str = "command not found";
 
-    /// 127 if the command was not found, 126 if it was found and cannot be run (POSIX `sh`, `env`).
+    /// Returns 127 if the command was not found, 126 if it cannot be run (POSIX `sh`, `env`).
     pub fn code(&self) -> u8 {
         if self.not_found { 127 } else { 126 }
     }
 }
 
 impl End {
-    /// The code by which rules know it: that of a shell for a death by a signal, and none for a time-out, which is
-    /// backoff's own doing.
+    /// Returns the code that rules compare: a shell's code for a death by a signal, none for a timeout, which backoff
+    /// causes.
     pub fn code(&self) -> Option<u8> {
         match self {
             End::Exited(code) => Some(*code),
@@ -150,7 +150,7 @@ impl End {
         }
     }
 
-    /// The number a shell would show in `$?`: the code, 128+N for a signal, 124 for a time-out.
+    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout.
     pub fn shell_status(&self) -> u8 {
         self.code().unwrap_or(124)
     }

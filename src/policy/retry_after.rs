@@ -2,8 +2,8 @@
 //!
 //! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three forms of a date); the
 //! `X-RateLimit-*` headers of GitHub, Twitter and GitLab (the epoch at which a quota is full again);
-//! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose is what servers and their
-//! clients print; it has no standard.
+//! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose is text that servers and
+//! clients print, without a standard.
 //!
 //! Understood, in any case, anywhere in a line of any bytes:
 //!
@@ -15,9 +15,9 @@
 //!   `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it; also `try again at DATE`;
 //! - `x-ratelimit-reset: EPOCH` and `ratelimit-reset: EPOCH or seconds`.
 //!
-//! A program's message about its own retries asks for nothing (`retrying in 5s`, curl's `Will retry in 1 second`, `next retry
-//! in 5s`): it has waited already. Nor does a number that is part of something else (`5-10 minutes`, `1,000 s`, `12:30`,
-//! `-1`): no wait is better than a wrong one.
+//! A program's message about its own retries is ignored (`retrying in 5s`, curl's `Will retry in 1 second`, `next retry
+//! in 5s`), as the program waits by itself. So is a number that is part of something else (`5-10 minutes`, `1,000 s`,
+//! `12:30`, `-1`): no wait is better than a wrong one.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -27,15 +27,15 @@ use regex_automata::meta::Regex;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
 
-/// A reset from here on is an epoch (September 2001), below it seconds from now.
+/// A reset from this value on is an epoch (September 2001), a smaller one is seconds from now.
 const FIRST_EPOCH: Duration = Duration::from_secs(1_000_000_000);
 
-/// A reset further ahead counts for nothing: it may be an epoch in milliseconds.
+/// A reset further ahead is ignored: it may be an epoch in milliseconds.
 const LAST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 const SECOND: u128 = 1_000_000_000;
 
-/// The names of each unit and its nanoseconds. A name stands before those that it begins with.
+/// Names of each unit, and its nanoseconds. A name stands before its own prefixes.
 const UNITS: [(&str, u128); 8] = [
     ("ns", 1),
     // GitHub's container registry asks for microseconds; U+00B5 and U+03BC look alike.
@@ -50,10 +50,10 @@ const UNITS: [(&str, u128); 8] = [
 
 const NUMBER: &str = r"(?:\d+(?:\.\d+)?|\.\d+)";
 
-/// What may stand between a number and its unit.
+/// Text allowed between a number and its unit.
 const GAP: &str = r#"["'`\\]*\s*"#;
 
-/// Parts of a request to wait, then its value: a date, lengths with units, or a number.
+/// Words of a request to wait, then its value: a date, lengths with units, or a number.
 static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let separator = r#"["'`\\\s:=>\[(]"#;
     let again = r"\b(?:re)?try (?:[^a-z]+[a-z]+){0,3} [^a-z]+again\s+";
@@ -79,7 +79,7 @@ static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!("({NUMBER}){GAP}(?:{units})"))
 });
 
-/// A sequence that sets colours, which programs write even between a name and its colon.
+/// Escape sequence for colours, which programs write even between a name and its colon.
 static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\x1b\[[\ -?]*[@-~]?"));
 
 /// Builds an expression over bytes that ignores case and blanks in its text.
@@ -89,16 +89,16 @@ fn regex(text: &str) -> Option<Regex> {
     Regex::builder().syntax(syntax).build(text).ok()
 }
 
-/// The longest wait that any line of an attempt's output asked for. A date in the past is a wait of zero; what no
-/// [`Duration`] holds becomes the longest one.
+/// The longest wait that any line of an attempt's output asked for. A date in the past is a wait of zero; a wait beyond
+/// the range of [`Duration`] saturates.
 ///
-/// Servers state with every answer when the quota is full again, so a reset counts only if a line has said that nothing is
-/// left (`x-ratelimit-remaining: 0`), or none has said how much is.
+/// Servers send the reset of the quota with every answer, so a reset counts only if a line says that nothing is left
+/// (`x-ratelimit-remaining: 0`), or no line says how much is left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetryAfter {
     asked: Option<Duration>,
     reset: Option<Duration>,
-    /// Whether a quota is used up, if a line has said how much is left.
+    /// True if a quota is exhausted; None if no line says how much is left.
     spent: Option<bool>,
 }
 
@@ -138,7 +138,7 @@ impl RetryAfter {
             let date = text("http_date").and_then(|date| httpdate::parse_http_date(str::from_utf8(date).ok()?).ok());
             let weak = text("date").and_then(|date| humantime::parse_rfc3339_weak(str::from_utf8(date).ok()?).ok());
             let lengths = text("lengths").filter(|_| !is("clock")).map(length);
-            // `retry after 3 attempts` is no wait.
+            // `retry after 3 attempts` is not a wait.
             let number = match is("field") {
                 true => number_of(text("unit").unwrap_or(b"s")),
                 false => number_of(b"s").filter(|_| is("prose") && is("alone")),
@@ -148,7 +148,7 @@ impl RetryAfter {
     }
 }
 
-/// Adds up lengths, each of a smaller unit than the one before; `5s, 10s` is 5 seconds. Saturates.
+/// Adds up lengths as long as each unit is smaller than the one before; `5s, 10s` is 5 seconds. Saturates.
 fn length(text: &[u8]) -> Duration {
     let (mut total, mut last) = (0_u128, u128::MAX);
     for found in LENGTH.iter().flat_map(|length| length.captures_iter(text)) {

@@ -1,4 +1,4 @@
-//! Stop, or go on after this wait? The state of one run, moved by verdicts only.
+//! Decides whether a run stops or retries, and after which wait. Only verdicts change the state of a run.
 
 mod limits;
 
@@ -12,36 +12,36 @@ use super::delay::Delays;
 use super::outcome::{Bound, End, Outcome};
 pub use limits::{Limits, Until};
 
-/// What to do after an attempt.
+/// The next step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Stop(Stop),
-    /// Wait this long and run the command again, because it failed or, with `--until`, succeeded.
+    /// Waits and runs the command again, because it failed or, with `--until`, succeeded.
     Retry(Duration),
-    /// Wait this long and run it again, because a success must be confirmed (`--consecutive`).
+    /// Waits and runs the command again, because a success must be confirmed (`--consecutive`).
     Confirm(Duration),
 }
 
-/// Why a run is over.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     Succeeded {
-        /// An attempt had failed before.
+        /// True if an earlier attempt failed.
         flaky: bool,
     },
     /// `--until failure`, and an attempt failed.
     FailureCame,
-    /// `--until never`: this has ended the run after an attempt that succeeded.
+    /// `--until never`: the run ended after a successful attempt.
     Ended(GiveUp),
     GaveUp(GiveUp),
 }
 
-/// What ends a run that has not come to what it is for.
+/// Reason to end a run that has not reached its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
-    /// Running it again cannot help.
+    /// The failure is permanent.
     Permanent,
-    /// `--attempts` are used up.
+    /// `--attempts` are exhausted.
     Attempts,
     /// `--deadline` has passed, or would before the next attempt.
     Deadline,
@@ -51,24 +51,24 @@ pub enum GiveUp {
     Delay,
     /// The output asked for a longer wait than `--max-retry-after`.
     RetryAfterTooLong,
-    /// The budget that it shares is spent; what was counted.
+    /// The shared budget is exhausted, with its counts.
     Budget(Counts),
-    /// `--store-down deny`, and the store of the budget gives no answer.
+    /// `--store-down deny`, and the store of the budget did not answer.
     StoreDown,
-    /// It may have been carried out, and must not be twice (`--idempotent no`).
+    /// The command may have taken effect, and must not run twice (`--idempotent no`).
     NotIdempotent,
     /// `--nested once`.
     Nested,
-    /// More was read of standard input than can be given again.
+    /// The command read more standard input than can be replayed.
     Stdin,
 }
 
-/// How far the waits have grown.
+/// Growth of the waits so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     /// Retries since the growth started.
     retry: u64,
-    /// The last wait before a retry, for decorrelated jitter.
+    /// Last wait before a retry, for decorrelated jitter.
     previous: Option<Duration>,
 }
 
@@ -76,14 +76,14 @@ struct Progress {
 pub struct Session<'p> {
     limits: &'p Limits,
     delays: &'p Delays,
-    /// The attempt that runs or is about to, since the last reset; 1 is the first.
+    /// The current or next attempt since the last reset; 1 is the first.
     attempt: u64,
     total: u64,
     retries: u64,
     progress: Progress,
     successes_in_a_row: u64,
     has_failed: bool,
-    /// The output asked for the last wait, which would have been shorter.
+    /// The output asked for the last wait, and made it longer.
     is_wait_asked: bool,
 }
 
@@ -102,23 +102,23 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// The number of the attempt that runs or is about to (1 is the first, and again the one that
-    /// `--reset-after` restarted the count with).
+    /// Returns the number of the current or next attempt. 1 is the first, also after `--reset-after` restarted the
+    /// count.
     pub fn attempt(&self) -> u64 {
         self.attempt
     }
 
-    /// All attempts so far, whatever `--reset-after` did to the count.
+    /// Returns the number of attempts so far, without resets.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// All retries decided on so far, whatever `--reset-after` did to the growth.
+    /// Returns the number of retries decided so far, without resets.
     pub fn retries(&self) -> u64 {
         self.retries
     }
 
-    /// Whether the last wait is as long as it is because the output asked for that.
+    /// Returns true if the output asked for the last wait and made it longer.
     pub fn is_wait_asked(&self) -> bool {
         self.is_wait_asked
     }
@@ -131,7 +131,7 @@ impl<'p> Session<'p> {
         match (self.until(outcome, verdict), verdict) {
             (Until::Success, Verdict::Success) => self.after_success(elapsed),
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
-            // That the run had no more time is no failure of the command's.
+            // The deadline is not a failure of the command.
             (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(Bound::Deadline) => {
                 Decision::Stop(Stop::FailureCame)
             }
@@ -139,9 +139,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// What the run goes on until, as far as this attempt is concerned. One that could not start, one whose output
-    /// nobody reads, and one of which a predicate could not say what it was, say nothing of what the command
-    /// does: they end any run as they end one until success.
+    /// Returns the goal that applies to this attempt. An attempt that could not start, whose output has no reader, or
+    /// whose predicate failed says nothing about the command, so it is treated as with `--until success`.
     fn until(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let says_nothing =
             |reason: &Reason| matches!(reason.why, Why::ReaderGone | Why::Unread | Why::PredicateFailed { .. });
@@ -153,8 +152,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// How a run is over that this has ended after an attempt. One that goes on whatever happens gives nothing up after a
-    /// success.
+    /// Returns the end of a run that gives up after an attempt. With `--until never`, the end after a success is not a
+    /// failure.
     pub fn ended_by(&self, why: GiveUp, verdict: &Verdict) -> Stop {
         match (self.limits.until, verdict) {
             (Until::Never, Verdict::Success) => Stop::Ended(why),
@@ -178,7 +177,7 @@ impl<'p> Session<'p> {
         Decision::Confirm(wait)
     }
 
-    /// The command is to be run again, if nothing is against it.
+    /// Returns another attempt, unless a limit or the attempt itself forbids one.
     fn another(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
         match self.next_delay(outcome, verdict, elapsed, rng) {
             Ok(wait) => Decision::Retry(wait),
@@ -198,7 +197,7 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         let succeeded = *verdict == Verdict::Success;
-        // Until a failure comes, long successes are what is expected, and attempts are to bound them.
+        // With `--until failure`, long successes are expected, and the attempt limit applies to them.
         let may_reset = !succeeded || self.limits.until == Until::Never;
         let resets = may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
         if resets {
@@ -215,7 +214,7 @@ impl<'p> Session<'p> {
         self.is_wait_asked = !succeeded && self.asked(outcome).is_some_and(grants_more);
         let is_too_long = self.asked(outcome).is_some_and(|(asked, most)| asked > most);
         let wait = match self.limits.until {
-            // Who has succeeded was not asked to wait.
+            // A successful command was not asked to wait.
             _ if succeeded => drawn,
             Until::Success | Until::Failure if is_too_long => return Err(GiveUp::RetryAfterTooLong),
             _ => self.as_asked(outcome, drawn, rng),
@@ -230,10 +229,10 @@ impl<'p> Session<'p> {
         Ok(wait)
     }
 
-    /// What about this attempt forbids another one, however many are left.
+    /// Returns the reason in this attempt that forbids another one, however many are left.
     fn forbids_a_retry(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         let may_have_been_done = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
-        // Before all that `--exhausted-exit` speaks of: an outer scheduler must not try later, either.
+        // Checked before the limits that `--exhausted-exit` covers: an outer scheduler must not try later, either.
         if !self.limits.idempotent && may_have_been_done {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
@@ -257,24 +256,24 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// The wait that would come next, were the failed run to go on: what the other side asked for counts, but no
-    /// more of it than a run may wait. It is output, and must not keep other runs from starting for ever. It grows
-    /// further by as many steps as runs gave up before.
+    /// Returns the wait that would follow if the failed run continued. A wait that the output asked for counts up to
+    /// `--max-retry-after`, as output must not keep other runs from starting forever. The wait grows by one step for
+    /// each of the `earlier` runs that gave up.
     pub fn next_wait(&self, outcome: &Outcome, earlier: u64, rng: &mut dyn Rng) -> Duration {
         let wait = match earlier {
             0 => self.draw(rng),
-            // Jitter would hide the growth, and some (decorrelated) has none that goes on. It is added by who waits.
+            // Jitter would hide the growth, and decorrelated jitter stops growing. The run that waits adds jitter.
             _ => self.delays.unjittered(self.progress.retry.saturating_add(earlier)),
         };
         self.as_asked(outcome, wait, rng)
     }
 
-    /// The wait that the output asked for, and the longest that is granted; None without `--retry-after`.
+    /// Returns the wait that the output asked for, and its limit; None without `--retry-after`.
     fn asked(&self, outcome: &Outcome) -> Option<(Duration, Duration)> {
         outcome.seen.wait_asked.zip(self.limits.max_retry_after)
     }
 
-    /// The wait that was drawn, or a longer one that the output asked for, up to the longest that is granted.
+    /// Returns the drawn wait, or a longer one that the output asked for, up to its limit.
     fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         match self.asked(outcome) {
             Some((asked, most)) if self.limits.asked_is_exact => drawn.max(asked.min(most)),
@@ -300,7 +299,7 @@ impl<'p> Session<'p> {
 }
 
 impl Limits {
-    /// Returns the earlier limit on the time at which an attempt may begin.
+    /// Returns the earlier of the limits on the time at which an attempt may begin.
     pub fn latest_begin(&self) -> Option<(Duration, GiveUp)> {
         let deadline = self.deadline.map(|limit| (limit, GiveUp::Deadline));
         let stop_after = self.stop_after.map(|limit| (limit, GiveUp::StopAfter));

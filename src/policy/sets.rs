@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::outcome::End;
 
-/// Ends of an attempt: exit codes as a shell counts them (0 to 255, 128+N of a death by signal N), and timeouts.
+/// Ends of an attempt: exit codes as a shell shows them (0 to 255, 128+N for a death by signal N), and timeouts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CodeSet {
     codes: [u128; 2],
@@ -13,7 +13,7 @@ pub struct CodeSet {
 }
 
 impl CodeSet {
-    /// Only this code.
+    /// Returns the set of this code only.
     pub fn of(code: u8) -> CodeSet {
         let mut set = CodeSet::default();
         set.add(code..=code);
@@ -50,7 +50,7 @@ impl CodeSet {
     }
 }
 
-/// As a list that can be read again: `1,2,100-110,timeout`.
+/// A list that the parser accepts: `1,2,100-110,timeout`.
 impl fmt::Display for CodeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut codes = (0..=u8::MAX).filter(|code| self.contains(*code)).peekable();

@@ -1,4 +1,4 @@
-//! Signal numbers with names: the vocabulary only. What is done with signals is in `process`.
+//! Numbers and names of signals. `process` handles the signals.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,12 +24,12 @@ well_known! {
 }
 
 impl Signal {
-    /// A signal by number, 1 to the platform's highest (64 on Linux).
+    /// Returns a signal by number, 1 to the platform's highest (64 on Linux).
     pub fn from_number(number: i32) -> Option<Signal> {
         (1..=highest()).contains(&number).then_some(Signal(number as u8))
     }
 
-    /// Every signal of the platform.
+    /// Returns every signal of the platform.
     pub fn all() -> impl Iterator<Item = Signal> {
         (1..=highest()).filter_map(Signal::from_number)
     }
@@ -38,19 +38,19 @@ impl Signal {
         i32::from(self.0)
     }
 
-    /// What a shell shows in `$?` for a command that died of this signal: 128+N.
+    /// Returns the number that a shell shows in `$?` after a death by this signal: 128+N.
     pub fn shell_status(self) -> u8 {
         128 + self.0
     }
 
-    /// TSTP, TTIN and TTOU: what the terminal's job control stops a job with.
+    /// Returns true for TSTP, TTIN and TTOU, by which the terminal's job control stops a job.
     pub fn stops_a_job(self) -> bool {
         matches!(self, Signal::TSTP | Signal::TTIN | Signal::TTOU)
     }
 }
 
-/// The first and the last real-time signal, where the platform has any. On Linux RTMIN is what bash and `kill(1)` mean by it
-/// with glibc, whichever C library this program has.
+/// Returns the first and the last real-time signal, if the platform has any. On Linux RTMIN is the number that bash and
+/// `kill(1)` use with glibc, whichever C library this program has.
 fn real_time() -> Option<(i32, i32)> {
     match std::env::consts::OS {
         "linux" | "android" => Some((34, 64)),
@@ -82,7 +82,7 @@ impl fmt::Display for Signal {
 impl FromStr for Signal {
     type Err = ();
 
-    /// `TERM`, `SIGTERM`, `term`, `15`, `RTMIN`, `RTMIN+1`, `RTMAX-2`.
+    /// Parses `TERM`, `SIGTERM`, `term`, `15`, `RTMIN`, `RTMIN+1` or `RTMAX-2`.
     fn from_str(text: &str) -> Result<Signal, ()> {
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
             return text.parse().ok().and_then(Signal::from_number).ok_or(());
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn real_time_signals_have_names() {
-        // With musl, too, which keeps 34 for itself.
+        // Also with musl, which reserves 34.
         assert_eq!("RTMIN+1".parse::<Signal>().map(Signal::number), Ok(35));
         assert_eq!("SIGRTMAX".parse::<Signal>().map(Signal::number), Ok(64));
         assert_eq!("RTMAX-2".parse::<Signal>().map(Signal::number), Ok(62));

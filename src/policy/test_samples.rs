@@ -1,4 +1,4 @@
-//! What tests of decisions have in common: durations, strategies over the whole input space, verdicts.
+//! Helpers for tests of decisions: durations, strategies over the whole input space, verdicts.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -78,7 +78,7 @@ pub(crate) fn quietly(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Every order of magnitude, from nothing to the end of the clock.
+/// Covers every order of magnitude, from zero to the limit of the clock.
 pub(crate) fn duration() -> impl Strategy<Value = Duration> {
     prop_oneof![
         1 => Just(Duration::ZERO),
@@ -139,7 +139,7 @@ pub(crate) fn delays() -> impl Strategy<Value = Delays> {
     })
 }
 
-/// As the command line has them: a base above the cap is refused there.
+/// Returns delays as the command line accepts them: no base above the cap.
 pub(crate) fn delays_base_within_cap() -> impl Strategy<Value = Delays> {
     delays().prop_map(|mut delays| {
         if delays.base > delays.cap {
@@ -149,7 +149,7 @@ pub(crate) fn delays_base_within_cap() -> impl Strategy<Value = Delays> {
     })
 }
 
-/// A generator that says the same for ever: the ends of a distribution, and any place within.
+/// A generator with a constant output, for the ends of a distribution or any place between.
 pub(crate) struct Always(pub(crate) u64);
 
 impl TryRng for Always {
@@ -170,7 +170,7 @@ impl TryRng for Always {
         Ok(())
     }
 }
-/// The next wait as the source states it, in seconds.
+/// Returns the next wait by the formula of the source, in seconds.
 pub(crate) fn decorrelated_rightly(
     base: f64,
     cap: f64,
@@ -196,7 +196,7 @@ pub(crate) fn plain_doubling() -> Delays {
     exponential(s(1), 2.0, s(30), Jitter::None)
 }
 
-/// Codes and ranges of them, separated by commas: `0`, `1-9,75`.
+/// Parses codes and ranges of codes, separated by commas: `0`, `1-9,75`.
 pub(crate) fn codes(text: &str) -> CodeSet {
     let mut set = CodeSet::default();
     for range in text.split(',') {

@@ -1,6 +1,6 @@
-//! Cuts a stream into lines of bounded length.
+//! Cuts a stream into lines of limited length.
 
-/// Bytes of a line that are shown; a request to wait stands in its beginning.
+/// Limit on the bytes of a line that are shown; requests to wait stand at the beginning.
 const LONGEST: usize = 8 * 1024;
 
 /// The unfinished last line of the stream so far.
@@ -13,7 +13,7 @@ impl Lines {
     /// Takes a piece of the stream, and shows the lines that it completes.
     pub fn push(&mut self, piece: &[u8], see: &mut impl FnMut(&[u8])) {
         let mut lines = piece.split(|byte| *byte == b'\n');
-        // split gives at least one item, and after the last line feed what follows it.
+        // `split` returns at least one item; the last one follows the last line feed.
         let last = lines.next_back().unwrap_or_default();
         for line in lines {
             self.keep(line);

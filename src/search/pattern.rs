@@ -1,5 +1,5 @@
-//! Regular expressions, each in two forms: one for a block of many lines, which all patterns share an engine for, and one
-//! for a single line.
+//! Regular expressions, each in two forms: one for a block of many lines, searched by one engine for all patterns, and
+//! one for a single line.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -48,17 +48,17 @@ impl Pattern {
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.
     pub fn places(&self) -> usize {
-        // The program's own expressions are words and `.*`: a search is in few of their places at once.
+        // The program's own expressions are words and `.*`, so that few places are active at once.
         self.hir.get().map_or(self.text.len() / 16 + 1, count_places)
     }
 
-    /// Returns the form for a block of lines, or for one whose ASCII letters are all lowercase. It matches in every line that
-    /// the expression matches in, and perhaps in others.
+    /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in
+    /// every line in which the expression matches, and perhaps in others.
     pub(super) fn in_block(&self, is_lowercase: bool) -> Hir {
         in_block(self.hir(), is_lowercase)
     }
 
-    /// Returns true if it is worth while to search for the form in lowercase. Texts of presets are too common for that.
+    /// Returns true if a search in lowercase pays off. Texts of presets are too common for that.
     pub(super) fn ignores_case(&self) -> bool {
         self.text.contains("(?i")
     }
@@ -71,7 +71,8 @@ impl Pattern {
     }
 }
 
-/// Parses an expression without Unicode, whose tables are large, unless that fails or it has characters beyond ASCII.
+/// Parses an expression without Unicode, whose tables are large, unless parsing fails or the expression has characters
+/// beyond ASCII.
 fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
     let parse = |unicode| {
         let mut builder = ParserBuilder::new();
@@ -134,12 +135,12 @@ fn class_in_block(mut class: Class, is_lowercase: bool) -> Class {
     class
 }
 
-/// Counts the bytes, classes and assertions of an expression, with each repetition as often as it may be.
+/// Counts the bytes, classes and assertions of an expression, times the limit of each repetition.
 fn count_places(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,
         HirKind::Literal(literal) => literal.0.len(),
-        // One for each byte of a character, and more for a table that takes long to build.
+        // One for each byte of a character, and more for a large table, which takes long to build.
         HirKind::Class(Class::Unicode(class)) => 4 + class.ranges().len() / 64,
         HirKind::Repetition(repetition) => {
             let copies = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);

@@ -1,12 +1,12 @@
 //! Search for many regular expressions in a stream of bytes, line by line, as the bytes pass.
 //!
-//! The result is that of the naive search: cut the stream after each `\n`, strip the `\n` and then one `\r`, and run each
-//! expression on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. How the stream is cut into pushes
-//! makes no difference. The scanner is faster because one engine for all patterns runs on blocks of whole lines, and each
-//! pattern alone only on the lines in which that engine finds it.
+//! The result is that of the naive search: cut the stream after each `\n`, strip the `\n` and then one `\r`, and run
+//! each expression on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes
+//! make no difference. The scanner is faster, as one engine for all patterns searches blocks of whole lines, and each
+//! pattern is searched alone only in lines in which the engine finds it.
 //!
-//! Lines longer than a window are searched in windows that overlap by an eighth: a match that is not longer than the overlap
-//! is found; instead of a longer match another one may be found, or none.
+//! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
+//! overlap is found; instead of a longer match another one may be found, or none.
 
 use std::borrow::Cow;
 use std::mem::take;
@@ -20,7 +20,7 @@ use regex_syntax::hir::Hir;
 
 use super::pattern::Pattern;
 
-/// Limit on the places ([`Pattern::places`]) of all patterns of a run: it bounds the time of each call of an engine.
+/// Limit on the places ([`Pattern::places`]) of all patterns of a run, and so on the time of each call of an engine.
 pub(crate) const MOST_PLACES: usize = 5_000;
 
 /// Bytes times places that one call of an engine may search, some ten nanoseconds each at worst.
@@ -32,20 +32,20 @@ const CALL: [usize; 2] = [1 << 10, 64 << 10];
 /// Least bytes of a window.
 const LEAST_WINDOW: usize = 8 << 10;
 
-/// Bytes around a window that assertions may look at: more than a character of UTF-8 is long.
+/// Bytes around a window that assertions may look at: longer than a UTF-8 character.
 const CONTEXT: usize = 8;
 
 /// Limit on the memory of an engine's lazy automaton, in bytes.
 const LAZY_STATES: usize = 2 << 20;
 
-/// The patterns of a run, each known by its index. All streams share them and their first engine.
+/// The patterns of a run, known by index. All streams share the patterns and the first engine.
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
     list: Vec<Pattern>,
-    /// For each pattern those that are not searched for any more once it was found.
+    /// For each pattern, the patterns whose search ends once it is found.
     superseded: Vec<Vec<usize>>,
     first: OnceLock<Option<Engine>>,
-    /// Bytes that one call of an engine may search: of whole lines, and of one line.
+    /// Limits on the bytes of one call of an engine: for whole lines, and for one line.
     call: usize,
     window: usize,
 }
@@ -54,9 +54,9 @@ pub struct Patterns {
 #[derive(Debug, Clone)]
 struct Engine {
     regex: Regex,
-    /// It searches text in lowercase, as patterns ignore case: its prefilter would have too many texts otherwise.
+    /// Text is searched in lowercase, as patterns ignore case and the prefilter would otherwise have too many texts.
     is_lowercase: bool,
-    /// The index of each of its patterns.
+    /// Index of each pattern in the engine.
     indices: Vec<usize>,
 }
 
@@ -67,13 +67,13 @@ type Found<'a> = &'a mut dyn FnMut(usize, &[u8]);
 #[derive(Debug, Clone, Default)]
 pub struct Scanner {
     patterns: Arc<Patterns>,
-    /// For each pattern whether it is still searched for.
+    /// True for each pattern that is still searched for.
     open: Vec<bool>,
-    /// `None` before it is needed, and once one of its patterns is not open any more.
+    /// `None` before the first search, and once one of its patterns is closed.
     engine: Option<Engine>,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
-    /// Bytes of `line` that are only context.
+    /// Leading bytes of `line` that are only context.
     past: usize,
 }
 
@@ -99,7 +99,7 @@ impl Patterns {
         let build = || Engine::new(&self.list, open);
         match open.contains(&false) {
             true => build(),
-            // A clone has lazy states of its own.
+            // A clone has its own lazy states.
             false => self.first.get_or_init(build).clone(),
         }
     }
@@ -118,7 +118,7 @@ impl Engine {
             .nfa_size_limit(None)
             .hybrid_cache_capacity(LAZY_STATES)
             .prefilter(Prefilter::from_hirs_prefix(MatchKind::LeftmostFirst, &forms))
-            // The automatic one of this kind is slow.
+            // The automatic prefilter is slow for this match kind.
             .auto_prefilter(false);
         let regex = Regex::builder().configure(config).build_many_from_hir(&forms).ok()?;
         Some(Engine {
@@ -146,12 +146,12 @@ impl Scanner {
         }
     }
 
-    /// Returns true if no pattern is open: pushes do nothing then, and may be left out.
+    /// Returns true if no pattern is open, so that pushes do nothing and may be omitted.
     pub fn is_settled(&self) -> bool {
         !self.open.contains(&true)
     }
 
-    /// Stops the search for a pattern that was found, and for those that it supersedes.
+    /// Ends the search for a found pattern and for the patterns that it supersedes.
     pub fn close(&mut self, found: usize) {
         let superseded = self.patterns.superseded.get(found).into_iter().flatten();
         for index in superseded.chain([&found]) {
@@ -166,8 +166,8 @@ impl Scanner {
         if self.is_settled() { CALL[1] } else { self.patterns.call }
     }
 
-    /// Searches the next bytes of the stream. Reports each open pattern that is found, line by line, and in a line in the
-    /// order of the patterns.
+    /// Searches the next bytes of the stream. Reports each open pattern that is found, line by line, and within a line
+    /// in the order of the patterns.
     pub fn push(&mut self, mut bytes: &[u8], found: Found<'_>) {
         while !bytes.is_empty() && !self.is_settled() {
             let block = &bytes[..bytes.len().min(self.patterns.call)];
@@ -181,7 +181,7 @@ impl Scanner {
         }
     }
 
-    /// Searches a last line that has no `\n`. The scanner is then at the start of a new stream.
+    /// Searches a last line without `\n`, and starts a new stream.
     pub fn finish(&mut self, found: Found<'_>) {
         let (line, past) = (take(&mut self.line), take(&mut self.past));
         if !line.is_empty() && !self.is_settled() {
@@ -190,7 +190,8 @@ impl Scanner {
         }
     }
 
-    /// Adds bytes to the unfinished line, and searches it if it ends or fills a window. Returns the bytes after them.
+    /// Adds bytes to the unfinished line, and searches the line if it ends or fills a window. Returns the remaining
+    /// bytes.
     fn push_to_line<'a>(&mut self, bytes: &'a [u8], found: Found<'_>) -> &'a [u8] {
         let window = self.patterns.window;
         let room = bytes.len().min(window - self.line.len());
@@ -203,7 +204,7 @@ impl Scanner {
         }
         if self.line.len() == window {
             let mut line = take(&mut self.line);
-            // A match that begins in the overlap is left to the next window, which has all of it.
+            // The next window finds a match that begins in the overlap.
             let next = window - CONTEXT - window / 8;
             self.search(&line, self.past..window - CONTEXT, next, found);
             line.drain(..next - CONTEXT);
@@ -230,14 +231,14 @@ impl Scanner {
                 }
             }
         }
-        // One with a pattern that was found would report it in each line.
+        // An engine with a found pattern would report the pattern in each line.
         if engine.indices.iter().all(|index| self.open[*index]) {
             self.engine = Some(engine);
         }
     }
 
-    /// Searches part of a line for each open pattern alone that the engine finds there. What is found, and what that
-    /// supersedes, is open until the end of the line.
+    /// Searches part of a line for each open pattern that the engine finds there, one by one. Found and superseded
+    /// patterns stay open until the end of the line.
     fn confirm(&mut self, engine: &Engine, line: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
         let (input, text) = (Input::new(line).range(part.clone()), engine.text(line));
         let (mut set, mut hits) = (PatternSet::new(engine.indices.len()), Vec::new());

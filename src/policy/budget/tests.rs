@@ -51,7 +51,7 @@ fn the_rule() {
         ratio: 1_000_000,
         ..none
     };
-    // There is always an attempt that is no retry.
+    // At least one attempt is not a retry.
     assert!(all.allow(counts(1_000_000, 999_999)));
 }
 
@@ -72,7 +72,7 @@ fn runs_that_fail_side_by_side_are_not_in_a_row() {
     }
     assert_eq!(ask(gave_up(Duration::ZERO, 1)), 2);
     assert_eq!(ask(Question::Attempt), 2);
-    // One has succeeded since this one began.
+    // A run has succeeded since this run began.
     assert_eq!(ask(gave_up(Duration::ZERO, 5)), 2);
     assert_eq!(ask(gave_up(Duration::ZERO, None)), 2);
     assert_eq!(ask(Question::Succeeded), 0);
@@ -104,13 +104,13 @@ fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
     };
     let counted = |ledger: &mut Ledger, terms, now| ledger.counts(&terms, Duration::from_millis(now)).attempts;
     let at = Duration::from_secs(1000);
-    // A slot of a second.
+    // The slot is one second.
     let mut ledger = Ledger::default();
     ledger.count_attempt(&window(60), at);
     assert_eq!(counted(&mut ledger, window(60), 1_060_999), 1);
     assert_eq!(counted(&mut ledger, window(60), 1_061_000), 0);
     assert_eq!(ledger.slots, []);
-    // One of ten seconds, which a shorter window is asked about, too.
+    // The slot is ten seconds, also for a query with a shorter window.
     ledger.count_attempt(&window(600), at);
     assert_eq!(counted(&mut ledger, window(60), 1_069_999), 1);
     assert_eq!(counted(&mut ledger, window(60), 1_070_000), 0);
@@ -123,7 +123,7 @@ fn of_too_many_slots_the_oldest_joins_the_next() {
         until,
         counts: counts(1, 0),
     };
-    // As of a run with a very short window.
+    // Slots of a run with a very short window.
     let mut ledger = Ledger {
         span: 600_000,
         slots: (1..MOST_SLOTS as u64).map(slot).collect(),
@@ -140,15 +140,15 @@ fn of_too_many_slots_the_oldest_joins_the_next() {
     assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, joined));
 }
 
-/// What happened: the time since the one before, in milliseconds, and whether a retry was asked for.
+/// Events: the time since the event before, in milliseconds, and true if a retry was requested.
 fn history() -> impl Strategy<Value = Vec<(u64, bool)>> {
     let gap = prop_oneof![0..50_u64, 0..20_000_u64, Just(0), Just(700_000)];
     prop::collection::vec((gap, any::<bool>()), 0..300)
 }
 
 proptest! {
-    /// Against a list of all that ever happened: nothing younger than the window is missing, and nothing
-    /// older than a window and a sixtieth is left.
+    /// Compares with a list of all events: nothing younger than the window is missing, and nothing older than a window
+    /// and a sixtieth is left.
     #[test]
     fn no_attempt_is_lost_or_counted_for_too_long(history in history(), window in 1_000..100_000_u64) {
         let terms = BudgetLimits { window: Duration::from_millis(window), ..TERMS };
@@ -177,9 +177,8 @@ proptest! {
         }
     }
 
-    /// However many runs ask, and in whatever order: once there are `min` attempts, a retry is granted
-    /// only below the ratio, so retries never exceed it by more than the one that was granted last, or
-    /// what was free.
+    /// For any number of requests in any order: once there are `min` attempts, a retry is granted only below the ratio,
+    /// so retries exceed the ratio at most by the last granted retry, or by the free ones.
     #[test]
     fn retries_stay_below_the_bound(asked in prop::collection::vec(any::<bool>(), 0..2000), min in 0..50_u64, ratio in 0..=1_000_000_u32) {
         let terms = BudgetLimits { min, ratio, ..TERMS };
@@ -198,7 +197,7 @@ proptest! {
         }
     }
 
-    /// Clocks that jump and windows that differ: no panic, no slot in the future, order kept.
+    /// Clocks that jump and windows that differ cause no panic, no slot in the future and no disorder.
     #[test]
     fn any_clock_and_any_windows(
         steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..5_u8), 0..300),

@@ -1,4 +1,4 @@
-//! The classifier against a naive model.
+//! Compares the classifier with a naive model.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::policy::outcome::Bound;
 use crate::policy::test_samples;
 
-/// Each rule has one of its own.
+/// Each rule has its own pattern.
 const PATTERNS: usize = 4;
 
 fn codes() -> impl Strategy<Value = Option<CodeSet>> {
@@ -45,7 +45,7 @@ fn classifier() -> impl Strategy<Value = Classifier> {
     })
 }
 
-/// The code that it exited with; None is a time-out.
+/// Returns the outcome of an exit code; None is a timeout.
 fn outcome(code: Option<u8>, found: &[bool]) -> Outcome {
     let end = code.map_or(End::TimedOut(Bound::Timeout), End::Exited);
     let matched = found.iter().map(|found| found.then(|| "text".to_owned())).collect();
@@ -60,53 +60,53 @@ fn outcome(code: Option<u8>, found: &[bool]) -> Outcome {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Judged {
+enum VerdictKind {
     Success,
     Permanent,
-    /// Whether it is safe to repeat.
+    /// True if a retry is safe to repeat.
     Transient(bool),
 }
 
-fn shown(verdict: &Verdict) -> Judged {
+fn shown(verdict: &Verdict) -> VerdictKind {
     match verdict {
-        Verdict::Success => Judged::Success,
-        Verdict::Transient(reason) => Judged::Transient(reason.is_safe_to_repeat),
-        Verdict::Permanent(_) => Judged::Permanent,
+        Verdict::Success => VerdictKind::Success,
+        Verdict::Transient(reason) => VerdictKind::Transient(reason.is_safe_to_repeat),
+        Verdict::Permanent(_) => VerdictKind::Permanent,
         Verdict::Ask(_) => unreachable!("nobody asks"),
     }
 }
 
-/// What the manual says, word by word.
-fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> Judged {
+/// Judges by the text of the manual.
+fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKind {
     let holds = |rule: &Rule| {
         rule.codes
             .is_none_or(|codes| code.map_or(codes.contains_timeout(), |code| codes.contains(code)))
             && rule.pattern.is_none_or(|pattern| found[pattern])
     };
     if code == Some(0) {
-        return Judged::Success;
+        return VerdictKind::Success;
     }
     let timed_out = code.is_none();
     if classifier.rules.iter().any(|rule| rule.stops && holds(rule)) {
-        return Judged::Permanent;
+        return VerdictKind::Permanent;
     }
     let mut retries = classifier.rules.iter().filter(|rule| !rule.stops).peekable();
     if timed_out {
         let mut naming = retries.filter(|rule| rule.codes.is_some_and(|codes| codes.contains_timeout()) && holds(rule));
-        return Judged::Transient(naming.next().is_some_and(|rule| rule.is_safe_to_repeat));
+        return VerdictKind::Transient(naming.next().is_some_and(|rule| rule.is_safe_to_repeat));
     }
     if retries.peek().is_none() {
-        return Judged::Transient(false);
+        return VerdictKind::Transient(false);
     }
     let met: Vec<&Rule> = retries.filter(|rule| holds(rule)).collect();
     if met.is_empty() {
-        return Judged::Permanent;
+        return VerdictKind::Permanent;
     }
-    Judged::Transient(met.iter().any(|rule| rule.is_safe_to_repeat))
+    VerdictKind::Transient(met.iter().any(|rule| rule.is_safe_to_repeat))
 }
 
 proptest! {
-    // What goes wrong here takes several rules that have to meet.
+    // Faults here take several rules that match together.
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
     #[test]
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(shown(&verdict), naive(&classifier, code, &found));
     }
 
-    /// What is superseded once another pattern was found may be looked for no longer.
+    /// The search for a superseded pattern may end without changing a verdict.
     #[test]
     fn nothing_that_is_superseded_changes_a_verdict(
         classifier in classifier(),

@@ -251,7 +251,7 @@ fn what_is_denied_is_judged_as_a_failure() {
     assert_eq!(denied(&rules, 0, true), ('p', by("stop")));
     assert_eq!(denied(&rules, 3, false), ('p', by("stop")));
     assert_eq!(denied(&rules, 4, false), ('t', by("retry")));
-    // A retry rule makes no other failure permanent here.
+    // Here a retry rule makes no other failure permanent.
     assert_eq!(denied(&rules, 0, false), ('t', Some(Why::ByDefault)));
     rules.asks = true;
     assert_eq!(denied(&rules, 0, false), ('a', Some(Why::ByDefault)));
@@ -314,9 +314,9 @@ fn one_rule_that_makes_a_retry_safe_is_enough() {
     assert!(!is_safe(&rules, End::Exited(9), [true, false]));
     assert!(is_safe(&rules, End::Exited(7), [true, false]));
     assert!(is_safe(&rules, End::Exited(5), [true, true]));
-    // What came of a time-out is not known, whatever was printed before.
+    // The effect of an attempt that timed out is unknown, whatever it printed.
     assert!(!is_safe(&rules, End::TimedOut(Bound::Timeout), [true, true]));
-    // So the rule that makes it safe is looked for when another was found.
+    // So the search for the safe rule goes on after another rule matched.
     assert_eq!(rules.superseded(2), [vec![0], vec![0, 1]]);
     // Nothing ran.
     rules.rules.push(rule(false, Some("127"), None));

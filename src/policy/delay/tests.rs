@@ -7,7 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::*;
 use crate::policy::test_samples::*;
 
-/// Waits in a row, each drawn with the one before it in mind.
+/// Draws successive waits, each from the wait before it.
 fn chain(delays: &Delays, count: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Duration> {
     let mut previous = None;
     (0..count)
@@ -73,7 +73,7 @@ proptest! {
     ) {
         let (base, cap) = (base.min(cap), base.max(cap));
         let delays = exponential(base, 2.0, cap, Jitter::Decorrelated { factor });
-        // Beyond 2^53 ns a base is rounded to the nearest number that floating point has.
+        // Beyond 2^53 ns a base is rounded to the nearest float.
         let least = if base.as_nanos() <= 1 << 53 { base } else { base - base / 1_000_000_000 };
         for wait in chain(&delays, 12, &mut seeded(seed)) {
             prop_assert!(wait >= least, "{:?}", wait);
@@ -91,7 +91,7 @@ proptest! {
 proptest! {
     #![proptest_config(quietly(500))]
 
-    // 256 places evenly spread over the distribution stand for all of it.
+    // 256 evenly spread places represent the whole distribution.
     #[test]
     fn the_mean_is_the_mean_of_what_is_drawn(
         delays in delays(), retry in retry(), previous in prop::option::of(duration()),
@@ -104,7 +104,7 @@ proptest! {
         prop_assert!((distribution.mean().as_secs_f64() - drawn).abs() <= tolerance, "{} {:?}", drawn, distribution);
     }
 
-    // Against integers, which know no rounding.
+    // Compares with integers, which are not rounded.
     #[test]
     fn the_un_jittered_wait_is_the_formula(base in 0..1_000_000_u64, factor in 1..=9_u32, cap in any::<u64>(), i in 0..10_u32) {
         let e = |growth: Growth| {
@@ -144,7 +144,7 @@ fn drawn_means_are_the_stated_means() {
         let mut rng = seeded(1);
         let draws: Vec<Duration> = (0..20_000).map(|_| delays.draw(3, None, &mut rng)).collect();
         expect_near(mean(draws.iter().copied()), stated, 0.02);
-        // All of the interval is used, down to its ends.
+        // The draws reach both ends of the interval.
         let edge = (most - least) / 100.0;
         assert!(draws.iter().min().unwrap().as_secs_f64() <= least + edge, "{jitter:?}");
         assert!(draws.iter().max().unwrap().as_secs_f64() >= most - edge, "{jitter:?}");
@@ -252,30 +252,30 @@ fn a_cap_inside_the_interval_counts_in_the_mean() {
 fn a_wait_that_was_asked_for_is_random_upwards_only() {
     let full = exponential(s(1), 2.0, s(30), Jitter::Full);
     for (drawn, shortest, longest) in [
-        // As much more as was drawn, but a tenth of what was asked for at the least and a quarter at the most.
+        // The random part is the drawn wait, but at least a tenth and at most a quarter of the requested wait.
         (0, 8000, 8800),
         (1, 8000, 9000),
         (3, 8000, 10_000),
-        // As long as that anyway.
+        // The drawn wait is long enough.
         (8, 8000, 8000),
         (9, 9000, 9000),
     ] {
         let wait = |place: u64| full.at_least(s(8), s(drawn), &mut Always(place));
         let waits = [wait(0), wait(u64::MAX)].map(|wait| wait.as_millis());
         assert_eq!(waits, [shortest, longest], "{drawn} s");
-        // It does not hang on the jitter of other waits.
+        // The jitter of other waits does not matter.
         let without = plain_doubling().at_least(s(8), s(drawn), &mut Always(u64::MAX));
         assert_eq!(without.as_millis(), longest, "{drawn} s");
     }
-    // No more than the cap is added.
+    // At most the cap is added.
     assert_eq!(full.at_least(s(3600), s(0), &mut Always(u64::MAX)).as_secs(), 3630);
 }
 
-/// The tempting mistake: the cap after the draw.
+/// Draws with the tempting mistake, the cap after the draw.
 fn decorrelated_wrongly(base: f64, cap: f64, factor: f64, previous: f64, rng: &mut Xoshiro256PlusPlus) -> f64 {
     (base + (previous * factor - base) * rng.random::<f64>()).min(cap)
 }
-/// The share of 100,000 waits in a row that lie within a hundredth of the cap.
+/// Returns the share of 100,000 successive waits within a hundredth of the cap.
 fn share_at_the_cap(mut next: impl FnMut(f64) -> f64) -> f64 {
     let mut previous = 0.5;
     let mut at_the_cap = 0.0;
@@ -296,7 +296,7 @@ fn decorrelated_waits_do_not_pile_up_at_the_cap() {
         let previous = Duration::from_nanos((previous * 1e9) as u64);
         delays.draw(5, Some(previous), &mut rng).as_secs_f64()
     });
-    // Uniform up to the cap: the last hundredth holds a hundredth.
+    // The waits are uniform up to the cap: the last hundredth holds a hundredth.
     assert!(drawn < 0.015, "{drawn}");
     let rightly = share_at_the_cap(|previous| decorrelated_rightly(0.5, 30.0, 3.0, previous, &mut rng));
     assert!(rightly < 0.015, "{rightly}");

@@ -130,7 +130,6 @@ fn below_the_cap_the_mean_is_exact() {
     }
 }
 
-/// A cap that only the last of many waits can reach.
 #[test]
 fn a_cap_that_is_met_late() {
     let delays = exponential(ms(1), 2.0, s(1), Jitter::Decorrelated { factor: 1.01 });

@@ -11,7 +11,7 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
 }
 
-/// The wait that one line asks for. A reset counts here whatever is left of the quota.
+/// Returns the wait that one line asks for. A reset counts here even if some of the quota is left.
 fn wait_asked_for(line: &[u8], now: SystemTime) -> Option<Duration> {
     let mut found = RetryAfter::default();
     found.read(line, now);
@@ -302,7 +302,7 @@ fn resets_of_a_quota() {
         ("RateLimit-Reset: 1792567740", 60_000),
         ("ratelimit-reset: 25", 25_000),
         ("ratelimit_reset=25", 25_000),
-        // A year ahead, a leap year's day included.
+        // A leap year ahead.
         ("x-ratelimit-reset: 1824190080", 31_622_400_000),
     ]);
     none_asks(&[
@@ -333,7 +333,7 @@ fn a_reset_counts_only_when_nothing_is_left() {
     };
     assert_eq!(of_output(&github(0)), Some(Duration::from_secs(60)));
     assert_eq!(of_output(&github(4999)), None);
-    // Of a quota of which nobody says how much is left, the reset is all there is to go by.
+    // The reset counts if no line says how much of the quota is left.
     assert_eq!(of_output("ratelimit-reset: 2\n"), Some(Duration::from_secs(2)));
     assert_eq!(of_output("ratelimit-remaining: 1\nratelimit-reset: 2\n"), None);
     assert_eq!(

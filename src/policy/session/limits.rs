@@ -1,48 +1,48 @@
-//! What bounds a run.
+//! Limits on a run.
 
 use std::time::Duration;
 
 use crate::policy::delay::Delays;
 
-/// What a run goes on until: it decides which ends of an attempt are followed by another one.
+/// The goal of a run: decides which ends of an attempt are followed by another attempt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Until {
-    /// Transient failures are.
+    /// Retries transient failures.
     #[default]
     Success,
-    /// Successes are; a failure of any kind is what the run is for.
+    /// Repeats successes; any failure is the goal.
     Failure,
-    /// All are, until a bound or a signal ends the run.
+    /// Repeats every end, until a limit or a signal ends the run.
     Never,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     pub until: Until,
-    /// Attempts in all, the first included, at least 1; None is unlimited.
+    /// Limit on attempts, including the first, at least 1; None is unlimited.
     pub attempts: Option<u64>,
-    /// Limit on the whole run: an attempt that still runs then is ended.
+    /// Limit on the whole run: ends a running attempt.
     pub deadline: Option<Duration>,
-    /// No attempt begins once this has passed; one that runs may finish.
+    /// Limit on the time at which an attempt begins; a running attempt may finish.
     pub stop_after: Option<Duration>,
-    /// Give up once the next un-jittered wait would reach this.
+    /// The run gives up once the next un-jittered wait would reach this.
     pub stop_at_delay: Option<Duration>,
-    /// An attempt that ran this long, and is followed by another, starts growth and count again.
+    /// An attempt that ran this long, and is followed by another, resets growth and count.
     pub reset_after: Option<Duration>,
-    /// How many successes in a row a success takes, at least 1.
+    /// Successes in a row that the run needs, at least 1.
     pub consecutive: u64,
-    /// `--retry-after`: the longest wait that the output may ask for; None without it.
+    /// Longest wait that the output may ask for; None without `--retry-after`.
     pub max_retry_after: Option<Duration>,
-    /// Such a wait gets no random part.
+    /// A wait that the output asked for gets no random part.
     pub asked_is_exact: bool,
-    /// The command may be carried out twice (`--idempotent`).
+    /// The command may take effect twice (`--idempotent`).
     pub idempotent: bool,
-    /// `--nested once` under an outer run: leave retrying to that one.
+    /// `--nested once` under an outer run: only the outer run retries.
     pub leave_to_outer: bool,
 }
 
 impl Limits {
-    /// Whether the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
+    /// Returns true if the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
     pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
         self.stop_at_delay.is_some_and(|stop| delays.unjittered(retry) >= stop)
     }

@@ -9,7 +9,7 @@ use crate::policy::classifier::{Reason, Why};
 use crate::policy::delay::Jitter;
 use crate::policy::test_samples::*;
 
-/// What a session decides on these verdicts, each attempt having run this long.
+/// Returns the decisions of a session on verdicts, each with the running time of its attempt.
 fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)]) -> Vec<Decision> {
     let mut session = Session::new(limits, delays);
     let mut elapsed = Duration::ZERO;
@@ -92,13 +92,13 @@ fn a_long_attempt_starts_growth_and_count_again() {
     let attempts = [ms(1), ms(1), s(60), ms(1), ms(59_999), ms(1)].map(|ran| (TRANSIENT, ran));
     let waits = [1, 2, 1, 2].map(|n| Decision::Retry(s(n)));
     let [w1, w2, w3, w4] = waits;
-    // The third would be the last, but it ran long enough; the next two do not.
+    // The third attempt would be the last, but ran long enough for a reset; the next two did not.
     assert_eq!(
         decisions(&limits, &plain_doubling(), &attempts),
         [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]
     );
 
-    // A service that is restarted: it never runs out, and each wait is a first one.
+    // A restarted service never exhausts its attempts, and each wait is a first wait.
     let limits = Limits {
         attempts: Some(2),
         ..limits
@@ -109,7 +109,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
         [Decision::Retry(s(1)); 100]
     );
 
-    // Decorrelated jitter forgets the wait before it, too.
+    // Decorrelated jitter also forgets the previous wait.
     let delays = decorrelated();
     let limits = Limits {
         attempts: None,
@@ -142,7 +142,7 @@ fn what_is_not_idempotent_is_retried_only_where_that_is_safe() {
     assert_eq!(decided(&[&safe, &safe]), [retry, gave_up(GiveUp::Attempts)]);
     assert_eq!(decided(&[&safe, &TRANSIENT]), [retry, gave_up(GiveUp::NotIdempotent)]);
     assert_eq!(decided(&[&PERMANENT]), [gave_up(GiveUp::Permanent)]);
-    // It may have been carried out, also where the deadline has ended it or no attempt is left.
+    // The command may have taken effect, also if the deadline ended the attempt or no attempt is left.
     let ended = Outcome::new(End::TimedOut(Bound::Deadline), ms(1));
     let delays = plain_doubling();
     let mut session = Session::new(&limits, &delays);
@@ -172,7 +172,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     };
     assert_eq!(next(&failed(ms(1))), ((Decision::Retry(s(1)), 1, s(2)), false));
     assert_eq!(next(&asks(s(60))), ((Decision::Retry(s(60)), 2, s(60)), true));
-    // The waits have grown beneath.
+    // The drawn waits have grown meanwhile.
     assert_eq!(next(&asks(ms(1))), ((Decision::Retry(s(4)), 3, s(8)), false));
     assert_eq!(next(&asks(s(8))), ((Decision::Retry(s(8)), 4, s(16)), false));
     let too_long = asks(s(60) + Duration::from_nanos(1));
@@ -181,7 +181,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let mut deaf = Session::new(&UNBOUNDED, &delays);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(1)));
-    // Who has succeeded was not asked to wait.
+    // A successful command was not asked to wait.
     let limits = Limits {
         until: Until::Never,
         ..limits
@@ -242,7 +242,7 @@ fn a_success_must_be_confirmed_in_a_row() {
     );
 }
 
-/// What a session is to know of a run, kept here apart from it.
+/// Independent copy of the state of a session.
 struct Model<'a> {
     limits: &'a Limits,
     delays: &'a Delays,
@@ -271,7 +271,7 @@ impl Model<'_> {
         }
     }
 
-    /// Whether such an attempt is followed by another, as far as bounds allow.
+    /// Returns true if another attempt follows this verdict, unless a limit forbids one.
     fn goes_on(&self, verdict: &Verdict) -> bool {
         match self.limits.until {
             Until::Success => *verdict == TRANSIENT,
@@ -280,7 +280,7 @@ impl Model<'_> {
         }
     }
 
-    /// That the decision is allowed; what kind of decision it is.
+    /// Checks that the decision is allowed, and returns its kind.
     fn checks(&mut self, outcome: &Outcome, verdict: &Verdict, decision: Decision) -> &'static str {
         let (limits, delays) = (self.limits, self.delays);
         let succeeded = *verdict == Verdict::Success;
@@ -357,7 +357,7 @@ impl Model<'_> {
                     assert!(passes(limits.stop_after, longest));
                     "stop after"
                 }
-                // These attempts printed and read nothing, and no rule speaks of them.
+                // The attempts printed and read nothing, and no rule applies.
                 GiveUp::RetryAfterTooLong | GiveUp::Budget(_) | GiveUp::StoreDown | GiveUp::Stdin => {
                     unreachable!("{why:?}")
                 }
@@ -399,7 +399,7 @@ fn any_attempt(limits: &Limits, rng: &mut Xoshiro256PlusPlus) -> (Outcome, Verdi
     (outcome, verdict)
 }
 
-/// Thousands of runs of random verdicts: each decision is allowed, and each kind is seen.
+/// Checks thousands of runs with random verdicts: each decision is allowed, and each kind occurs.
 #[test]
 fn a_session_keeps_its_limits_whatever_happens() {
     let mut rng = seeded(11);

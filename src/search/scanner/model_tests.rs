@@ -1,4 +1,4 @@
-//! The scanner against the naive search. `PROPTEST_CASES=100000` compares more than the ordinary run does.
+//! Compares the scanner with the naive search. `PROPTEST_CASES=100000` compares more cases than the default.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn set(patterns: &[String], superseded: &[Vec<usize>]) -> Patterns {
     Patterns::new(list, superseded.to_vec())
 }
 
-/// Scans the stream cut into pieces of these sizes in turn.
+/// Scans the stream in pieces of the given sizes in turn.
 fn scanned(patterns: Patterns, stream: &[u8], sizes: &[usize]) -> Vec<Hit> {
     let mut scanner = Scanner::new(Arc::new(patterns));
     let mut hits = Vec::new();
@@ -119,7 +119,7 @@ fn pattern() -> impl Strategy<Value = String> {
     })
 }
 
-/// Patterns, and for each those that it supersedes.
+/// Returns patterns, and for each the patterns that it supersedes.
 fn patterns() -> impl Strategy<Value = (Vec<String>, Vec<Vec<usize>>)> {
     vec(pattern(), 1..5).prop_flat_map(|patterns| {
         let superseded = vec(vec(0..patterns.len(), 0..2), patterns.len());
@@ -161,7 +161,7 @@ proptest! {
         prop_assert_eq!(&scanned(short_calls, &stream, &sizes), &expected);
     }
 
-    /// Matches that are not longer than the overlap of two windows.
+    /// Matches up to the overlap of two windows are found.
     #[test]
     fn windows_of_long_lines_find_the_same(
         text in pattern(),

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Most of a line that is searched at once for a short pattern, and the overlap of two such windows.
+/// Limit on the part of a line that is searched at once for a short pattern, and the overlap of two such windows.
 const WINDOW: usize = CALL[1];
 const OVERLAP: usize = WINDOW / 8;
 
@@ -11,7 +11,7 @@ fn set(texts: &[&str]) -> Patterns {
     )
 }
 
-/// What is found, in pushes of the given size.
+/// Returns the matches, with pushes of the given size.
 fn scan(texts: &[&str], stream: &[u8], size: usize) -> Vec<(usize, Vec<u8>)> {
     let patterns = set(texts);
     let mut scanner = Scanner::new(Arc::new(patterns.clone()));
@@ -25,7 +25,7 @@ fn scan(texts: &[&str], stream: &[u8], size: usize) -> Vec<(usize, Vec<u8>)> {
     all
 }
 
-/// Whether and what one pattern matches, and that the size of the pushes does not matter.
+/// Returns the match of one pattern, and checks that the size of the pushes does not matter.
 fn first(text: &str, stream: &[u8]) -> Option<Vec<u8>> {
     let whole = scan(&[text], stream, usize::MAX);
     for size in 1..=stream.len().min(9) {
@@ -134,7 +134,7 @@ fn a_pattern_is_found_once_and_a_settled_scanner_does_nothing() {
     assert!(Scanner::new(Arc::new(none.clone())).is_settled());
 }
 
-/// A line of `length` bytes `x` with something in it.
+/// Returns a line of `length` bytes `x` with `text` at `at`.
 fn long(length: usize, at: usize, text: &[u8]) -> Vec<u8> {
     let mut line = vec![b'x'; length];
     line[at..at + text.len()].copy_from_slice(text);
@@ -234,7 +234,7 @@ fn errors_are_one_line() {
     assert_eq!(Pattern::parse("(?i)Error").unwrap().as_str(), "(?i)Error");
 }
 
-/// So that each call of an engine takes some ten milliseconds at worst.
+/// Limits each call of an engine to some ten milliseconds at worst.
 #[test]
 fn the_more_places_patterns_have_the_fewer_bytes_are_searched_at_once() {
     for (text, places) in [
