@@ -28,7 +28,7 @@ pub enum Scale {
     Log,
 }
 
-/// What a plot shows; an axis is its name, its scale and its range.
+/// A plot; an axis is its name, its scale and its range.
 pub struct Plot<'a> {
     pub title: &'a str,
     pub x: (&'a str, Scale, Range<f64>),
@@ -97,7 +97,7 @@ pub fn short(value: f64) -> String {
     match value {
         v if v >= 1e6 => format!("{}M", v / 1e6),
         v if v >= 1e3 => format!("{}k", v / 1e3),
-        // What adding up steps of 0.1 leaves behind the decimal point.
+        // Rounds off the error of adding up steps of 0.1.
         v => format!("{}", (v * 100.0).round() / 100.0),
     }
 }

@@ -178,7 +178,7 @@ fn without_a_budget_nothing_is_kept() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// What is wrong with the store is said once, and the run goes on as without a budget.
+/// Asserts that a fault of the store is reported once, and that the run continues as without a budget.
 #[track_caller]
 fn goes_on_without(dir: &TempDir, why: &str) {
     let shown = sharing(dir, "-n 20 -- false")
@@ -251,7 +251,7 @@ fn a_store_that_cannot_be_made_is_no_store() {
 fn a_damaged_or_foreign_file_is_set_aside() {
     let dir = dir();
     sharing(&dir, "-- true");
-    // What a machine that lost its power may have left of an update.
+    // An update torn by a power loss.
     let mut torn = fs::read(file(&dir)).unwrap();
     torn.truncate(60);
     // Before there was a release, there were two copies of a record.
@@ -520,7 +520,7 @@ fn give_up(dir: &TempDir, args: impl Words) -> Shown {
     sharing(dir, words!("-j none -b 1h -m 1h {..}", args))
 }
 
-/// Whether the next run would wait.
+/// Returns true if the next run would wait.
 fn is_cooling(dir: &TempDir) -> bool {
     let shown = sharing(dir, "-m 2h --cool-off -d 1m -- echo run");
     if shown.stdout == "run\n" {
@@ -683,7 +683,7 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
     }
     assert_eq!(fails("-n 1 -- true"), None);
     assert_eq!(fails("-n 1 -- false"), Some(secs(2)));
-    // What the other side asks for is no less.
+    // The cool-off is at least the Retry-After of the server.
     let asks = "-n 1 --retry-after --max-retry-after 7s -- sh -c 'echo Retry-After: 7; exit 1'";
     assert_eq!(fails(asks), Some(secs(7)));
     // A failure that time does not mend leaves no wait, but is one in the row.
@@ -816,7 +816,7 @@ fn an_address_with_a_slip_is_no_directory() {
         }
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "no directory was made");
-    // What begins as a path does is one, whatever it holds.
+    // A text that begins like a path is a path, whatever its content.
     for store in [
         "./redis//jane@host",
         "redis",

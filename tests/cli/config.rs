@@ -35,7 +35,7 @@ impl Home {
         self.dir.path().join(name)
     }
 
-    /// Where the default file is.
+    /// Returns the path of the default file.
     fn file(&self) -> String {
         self.path(".config/backoff/config.toml").to_str().unwrap().to_owned()
     }
@@ -68,7 +68,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// What the limit of attempts is, which stands for any setting.
+/// Prints the attempt limit, which stands for any setting.
 const LIMIT: &str = "-- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT'";
 
 #[track_caller]
@@ -115,7 +115,7 @@ fn the_file_is_where_xdg_says_or_below_home() {
 fn a_missing_default_file_is_no_error_and_a_missing_named_one_is() {
     let home = Home::empty();
     home.ran("-- true").expect_code(0).expect_silence();
-    // What should be a directory is a file: there is no configuration either.
+    // A file in place of the directory means no configuration, either.
     home.write(".config", "");
     home.ran("-- true").expect_code(0).expect_silence();
     home.ran("--config none.toml -- true")
@@ -500,7 +500,7 @@ fn the_defaults_can_choose_a_policy() {
     let home = Home::with("[defaults]\npolicy = 'mine'\n[policy.mine]\nattempts = 12\n");
     assert_eq!(limit(&mut home.backoff("")), "12");
     assert_eq!(limit(&mut home.backoff("-p aws")), "3");
-    // What is right together is right.
+    // Settings that are valid together are accepted.
     let home = Home::with("[defaults]\npolicy = 'mine'\nconsecutive = 6\n[policy.mine]\nattempts = 12\n");
     assert_eq!(limit(&mut home.backoff("--consecutive 1")), "12");
     let home = Home::with("[defaults]\npolicy = 'aws'\n[policy.aws]\nattempts = 12\n");
@@ -534,7 +534,7 @@ fn policies_are_listed() {
     }
     let built_in = Home::empty().ran("--list-policies").expect_code(0).stdout;
     assert!(built_in.lines().all(|line| line.len() <= 80), "{built_in}");
-    // What does not begin a policy is indented.
+    // A line that does not begin a policy is indented.
     let names = built_in.lines().filter_map(|line| line.split(' ').next());
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     assert_eq!(names, ["sip", "google", "ethernet", "aws", "clojure", "cron"]);
@@ -576,7 +576,7 @@ fn very_verbose_runs_say_every_setting_and_its_source() {
     assert!(!shown.stderr.contains("deadline"), "{shown:?}");
     let first = shown.stderr.find("starting").unwrap();
     assert!(shown.stderr.find("kill-after").unwrap() < first, "{shown:?}");
-    // Where they come from when no file is read.
+    // The configuration if no file is read.
     Home::empty()
         .ran("-vv -- true")
         .expect_stderr("backoff: config = none (no /");
@@ -584,7 +584,7 @@ fn very_verbose_runs_say_every_setting_and_its_source() {
         .expect_stderr("backoff: config = none (--config)\n");
     home.ran(words!("-vv --config {} -- true", file))
         .expect_stderr(&format!("backoff: config = {file} (--config)\n"));
-    // What became of a value that another one has changed.
+    // Values that another option has changed.
     home.ran("-vv -p mine -m 1s -- true")
         .expect_stderr(&format!("base = 1s (policy mine, {file}:4:8 says 2s)"));
     home.ran("-vv -p ethernet -g linear -- true")

@@ -16,7 +16,7 @@ fn on_terminal(columns: u16, variables: &str, options: &str, command: &str) -> T
     Terminal::sized(Some((12, columns)), "env", args)
 }
 
-/// What a terminal shows of a run.
+/// Returns a run's output on a terminal.
 fn shown(variables: &str, options: &str) -> String {
     on_terminal(80, variables, &format!("{WAITS} {options}"), FAILS).rest()
 }

@@ -59,7 +59,7 @@ fn says_nothing(shown: Shown) {
     assert_eq!(shown.stdout, "");
 }
 
-/// Whether lines begin like this, one after the other.
+/// Asserts that the lines begin like this, in order.
 #[track_caller]
 fn lines_begin(text: &str, beginnings: &[&str]) {
     let lines: Vec<&str> = text.lines().collect();

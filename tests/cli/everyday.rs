@@ -16,7 +16,7 @@ struct Task {
     stand_ins: &'static [(&'static str, &'static str)],
     /// Besides PATH.
     variables: &'static [(&'static str, &'static str)],
-    /// What stands in messages, one after the other.
+    /// Parts of messages, in order.
     says: &'static [&'static str],
     prints: &'static str,
     /// As a shell shows it.

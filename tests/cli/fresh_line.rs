@@ -14,7 +14,7 @@ fn short(line: &str) -> String {
     messages.into_iter().find_map(of_message).unwrap_or(line.to_owned())
 }
 
-/// What comes out where a run's standard output and error go to the same place.
+/// Returns the combined standard output and error of a run.
 fn in_one_place(options: &str, script: &str) -> Vec<String> {
     let line = format!("backoff {RUN} {options} -- sh -c '{script}' 2>&1");
     let shown = run(&mut shell(&line));

@@ -1,4 +1,4 @@
-//! What is committed is what the binary generates. `BLESS=1 cargo test` rewrites it.
+//! Committed files are identical to the binary's output. `BLESS=1 cargo test` rewrites them.
 
 use crate::common::options::OPTIONS;
 

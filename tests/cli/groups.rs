@@ -5,13 +5,13 @@ use nix::sys::signal::Signal;
 use crate::common::words::Words;
 use crate::common::{ran, run, shell};
 
-/// What a line begins or says, without what differs from run to run.
+/// Returns the beginnings of lines, without the parts that differ from run to run.
 fn marks(stderr: &str) -> Vec<&str> {
     let mark = |line| match str::strip_prefix(line, "::") {
         Some(command) if !command.starts_with("group") => command.split([' ', ':']).next().unwrap(),
         _ => line,
     };
-    // What was printed last may be no whole line: an empty one goes before what is for the runner.
+    // The last output may lack a line end: an empty line precedes a runner command.
     stderr.lines().filter(|line| !line.is_empty()).map(mark).collect()
 }
 
@@ -42,7 +42,7 @@ fn each_attempt_is_one() {
     );
     let one = ["::group::backoff: 50%25: attempt 1", "endgroup"];
     assert_eq!(groups("-n unlimited --label 50% -- true"), one);
-    // What a predicate prints is about the attempt, what a hook prints is not.
+    // A predicate's output belongs to the attempt, a hook's output does not.
     assert_eq!(
         groups("-n 2 --retry-if 'echo asked >&2' --on-retry 'echo told' -- false"),
         [

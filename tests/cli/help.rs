@@ -1,4 +1,4 @@
-//! What is printed for those who read: `-h`, `--help`, sections, `--version`, presets.
+//! Output for readers: `-h`, `--help`, sections, `--version`, presets.
 
 use crate::common::options::OPTIONS;
 use crate::common::pty::Terminal;
@@ -10,7 +10,7 @@ fn width(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// What a terminal of this width is shown, with its lines' ends as they were written.
+/// Returns the output on a terminal of this width, with its line ends as written.
 fn on_a_terminal(columns: u16, setting: &str, args: &str) -> String {
     let script = format!("stty rows 24 cols {columns}; {setting} {} {args}", *BIN);
     Terminal::start("sh", ["-c", &script]).rest().replace("\r\n", "\n")
@@ -36,7 +36,7 @@ fn the_summary_fits_a_screen() {
     ] {
         assert!(help.contains(part), "no {part:?} in {help}");
     }
-    // What stands before and after it does not matter.
+    // Words before and after `-h` do not matter.
     for line in ["-n 3 -h", "-qh", "-h time", "-h -- true"] {
         assert_eq!(ran(line).expect_code(0).stdout, help, "{line}");
     }

@@ -52,7 +52,7 @@ fn what_is_not_known_to_be_undone_is_final() {
     }
     assert_eq!(once("-- sh -c 'kill $$'").signal(), Some(15));
     once("-- sh -c 'echo done'").expect_code(0).expect_silence();
-    // What is permanent anyway says so.
+    // A failure that is permanent anyway is reported so.
     once("-e 7 -- sh -c 'exit 8'").expect_stderr("permanent: no retry rule matches");
 }
 
@@ -65,7 +65,7 @@ fn a_rule_of_the_user_says_that_it_may_be_retried() {
         "--retry-if 'exit 0' -- sh -c 'exit 7'",
         // Nothing was run.
         "-e 126,127 -- /no/such/command",
-        // Where both apply, the rule of the preset changes nothing.
+        // If both apply, the preset's rule changes nothing.
         "--for network -e 7 -- sh -c 'echo x: Connection refused; exit 7'",
     ] {
         is_retried(once(args));
@@ -193,7 +193,7 @@ fn what_a_preset_knows_to_be_undone_is_retried() {
         failed(&dir, 2, "lost", "--idempotent no --for psql -- psql"),
         "--idempotent no",
     );
-    // What a script has done before it called curl is not known.
+    // The actions of a script before its call of curl are unknown.
     is_final(
         failed(&dir, 7, "", "--idempotent no --for curl -- script"),
         "--idempotent no",
@@ -247,7 +247,7 @@ const NOT_IDEMPOTENT: &[(&str, &str)] = &[
     ("bash -c 'curl -H \"x: (\" -d y'", "curl -d"), ("sh -c 'curl \"$@\"' sh -d x URL", "curl \"$@\""),
     ("bash -c 'a=(-d x URL); curl \"${a[@]}\"'", "curl \"$@\""), ("sh -c 'CURL=curl; $CURL -d x'", "curl -d"),
     ("sh -c 'curl\\\n -d x URL'", "curl -d"), ("sh -c 'curl>/dev/null -d x URL'", "curl -d"),
-    // What is no key, or another one each time.
+    // Headers that are no key, or a different key each time.
     ("curl -d x -H 'Idempotency-Key:' URL", "curl -d"), ("curl -d x -H 'Idempotency-Key : 1' URL", "curl -d"),
     ("curl -d x -H 'X-Idempotency-Key: 1' URL", "curl -d"), ("curl -d x -e 'Idempotency-Key: 1' URL", "curl -d"),
     ("bash -c 'curl -d x -H \"Idempotency-Key: $(echo $$)\" URL'", "curl -d"),

@@ -1,4 +1,4 @@
-//! What the command inherits: it cannot tell that it is wrapped.
+//! The command inherits its environment unchanged: the wrapper is transparent.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -340,7 +340,7 @@ fn nothing_is_held_during_a_wait() {
     let proc = format!("/proc/{}", live.pid());
     eventually("no child", || children_of(live.pid()).is_empty());
     assert_eq!(std::fs::read_dir(format!("{proc}/task")).unwrap().count(), 1);
-    // What the caller gave it, and both ends of the pipe of signals; the command counted the directory that it read.
+    // The caller's descriptors, and both ends of the signal pipe; the command also counted the directory it read.
     assert_eq!(
         std::fs::read_dir(format!("{proc}/fd")).unwrap().count(),
         of_the_command + 1

@@ -196,7 +196,7 @@ fn a_file_is_rewound_to_where_the_attempt_began() {
     std::fs::write(&file, "head\none\ntwo\n").unwrap();
     let text = format!("{{ read h; b -- sh -c 'cat; exit 1'; }} <'{file}'");
     prints(&text, &"one\ntwo\n".repeat(3));
-    // What follows reads on where the last attempt stopped.
+    // The next reader continues where the last attempt stopped.
     let text = format!("{{ b -- sh -c 'head -c 5; exit 1'; echo -; cat; }} <'{file}'");
     prints(&text, "head\nhead\nhead\n-\none\ntwo\n");
     prints(&format!("{{ b -- false; cat; }} <'{file}'"), "head\none\ntwo\n");
@@ -286,7 +286,7 @@ fn much_is_replayed_byte_for_byte() {
         "seq 500000 | backoff -q -n 2 -b 0 --stdin replay -- sh -c 'cksum; exit 4'",
         &count.repeat(2),
     );
-    // What is past the limit only once it is in a file.
+    // Output that passes the limit only after it has moved to a file.
     let shown = script(
         "seq 500000 | backoff -n 2 -b 0 --stdin replay --stdin-limit 1500001 -- sh -c 'cksum; exit 4'; echo ${PIPESTATUS[*]}",
     );
@@ -383,7 +383,7 @@ fn past_the_limit_a_failure_is_final_and_says_so() {
         let text = format!("echo | BACKOFF_STDIN_LIMIT=0 {b} -n 2 -q -- sh -c 'cat; exit 4'");
         prints(&text, "\n");
     }
-    // What counts is what the command read; without `tee(2)`, what was read for it.
+    // The amount that the command read counts; without `tee(2)`, the amount read for it.
     if !*IS_PORTABLE {
         prints(
             "seq 100000 | b --stdin-limit 1k -- sh -c 'head -c 2; exit 4'",

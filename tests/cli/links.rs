@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::common::documents::{ROOT, document, documents};
 
-/// What stands in code is no link.
+/// Text in code is not a link.
 static CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^```[^`]*\n(?s:.*?)^```$|`[^`]+`").unwrap());
 static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\]\(([^()\s]*)\)").unwrap());
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^ *\[[^\]]*\]:").unwrap());
@@ -21,7 +21,7 @@ fn without_code(text: &str) -> String {
     CODE.replace_all(text, "`code`").into_owned()
 }
 
-/// What GitHub makes of the headings.
+/// Returns the anchors that GitHub makes of the headings.
 fn anchors(text: &str) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut in_block = false;
@@ -42,7 +42,7 @@ fn anchors(text: &str) -> Vec<String> {
     anchors
 }
 
-/// Whether a document has what its link to another place in the repository names.
+/// Returns an error unless the target of a document's link exists.
 fn is_there(name: &str, target: &str) -> Result<(), &'static str> {
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     let root = Path::new(ROOT).canonicalize().unwrap();
@@ -63,7 +63,7 @@ fn is_there(name: &str, target: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// What is wrong with the links of this text, as that of a document.
+/// Returns the broken links of a document's text.
 fn mistakes(name: &str, text: &str) -> Vec<String> {
     let text = without_code(text);
     let addresses = ADDRESS.find_iter(&text).map(|found| found.as_str());

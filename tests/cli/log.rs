@@ -1,10 +1,10 @@
-//! What a log shows on a terminal. All else is in `tests/cases/log.md`.
+//! A log on a terminal. The other tests are in `tests/cases/log.md`.
 
 use crate::common::BIN;
 use crate::common::pty::Terminal;
 use crate::common::words::Words;
 
-/// What a terminal shows of a run.
+/// Returns a run's output on a terminal.
 fn on_a_terminal(args: impl Words, variables: &[&str]) -> String {
     let line = "-u NO_COLOR -u CLICOLOR_FORCE TERM=xterm {..} {} {..}";
     Terminal::start("env", words!(line, variables, *BIN, args)).rest()

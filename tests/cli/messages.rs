@@ -13,7 +13,7 @@ use crate::common::{run, shell};
 
 const SITUATIONS: &str = include_str!("messages.situations");
 
-/// What stands around the tables, and those messages that no test can bring about.
+/// The text around the tables, and the messages that no test can cause.
 const FRAME: &str = include_str!("messages.md.in");
 
 /// One row: what it means, and lines of shell that bring it about.
@@ -107,7 +107,7 @@ fn server(answer: String) -> String {
             } else {
                 stream.shutdown(Shutdown::Write)?;
             }
-            // What is not read when a connection is closed would break it.
+            // Unread data at close would reset the connection.
             while stream.read(&mut asked)? > 0 {}
             Ok(())
         };
@@ -124,7 +124,7 @@ fn cell(text: &str) -> String {
     format!("{fence}{}{fence}", text.replace('|', "\\|"))
 }
 
-/// What of it is shown, for a cell.
+/// Returns the part of the output that a cell shows.
 fn shown(shows: &str, script: &str) -> String {
     let all = lines(script);
     let part = match shows {

@@ -1,4 +1,4 @@
-//! What an attempt that did not end by itself has left the terminal set to.
+//! Terminal modes left by an attempt that a limit or a signal ended.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
         "backoff -n 1 -- sh -c 'stty raw -echo; exit 1'",
         // After a limit also where output is a pipe.
         "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | { tee /dev/null; exit 1; }",
-        // What is shown goes elsewhere, and our terminal is the command's standard input.
+        // Output goes elsewhere; the terminal is the command's standard input.
         "backoff -n 1 -t 200ms --pty -- sh -c 'stty raw -echo; exec sleep 60' >/dev/null",
     ] {
         let (mut terminal, before) = script(&format!("{line}; echo status-$?"));

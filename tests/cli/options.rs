@@ -1,4 +1,4 @@
-//! What holds for each option, by the list of options.
+//! Properties of each option in the list of options.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -247,10 +247,10 @@ fn every_option_has_a_working_variable() {
     }
 }
 
-/// What backoff does in place of running a command.
+/// Options that replace running a command.
 const ACTIONS: [&str; 5] = ["plan", "plot", "list-presets", "list-policies", "generate"];
 
-/// What a variable might plausibly hold that somebody has left in the environment of a machine.
+/// Returns values that a forgotten variable may plausibly have.
 fn plausible(opt: &Opt) -> Vec<&str> {
     let mut values = vec!["0", "1", "TERM", "skip"];
     if let Takes::Word(words) = &opt.takes {

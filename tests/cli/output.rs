@@ -265,7 +265,7 @@ fn of_the_predicates_own_output_errors_are_shown() {
         "{shown:?}"
     );
     run!("-q --success-if 'echo true' -- true").expect_silence();
-    // Where it has nobody to talk to, it works all the same.
+    // Works without a standard error, too.
     let shown = run(&mut shell(
         "backoff -n 2 -b 1ms --retry-if 'echo x >&2; exit 0' -- false 2>&-; echo $?",
     ));
@@ -287,7 +287,7 @@ fn the_predicate_cannot_hang_the_run() {
     assert_eq!(live.finish().signal(), Some(15));
     assert!(!is_alive(asked.trim().parse().unwrap()));
 
-    // What it leaves behind is not waited for.
+    // Processes that a predicate leaves running are not waited for.
     let shown = thrice("--retry-if 'sleep 3 >/dev/null 2>&1 & exit 1'", "exit 7").expect_code(7);
     assert!(began.elapsed() < Duration::from_secs(15), "{shown:?}");
 }

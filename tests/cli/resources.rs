@@ -1,4 +1,4 @@
-//! What a run holds while it waits.
+//! Resources held by a waiting run.
 #![cfg(target_os = "linux")]
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn start(words: &str) -> Live {
     Live::start(&mut shell(&format!("{close}; exec backoff {words}")))
 }
 
-/// What it holds, and that it stays so.
+/// Asserts that a run holds few resources and does not wake up.
 #[track_caller]
 fn expect_little(live: Live, most_descriptors: usize) {
     let pid = live.pid();

@@ -335,7 +335,7 @@ fn ignored_child_signals_do_not_lose_the_status() {
 #[test]
 fn a_killed_backoff_leaves_no_command_behind() {
     if *IS_PORTABLE {
-        // That the kernel does, where it is Linux.
+        // Only on Linux does the kernel end the command.
         return;
     }
     let (live, pid) = probe_under_backoff("", "sleep");
@@ -512,7 +512,7 @@ fn the_ci_way_of_cancelling_ends_everything() {
 
 #[test]
 fn a_file_that_backoff_may_not_make_larger_is_no_signal_for_the_command() {
-    // What is read of standard input goes to a file.
+    // Standard input is kept in a file.
     let script = "ulimit -f 2048; head -c 20000000 /dev/zero | \
                   setsid -w backoff -- sh -c 'cat | wc -c; exit 0'; echo ${PIPESTATUS[*]}";
     assert_eq!(run(&mut shell(script)).stdout, "20000000\n0 0\n");

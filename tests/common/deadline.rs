@@ -1,4 +1,4 @@
-//! Deadlines: no test waits longer than [`PATIENCE`], and a test that fails so names what it waited for.
+//! Deadlines: no test waits longer than [`PATIENCE`], and a test that does names the event it waited for.
 
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc;
@@ -9,10 +9,10 @@ use nix::unistd::Pid;
 
 use super::{Shown, leftovers};
 
-/// Nothing in the tests may take longer.
+/// Limit on any wait in the tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until something holds.
+/// Waits until `holds` returns true.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
@@ -22,8 +22,8 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Reads from a process, or waits for its end. After [`PATIENCE`] it and all else that this test has started is killed,
-/// which ends the read, and the test fails.
+/// Reads from a process, or waits for its end. After [`PATIENCE`] kills all processes of the test, which ends the read,
+/// and fails.
 #[track_caller]
 pub fn wait_for<T>(what: &str, process: u32, wait: impl FnOnce() -> T) -> T {
     let (value, is_late) = in_time(PATIENCE, process, wait);
@@ -31,7 +31,7 @@ pub fn wait_for<T>(what: &str, process: u32, wait: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Returns true with the value if the process had to be killed.
+/// Returns the value, and true if the process had to be killed.
 pub fn in_time<T>(limit: Duration, process: u32, wait: impl FnOnce() -> T) -> (T, bool) {
     let mark = leftovers::mark();
     let (ended, end) = mpsc::channel::<()>();
@@ -40,7 +40,7 @@ pub fn in_time<T>(limit: Duration, process: u32, wait: impl FnOnce() -> T) -> (T
             let is_late = end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
             if is_late {
                 leftovers::kill_all(&mark);
-                // It may have lost the mark.
+                // The process may have lost the mark.
                 let _ = kill(Pid::from_raw(process as i32), Signal::SIGKILL);
             }
             is_late

@@ -1,22 +1,21 @@
-//! What differs is shown as a diff.
+//! Assertions that show a diff.
 
 use std::fmt::Debug;
 use std::time::Duration;
 
 use similar::TextDiff;
 
-/// The diff from one value to another. Text has a line of its own for each of its lines, and what cannot be seen is
-/// escaped.
+/// Returns the diff between two values. Each line of a text has its own line, and invisible characters are escaped.
 pub fn of(from: &dyn Debug, to: &dyn Debug) -> String {
     let [from, to] = [from, to].map(|value| format!("{value:#?}\n").replace("\\n", "\\n\n"));
-    // A longer look would only make it smaller.
+    // More time would only make the diff smaller.
     let diff = TextDiff::configure()
         .timeout(Duration::from_secs(1))
         .diff_lines(&from, &to);
     diff.unified_diff().header("expected", "actual").to_string()
 }
 
-/// As the standard one, but with a diff. What is expected comes second.
+/// Like the standard macro, with a diff; the expected value comes second.
 macro_rules! assert_eq {
     ($actual:expr, $expected:expr $(,)?) => {
         assert_eq!($actual, $expected, "not as expected")

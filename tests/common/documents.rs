@@ -6,7 +6,7 @@ pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 #[derive(Debug)]
 pub struct Document {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub name: String,
     pub text: &'static str,
 }
@@ -15,7 +15,7 @@ pub struct Document {
 #[derive(Debug)]
 pub struct Block {
     pub document: String,
-    /// Of its first line, for people.
+    /// Number of the first line, for messages.
     pub line: usize,
     pub language: &'static str,
     pub lines: Vec<&'static str>,
@@ -26,13 +26,13 @@ impl Block {
         self.lines.join("\n") + "\n"
     }
 
-    /// A name for a file with its text, so that what a checker says has the place.
+    /// Returns a file name for the block, so that a checker's messages name the place.
     pub fn file_name(&self) -> String {
         format!("{}:{}", self.document.replace('/', "_"), self.line)
     }
 }
 
-/// Every one in the repository, but for what is built.
+/// Returns all documents of the repository, except build output.
 pub fn documents() -> Vec<Document> {
     let mut found = Vec::new();
     let mut directories = vec![PathBuf::from(ROOT)];
@@ -52,7 +52,7 @@ pub fn documents() -> Vec<Document> {
     found
 }
 
-/// The one of this path.
+/// Returns the document with this path.
 pub fn document(name: &str) -> Document {
     read(&Path::new(ROOT).join(name))
 }
@@ -94,7 +94,7 @@ pub fn blocks(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// Those in all documents: there are some.
+/// Returns the blocks of a language in all documents; panics if there are none.
 pub fn blocks_of(language: &str) -> Vec<Block> {
     let mut found: Vec<Block> = documents().iter().flat_map(blocks).collect();
     found.retain(|block| block.language == language);

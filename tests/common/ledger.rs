@@ -1,5 +1,4 @@
-//! How a budget is kept in a directory: read and written here by the description of the format, and not by the code
-//! under test.
+//! Reads and writes a directory's budget file by the description of the format, not with the code under test.
 #![allow(unused_imports, reason = "each test binary uses a part of it")]
 
 use std::path::Path;
@@ -10,7 +9,7 @@ pub use backoff_cli::policy::budget::{BudgetLimits, CoolOff, Counts, Ledger, MOS
 pub const PAGE: usize = 4096;
 const MAGIC: &[u8; 16] = b"backoff state 4\n";
 
-/// What is counted in a directory's file, which nobody is to be writing.
+/// Reads the ledger of a file that no process is writing.
 #[track_caller]
 pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     let file = std::fs::read(path).unwrap();
@@ -40,7 +39,7 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     }
 }
 
-/// The file of a ledger.
+/// Returns the content of the file that holds a ledger.
 pub fn file_of(ledger: &Ledger) -> Vec<u8> {
     let slots = ledger
         .slots
@@ -66,7 +65,7 @@ fn checksum(record: &[u8]) -> u64 {
     })
 }
 
-/// All attempts and retries of a ledger.
+/// Returns all attempts and retries of a ledger.
 pub fn counted(ledger: &Ledger) -> (u64, u64) {
     let counts = ledger.slots.iter().map(|slot| slot.counts);
     counts.fold((0, 0), |sum, counts| (sum.0 + counts.attempts, sum.1 + counts.retries))

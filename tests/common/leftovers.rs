@@ -1,5 +1,5 @@
-//! A test that fails leaves no process behind. What it starts has its mark in the environment, and so has all that is
-//! started by that, in whatever session, and whoever its parent is by then.
+//! Kills the processes that a failed test leaves behind. All have the test's mark in the environment, in any session
+//! and under any parent.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ thread_local! {
     };
 }
 
-/// The variable that all commands of this thread get. If it panics, they are killed.
+/// Returns the variable that all commands of this thread get. If the thread panics, they are killed.
 pub fn mark() -> (&'static str, String) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -30,11 +30,11 @@ pub fn mark() -> (&'static str, String) {
     ("STARTED_BY_TEST", MARK.with(String::clone))
 }
 
-/// Kills all that has a mark.
+/// Kills all processes with a mark.
 pub fn kill_all(mark: &(&str, String)) {
     let began = Instant::now();
     let mut looks_in_vain = 0;
-    // Who executes a program just then shows no environment.
+    // A process shows no environment during exec.
     while looks_in_vain < 3 && began.elapsed() < Duration::from_secs(5) {
         let left = with_variable(mark.0, &mark.1);
         looks_in_vain = if left.is_empty() { looks_in_vain + 1 } else { 0 };
@@ -57,7 +57,7 @@ fn what_a_failing_test_started_is_gone() {
         terminal.command("backoff --pty -- sh -c 'sleep 60 & echo ready; cat'");
         terminal.expect("ready");
         let (name, value) = mark();
-        // setsid and what it runs are one.
+        // setsid executes the program in its own process.
         super::eventually("all of them are there", || with_variable(name, &value).len() >= 9);
         std::panic::panic_any(value);
     };

@@ -1,5 +1,4 @@
-//! What all black-box tests share: the binary, the probe child, processes that are waited for by
-//! what they print.
+//! Shared code of the black-box tests: the binary, the probe child, and processes whose output tests wait for.
 #![allow(dead_code, unused_macros, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 #![allow(
@@ -7,7 +6,7 @@
     reason = "tests look at clocks and environments from outside"
 )]
 
-// First, for their macros.
+// First, so that later modules see their macros.
 #[macro_use]
 pub mod diff;
 #[macro_use]
@@ -40,25 +39,25 @@ use words::Words;
 
 pub use deadline::{PATIENCE, end_of, eventually, finish, wait_for};
 
-/// The binary under test: cargo's, or another build that TESTED_BACKOFF names.
+/// The binary under test: cargo's, or the build named by TESTED_BACKOFF.
 pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {
     Ok(path) => path.leak(),
     Err(_) => env!("CARGO_BIN_EXE_backoff"),
 });
 
-/// Whether it has none of Linux's own calls (`--cfg backoff_portable`). What it cannot do then is among the known limits of
-/// docs/DESIGN.md.
+/// True if the binary avoids Linux-only calls (`--cfg backoff_portable`). See the known limits in docs/DESIGN.md.
 pub static IS_PORTABLE: LazyLock<bool> = LazyLock::new(|| {
     let version = Command::new(*BIN).arg("--version").output().unwrap().stdout;
     String::from_utf8(version).unwrap().contains("portable")
 });
 
-/// How long a command sleeps that is to outlive the test, unless backoff is killed and nobody but it ends the command.
+/// Returns the sleep of a command that outlives the test unless backoff ends it. Short in a portable build, where the
+/// command survives a KILL of backoff.
 pub fn long_sleep() -> u32 {
     if *IS_PORTABLE { 2 } else { 60 }
 }
 
-/// A child that tells what it gets (examples/probe.rs).
+/// Returns the path of the child that prints what it gets (examples/probe.rs).
 pub fn probe() -> String {
     let mut path = PathBuf::from(*BIN);
     path.pop();
@@ -68,7 +67,7 @@ pub fn probe() -> String {
         // A plain `cargo test` has built it; `cargo test --test NAME` has not.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "probe"])
-            // Where a benchmark asks.
+            // Benchmarks run release builds.
             .args(BIN.ends_with("/release/backoff").then_some("--release"))
             .status();
         assert!(
@@ -79,14 +78,14 @@ pub fn probe() -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A command without the variables of an outer run, and without the configuration of who runs the tests.
+/// Returns a command without the variables of an outer run and without the tester's configuration.
 pub fn clean(program: &str) -> Command {
     stop_ignoring_signals();
     let mut command = Command::new(program);
     command.env("BACKOFF_CONFIG", "none");
     let (name, value) = leftovers::mark();
     command.env(name, value);
-    // No test counts in the budgets of whoever runs the tests, nor in another test's.
+    // Tests count in no budget of the tester, nor of another test.
     command.env("XDG_STATE_HOME", "/dev/null");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("BACKOFF_") && name != "BACKOFF_CONFIG" {
@@ -97,8 +96,8 @@ pub fn clean(program: &str) -> Command {
     command
 }
 
-/// Gives the children the default for signals that the caller of the tests ignores: INT and QUIT in the background of a
-/// script, HUP under nohup. A handler that does nothing takes the place of SIG_IGN, and exec resets it.
+/// Restores the default action of signals that the tests' caller ignores, for children: INT and QUIT in the background
+/// of a script, HUP under nohup. A no-op handler replaces SIG_IGN, and exec resets it.
 fn stop_ignoring_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -113,21 +112,21 @@ fn stop_ignoring_signals() {
     });
 }
 
-/// `backoff` with these words, whatever terminal the tests run on.
+/// Returns `backoff` with these words, independent of the tests' terminal.
 pub fn backoff(args: impl Words) -> Command {
     let mut command = clean(*BIN);
     command.args(args.words());
     command
 }
 
-/// `backoff` in a session of its own: without a controlling terminal, as under cron.
+/// Returns `backoff` in its own session, without a controlling terminal, as under cron.
 pub fn detached(args: impl Words) -> Command {
     let mut command = clean("setsid");
     command.arg(*BIN).args(args.words());
     command
 }
 
-/// A shell script with `backoff` on its PATH.
+/// Returns a shell script with `backoff` on its PATH.
 pub fn shell(script: &str) -> Command {
     let mut command = clean("bash");
     command.arg("-c").arg(script).env("PATH", path_with_backoff());
@@ -139,7 +138,7 @@ pub fn path_with_backoff() -> String {
     format!("{dir}:{}", std::env::var("PATH").unwrap())
 }
 
-/// What a finished run showed.
+/// Result of a finished run.
 #[derive(Debug)]
 pub struct Shown {
     pub status: ExitStatus,
@@ -185,13 +184,13 @@ impl From<Output> for Shown {
     }
 }
 
-/// Runs to the end of its output, and kills what has none.
+/// Runs a command to the end of its output; kills it after the time limit.
 #[track_caller]
 pub fn run(command: &mut Command) -> Shown {
     run_within(PATIENCE, command)
 }
 
-/// As [`run`], for what takes long.
+/// Like [`run`], with a time limit for slow commands.
 #[track_caller]
 pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
     let command = command
@@ -213,7 +212,7 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
     shown
 }
 
-/// `backoff` with these words, run to the end.
+/// Runs `backoff` with these words to the end.
 #[track_caller]
 pub fn ran(args: impl Words) -> Shown {
     run(&mut backoff(args))
@@ -237,7 +236,7 @@ impl Live {
         self.child.id() as i32
     }
 
-    /// The next line, without its end; empty at the end of the output.
+    /// Returns the next line without its end; empty at the end of the output.
     #[track_caller]
     pub fn line(&mut self) -> String {
         let mut line = String::new();
@@ -248,7 +247,7 @@ impl Live {
         line.trim_end_matches('\n').to_owned()
     }
 
-    /// The next line on standard error, byte by byte, as the rest is for [`Live::finish`]; without its end.
+    /// Returns the next line on standard error without its end. Reads byte by byte, as [`Live::finish`] needs the rest.
     #[track_caller]
     pub fn line_of_stderr(&mut self) -> String {
         line_of_stderr(&mut self.child)
@@ -259,7 +258,7 @@ impl Live {
         assert_eq!(self.line(), expected);
     }
 
-    /// What the probe says of itself when it is ready.
+    /// Returns the pid that the probe prints when it is ready.
     #[track_caller]
     pub fn pid_of_probe(&mut self) -> i32 {
         let line = self.line();
@@ -271,7 +270,7 @@ impl Live {
         kill(Pid::from_raw(self.pid()), signal).expect("it is there");
     }
 
-    /// How it ends though nobody reads its output; None if that takes long.
+    /// Returns the exit status of a run whose output is not read; None after the time limit.
     pub fn ends_unread(&mut self) -> Option<ExitStatus> {
         let began = Instant::now();
         let mut status = None;
@@ -282,7 +281,7 @@ impl Live {
         status
     }
 
-    /// Waits for the end; the rest of the output.
+    /// Waits for the end, and returns the rest of the output.
     #[track_caller]
     pub fn finish(mut self) -> Shown {
         let mut rest = Vec::new();
@@ -297,7 +296,7 @@ impl Live {
     }
 }
 
-/// The next line on the standard error of a child, without its end, and no byte more.
+/// Returns the next line on a child's standard error without its end, and reads no further byte.
 #[track_caller]
 pub fn line_of_stderr(child: &mut Child) -> String {
     let process = child.id();
@@ -308,8 +307,8 @@ pub fn line_of_stderr(child: &mut Child) -> String {
     line.trim_end_matches('\n').to_owned()
 }
 
-/// Makes a file that can be executed. Another process writes it: whatever this one has open for writing, a process that
-/// another test starts just then has open too, until it has executed its program, and meanwhile the file is busy.
+/// Creates an executable file. Another process writes it: a child that another test starts meanwhile would inherit an
+/// open descriptor until exec, and the file would be busy (ETXTBSY).
 #[track_caller]
 pub fn executable(path: &str, text: &str) {
     let script = r#"printf %s "$1" >"$0" && chmod 755 "$0""#;
@@ -317,7 +316,7 @@ pub fn executable(path: &str, text: &str) {
     assert!(written.status.success(), "{written:?}");
 }
 
-/// A file's path inside a temporary directory, as text.
+/// Returns the path of a file in a temporary directory.
 pub fn within(dir: &tempfile::TempDir, name: &str) -> String {
     dir.path().join(name).to_str().unwrap().to_owned()
 }

@@ -1,4 +1,4 @@
-//! The options, as the manual lists them.
+//! The options listed in the manual.
 
 use std::sync::LazyLock;
 
@@ -11,11 +11,11 @@ pub struct Opt {
 }
 
 pub enum Takes {
-    /// A value, which the manual calls so.
+    /// A value, with its name in the manual.
     Value(String),
-    /// Nothing, or a value after `=`, which the manual calls so.
+    /// An optional value after `=`, with its name in the manual.
     Optional(String),
-    /// One of these.
+    /// One of these words.
     Word(Vec<String>),
     Nothing,
 }
@@ -35,7 +35,7 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
             continue;
         };
         let (long, value) = names.split_once("\\fR").unwrap();
-        // These two are no settings.
+        // Neither is a setting.
         if ["help", "version"].contains(&long) {
             continue;
         }
@@ -59,7 +59,7 @@ fn takes(value: &str) -> Takes {
         return Takes::Optional(value.trim_end_matches(']').to_owned());
     }
     match value.split_once('|') {
-        // One of these words, and nothing else.
+        // One of a fixed list of words.
         Some(_) if value.chars().all(|c| c.is_lowercase() || c == '|' || c == '-') => {
             Takes::Word(value.split('|').map(str::to_owned).collect())
         }
@@ -68,7 +68,7 @@ fn takes(value: &str) -> Takes {
 }
 
 impl Opt {
-    /// `BACKOFF_SOME_OPTION`
+    /// Returns the variable, such as `BACKOFF_SOME_OPTION`.
     pub fn variable(&self) -> String {
         format!("BACKOFF_{}", self.long.to_uppercase().replace('-', "_"))
     }

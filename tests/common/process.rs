@@ -1,24 +1,24 @@
-//! What `/proc` tells of processes.
+//! Information on processes from `/proc`.
 
 use super::eventually;
 
-/// A file of a process in `/proc`; empty if it is not there.
+/// Returns a process's file in `/proc`; empty if it does not exist.
 fn read(pid: i32, name: &str) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default()
 }
 
-/// A field of `/proc/PID/stat`, counted from the state, which comes after the name.
+/// Returns a field of `/proc/PID/stat`, counted from the state, which follows the name.
 fn stat(pid: i32, field: usize) -> Option<String> {
     let stat = read(pid, "stat");
     stat[stat.rfind(')')? + 2..].split(' ').nth(field).map(str::to_owned)
 }
 
-/// The state letter, if the process is there.
+/// Returns the state letter, if the process exists.
 pub fn state(pid: i32) -> Option<char> {
     stat(pid, 0)?.chars().next()
 }
 
-/// Whether a process runs; a zombie does not.
+/// Returns true if the process runs; a zombie does not.
 pub fn is_alive(pid: i32) -> bool {
     state(pid).is_some_and(|state| state != 'Z')
 }
@@ -28,7 +28,7 @@ pub fn parent_of(pid: i32) -> i32 {
     stat(pid, 1).unwrap().parse().unwrap()
 }
 
-/// Whether a process has executed the program of this name.
+/// Returns true if the process has executed the program of this name.
 pub fn is_named(pid: i32, name: &str) -> bool {
     read(pid, "comm").trim() == name
 }
@@ -38,7 +38,7 @@ pub fn children_of(pid: i32) -> Vec<i32> {
     children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
-/// The processes that were started with this variable in their environment.
+/// Returns the processes that were started with this variable in their environment.
 pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
     let variable = format!("{name}={value}");
     let all = std::fs::read_dir("/proc").into_iter().flatten();
@@ -59,26 +59,26 @@ fn descendants_of(pid: i32) -> Vec<i32> {
     children_of(pid).into_iter().flat_map(below).collect()
 }
 
-/// How many descendants of a process are stopped.
+/// Returns the number of stopped descendants.
 pub fn stopped_below(root: i32) -> usize {
     let is_stopped = |pid: &i32| state(*pid) == Some('T');
     descendants_of(root).iter().filter(|pid| is_stopped(pid)).count()
 }
 
-/// How many live descendants of a process have this name.
+/// Returns the number of live descendants with this name.
 pub fn descendants_named(root: i32, name: &str) -> usize {
     let is_it = |pid: &i32| is_named(*pid, name) && is_alive(*pid);
     descendants_of(root).iter().filter(|pid| is_it(pid)).count()
 }
 
-/// Whether the descendants of this name all sleep, and there is one.
+/// Returns true if at least one descendant has this name, and all of these sleep.
 pub fn sleeps_below(root: i32, name: &str) -> bool {
     let mut named = descendants_of(root);
     named.retain(|pid| is_named(*pid, name));
     !named.is_empty() && named.iter().all(|pid| state(*pid) == Some('S'))
 }
 
-/// A set of signals in `/proc/PID/status`.
+/// Returns a set of signals from `/proc/PID/status`.
 fn signals(pid: i32, field: &str) -> u64 {
     let status = read(pid, "status");
     let set = status
@@ -87,17 +87,17 @@ fn signals(pid: i32, field: &str) -> u64 {
     u64::from_str_radix(set.unwrap_or("0"), 16).unwrap()
 }
 
-/// The signals that a process ignores: bit 0 is signal 1.
+/// Returns the signals that a process ignores: bit 0 is signal 1.
 pub fn ignored_signals(pid: i32) -> u64 {
     signals(pid, "SigIgn")
 }
 
-/// Returns true if a process catches TERM, as backoff does once it hears signals.
+/// Returns true if the process catches TERM, as backoff does once its handlers are installed.
 pub fn hears_signals(pid: i32) -> bool {
     signals(pid, "SigCgt") & (1 << 14) != 0
 }
 
-/// Waits until a process has written all that its pipe takes.
+/// Waits until a process has filled its pipe.
 pub fn until_it_is_stuck(pid: i32) {
     let written = || {
         let io = read(pid, "io");
@@ -115,7 +115,7 @@ pub fn until_it_is_stuck(pid: i32) {
     });
 }
 
-/// A number in `/proc/PID/status`.
+/// Returns a number from `/proc/PID/status`.
 #[track_caller]
 fn status(pid: i32, field: &str) -> u64 {
     let status = read(pid, "status");
@@ -130,13 +130,13 @@ pub fn threads(pid: i32) -> u64 {
     status(pid, "Threads")
 }
 
-/// How often a process has gone to sleep.
+/// Returns the number of times that a process has gone to sleep.
 #[track_caller]
 pub fn context_switches(pid: i32) -> u64 {
     status(pid, "voluntary_ctxt_switches")
 }
 
-/// What a process has open, as `ls -l` of `/proc/PID/fd` shows it.
+/// Returns a process's open files, in the form of `ls -l /proc/PID/fd`.
 #[track_caller]
 pub fn descriptors(pid: i32) -> Vec<String> {
     let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();

@@ -26,13 +26,13 @@ pub const CTRL_BACKSLASH: &str = "\x1c";
 pub struct Terminal {
     pub master: File,
     pub child: Child,
-    /// What was shown and not yet looked for.
+    /// Output that no `expect` has consumed yet.
     pub shown: String,
 }
 
-/// The other side of a new terminal.
+/// Opens the master of a new terminal.
 pub fn new_master() -> PtyMaster {
-    // Close-on-exec from the start: a terminal is closed only when nobody holds its master.
+    // Close-on-exec from the start: a terminal closes only when no process holds its master.
     let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -45,7 +45,7 @@ impl Terminal {
         Terminal::sized(None, program, args)
     }
 
-    /// The same on a terminal of so many rows and columns.
+    /// Like [`Terminal::start`], with the given rows and columns.
     pub fn sized(size: Option<(u16, u16)>, program: &str, args: impl Words) -> Terminal {
         let master = new_master();
         if let Some((rows, columns)) = size {
@@ -76,19 +76,19 @@ impl Terminal {
         }
     }
 
-    /// Makes the window narrower or wider.
+    /// Resizes the window.
     pub fn resize(&self, rows: u16, columns: u16) {
         set_size(&self.master, rows, columns);
     }
 
-    /// An interactive shell with job control.
+    /// Starts an interactive shell with job control.
     pub fn bash() -> Terminal {
         let mut terminal = Terminal::start("bash", "--norc --noprofile -i");
         terminal.expect("prompt> ");
         terminal
     }
 
-    /// The session's leader.
+    /// Returns the pid of the session leader.
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
     }
@@ -97,13 +97,13 @@ impl Terminal {
         self.master.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Types a command line. What is shown before its output is its own echo.
+    /// Types a command line, and skips its echo.
     pub fn command(&mut self, line: &str) {
         self.send(&format!("{line}\n"));
         self.expect("\n");
     }
 
-    /// Waits until the text is shown; gives what was shown before it.
+    /// Waits until the text is shown, and returns the output before it.
     #[track_caller]
     pub fn expect(&mut self, text: &str) -> String {
         let began = Instant::now();
@@ -126,7 +126,7 @@ impl Terminal {
         }
     }
 
-    /// What the probe says of itself when it is ready.
+    /// Returns the pid that the probe prints when it is ready.
     #[track_caller]
     pub fn pid_of_probe(&mut self) -> i32 {
         self.expect("ready ");
@@ -138,7 +138,7 @@ impl Terminal {
         poll(&mut fds, PollTimeout::from(milliseconds)).unwrap_or(0) > 0
     }
 
-    /// False once nobody has the terminal open any more.
+    /// Returns false once no process has the terminal open.
     fn read_some(&mut self) -> bool {
         if !self.is_readable(100) {
             return true;
@@ -154,7 +154,7 @@ impl Terminal {
         }
     }
 
-    /// Reads until nobody has the terminal open any more, and waits for the session's leader.
+    /// Reads until no process has the terminal open, and waits for the session leader.
     #[track_caller]
     fn read_to_the_end(&mut self) {
         let began = Instant::now();
@@ -165,14 +165,14 @@ impl Terminal {
         end_of("the session's leader", &mut self.child);
     }
 
-    /// All that is shown until nobody has the terminal open any more.
+    /// Returns all output until no process has the terminal open.
     #[track_caller]
     pub fn rest(mut self) -> String {
         self.read_to_the_end();
         std::mem::take(&mut self.shown)
     }
 
-    /// Waits for the session's leader.
+    /// Waits for the session leader.
     #[track_caller]
     pub fn finish(mut self) -> ExitStatus {
         let began = Instant::now();
@@ -190,8 +190,8 @@ impl Terminal {
     }
 }
 
-/// The line discipline sends a key's signal first, and then drops what is on its way to the screen: perhaps what a program
-/// has written by then because of that signal.
+/// Sets NOFLSH: on a signal key the line discipline sends the signal first and then discards pending output, which may
+/// include a program's reaction to the signal.
 fn keep_what_is_shown(slave: &File) {
     let mut settings = tcgetattr(slave).unwrap();
     settings.local_flags |= LocalFlags::NOFLSH;
@@ -208,14 +208,14 @@ fn set_size(master: &impl AsFd, rows: u16, columns: u16) {
     tcsetwinsize(master, size).unwrap();
 }
 
-/// Whether keys make no signals and no lines there.
+/// Returns true if the terminal is in raw mode: keys send no signals, and input has no lines.
 pub fn is_raw(terminal: &Terminal) -> bool {
     let flags = tcgetattr(&terminal.master).unwrap().local_flags;
     !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
 }
 
-/// Closes the terminal of a running command, and of a stopped one whose shell tells it so or dies first, and of one under
-/// the leader of the session, which the kernel tells alone.
+/// Closes the terminal of a running command; of a stopped one whose shell forwards HUP or dies first; and of a command
+/// whose backoff is the session leader, which alone gets HUP from the kernel.
 #[track_caller]
 pub fn closing_leaves_nothing_behind(options: &str) {
     for (leader, is_stopped, shell_dies) in [

@@ -1,4 +1,4 @@
-//! The run that the README begins with. It shows the times of a real one, which no other run has again.
+//! The run at the top of the README. It shows the times of a real run.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,11 @@ use regex::{Captures, Regex};
 
 pub const README: &str = include_str!("../../README.md");
 
-/// A time that a message tells. Those in options are not among them.
+/// A time in a message, but not in an option.
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(after|in) <?([0-9]+(\.[0-9]+)?(ms|s|m|h))+\b").unwrap());
 
-/// What stands between the fences of its first console block.
+/// Returns the content of the README's first console block.
 pub fn first_block() -> &'static str {
     let block = README
         .split_once("```console\n")
@@ -18,19 +18,19 @@ pub fn first_block() -> &'static str {
     block.expect("a console block").0
 }
 
-/// Any time as the same word.
+/// Replaces each time by the same word.
 pub fn without_times(text: &str) -> String {
     TIME.replace_all(text, "$1 TIME").into_owned()
 }
 
-/// With the times of another text, as long as that has more of them.
+/// Replaces the times by those of another text, as far as that has any.
 pub fn with_times_of(other: &str, text: &str) -> String {
     let mut times = TIME.find_iter(other);
     let time = |found: &Captures<'_>| times.next().map_or(&found[0], |time| time.as_str()).to_owned();
     TIME.replace_all(text, time).into_owned()
 }
 
-/// The text of a picture, without its markup.
+/// Returns the text of a picture without its markup.
 pub fn text_of(svg: &str) -> String {
     let mut text = String::new();
     for row in svg.lines().filter(|line| line.starts_with("<text")) {

@@ -1,4 +1,4 @@
-//! Real Redis servers, gone when the test is over, however it ends.
+//! Real Redis servers, killed at the end of the test, also after a panic.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -15,7 +15,7 @@ use super::process::state;
 use super::words::Words;
 use super::{PATIENCE, clean, eventually, within};
 
-/// A server on a port of the loopback, and on a socket for the test's own questions.
+/// A server on a loopback port, and on a socket for the test's own queries.
 pub struct Server {
     child: Child,
     options: Vec<String>,
@@ -24,14 +24,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with these options besides; `{dir}` and `{port}` stand for its own.
+    /// Starts a server with additional options; `{dir}` and `{port}` stand for the server's own.
     pub fn start(options: impl Words) -> Server {
         Server::start_in(tempfile::tempdir().unwrap(), options)
     }
 
     pub fn start_in(dir: TempDir, options: impl Words) -> Server {
         let options = options.words();
-        // Somebody may take a port between our look and the server's: another one then.
+        // Another process may take the port before the server does: retry with another port.
         for _ in 0..10 {
             let port = free_port();
             if let Some(child) = launch(&dir, port, &options) {
@@ -54,24 +54,24 @@ impl Server {
         within(&self.dir, "socket")
     }
 
-    /// A connection for the test.
+    /// Opens a connection for the test.
     pub fn admin(&self) -> Connection {
         self.admin_as("")
     }
 
-    /// The same with a query such as `?pass=...`.
+    /// Like [`Server::admin`], with a query such as `?pass=...`.
     pub fn admin_as(&self, query: &str) -> Connection {
         let client = ::redis::Client::open(format!("redis+unix://{}{query}", self.socket())).unwrap();
-        // Without a limit: with one, each end of a child would interrupt it (EINTR).
+        // Without a timeout: with one, each end of a child would interrupt a call (EINTR).
         client.get_connection().unwrap()
     }
 
-    /// Attempts and retries that are counted for a name.
+    /// Returns the attempts and retries counted for a name.
     pub fn counts(&self, name: &str) -> (u64, u64) {
         counts(&mut self.admin(), name)
     }
 
-    /// The number of keys, of whatever name.
+    /// Returns the number of keys.
     pub fn keys(&self) -> usize {
         ::redis::cmd("DBSIZE").query(&mut self.admin()).unwrap()
     }
@@ -80,7 +80,7 @@ impl Server {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
-    /// Stops answering, but still listens.
+    /// Stops the server's replies; it still listens.
     pub fn pause(&self) {
         self.signal(Signal::SIGSTOP);
         eventually("it stops", || state(self.child.id() as i32) == Some('T'));
@@ -95,7 +95,7 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// Starts again on the same port, after a kill.
+    /// Restarts the server on the same port after a kill.
     pub fn start_again(&mut self, more: impl Words) {
         let options = [self.options.clone(), more.words()].concat();
         self.child = launch(&self.dir, self.port, &options).expect("the port is still free");
@@ -109,7 +109,7 @@ impl Drop for Server {
     }
 }
 
-/// Attempts and retries that are counted for a name, where it is kept.
+/// Returns the attempts and retries counted for a name.
 pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
     let kept = kept(connection, name).unwrap_or_default();
     let numbers = parsed(&kept);
@@ -117,7 +117,7 @@ pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
     slots.fold((0, 0), |sum, slot| (sum.0 + slot[1], sum.1 + slot[2]))
 }
 
-/// All numbers that are kept for a name.
+/// Returns all numbers stored for a name.
 pub fn numbers(connection: &mut Connection, name: &str) -> Option<Vec<u64>> {
     kept(connection, name).map(|kept| parsed(&kept))
 }
@@ -134,7 +134,7 @@ pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// None if it ends instead of serving.
+/// Starts a server. Returns None if it exits at once.
 fn launch(dir: &TempDir, port: u16, options: &[String]) -> Option<Child> {
     let socket = within(dir, "socket");
     let place = dir.path().to_str().unwrap();
@@ -155,7 +155,7 @@ fn launch(dir: &TempDir, port: u16, options: &[String]) -> Option<Child> {
         if child.try_wait().unwrap().is_some() {
             return None;
         }
-        // Any answer will do: it may want a password first.
+        // Any reply shows that it serves, even a demand for a password.
         if let Ok(mut stream) = UnixStream::connect(&socket)
             && stream.write_all(b"PING\r\n").is_ok()
             && stream.read(&mut [0; 8]).is_ok_and(|length| length > 0)

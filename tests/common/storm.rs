@@ -1,4 +1,4 @@
-//! Many real runs against one real service that is down.
+//! Many real runs against a real service that is down.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use super::words::Words;
 use super::{BIN, clean, probe};
 
-/// What the service answers: `probe call` exits with it.
+/// The service's answer, and the exit code of `probe call`.
 pub const DOWN: u8 = 7;
 
-/// A service that fails each call, and counts them.
+/// A service that fails each call, and counts the calls.
 pub struct Service {
     pub address: SocketAddr,
     calls: Arc<AtomicU64>,
@@ -41,20 +41,20 @@ impl Service {
     }
 }
 
-/// Runs that were started at once.
+/// Runs started at once.
 pub struct Storm {
     pub runs: Vec<Child>,
     log: tempfile::NamedTempFile,
-    /// Where this machine's own budgets are.
+    /// Directory of the machine's local budgets.
     state: tempfile::TempDir,
     _alone: MutexGuard<'static, ()>,
 }
 
-/// One storm at a time: several would be each other's load, of which nothing is to be learnt.
+/// Serializes storms, as parallel ones would measure each other's load.
 static STORM: Mutex<()> = Mutex::new(());
 
 impl Storm {
-    /// So many runs with these options, each of which calls the service.
+    /// Starts `count` runs with these options, each of which calls the service.
     pub fn start(count: usize, service: &Service, options: impl Words) -> Storm {
         let alone = STORM.lock().unwrap_or_else(PoisonError::into_inner);
         let log = tempfile::NamedTempFile::new().unwrap();
@@ -74,12 +74,12 @@ impl Storm {
         }
     }
 
-    /// The file of this machine's own budget of that name.
+    /// Returns the file of the local budget with this name.
     pub fn local_budget(&self, name: &str) -> PathBuf {
         self.state.path().join("backoff").join(format!("{name}.budget"))
     }
 
-    /// Waits for all; their ends, and all that they said.
+    /// Waits for all runs, and returns their exit statuses and messages.
     pub fn finish(&mut self) -> (Vec<ExitStatus>, String) {
         let began = Instant::now();
         let mut ends = Vec::new();
@@ -108,7 +108,7 @@ impl Drop for Storm {
 fn one_run(probe: &str, service: &Service, options: &[String], log: &File) -> Command {
     let mut command = clean(*BIN);
     command.args(options).args(["--", probe, "call"]);
-    // Of one file description, so that nobody writes over the others.
+    // Shares one file description, so that no run overwrites another's log.
     command
         .arg(service.address.to_string())
         .stderr(Stdio::from(log.try_clone().unwrap()));

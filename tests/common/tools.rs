@@ -1,5 +1,5 @@
-//! A harness for tests that need a program the machine may lack. Where it does, the test is listed as
-//! ignored with the program's name; with REQUIRE_TEST_TOOLS set (as in CI) that is a failure.
+//! A harness for tests that need a program the machine may lack. A test without its program is listed as ignored with
+//! the program's name; with REQUIRE_TEST_TOOLS set (as in CI) it fails.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use libtest_mimic::{Arguments, Trial};
 
 use super::{clean, run};
 
-/// What a test needs that keeps gigabytes on disk: that everything is asked for.
+/// Pseudo-program for tests that keep gigabytes on disk: they run only if all tests are required.
 pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
 
-/// A test's name, the programs that it needs, and what it does.
+/// A test's name, the required programs, and the function.
 pub type Test = (&'static str, &'static [&'static str], fn());
 
-/// The `main` of such tests, module by module.
+/// Runs such tests, module by module.
 #[allow(clippy::print_stdout, reason = "its last line")]
 pub fn main(modules: &[(&str, &'static [Test])]) {
     let required = is_there(ASKED);
@@ -39,14 +39,14 @@ pub fn main(modules: &[(&str, &'static [Test])]) {
     }
     let arguments = Arguments::from_args();
     let conclusion = libtest_mimic::run(&arguments, trials);
-    // What was chosen by name need not be totalled.
+    // A filtered run needs no summary.
     if conclusion.num_ignored > 0 && conclusion.num_filtered_out == 0 {
         println!("{}", left_out(conclusion.num_ignored, wanted));
     }
     conclusion.exit();
 }
 
-/// What is said last.
+/// Returns the summary of ignored tests.
 fn left_out(tests: u64, mut wanted: BTreeSet<&str>) -> String {
     let keeps_gigabytes = wanted.remove(ASKED);
     let mut ways = Vec::new();
@@ -77,10 +77,10 @@ fn what_was_left_out_is_totalled() {
     );
 }
 
-/// Whether there is a program of this name.
+/// Returns true if the program exists.
 pub fn is_there(tool: &str) -> bool {
     let proof = match tool {
-        // The program alone is not enough: the system must allow what it does.
+        // The system must also allow its operation.
         "unshare" => "unshare --pid --fork --mount-proc --mount --map-root-user true".into(),
         ASKED => "test -n \"$REQUIRE_TEST_TOOLS\"".into(),
         "strace" => "strace -o /dev/null true".into(),
@@ -90,7 +90,7 @@ pub fn is_there(tool: &str) -> bool {
             "cd \"$(mktemp -d)\" && mknod null c 1 3 2>/dev/null && : >null; s=$?; rm -f null; rmdir \"$PWD\"; exit $s"
                 .into()
         }
-        // Not every cron has that.
+        // Some crons lack this option.
         "crontab -n" => "crontab -h 2>&1 | grep -q 'dry run'".into(),
         _ => format!("PATH=$PATH:/usr/sbin command -v {tool}"),
     };

@@ -1,10 +1,10 @@
-//! A command line as one line. It is split as a shell splits it, and nothing in it is expanded.
+//! Command lines in one string, split as a shell splits them, without expansion.
 
-/// Words of a command line. Text is a line of them, and each element of a list is one.
+/// Words of a command line. A string is a line of words; each element of a list is one word.
 pub trait Words {
     fn words(&self) -> Vec<String>;
 
-    /// As one word, which for text is all of it.
+    /// Returns the value as one word.
     fn word(&self) -> String;
 }
 
@@ -75,7 +75,7 @@ impl<T: Words + ?Sized> Words for &T {
     }
 }
 
-/// A line whose words have values put in. They are put in after it was split, and need no quotes.
+/// Splits a line, then fills in the values, which need no quotes.
 #[track_caller]
 pub fn fill(line: &str, values: &[&dyn Words]) -> Vec<String> {
     let mut values = values.iter();
@@ -98,22 +98,22 @@ pub fn fill(line: &str, values: &[&dyn Words]) -> Vec<String> {
     words
 }
 
-/// Words of a line: `words!("-n 2 {..} -- sh -c {}", options, script)`. `{}` is one word or a part of one, and a word
-/// `{..}` is as many as the value has.
+/// Returns the words of a line: `words!("-n 2 {..} -- sh -c {}", options, script)`. `{}` is one word or a part of one;
+/// `{..}` expands to all words of the value.
 macro_rules! words {
     ($line:expr $(, $value:expr)* $(,)?) => {
         $crate::common::words::fill($line, &[$(&$value),*])
     };
 }
 
-/// `backoff` with the words of a line, run to the end.
+/// Runs `backoff` with the words of a line to the end.
 macro_rules! run {
     ($($line:tt)*) => {
         $crate::common::ran(words!($($line)*))
     };
 }
 
-/// `backoff` with the words of a line, running, in a session of its own.
+/// Starts `backoff` with the words of a line in its own session.
 macro_rules! live {
     ($($line:tt)*) => {
         $crate::common::Live::start(&mut $crate::common::detached(words!($($line)*)))

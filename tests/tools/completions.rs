@@ -10,7 +10,7 @@ pub const TESTS: &[Test] = &[
     ("fish_completes", &["fish"], fish_completes),
 ];
 
-/// What is typed after `backoff`, and how its last word ends then.
+/// The text typed after `backoff`, and the completed end of its last word.
 const COMPLETED: &[(&str, &str)] = &[
     // Options, before the command alone.
     ("--att", "--attempts"),
@@ -75,8 +75,8 @@ const COMPLETED_BY_TOOL: &[(&str, &str)] = &[
     ("--for curl,apt --base=1s tool che", "checkout"),
 ];
 
-/// What nothing belongs to: no option of backoff after the command, and no file where there is none to name. The directory
-/// has a file `full-disk` in it.
+/// Lines without a completion: no option of backoff after the command, and no file unless one is expected. The
+/// directory has a file `full-disk`.
 const LEFT_ALONE: &[&str] = &[
     "tool --att",
     "-- --att",
@@ -104,7 +104,7 @@ fn place() -> tempfile::TempDir {
     dir
 }
 
-/// Whether a line that a shell shows ends with this word. What it put behind that will go if more is typed.
+/// Returns true if a line that a shell shows ends with this word. A suffix that further typing removes is ignored.
 fn ends(shown: &str, word: &str) -> bool {
     shown
         .trim_end_matches([' ', '=', ',', '\u{7}', '\u{8}'])

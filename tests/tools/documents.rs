@@ -74,7 +74,7 @@ fn blocks_of_sh() {
 
 // --- YAML ---
 
-/// What stands above a list of steps.
+/// The text above a list of steps.
 const BEFORE_STEPS: &str = "on: push
 jobs:
   job:
@@ -189,7 +189,7 @@ fn blocks_of_ini() {
     std::os::unix::fs::symlink(*BIN, dir.path().join("backoff")).unwrap();
     for block in blocks_of("ini") {
         let file = within(&dir, &format!("{}.service", block.file_name().replace(':', "-")));
-        // What it starts has to be there.
+        // The program that the document starts must exist.
         let text = block.text().replace("/usr/local/bin/", &within(&dir, ""));
         write(&file, text).unwrap();
         expect_silence(clean("systemd-analyze").args(["verify", "--man=no", &file]));

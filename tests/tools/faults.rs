@@ -1,9 +1,9 @@
-//! What the system can refuse, and ends at any moment: whatever happens, backoff does not panic, does not hang,
-//! leaves nothing behind, and exits with 0 only if the command has done what it was to do.
+//! Faults of the system and ends at any moment: in every case backoff does not panic, does not hang, leaves nothing
+//! behind, and exits with 0 only if the command has done its work.
 //!
-//! What takes long is done in part. `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` does all of it: 500
-//! times KILL and 500 times TERM at a random moment (60 otherwise), a soak of 20,000 attempts (40 for each round), and a
-//! failure of every single call where otherwise the first and the last of each name fail.
+//! Slow tests run in part. `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` runs all: 500 times KILL and 500
+//! times TERM at a random moment (60 otherwise), a soak of 20,000 attempts (40 for each round), and a failure of every
+//! single call, while otherwise the first and the last of each name fail.
 #![allow(clippy::print_stdout, reason = "what the long runs have found is wanted as figures")]
 
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ struct Mode {
     /// Bytes of output, in front of a line, of each attempt.
     bulk: usize,
     has_input: bool,
-    /// What is printed if nothing fails.
+    /// The output if nothing fails.
     output: &'static str,
 }
 
@@ -140,7 +140,7 @@ impl Mode {
         run(&mut command)
     }
 
-    /// What is wrong with what a run has come to, under a fault.
+    /// Returns an error if the result of a run under a fault is wrong.
     fn judge(&self, shown: &Shown, dir: &TempDir) -> Result<(), String> {
         let is_done = dir.path().join("done").exists();
         let log = std::fs::read_to_string(dir.path().join("log")).unwrap_or_default();
@@ -290,7 +290,7 @@ const INFALLIBLE: &[&str] = &[
     "+++ exited with 0 +++",
 ];
 
-/// Of some numbers the first and the last, unless there is time for all.
+/// Returns the first and the last number, or all of them in a thorough test.
 fn some(numbers: &[usize]) -> Vec<usize> {
     if is_thorough() {
         return numbers.to_vec();
@@ -442,7 +442,7 @@ fn calls_of_the_child_may_fail() {
             let paths = format!("-P /bin/sh -P /usr/bin/sh -P {}", shell.display());
             findings.run(mode, &what, &format!("strace -f -o /dev/null {paths} -e {what}"));
         }
-        // Of its kind the first call of a process is made before exec.
+        // The first call of each name in a process precedes exec.
         for name in ["setpgid", "setsid", "prctl", "dup2"] {
             let what = format!("inject={name}:error=EIO:when=1");
             findings.run(mode, &what, &format!("strace -f -o /dev/null -e {what}"));
@@ -451,7 +451,7 @@ fn calls_of_the_child_may_fail() {
     findings.end();
 }
 
-/// What was offered to the command and cannot be taken out of the caller's pipe is not offered once more.
+/// Input offered to the command that cannot be removed from the caller's pipe is not offered again.
 fn a_pipe_that_cannot_be_read() {
     let script = format!(
         "head -c 20000 /dev/zero | strace -o /dev/null -e inject=read:error=EIO:when=4+ {bin} -n 2 -b 1ms -k 100ms \
@@ -810,7 +810,7 @@ fn killed_at_a_random_moment() {
     let mut reports = 0;
     for round in 0..rounds() {
         let dir = tempfile::tempdir().unwrap();
-        // Of three attempts, so that the end of the run is hit as well.
+        // Three attempts, so that the end of the run is hit as well.
         let mut child = start_failing(round, "3", &dir);
         end_with(
             &mut child,
@@ -897,7 +897,7 @@ fn a_soak_with_everything() {
     );
 }
 
-/// What a process holds.
+/// The resources of a process.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     kilobytes: usize,

@@ -17,7 +17,7 @@ pub const TESTS: &[Test] = &[
 /// `METHOD /path`, and the key if there was one.
 type Order = (String, Option<String>);
 
-/// What the server has been asked to do.
+/// Requests that the server received.
 #[derive(Clone, Default)]
 struct Orders(Arc<Mutex<Vec<Order>>>);
 

@@ -98,7 +98,7 @@ fn characters(scene: &str) -> Vec<(char, &str)> {
 }
 
 const COLUMNS: usize = 88;
-/// Of 14 pixels of most monospaced fonts.
+/// Width at 14 pixels of most monospaced fonts.
 const COLUMN: f64 = 8.43;
 const LINE: usize = 20;
 const MARGIN: usize = 16;
@@ -134,7 +134,7 @@ fn draw(scene: &str) -> String {
         height - 1,
     );
     for (i, row) in rows.iter().enumerate() {
-        // Of 20 pixels, 15 are above the base line.
+        // 15 of 20 pixels are above the base line.
         svg.push_str(&format!(
             "<text x=\"{MARGIN}\" y=\"{}\">{row}</text>\n",
             MARGIN + i * LINE + 15

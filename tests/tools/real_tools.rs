@@ -55,7 +55,7 @@ fn tried(home: &TempDir, preset: &str, args: impl Words) -> Shown {
 
 fn alone<'a>(command: &'a mut std::process::Command, home: &TempDir) -> &'a mut std::process::Command {
     command.env_clear().envs([leftovers::mark()]);
-    // Where version managers of languages keep what their wrappers run.
+    // Directories in which version managers of languages keep the programs behind their wrappers.
     for name in ["PATH", "PYENV_ROOT", "PYENV_VERSION", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);

@@ -474,7 +474,7 @@ fn this_machines_own_budget_takes_its_place() {
         (3, 2)
     );
 
-    // Where that hangs as well, it holds up the run no longer than the other.
+    // If the local store hangs as well, it holds up the run no longer than the server.
     let locked = std::fs::File::open(&file).unwrap();
     let locked = nix::fcntl::Flock::lock(locked, nix::fcntl::FlockArg::LockExclusive).unwrap();
     let mut command = backoff(words!("--budget api --store {} -- true", url));
@@ -631,7 +631,7 @@ fn the_script_is_sent_once() {
     assert_eq!(server.counts("api"), (6, 3));
 }
 
-/// What is wrong is said, without the server's own words.
+/// Faults are reported without the server's own words.
 fn a_server_that_refuses() {
     let set = |server: &Server, key: &str, value: &str| {
         let () = redis::cmd("CONFIG")
@@ -702,7 +702,7 @@ fn a_port_that_talks_http() {
     let url = format!("redis://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // What is unread at the end would make it a reset.
+            // Unread data at close would reset the connection.
             let mut request = [0; 1 << 16];
             let _ = (&stream).read(&mut request);
             let _ = (&stream).write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
@@ -716,7 +716,7 @@ fn a_port_that_hangs_up() {
     let url = format!("redis://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            // What is unread at the end would make it a reset.
+            // Unread data at close would reset the connection.
             let _ = stream.read(&mut [0; 1 << 16]);
         }
     });
@@ -960,7 +960,7 @@ fn tls_with_files_of_the_address() {
     let (ours, theirs) = (server.dir.path().display(), stranger.path().display());
     let store = |query: String| format!("rediss://127.0.0.1:{}?{query}", server.port);
     let whole = store(format!("ca={ours}/ca.pem&cert={ours}/server.pem&key={ours}/server.key"));
-    // What the system trusts has no say, and the command inherits nothing.
+    // The system's authorities do not count, and the command inherits nothing.
     let mut command = asking(&whole, "api", "-n 2 -- sh -c");
     command.arg("[ -z \"$SSL_CERT_FILE\" ] || echo inherited; exit 1");
     let shown = run(command.env_remove("SSL_CERT_FILE")).expect_code(1);
@@ -1113,7 +1113,7 @@ fn cluster() -> [Server; 3] {
     nodes
 }
 
-/// What is counted for a name on each node; a node that does not have it says so.
+/// Returns the counts of a name on each node; a node without the key says so.
 fn counts_on(nodes: &[Server], name: &str) -> Vec<(u64, u64)> {
     let key = format!("backoff:budget:{name}");
     let has = |node: &&Server| node.admin().keys::<_, Vec<String>>("*").unwrap().contains(&key);
@@ -1313,7 +1313,7 @@ fn term_while_the_store_is_told_of_the_end() {
         ("final", "echo out; exit 3", None, Some(15)),
     ] {
         let (store, questions, may_answer) = slow_server();
-        // That of the attempt, and not that of the end.
+        // The server answers the step of the attempt, and not the step at the end.
         may_answer.store(1, Ordering::SeqCst);
         let mut run = backoff(words!("--budget api --store {}?timeout=1h", store));
         let live = Live::start(run.args(["--stdout", keep, "--stop-exit", "3", "--", "sh", "-c", command]));
@@ -1339,7 +1339,7 @@ fn no_store_is_asked_without_a_budget() {
         .expect_silence();
     run!("--plan --budget api --store {}", store).expect_code(0);
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
-    // Of a run that asks, the connection is there when it has ended.
+    // A run that asks has connected by the time it ends.
     run!("--budget api --store {}?timeout=1ms -- true", store);
     listener.accept().unwrap();
 }

@@ -53,7 +53,7 @@ pub const TESTS: &[Test] = &[
     ("runs_that_are_killed", &[], runs_that_are_killed),
 ];
 
-/// What a storm says that came too late for some runs, which have gone on without the budget.
+/// The message of runs whose answer came too late, and which have continued without the budget.
 const TOO_LATE: &str = "gives no answer within 250ms";
 
 /// A storm of runs that retry until the budget says no; the calls that the service saw. None if the machine was too slow
@@ -145,7 +145,7 @@ fn as_it_comes(store: &str, service: &Service) -> Storm {
     )
 }
 
-/// What one budget allows of so many attempts.
+/// Returns the retries that one budget allows for a number of attempts.
 fn bound(attempts: u64) -> u64 {
     (attempts / 10 + 1).max(100)
 }

@@ -19,7 +19,7 @@ use crate::common::{
     BIN, IS_PORTABLE, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, wait_for, within,
 };
 
-/// What a slow disk may take to keep gigabytes.
+/// Time for a slow disk to keep gigabytes.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
 
 pub const TESTS: &[Test] = &[
@@ -664,7 +664,7 @@ fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
 
 // --- JSON ---
 
-/// What an independent validator says of each of these texts.
+/// Returns the verdict of an independent validator on the texts.
 fn is_valid(schema: &str, texts: &[String]) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let mut validator = clean("jsonschema");
@@ -779,7 +779,7 @@ fn a_missing_command_is_final_in_an_emulator() {
     };
     let bare = run!("-- no-such-command-here").expect_code(127);
     assert_eq!(emulated(&["no-such-command-here"]).expect_code(127).stderr, bare.stderr);
-    // What ran and ended so is a failure like any other.
+    // A command that ran and exited with 127 has failed like any other.
     emulated(&["sh", "-c", "exit 127"])
         .expect_code(127)
         .expect_stderr("gave up after 2 attempts");

@@ -18,7 +18,7 @@ use crate::Result;
 
 #[derive(Args)]
 pub struct Options {
-    /// Where CSV files and plots go; docs/storm for those of the documentation
+    /// Directory for CSV files and plots; docs/storm for those of the documentation
     #[arg(value_name = "OUT-DIR")]
     out_dir: PathBuf,
 

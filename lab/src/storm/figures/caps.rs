@@ -1,4 +1,4 @@
-//! Where the cap of decorrelated jitter belongs: the waits by their length.
+//! Placement of the cap in decorrelated jitter: distribution of the waits.
 
 use std::fmt::Write;
 use std::fs;

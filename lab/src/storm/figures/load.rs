@@ -1,4 +1,4 @@
-//! What reaches the service over time.
+//! Load on the service over time.
 
 use std::fmt::Write;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::plots::{Plot, Scale};
 use crate::storm::sim::storm::{SLOT, Storm, jitters};
 
 const CLIENTS: u32 = 100_000;
-/// Of each of these the most calls in a slot are shown.
+/// The length of an interval; its peak is the most calls in a slot.
 const STEP: Duration = Duration::from_millis(100);
 const STEPS: u32 = 150;
 

@@ -16,7 +16,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::plots::{self, Line};
 
-/// Of the first run; the next one has the next.
+/// The seed of the first run; each further run uses the next number.
 const SEED: u64 = 1;
 
 /// The jitters of storms that plots show; the other three are near one of them.

@@ -52,8 +52,7 @@ pub fn storm(into: &Path) -> Result<()> {
     .write(&into.join("peak.svg"))
 }
 
-/// What becomes of clients with the settings that hold where nothing is said, and with a budget on one Redis server that
-/// makes 15,600 steps a second.
+/// Simulates clients with default settings, and with a budget on one Redis server that makes 15,600 steps a second.
 fn defaults(into: &Path) -> Result<()> {
     const COLUMNS: &str = "clients,budget,peak_1s_to_5s,four_waits_mean_s,four_waits_sd_s,calls_per_client,gave_up,\
                            unanswered,drained_s\n";

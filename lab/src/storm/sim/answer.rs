@@ -1,4 +1,4 @@
-//! What a simulated client learns of a call: an outcome, judged as that of a command would be.
+//! The outcome of a simulated call, judged like that of a command.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where the cap of decorrelated jitter belongs: into the interval, not over the draw.
+//! Placement of the cap in decorrelated jitter: on the interval, not on the draw.
 //!
 //! The usual form is min(cap, uniform in [base, 3 * previous]). Once the previous wait was near the cap, two
 //! thirds of that interval lie above it, and all of them become the cap: clients that have waited for long wait
@@ -10,7 +10,7 @@ use std::time::Duration;
 use backoff_cli::policy::delay::Delays;
 use rand::Rng;
 
-/// Where the cap is applied.
+/// The point at which the cap is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capped {
     /// To the interval that is drawn from, as [`Delays`] does.

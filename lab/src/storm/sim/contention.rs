@@ -36,7 +36,7 @@ pub struct Contention {
     pub clients: u32,
 }
 
-/// What one run took.
+/// The cost of one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Writes that reached the row, successful or not.
@@ -54,7 +54,7 @@ pub struct MeanCost {
     pub time: Duration,
 }
 
-/// What reaches the row.
+/// Requests that reach the row.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Request {
     Read,

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-/// What is going to happen, the earliest first. Of two events at the same moment the lesser comes first,
-/// so that a seed decides everything.
+/// Pending events, the earliest first. Of two events at the same moment the lesser comes first, so that a seed decides
+/// everything.
 ///
 /// Only the events of the current stretch of time are kept in order; those of later ones wait unordered, each
 /// stretch by itself. One heap of a million events, none of which is in the processor's cache, took twice

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What is known of a number of durations (Welford's method: one pass, no cancellation).
+/// Statistics of durations (Welford's method: one pass, no cancellation).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spread {
     count: u64,

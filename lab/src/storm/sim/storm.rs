@@ -9,8 +9,8 @@
 //! client is done with its first success; it gives up only if a budget, which all clients share, denies the
 //! retry.
 //!
-//! What is left out: the answer comes at once, a call that is turned away costs the service nothing, nobody new
-//! arrives, and clocks do not drift. A real service suffers more from the same peak.
+//! Left out: the answer comes at once, a rejected call costs the service nothing, no new clients arrive, and clocks do
+//! not drift. A real service suffers more from the same peak.
 
 use std::time::Duration;
 
@@ -47,17 +47,17 @@ pub struct Storm {
     pub outage: Duration,
     /// The calls a second that the service answers after that.
     pub capacity: u64,
-    /// Where to stop looking: clients may be left then.
+    /// End of the simulation; clients may be left then.
     pub horizon: Duration,
-    /// What the clients share, if they share anything.
+    /// The budget that the clients share, if any.
     pub budget: Option<BudgetLimits>,
-    /// What a step of the budget's store takes; they are made one after the other.
+    /// The duration of a step of the budget's store; steps are sequential.
     pub step: Duration,
     /// `--attempts`; none is unlimited, so that draining is seen.
     pub attempts: Option<u64>,
 }
 
-/// What happened.
+/// Result of a storm.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
     /// Calls per [`SLOT`], the first slot beginning at 0. At most as long as the horizon.
@@ -85,7 +85,7 @@ struct Client<'p> {
 
 struct Service {
     up_from: Duration,
-    /// What one call takes; none if no call is ever answered.
+    /// The duration of one call; None if calls are never answered.
     work: Option<Duration>,
     /// When all that it has taken on is done.
     busy_until: Duration,

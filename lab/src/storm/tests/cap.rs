@@ -1,4 +1,4 @@
-//! Where the cap belongs.
+//! Placement of the cap.
 
 use std::time::Duration;
 

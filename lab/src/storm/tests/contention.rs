@@ -36,7 +36,7 @@ fn the_order_of_the_strategies_under_contention() {
 
 #[test]
 fn no_backoff_is_quadratic_in_calls() {
-    // Of n clients about a constant fraction of n collides in each round, and there are about n rounds.
+    // In each round a roughly constant fraction of the n clients collides, and there are about n rounds.
     let calls = |clients| contend(clients, &strategy("no backoff"), 20).calls;
     let ratio = calls(100) / calls(50);
     assert!((3.0..=4.0).contains(&ratio), "{ratio}");

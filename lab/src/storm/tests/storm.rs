@@ -58,7 +58,7 @@ fn the_order_of_the_peaks() {
 
 #[test]
 fn the_order_of_the_variations() {
-    // Of the time that four waits take, relative to its mean.
+    // The coefficient of variation of the sum of four waits.
     let variation = |jitter| {
         mean(&Storm::of(1_000), jitter, 5, |course| {
             assert_eq!(course.waits.count(), 1_000);
