@@ -190,7 +190,7 @@ impl Classifier {
         })
     }
 
-    /// Judges a timeout. backoff causes a timeout, so a retry rule applies only if it names timeouts.
+    /// Judges a timeout. backoff causes a timeout, so only retry rules that name timeouts apply.
     fn judge_time_out(&self, failure: &Failure<'_>) -> Verdict {
         let mut stops = self.rules.iter().filter(|rule| rule.stops);
         if let Some(rule) = stops.find(|rule| rule.applies(failure)) {
@@ -237,8 +237,8 @@ impl Classifier {
         }
     }
 
-    /// Returns, for each of `patterns` patterns, the patterns that cannot change the verdict once it has matched, so
-    /// that the search for them ends. Each rule has a pattern of its own.
+    /// Returns for each of `patterns` patterns the patterns that cannot change the verdict after its match and need no
+    /// further search. Each rule has its own pattern.
     pub fn superseded(&self, patterns: usize) -> Vec<Vec<usize>> {
         let mut superseded: Vec<Vec<usize>> = vec![Vec::new(); patterns];
         for rule in &self.rules {

@@ -81,7 +81,7 @@ pub struct Seen {
     pub wait_asked: Option<Duration>,
     /// The command read more standard input than can be replayed.
     pub input_lost: bool,
-    /// Error that prevented keeping the input, if it was not too large.
+    /// Error that prevented keeping the input, except excess size.
     pub input_error: Option<String>,
     /// Standard input has to be read ahead of the command, first noticed before this attempt.
     pub input_read_ahead: bool,

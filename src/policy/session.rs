@@ -16,7 +16,7 @@ pub use limits::{Limits, Until};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Stop(Stop),
-    /// Waits and runs the command again, because it failed or, with `--until`, succeeded.
+    /// Waits and runs the command again, after a failure or, with `--until`, a success.
     Retry(Duration),
     /// Waits and runs the command again, because a success must be confirmed (`--consecutive`).
     Confirm(Duration),
@@ -83,7 +83,7 @@ pub struct Session<'p> {
     progress: Progress,
     successes_in_a_row: u64,
     has_failed: bool,
-    /// The output asked for the last wait, and made it longer.
+    /// The output asked for the last wait and lengthened the wait.
     is_wait_asked: bool,
 }
 
@@ -118,7 +118,7 @@ impl<'p> Session<'p> {
         self.retries
     }
 
-    /// Returns true if the output asked for the last wait and made it longer.
+    /// Returns true if the output asked for the last wait and lengthened the wait.
     pub fn is_wait_asked(&self) -> bool {
         self.is_wait_asked
     }

@@ -1,4 +1,4 @@
-//! The reason for the end of a run, and the option that allows more.
+//! Explains the end of a run, and names the option that allows more.
 
 use super::text::Text;
 use super::words::{length, with_detail};
@@ -9,7 +9,7 @@ use crate::run::event::JudgedAttempt;
 use crate::run::text::printable;
 
 impl Text<'_> {
-    /// Adds why the run ended, in brackets, and what to do.
+    /// Adds the reason for the end in brackets, and advice.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let advice = match why {
             GiveUp::Attempts => "; raise --attempts to allow more",
@@ -64,7 +64,7 @@ impl Text<'_> {
         }
     }
 
-    /// Returns the limit on time that has ended the run: `--deadline 5m`.
+    /// Returns the limit on time that ended the run: `--deadline 5m`.
     pub(super) fn limit(&self, why: GiveUp) -> String {
         let limits = &self.plan.limits;
         let (option, value) = match why {

@@ -1,12 +1,12 @@
-//! Commands to the runner of GitHub Actions, which makes annotations of them. Source: GitHub Docs, "Workflow
-//! commands for GitHub Actions"; a command is a line that begins with `::`, with `%`, CR and LF escaped, or, in
-//! the older form, anything from `##[` on.
+//! Commands to the runner of GitHub Actions, which shows annotations. Source: GitHub Docs, "Workflow commands for
+//! GitHub Actions"; a command is a line that begins with `::`, with `%`, CR and LF escaped, or, in the older form,
+//! anything from `##[` on.
 
 use super::text::Level;
 use crate::run::event::Event;
 use crate::run::text::without_commands;
 
-/// Returns a sentence as a line with an annotation of this level.
+/// Returns a sentence as an annotation of this level.
 pub(super) fn annotation(level: Level, sentence: &str) -> String {
     let command = match level {
         Level::Plain => return format!("backoff: {}\n", without_commands(sentence)),
@@ -17,7 +17,7 @@ pub(super) fn annotation(level: Level, sentence: &str) -> String {
     format!("::{command} title=backoff::{}\n", escaped(sentence))
 }
 
-/// Returns the command that begins or ends the group of an attempt in the runner's log, if an event does that.
+/// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so.
 pub(super) fn group(event: &Event<'_>, title: Option<String>, is_open: &mut bool) -> Option<String> {
     match event {
         Event::Started => {
@@ -25,7 +25,7 @@ pub(super) fn group(event: &Event<'_>, title: Option<String>, is_open: &mut bool
             *is_open = true;
             Some(format!("::group::backoff: {}\n", escaped(&title)))
         }
-        // A run may also end without the end of an attempt. The command's output may have ended within a line.
+        // A run may end without the end of an attempt. The command's output may have ended within a line.
         Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
             *is_open = false;
             Some("\n::endgroup::\n".to_owned())

@@ -23,7 +23,7 @@ pub(super) fn seconds(length: Duration) -> f64 {
     Duration::new(length.as_secs(), length.subsec_micros() * 1_000).as_secs_f64()
 }
 
-/// Escapes all that a terminal would act on, and `##[`, which begins a command of some CI runners.
+/// Escapes everything that a terminal would act on, and `##[`, which begins a command of some CI runners.
 struct Harmless;
 
 impl Formatter for Harmless {

@@ -1,4 +1,4 @@
-//! Lines for programs: one JSON object each. The form is in `docs/log.schema.json`.
+//! Lines for programs, each a JSON object. `docs/log.schema.json` is the schema.
 
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ struct Line<'a> {
     end: Option<End>,
 }
 
-/// A field that only this event has.
+/// Field of a single kind of event.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Detail {
@@ -78,8 +78,8 @@ impl<'a> JsonLog<'a> {
         }
     }
 
-    /// Returns the lines about an event. A run that succeeds at once has none, unless it is verbose; the log of any
-    /// other is complete.
+    /// Returns the lines about an event. A run that succeeds at once has no lines, unless verbose; any other run has a
+    /// complete log.
     pub(super) fn lines(&mut self, text: &Text<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let (event_name, detail) = self.record(event)?;
         let end = End {

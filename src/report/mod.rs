@@ -1,5 +1,5 @@
-//! All output of backoff about a run: lines for people and for programs, the report, the countdown, the table of `--plan`.
-//! It changes nothing about the run.
+//! All output of backoff about a run: lines for people and for programs, the report, the countdown, the table of
+//! `--plan`. Does not affect the run.
 
 mod explanation;
 mod github;

@@ -7,17 +7,17 @@ use super::words::length;
 use crate::policy::forecast::Row;
 use crate::run::plan::Plan;
 
-/// Columns of the retry's number and two spaces.
+/// Width of the retry's number and two spaces.
 const NUMBER: usize = 7;
-/// Columns of the narrowest bar that has a label beside it.
+/// Width of the narrowest bar with a label.
 const NARROWEST: usize = 10;
 
 /// Characters for the least wait, the random part, and the mean.
 type Ink = [char; 3];
 
-/// Returns a bar for each wait; the longest fills a terminal of so many columns.
+/// Returns a bar for each wait; the longest fills `columns`.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
-    // In the last column some terminals begin a new line.
+    // Some terminals begin a new line after the last column.
     let room = columns.map_or(80, usize::from).saturating_sub(1);
     let ink = if is_utf8 {
         ['█', '░', '┃']
@@ -44,8 +44,8 @@ fn heading([least, chance, mean]: Ink, room: usize) -> String {
     heading.unwrap_or_else(|| "retry\n".to_owned())
 }
 
-/// Returns the label beside each bar and the columns of the longest bar. Labels are shortened or left out if bars would get
-/// too narrow.
+/// Returns the label beside each bar and the width of the longest bar. Labels are shortened or omitted if bars would
+/// get too narrow.
 fn labels(rows: &[Row], room: usize) -> (Vec<String>, usize) {
     let full = |row: &Row| format!(" {}", range(row.least, row.most));
     let short = |row: &Row| format!(" {}", length(row.most));

@@ -44,7 +44,7 @@ fn line([retry, least, mean, most, total, totals, total_most]: [&str; 7]) -> Str
     format!("{retry:>5}{least:>9}{mean:>9}{most:>9}{total:>13}{totals:>20}{total_most:>13}\n")
 }
 
-/// Returns what `--plan --log-format json` prints: one object, in seconds, exact to the nanosecond.
+/// Returns the output of `--plan --log-format json`: one object, in seconds, exact to the nanosecond.
 pub(crate) fn as_json(plan: &Plan) -> String {
     let (rows, end) = waits(plan);
     let rows: Vec<String> = rows.iter().map(row_as_json).collect();
@@ -65,7 +65,7 @@ fn row_as_json(row: &Row) -> String {
         ("total_p5_s", row.totals[0]),
         ("total_p95_s", row.totals[1]),
     ];
-    // No float holds every duration.
+    // A float cannot represent every duration.
     let field = |(name, wait): (_, Duration)| {
         let exact = format!("{}.{:09}", wait.as_secs(), wait.subsec_nanos());
         let number = exact.trim_end_matches('0').trim_end_matches('.');
@@ -93,7 +93,7 @@ pub(super) fn first_wait(plan: &Plan) -> String {
     }
 }
 
-/// Returns a line that says why there are no further retries, or nothing if all attempts are shown.
+/// Returns a line with the reason for the end of the table, or nothing if all attempts are shown.
 pub(super) fn reason_for_end(plan: &Plan, end: End) -> String {
     let line = match end {
         End::Attempts if plan.limits.attempts == Some(1) => "1 attempt: there is no retry to wait for".to_owned(),
@@ -122,7 +122,7 @@ fn time_limit(plan: &Plan) -> Option<(&'static str, Duration)> {
     Some((if is_stop_after { "--stop-after" } else { "--deadline" }, limit))
 }
 
-/// `0.5s to 1.5s`
+/// Returns a range of waits: `0.5s to 1.5s`.
 pub(super) fn range(least: Duration, most: Duration) -> String {
     match [least, most].map(length) {
         [least, most] if least == most => most,

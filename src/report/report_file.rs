@@ -1,4 +1,4 @@
-//! The summary of a run, for programs. The form is in `docs/report.schema.json`.
+//! Summary of a run, for programs. `docs/report.schema.json` is the schema.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
 
-/// Only the last attempts are kept; a run may last for years.
+/// Limit on the attempts in a report, as a run may last for years. The last ones are kept.
 const MOST_ATTEMPTS: usize = 10_000;
 
 #[derive(Debug, Serialize)]
@@ -97,7 +97,7 @@ impl<'a> Report<'a> {
         (self.result, self.gave_up) = (Some("gave_up"), Some(reason(why)));
     }
 
-    /// Returns the report of a run that has ended so. `now` and `elapsed` are those of its end.
+    /// Returns the report of a run that ended with `result`, at `now` and after `elapsed`.
     pub(crate) fn end(
         mut self,
         result: &Result<Exit, RunError>,

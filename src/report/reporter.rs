@@ -1,4 +1,4 @@
-//! Makes lines of what happens in a run, and the report.
+//! Turns the events of a run into lines and the report.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,11 +21,11 @@ pub(crate) struct Reporter<'a> {
     identity: &'a Identity,
     text: Text<'a>,
     log: JsonLog<'a>,
-    /// A group of the runner's log is open.
+    /// True while a group of the runner's log is open.
     is_in_group: bool,
-    /// Standard error takes colour.
+    /// Returns true if standard error supports colour.
     takes_colour: fn() -> bool,
-    /// A CI runner acts on what it reads on standard error.
+    /// Returns true if a CI runner reads commands on standard error.
     is_read_by_runner: fn() -> bool,
     report: Option<Report<'a>>,
 }
@@ -79,7 +79,7 @@ impl<'a> Reporter<'a> {
     /// Returns a sentence as lines for people.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.plan.output.log_file.as_ref();
-        // A device may be a descriptor that the runner reads.
+        // The runner may read a device.
         let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
         let harmless = without_commands(&sentence);
         if harmless != sentence && !log_file.is_some_and(is_file) && (self.is_read_by_runner)() {
@@ -99,7 +99,7 @@ impl<'a> Reporter<'a> {
         if log_file.is_none() {
             return lines;
         }
-        // Several runs may share the file.
+        // Several runs may share the log file.
         let (time, id) = (timestamp(moment.time_of_day), &self.identity.run_id[..8]);
         lines.lines().map(|line| format!("{time} {id} {line}\n")).collect()
     }
@@ -113,7 +113,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Returns the report of a run that has ended so, or None without `--report`. `now` and `elapsed` are those of its end.
+    /// Returns the report of a run that ended with `result`, at `now` and after `elapsed`; None without `--report`.
     pub(crate) fn report(
         self,
         result: &Result<Exit, RunError>,

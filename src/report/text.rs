@@ -1,4 +1,4 @@
-//! Lines for people: what happened, what backoff does now, and the option that changes it.
+//! Lines for people: the event, backoff's next step, and the option that changes the step.
 
 use std::path::Path;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl Text<'_> {
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", warning(text))),
-            // Standard error is told of it in any case.
+            // Standard error always gets this line.
             Event::Failed(why) => self.plan.output.log_file.as_ref().map(|_| (*why).to_owned()),
             Event::Settings(effective) => {
                 let lines: Vec<String> = effective.iter().map(|one| printable(&one.to_string())).collect();
@@ -81,12 +81,12 @@ impl Text<'_> {
         }
     }
 
-    /// Returns true if no attempt could be started; with `--quiet` nothing is known of earlier ones.
+    /// Returns true if no attempt could be started. With `--quiet`, the user knows of no earlier attempt.
     fn never_started(&self, moment: &Moment, outcome: &Outcome) -> bool {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the end of the command shows that a signal is why no further attempt follows.
+    /// Returns true if the end of the command explains that no further attempt follows the signal.
     fn shows_signal(&self, signal: Signal, outcome: &Outcome) -> bool {
         let was_the_last = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
         was_the_last || outcome.end.code() == Some(signal.shell_status())
@@ -180,7 +180,7 @@ impl Text<'_> {
         format!("{number} failed: {how}{after}; retrying in {delay}{asked}")
     }
 
-    /// Returns the countdown of a wait, cut to so many columns.
+    /// Returns the countdown of a wait, cut to `columns`.
     pub(super) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration, columns: usize) -> String {
         let (next, why) = match wait {
             Wait::Start => (1, "initial delay".to_owned()),
@@ -217,7 +217,7 @@ impl Text<'_> {
         }
     }
 
-    /// `attempt 2 of 5`, or `attempt 2` without a limit.
+    /// Returns `attempt 2 of 5`, or `attempt 2` without a limit.
     fn numbered(&self, attempt: u64) -> String {
         match self.plan.limits.attempts {
             Some(limit) => format!("attempt {attempt} of {limit}"),
@@ -239,13 +239,13 @@ impl Text<'_> {
         }
     }
 
-    /// `budget "api"`
+    /// Returns the name of the budget: `budget "api"`.
     pub(super) fn budget(&self) -> String {
         let name = self.plan.budget.as_ref().map(|budget| printable(&budget.name));
         format!("budget \"{}\"", name.unwrap_or_default())
     }
 
-    /// Returns the command as a shell reads it, its arguments only with `-vv`, as they may hold secrets.
+    /// Returns the command as a shell reads it, with arguments only for `-vv`, as they may hold secrets.
     fn command(&self) -> String {
         let words: Vec<String> = self.plan.command.iter().map(quoted).collect();
         match self.plan.output.verbosity {
@@ -259,7 +259,7 @@ fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }
 
-/// Says that retries multiply. `attempts` is this run's own limit.
+/// Returns the warning that retries multiply. `attempts` is this run's own limit.
 pub(super) fn nested(nesting: &Nesting, attempts: Option<u64>) -> String {
     let factors = nesting.outer_attempts.zip(attempts);
     let calls = factors.and_then(|(outer, own)| Some((outer, own, outer.checked_mul(own)?)));

@@ -11,7 +11,7 @@ use crate::policy::outcome::{End, Outcome};
 use crate::run::plan::Plan;
 use crate::run::text::printable;
 
-/// The warning that comes before lines which follow lost ones.
+/// Warning before the first line after lost lines.
 pub(crate) const LINES_LOST: &str = "lines before this one are missing, as standard error was not read in time";
 
 /// Built-ins and keywords of `sh`, and of `bash` alone.
@@ -20,8 +20,8 @@ const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done e
 const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function help history let local mapfile popd pushd \
      readarray select shopt source time typeset";
 
-/// Returns how an attempt failed: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0;
-/// --fail-match)`. `shown` escapes what the command printed.
+/// Describes the failure of an attempt: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0;
+/// --fail-match)`. `shown` escapes the command's output.
 pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
@@ -30,13 +30,13 @@ pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str
         (Some(text), Some(cause)) => format!("matched \"{}\" ({outcome}; {cause})", shown(text)),
         (Some(text), None) => format!("matched \"{}\" ({outcome})", shown(text)),
         (None, Some(cause)) => format!("{cause} ({outcome})"),
-        // Other programs may use a shell's status of a command that it does not find.
+        // Programs other than shells may exit with 127, too.
         (None, None) if outcome.end == End::Exited(127) => format!("{outcome} (\"command not found\", in a shell)"),
         (None, None) => outcome.to_string(),
     }
 }
 
-/// Adds a detail in brackets, in those at the end of the text if there are some.
+/// Adds a detail in brackets, within brackets at the end of the text if there are any.
 pub(super) fn with_detail(text: String, detail: &str) -> String {
     match text.strip_suffix(')') {
         _ if detail.is_empty() => text,
@@ -45,7 +45,7 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
     }
 }
 
-/// Returns what may be wrong with a command that cannot be found.
+/// Returns a hint at the likely mistake in a command that was not found.
 pub(super) fn likely_mistake(command: &[OsString]) -> String {
     let Some(name) = command.first() else {
         return String::new();
@@ -53,7 +53,7 @@ pub(super) fn likely_mistake(command: &[OsString]) -> String {
     let word = name.to_string_lossy();
     let next_is = |text: &str| command.get(1).is_some_and(|next| next == text);
     let is_in = |words: &str| words.split_whitespace().any(|known| known == word);
-    // As web pages and word processors print it: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
+    // Dashes of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
     let has_other_dash = word.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
     match () {
         () if is_in(WORDS_OF_SH) => format!("; {word} is a word of the shell; try backoff sh -c '{word} ...'"),
@@ -77,7 +77,7 @@ pub(super) fn command_name(plan: &Plan) -> String {
     plan.command.first().map(name).unwrap_or_default()
 }
 
-/// The command's own name as text: bytes that are not UTF-8 as `\xff`.
+/// Returns the command's own name as text, with bytes that are not UTF-8 as `\xff`.
 pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();
     for chunk in word.as_ref().as_encoded_bytes().utf8_chunks() {
@@ -89,9 +89,9 @@ pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
     shown
 }
 
-/// A word of the command line as a shell reads it. What a terminal would act on is escaped.
+/// Returns a word of the command line as a shell reads it, escaping characters that a terminal would act on.
 pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
-    // The crate leaves joiners and the like as they are.
+    // The crate does not escape joiners and other invisible characters.
     printable(&word.as_ref().quote().to_string())
 }
 
@@ -132,14 +132,14 @@ fn in_two_units(seconds: u64) -> String {
 
 /// Returns a time since the UNIX epoch in UTC (RFC 3339), down to the millisecond.
 pub(super) fn timestamp(time: Duration) -> String {
-    // Later than what humantime writes (the year 9999) is no time that a clock shows.
+    // humantime writes times up to the year 9999.
     let time = time.min(Duration::from_secs(253_402_300_799));
     humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
 }
 
-/// Returns as much of a line as fits in so many columns. `...` stands for what is cut off.
+/// Returns a line cut to `columns`. `...` replaces the rest.
 pub(super) fn cut(text: &str, columns: usize) -> String {
-    // Characters of some scripts take two columns.
+    // Characters of some scripts are two columns wide.
     let width = |c: char| if c.is_ascii() { 1 } else { 2 };
     if text.chars().map(width).sum::<usize>() <= columns {
         return text.to_owned();
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(quoted(&name), r"$'a\x1B[31m\n\'\xFF\\'");
         let unseen = OsStr::new("a\u{202e}b\u{61c}é");
         assert_eq!(quoted(unseen), r"$'a\xE2\x80\xAE'$'b\u{61c}é'");
-        // In pairs they are no trick, but unseen all the same.
+        // In pairs the characters are harmless, but still invisible.
         assert_eq!(quoted(OsStr::new("a\u{2067}b\u{2069}")), r"'a\u{2067}b\u{2069}'");
     }
 

@@ -5,23 +5,23 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::host::AttemptSpec;
 
-/// Limit in bytes on one file, and on all variables together, as an environment has one.
+/// Limit in bytes on one file, and on all variables together, as the size of an environment is limited.
 pub(crate) const LIMIT: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct ExtraEnv(Vec<(String, OsString)>);
 
-/// Lines that are ignored.
+/// Ignored lines of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RefusedLines {
-    /// The number of the first one.
+    /// Number of the first ignored line.
     pub(crate) first: usize,
     pub(crate) why: Refused,
-    /// Further lines that are ignored.
+    /// Number of further ignored lines.
     pub(crate) more: usize,
 }
 
-/// The reason to ignore a line. Nothing of it is quoted, as it may hold a secret.
+/// Reason to ignore a line. No part of the line is quoted, as it may hold a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     NotKeyValue,
@@ -32,7 +32,7 @@ pub(crate) enum Refused {
 }
 
 impl ExtraEnv {
-    /// Adds the variables of a file. Returns the lines that are ignored, if any are.
+    /// Adds the variables of a file. Returns the ignored lines, if any.
     pub(super) fn take(&mut self, file: &[u8]) -> Option<RefusedLines> {
         let (mut refused, mut end) = (Vec::new(), 0);
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {

@@ -1,4 +1,4 @@
-//! The budget that a run shares with others: questions and updates, and when they are sent.
+//! Sends the questions and updates of a run to the shared budget.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
 use crate::policy::session::{GiveUp, Stop};
 
-/// A retry is announced once it is allowed, so that a person waits no longer than this to read of it.
+/// Limit on the wait for an answer, as a retry is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Begins to count an attempt that is no retry, while it runs.
+    /// Begins to count an attempt that is not a retry, while the attempt runs.
     pub(super) fn begin_counting(&mut self) {
         match &self.plan.budget {
             Some(budget) if !self.store.is_counted => self.host.begin_counting(budget),
@@ -22,7 +22,7 @@ impl Run<'_> {
         }
     }
 
-    /// Asks for a retry after this wait. Returns the rest of the wait, or why the retry is denied.
+    /// Asks for a retry after `delay`. Returns the rest of the wait, or the reason for a denial.
     pub(super) fn ask_for_retry(&mut self, delay: Duration) -> Result<Result<Duration, GiveUp>, RunError> {
         let Some(budget) = &self.plan.budget else {
             return Ok(Ok(delay));
@@ -35,13 +35,13 @@ impl Run<'_> {
         })
     }
 
-    /// Returns how long to wait before the first attempt, as an earlier run gave up.
+    /// Returns the wait before the first attempt that an earlier run left when it gave up.
     pub(super) fn ask_for_cool_off(&mut self) -> Result<Duration, RunError> {
         let answer = self.ask_budget(Question::CoolOff, Duration::ZERO)?;
         Ok(answer.map_or(Duration::ZERO, |answer| answer.cool_off))
     }
 
-    /// Tells the runs that share the budget how this one ended.
+    /// Reports the end of this run to the runs that share the budget.
     pub(super) fn report_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<(), RunError> {
         if let Some(budget) = &self.plan.budget {
             self.finish_counting(budget, Duration::ZERO)?;
@@ -58,23 +58,23 @@ impl Run<'_> {
         let earlier = self.store.earlier.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
-            // The outer run goes on; and a failure that was wanted concerns no other run.
+            // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
-            // The wait that would have followed.
+            // The cool-off is the wait that would have followed.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(wait) if earlier == 0 => wait,
                 _ => self.session.next_wait(outcome, earlier, self.rng),
             },
-            // Time does not mend a permanent failure, nor too few successes in a row.
+            // Waiting mends neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // Nothing else reads the record.
+        // Only `--on-give-up` and `--cool-off` read the number.
         let is_of_use = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
         let earlier = is_of_use.then_some(earlier);
         Some(Question::GaveUp { cool_off, earlier })
     }
 
-    /// Returns None without a budget or an answer. The answer is needed after `spare` time.
+    /// Asks the budget a question. The answer is needed after `spare`. Returns None without a budget or an answer.
     fn ask_budget(&mut self, question: Question, spare: Duration) -> Result<Option<Answer>, RunError> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);
@@ -89,7 +89,7 @@ impl Run<'_> {
         self.take(counted).map(drop)
     }
 
-    /// Returns how long to wait for an answer: the store's own time, or as long as the run waits anyway.
+    /// Returns the limit on the wait for an answer: the store's timeout, or a longer wait of the run itself.
     fn patience(&self, budget: &SharedBudget, spare: Duration) -> Duration {
         let deadline = self.plan.limits.deadline.unwrap_or(Duration::MAX);
         let left = deadline.saturating_sub(self.host.elapsed());

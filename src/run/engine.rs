@@ -15,11 +15,11 @@ use crate::policy::outcome::{Bound, End, Outcome};
 use crate::policy::session::{Decision, GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 
-/// The end that counts for an attempt whose kept output the deadline has cut off.
+/// End of an attempt whose kept output was cut off by the deadline.
 const UNREAD: End = End::TimedOut(Bound::Deadline);
 
-/// Runs the command until it succeeds, or until running it again is of no use or not allowed. Kept output of the last
-/// attempt is printed on every way out.
+/// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
+/// printed on every way out.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     identity: &'a Identity,
@@ -30,7 +30,7 @@ pub(crate) fn run<'a>(
     let mut run = Run::new(plan, identity, host, rng, reporter);
     let mut result = run.until_decided();
     if result.is_err() {
-        // Prints nothing if printing has begun already.
+        // Prints nothing if printing has already begun.
         result = run.release(false).and(result);
     }
     match &result {
@@ -40,7 +40,7 @@ pub(crate) fn run<'a>(
             outcome: None,
         })?,
         Err(RunError::Fault(why)) => {
-            // A signal while the line is written changes nothing about the status.
+            // A signal while the line is written does not change the status.
             let _ = run.emit(&Event::Failed(why));
         }
     }
@@ -91,9 +91,9 @@ impl Run<'_> {
         Ok(exit)
     }
 
-    /// Waits out the cool-off of an earlier run. Returns the exit status if no attempt will be made.
+    /// Waits until the cool-off of an earlier run ends. Returns the exit status if no attempt will be made.
     fn cool_off(&mut self) -> Result<Option<Exit>, RunError> {
-        // An outer run that shares the budget has waited already.
+        // An outer run that shares the budget has already waited.
         let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_counted);
         let Some(cool_off) = budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Run<'_> {
             self.emit(&Event::Skipped(left))?;
             return Ok(Some(exit::skipped(self.plan.overrides)));
         }
-        // Random upwards only, as many runs may wait for the same.
+        // The wait is random upwards only, as many runs may wait for the same end.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
@@ -129,7 +129,7 @@ impl Run<'_> {
             self.emit(&Event::ReadAhead)?;
         }
         if seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
-            // It has written all into backoff's pipe; without backoff it would have died of SIGPIPE.
+            // The command wrote all output into backoff's pipe; without backoff it would have died of SIGPIPE.
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         Ok(attempt)
@@ -148,15 +148,15 @@ impl Run<'_> {
         Ok(JudgedAttempt { outcome, verdict })
     }
 
-    /// Decides what follows an attempt. The budget is asked last, as it counts what it grants.
+    /// Decides the step after an attempt. The budget comes last, as it counts each retry that it grants.
     fn decide(&mut self, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Result<Decision, RunError> {
         let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
         let has_failed = *verdict != Verdict::Success;
         if has_failed || !matches!(decision, Decision::Stop(_)) {
-            // A command that ends the run with success may have been meant to set the terminal.
+            // A command that ends the run with success may have set the terminal on purpose.
             self.host.tidy_terminal();
         }
-        // An attempt that follows a success is no retry.
+        // An attempt after a success is not a retry.
         if let (Decision::Retry(delay), true) = (decision, has_failed) {
             self.planned_wait = Some(delay);
             decision = match self.ask_for_retry(delay)? {
@@ -195,7 +195,7 @@ impl Run<'_> {
             return self.stop_for(why, attempt).map(Some);
         }
         self.announce_retry(delay, attempt)?;
-        // The store and the log may have taken their time, and so may the hook.
+        // The store, the log and the hook may each take time.
         if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;
         }
@@ -219,7 +219,7 @@ impl Run<'_> {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
             }
         }
-        // --reset-after may have started the count again with this attempt.
+        // `--reset-after` may have restarted the count with this attempt.
         self.attempt = self.session.attempt() - 1;
         self.emit(&Event::Retrying {
             attempt,
@@ -237,7 +237,7 @@ impl Run<'_> {
         self.stop(stop, attempt)
     }
 
-    /// Ends the run: prints kept output, tells the runs that share the budget, then says how this one ended.
+    /// Ends the run: prints kept output, reports the end to the shared budget, then to the user.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
         let until = self.plan.limits.until;
         let is_good = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
@@ -249,11 +249,11 @@ impl Run<'_> {
         match released {
             Ok(true) if is_good => self.host.discard_held_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
-            // Other runs learn of the end, whether or not the output found a reader.
+            // Other runs learn of the end, even if the output had no reader.
             _ => {}
         }
         let told = self.report_end(stop, attempt);
-        // A success that has been printed stays one if a signal comes while others are told.
+        // A printed success remains a success if a signal comes during the report to the budget.
         if !has_good_output {
             told?;
         }
@@ -272,7 +272,7 @@ impl Run<'_> {
         Ok(exit::status(until, stop, &attempt.outcome.end, self.plan.overrides))
     }
 
-    /// Ends a run whose kept output the deadline has cut off: the caller has only a part of it.
+    /// Ends a run whose kept output was cut off by the deadline, so that the caller has only a part of the output.
     fn unread(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
         let cut_off = JudgedAttempt {
             outcome: Outcome::new(UNREAD, attempt.outcome.ran),

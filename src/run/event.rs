@@ -10,10 +10,10 @@ use crate::policy::outcome::Outcome;
 use crate::policy::session::GiveUp;
 use crate::policy::signal::Signal;
 
-/// Returns what to write of an event, line feeds included, or the text of a countdown. It changes nothing about the run.
+/// Returns the lines about an event, with line feeds, or the text of a countdown. Does not affect the run.
 pub(crate) type Reporter<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;
 
-/// An attempt that is over, and what it means.
+/// A finished attempt and its verdict.
 #[derive(Debug)]
 pub(crate) struct JudgedAttempt {
     pub(crate) outcome: Outcome,
@@ -24,26 +24,26 @@ pub(crate) struct JudgedAttempt {
 pub(crate) enum Event<'a> {
     /// All settings (`-vv`).
     Settings(&'a [Effective]),
-    /// A setting or the command may not be as it was meant.
+    /// A setting or the command may be a mistake.
     Remark(&'a str),
     Started,
-    /// A pipe on standard input is read ahead of the command, as it cannot be duplicated (`-v`).
+    /// A pipe on standard input cannot be duplicated, and is read ahead of the command (`-v`).
     ReadAhead,
     Ended {
         outcome: &'a Outcome,
-        /// None if a signal ended the run meanwhile.
+        /// None if a signal ended the run.
         verdict: Option<&'a Verdict>,
     },
-    /// An attempt succeeded, and must again (`--consecutive`).
+    /// An attempt succeeded, and the next one must succeed, too (`--consecutive`).
     Confirming {
         outcome: &'a Outcome,
         delay: Duration,
     },
-    /// The command will be run again, because the attempt failed or, with `--until`, succeeded.
+    /// Another attempt follows, because the last one failed or, with `--until`, succeeded.
     Retrying {
         attempt: &'a JudgedAttempt,
         delay: Duration,
-        /// The output asked for it.
+        /// The output asked for the delay.
         is_asked: bool,
     },
     /// A wait goes on; the reporter returns the text for the terminal.
@@ -54,7 +54,7 @@ pub(crate) enum Event<'a> {
     },
     /// SIGUSR1 ended a wait (`-v`).
     WaitEnded,
-    /// Retrying under another backoff, and `--nested warn`.
+    /// Retries under another backoff, with `--nested warn`.
     Nested(&'a Nesting),
     Succeeded {
         flaky: bool,
@@ -67,45 +67,45 @@ pub(crate) enum Event<'a> {
         why: GiveUp,
         attempt: &'a JudgedAttempt,
     },
-    /// A run of the same budget gave up not long ago: the first attempt waits (`--cool-off`).
+    /// The first attempt waits, as another run of the same budget gave up recently (`--cool-off`).
     CoolingOff(Duration),
-    /// The run ends before its first attempt, as the cool-off lasts this much longer (`--cool-off=skip`).
+    /// The run ends before its first attempt, as the cool-off lasts this long (`--cool-off=skip`).
     Skipped(Duration),
-    /// A limit on time passes before a first attempt can start.
+    /// A limit on time passes before the first attempt can start.
     NoTime {
         why: GiveUp,
-        /// The wait that an earlier run of the same budget left.
+        /// Cool-off left by an earlier run of the same budget.
         cool_off: Option<Duration>,
     },
-    /// Something failed, and the run goes on.
+    /// A failure that does not end the run.
     Warning(Warning<'a>),
     /// A signal ended the run.
     Interrupted {
         signal: Signal,
-        /// Facts about the attempt that ran then.
+        /// Outcome of the interrupted attempt.
         outcome: Option<&'a Outcome>,
     },
-    /// backoff itself failed. A line on standard error says so in any case.
+    /// backoff itself failed. Standard error always gets a line, too.
     Failed(&'a str),
 }
 
 #[derive(Debug)]
 pub(crate) enum Warning<'a> {
-    /// From the plan, or from the store of the budget.
+    /// Warning from the plan or from the store of the budget.
     Text(&'a str),
     /// Lines before this one could not be written.
     LinesLost,
     /// Kept output was not read by the deadline.
     OutputCutOff,
-    /// The option of a hook, and how the hook ended.
+    /// Option of a hook, and the end of the hook.
     HookFailed(&'static str, &'a str),
     /// The file of `$BACKOFF_ENV` cannot be used.
     BeforeRetry(&'a str),
-    /// Some lines of that file cannot be used.
+    /// Some lines of the file of `$BACKOFF_ENV` cannot be used.
     EnvLine(&'a RefusedLines),
 }
 
-/// A reason to wait.
+/// Reason to wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wait<'a> {
     /// `--initial-delay` and `--splay`.
@@ -114,16 +114,16 @@ pub(crate) enum Wait<'a> {
     CoolOff,
     /// A success is to be confirmed.
     Confirm,
-    /// An attempt ended otherwise than was wanted.
+    /// An attempt did not reach the goal of the run.
     Retry(&'a JudgedAttempt),
 }
 
-/// When an event happens.
+/// Time and attempt of an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
-    /// The attempt that the event is about; 1 is the first.
+    /// Attempt of the event; 1 is the first.
     pub(crate) attempt: u64,
-    /// All attempts so far, this one included, whatever `--reset-after` did to the count.
+    /// Number of attempts so far, including this one, without resets.
     pub(crate) total: u64,
     /// Time since the run began.
     pub(crate) elapsed: Duration,

@@ -1,5 +1,5 @@
-//! `--on-retry` and `--on-give-up`, which change nothing about the run, and `--before-retry`, without which there is no
-//! next attempt.
+//! Runs `--on-retry` and `--on-give-up`, which do not affect the run, and `--before-retry`, which must succeed before
+//! the next attempt.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::policy::exit::Exit;
 use crate::policy::outcome::{Bound, End};
 use crate::policy::session::{GiveUp, Stop};
 
-/// `--on-give-up` has at least this long, even after the deadline.
+/// Minimum time for `--on-give-up`, even after the deadline.
 const LEAST_TIME: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
@@ -25,7 +25,7 @@ impl Run<'_> {
     }
 
     pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
-        // Neither is a failure to a person: the outer run goes on, or `head` has seen enough.
+        // Neither end is a failure for the user: the outer run goes on, or `head` has seen enough.
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
         match &self.plan.on_give_up {
             Some(shell) if !is_silent => self.hook("--on-give-up", shell, None, attempt),
@@ -50,7 +50,7 @@ impl Run<'_> {
             self.emit(&Event::Warning(Warning::BeforeRetry(why)))?;
         }
         match (&hook.outcome.end, lines) {
-            // Without its variables the next attempt would fail for sure.
+            // The next attempt would fail without the variables.
             (End::Exited(0), EnvLines::Unreadable(why)) => self.stop_unprepared(printable(&why), attempt).map(Some),
             (End::Exited(0), EnvLines::Read(lines)) => {
                 if let Some(refused) = self.extra_env.take(&lines) {
@@ -59,7 +59,7 @@ impl Run<'_> {
                 Ok(None)
             }
             (End::Exited(0), EnvLines::NoFile(_)) => Ok(None),
-            // The loop sees that no time is left.
+            // The loop notices the deadline.
             (End::TimedOut(Bound::Deadline), _) => {
                 self.warn_failed("--before-retry", &hook.outcome.to_string())?;
                 Ok(None)
@@ -68,7 +68,7 @@ impl Run<'_> {
         }
     }
 
-    /// Ends the run as after a permanent failure of this attempt.
+    /// Ends the run as after a permanent failure of `attempt`.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
         let why = Why::BeforeRetryFailed(why);
         let reason = match attempt.verdict.reason() {
@@ -95,7 +95,7 @@ impl Run<'_> {
             let least = self.host.elapsed().saturating_add(LEAST_TIME);
             spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
             if attempt.outcome.end == End::Exited(0) {
-                // The run has failed all the same, and so does backoff.
+                // The run has failed nevertheless.
                 spec.set("BACKOFF_EXIT", "1");
             }
             spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));

@@ -1,4 +1,4 @@
-//! The port of a run to the world.
+//! The interface between a run and the operating system.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -17,12 +17,12 @@ pub(crate) struct AttemptSpec {
     pub(crate) bounds: Bounds,
     /// `--deadline`, counted from the start of the run.
     pub(crate) deadline: Option<Duration>,
-    /// Added to backoff's own environment.
+    /// Variables added to backoff's own environment.
     pub(crate) variables: Vec<Variable>,
 }
 
 impl AttemptSpec {
-    /// Sets a variable in place of any other of its name.
+    /// Sets a variable, replacing any value under the same name.
     pub(crate) fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<OsString>) {
         let name = name.into();
         self.variables.retain(|(known, _)| *known != name);
@@ -33,37 +33,37 @@ impl AttemptSpec {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
-    /// The first TERM, INT, HUP or QUIT that backoff got meanwhile: no new attempt starts.
+    /// First TERM, INT, HUP or QUIT that backoff got during the attempt: no new attempt starts.
     pub(crate) interrupted: Option<Signal>,
 }
 
-/// The content of the file that BACKOFF_ENV names; errors are messages.
+/// Content of the file that `$BACKOFF_ENV` names; errors are messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EnvLines {
     Read(Vec<u8>),
-    /// The file could not be created, so BACKOFF_ENV was empty.
+    /// The file could not be created, so `$BACKOFF_ENV` was empty.
     NoFile(String),
-    /// The file was created and cannot be read now.
+    /// The file was created and cannot be read.
     Unreadable(String),
 }
 
-/// An end of the run without a decision of its own.
+/// End of a run other than by a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunError {
     /// TERM, INT, HUP or QUIT between two attempts.
     Interrupted(Signal),
-    /// backoff itself failed; what a person should read.
+    /// backoff itself failed, with the message.
     Fault(String),
 }
 
-/// The answer of a budget, if there is one, and a warning if something is wrong with its store.
+/// Answer of a budget, if any, and a warning if its store has a problem.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct BudgetAnswer {
     pub(crate) answer: Option<Answer>,
     pub(crate) warning: Option<String>,
 }
 
-/// The world: processes, signals and the clock. Effects only, no decisions.
+/// Processes, signals and the clock. Effects only, no decisions.
 pub(crate) trait Host {
     /// Returns the time since the run began.
     fn elapsed(&self) -> Duration;
@@ -71,10 +71,10 @@ pub(crate) trait Host {
     fn time_of_day(&self) -> Duration;
     /// Runs the command once and waits for its end.
     fn attempt(&mut self, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// Puts the terminal back as it was before the attempt.
+    /// Restores the terminal to its state before the attempt.
     fn tidy_terminal(&mut self);
-    /// Waits, handling signals. `shown` returns the text for a rest of the wait and a width. Returns false if a signal
-    /// (USR1) ended only the wait.
+    /// Waits, handling signals. `shown` returns the countdown for the remaining time and a width. Returns false if USR1
+    /// ended the wait early.
     fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError>;
     /// Runs a predicate, which reads all output of the last attempt.
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
@@ -84,21 +84,21 @@ pub(crate) trait Host {
     fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError>;
     /// Prints the kept output at the end of the run. Returns true if all of it was read by the deadline.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
-    /// Drops held messages of backoff, as the run has succeeded (`--stderr failure`).
+    /// Drops held messages of backoff after a success (`--stderr failure`).
     fn discard_held_messages(&mut self);
-    /// Begins to count an attempt that is no retry, while it runs.
+    /// Begins to count an attempt that is not a retry, while the attempt runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
-    /// Waits until that attempt is counted, at most this long from the beginning.
+    /// Waits until the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
     fn counted(&mut self, budget: &SharedBudget, patience: Duration) -> Result<BudgetAnswer, RunError>;
-    /// Asks the budget and waits for the answer at most this long, handling signals.
+    /// Asks the budget, and waits at most `patience` for the answer, handling signals.
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,
         question: Question,
         patience: Duration,
     ) -> Result<BudgetAnswer, RunError>;
-    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is no error.
+    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error.
     fn write_log(&mut self, lines: &str) -> Result<(), RunError>;
-    /// Returns true if lines before the next ones were lost, as standard error was not read in time.
+    /// Returns true if earlier lines were lost, as standard error was not read in time.
     fn has_lost_lines(&self) -> bool;
 }

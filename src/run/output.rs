@@ -1,4 +1,4 @@
-//! Options of what backoff says: how much, in which form, and where.
+//! Options of backoff's own output: amount, format and destination.
 
 use std::path::PathBuf;
 
@@ -27,14 +27,14 @@ pub(crate) enum Format {
     Json,
     /// Commands to the runner of GitHub Actions.
     GitHub,
-    /// Commands to that runner, with a group of the log for each attempt.
+    /// Commands to the runner of GitHub Actions, with a group of the log for each attempt.
     GitHubGroups,
 }
 
 /// `--color`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// On a terminal that can do it, unless NO_COLOR is set; with CLICOLOR_FORCE, always.
+    /// On a terminal that supports colour, unless NO_COLOR is set; always with CLICOLOR_FORCE.
     Auto,
     Always,
     Never,

@@ -16,7 +16,7 @@ use crate::policy::signal::Signal;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The command and its arguments; empty only if nothing is run.
+    /// Command and arguments; empty only if nothing runs.
     pub(crate) command: Vec<OsString>,
     pub(crate) limits: Limits,
     pub(crate) delays: Delays,
@@ -37,10 +37,10 @@ pub(crate) struct Plan {
     /// `--seed`
     pub(crate) seed: Option<u64>,
     pub(crate) budget: Option<SharedBudget>,
-    /// The reason why the command is not idempotent, for a message.
+    /// Reason why the command is not idempotent, for a message.
     pub(crate) not_idempotent: Option<String>,
     pub(crate) nesting: Nesting,
-    /// The id of the outermost run; None where this is it.
+    /// Id of the outermost run; None if this run is the outermost.
     pub(crate) root_id: Option<String>,
     /// `--exhausted-exit` and `--flaky-exit`
     pub(crate) overrides: Overrides,
@@ -57,16 +57,16 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// Remarks about settings; only for `-v`.
     pub(crate) remarks: Vec<String>,
-    /// Remarks for the case that the first attempt fails.
+    /// Remarks to print if the first attempt fails.
     pub(crate) remarks_on_failure: Vec<String>,
-    /// A remark for the first retry after a failure that may have taken effect.
+    /// Remark for the first retry after a failure that may have taken effect.
     pub(crate) remark_on_retry: Option<String>,
-    /// Every setting with where it came from; only for `-vv`.
+    /// Every setting with its source; only for `-vv`.
     pub(crate) effective: Vec<Effective>,
 }
 
 impl Plan {
-    /// Returns the limits on an attempt; 1 is the first.
+    /// Returns the limits on attempt `attempt`; 1 is the first.
     pub(crate) fn bounds_of(&self, attempt: u64) -> Bounds {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());
@@ -77,17 +77,17 @@ impl Plan {
     }
 }
 
-/// A budget of retries that this run shares with others.
+/// Retry budget that this run shares with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SharedBudget {
-    /// The name in messages.
+    /// Name in messages.
     pub(crate) name: String,
     pub(crate) terms: BudgetLimits,
-    /// The name, and where it is kept.
+    /// Name and place of the budget.
     pub(crate) place: String,
-    /// The run around this one shares the budget: it has counted the first attempt, and tells how it all ended.
+    /// The outer run shares the budget: it has counted the first attempt, and reports the end.
     pub(crate) is_counted: bool,
-    /// Limit on an answer.
+    /// Store timeout.
     pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
@@ -98,13 +98,13 @@ pub(crate) struct SharedBudget {
 /// `--cool-off`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CoolOff {
-    /// No more of it is believed.
+    /// Limit on the cool-off that this run accepts.
     pub(crate) longest: Duration,
-    /// The run ends at once, instead of waiting.
+    /// The run ends at once instead of waiting.
     pub(crate) skips: bool,
 }
 
-/// One setting, as a person reads it.
+/// A setting in text for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effective {
     pub(crate) name: String,
@@ -112,17 +112,17 @@ pub(crate) struct Effective {
     pub(crate) from: String,
 }
 
-/// `base = 2s (policy slow, /etc/backoff.toml:7)`
+/// Shows `base = 2s (policy slow, /etc/backoff.toml:7)`.
 impl fmt::Display for Effective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {} ({})", self.name, self.value, self.from)
     }
 }
 
-/// The ids of this run, for the command and the log.
+/// Ids of this run, for the command and the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
-    /// The same for all attempts of a run: usable as an idempotency key.
+    /// Equal for all attempts of a run: usable as an idempotency key.
     pub(crate) run_id: String,
     /// The `run_id` of the outermost of nested runs.
     pub(crate) root_id: String,
@@ -131,20 +131,20 @@ pub(crate) struct Identity {
 /// Limits on an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// `--timeout`: bound on one attempt.
+    /// `--timeout`: limit on one attempt.
     pub(crate) timeout: Option<Duration>,
-    /// `--idle-timeout`: bound on silence.
+    /// `--idle-timeout`: limit on time without output.
     pub(crate) idle: Option<Duration>,
-    /// `--signal`: what a bound sends first.
+    /// `--signal`: signal sent on timeout.
     pub(crate) signal: Signal,
-    /// `--kill-after`: from that signal to KILL; None is never.
+    /// `--kill-after`: time from the signal to KILL; None is never.
     pub(crate) kill_after: Option<Duration>,
-    /// From a TERM, INT, HUP or QUIT that the attempt got to KILL: only where `--kill-after` was given.
+    /// Time from TERM, INT, HUP or QUIT to KILL; None unless `--kill-after` is given.
     pub(crate) kill_interrupted_after: Option<Duration>,
 }
 
 impl Bounds {
-    /// For what is run beside the command: its bounds on one attempt do not apply.
+    /// Returns the limits for hooks and predicates: without `--timeout` and `--idle-timeout`.
     pub(crate) fn without_those_of_an_attempt(&self) -> Bounds {
         Bounds {
             timeout: None,

@@ -1,4 +1,4 @@
-//! `--success-if` and `--retry-if`: predicates that judge an attempt where the rules leave it open.
+//! Runs `--success-if` and `--retry-if`, predicates that judge an attempt if no rule decides.
 
 use super::host::RunError;
 use super::state::Run;
@@ -21,7 +21,7 @@ impl Run<'_> {
             return Ok(verdict);
         };
         if self.plan.limits.until == Until::Failure {
-            // Any failure is the one that the run waits for, transient or not.
+            // Any failure is the goal of the run, transient or not.
             return Ok(verdict);
         }
         let decided = |is_yes: bool| Reason {
@@ -55,7 +55,7 @@ enum Answer {
     Neither(Outcome),
 }
 
-/// Returns the verdict after a predicate failed: permanent, unless the run only had no more time.
+/// Returns the verdict after a predicate failed: permanent, unless the deadline ended the predicate.
 fn unanswered(option: &'static str, asked: &Outcome, reason: Reason) -> Verdict {
     let how = asked.to_string();
     let why = Why::PredicateFailed { option, how };

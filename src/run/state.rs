@@ -1,4 +1,4 @@
-//! A run under way: what the loop, the hooks and the budget share.
+//! State of a run, shared by the loop, the hooks and the budget.
 
 use std::time::Duration;
 
@@ -19,22 +19,22 @@ pub(super) struct Run<'a> {
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
     pub(super) first_attempt_at: Duration,
-    /// The number of the attempt that events are about, and of all so far.
+    /// Number of the attempt in events; `total` counts all attempts so far.
     pub(super) attempt: u64,
     pub(super) total: u64,
-    /// A wait that was decided on and has not begun.
+    /// Wait that was decided and has not begun.
     pub(super) planned_wait: Option<Duration>,
     pub(super) previous: Option<JudgedAttempt>,
     pub(super) extra_env: ExtraEnv,
 }
 
-/// Facts about the budget, from its answers.
+/// Facts from the answers of the budget.
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
-    /// The next attempt is counted: with the retry that was granted, or by the outer run.
+    /// The next attempt is already counted, with the granted retry or by the outer run.
     pub(super) is_counted: bool,
     pub(super) has_warned: bool,
-    /// Runs that had given up in a row when this one began.
+    /// Runs that had given up in a row when this run began.
     pub(super) earlier: Option<u64>,
     /// Runs that have given up in a row by now.
     pub(super) failed_runs: Option<u64>,
@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes what the reporter says of an event, if it says something.
+    /// Writes the reporter's lines about an event, if any.
     pub(super) fn emit(&mut self, event: &Event<'_>) -> Result<(), RunError> {
         let moment = self.moment();
         let Some(mut lines) = (self.reporter)(&moment, event) else {

@@ -10,7 +10,7 @@ use crate::search::scanner::Patterns;
 pub(crate) enum InputMode {
     /// A file is rewound, a pipe replayed, anything else inherited.
     Auto,
-    /// The caller's own.
+    /// Inherited from the caller.
     Inherit,
     /// Read to the end first, then fed to each attempt.
     Replay,
@@ -21,7 +21,7 @@ pub(crate) enum InputMode {
 /// `--stdout`, `--stderr`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputMode {
-    /// Passed through as it comes.
+    /// Forwarded at once.
     Stream,
     /// Kept; only the last attempt's is printed.
     Final,
@@ -49,10 +49,10 @@ pub(crate) struct StreamOptions {
     pub(crate) patterns: Arc<Patterns>,
     /// `--retry-after`: look for waits that the output asks for.
     pub(crate) retry_after: bool,
-    /// Watched output is kept for these.
+    /// Watched output is kept for `--retry-if` and `--success-if`.
     pub(crate) retry_if: bool,
     pub(crate) success_if: bool,
-    /// `--hook-output`: so much of its end is kept for hooks.
+    /// `--hook-output`: limit on the end of the output that is kept for hooks.
     pub(crate) hook_output: Option<usize>,
     /// Output resets `--idle-timeout`.
     pub(crate) idle: bool,
@@ -69,7 +69,7 @@ impl StreamOptions {
         self.retry_if || self.success_if
     }
 
-    /// Returns the reasons why backoff must see this output; none if it is inherited.
+    /// Returns the reasons why backoff must see this output; empty if the output is inherited.
     fn reasons(&self, output: usize) -> Vec<&'static str> {
         let watched = self.watched[output];
         [
@@ -91,7 +91,7 @@ impl StreamOptions {
     }
 }
 
-/// "stdin auto, stdout observed (rules), stderr inherited"
+/// Shows `stdin auto, stdout observed (rules), stderr inherited`.
 impl fmt::Display for StreamOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let input = match self.input {

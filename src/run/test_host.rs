@@ -1,5 +1,5 @@
-//! A host without processes, in which time is a number: a whole run takes microseconds, with the same loop, session and
-//! delays as a real one.
+//! A host without processes, in which time is a number. A whole run takes microseconds, with the real loop, session and
+//! delays.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::policy::outcome::{End, Outcome};
 pub(crate) struct Script<I> {
     attempts: I,
     now: Duration,
-    /// The waits asked for, in order.
+    /// Requested waits, in order.
     pub(crate) waits: Vec<Duration>,
     pub(crate) said: String,
 }
 
 impl<I: Iterator<Item = (End, Duration)>> Script<I> {
-    /// Attempts end as `attempts` says, after that long. When they run out, the next one is a fault.
+    /// Returns a host whose attempts end as listed, each after the given time. An attempt past the list is a fault.
     pub(crate) fn new(attempts: I) -> Script<I> {
         Script {
             attempts,

@@ -1,26 +1,26 @@
-//! Text that several rooms show: what the system says of an error, and what others wrote, made harmless.
+//! Text for several modules: the system's text of errors, and foreign text made harmless.
 
 use nix::errno::Errno;
 
-/// Returns the text of the system for an error, as people search for it.
+/// Returns the system's text of an error, without its number.
 pub(crate) fn describe(errno: Errno) -> String {
     describe_error(&std::io::Error::from_raw_os_error(errno as i32))
 }
 
-/// Returns the text of the system for an error, without its number.
+/// Returns the system's text of an error, without its number.
 pub(crate) fn describe_error(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Returns true if a terminal only shows the character: it is no control, and no invisible one that changes how
-/// others are shown (directions, joiners, marks of order).
+/// Returns true if a terminal only shows the character: no control character, and no invisible one that changes how
+/// other characters are shown (directions, joiners, byte order marks).
 pub(crate) fn is_printable(c: char) -> bool {
     let is_unseen = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !c.is_control() && !is_unseen
 }
 
-/// Escapes all that a terminal would act on.
+/// Escapes every character that a terminal would act on.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -33,7 +33,8 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
-/// Breaks up all that a CI runner would take for a command: a line that begins with `::`, or anything from `##[` on.
+/// Breaks up everything that a CI runner would take for a command: a line that begins with `::`, or anything from `##[`
+/// on.
 pub(crate) fn without_commands(text: &str) -> String {
     let harmless = |line: &str| {
         if line.trim_start().starts_with("::") {

@@ -1,4 +1,4 @@
-//! The variables that the command, predicates and hooks see.
+//! Variables for the command, predicates and hooks.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::text::printable;
 use crate::policy::classifier::Reason;
 use crate::policy::outcome::{End, Outcome};
 
-/// Variables that stand for no option.
+/// Variables that backoff sets; no option corresponds to them.
 #[rustfmt::skip]
 pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT", "BACKOFF_ATTEMPT_LIMIT", "BACKOFF_RUN_ID", "BACKOFF_ROOT_ID", "BACKOFF_DEPTH", AROUND, COUNTED,
@@ -23,7 +23,7 @@ impl Run<'_> {
     pub(super) fn attempt_spec(&self) -> AttemptSpec {
         let counted = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
-            // The first attempt is the same call as that of the outer run.
+            // The first attempt is the same call as the attempt of the outer run.
             None => self.plan.nesting.counted.as_deref().filter(|_| self.total == 1),
         };
         let previous = self.previous.as_ref();
@@ -31,7 +31,7 @@ impl Run<'_> {
         self.spec(self.plan.bounds_of(self.attempt), ended, counted)
     }
 
-    /// Returns the limits and variables of a predicate or hook that is about an attempt.
+    /// Returns the limits and variables of a predicate or hook for an attempt.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let bounds = self.plan.bounds.without_those_of_an_attempt();
         let mut spec = self.spec(bounds, Some((outcome, reason)), None);
@@ -89,7 +89,7 @@ fn in_words(outcome: &Outcome, reason: &Reason) -> String {
         return format!("{outcome}; {failed}");
     }
     match (&reason.matched, reason.cause) {
-        // A variable cannot hold a NUL, which is escaped here as well.
+        // Also escapes NUL, which no variable can hold.
         (Some(text), _) => printable(text),
         (None, Some(cause)) => format!("{cause} ({outcome})"),
         (None, None) => outcome.to_string(),
@@ -100,7 +100,7 @@ pub(super) fn or_empty(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// Seconds with milliseconds: `1.250`.
+/// Returns seconds with milliseconds: `1.250`.
 pub(super) fn seconds(duration: Duration) -> String {
     format!("{}.{:03}", duration.as_secs(), duration.subsec_millis())
 }

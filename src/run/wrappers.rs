@@ -1,7 +1,7 @@
-//! Programs that run another one: which program a command comes to, for `--for auto`.
+//! Programs that run another program. Finds the program that a command runs in the end, for `--for auto`.
 
-/// Name, letters and long names of its options with a value, and the operands before the command. From the manuals of sudo
-/// 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, npx(1), POSIX.
+/// Name, letters and long names of options with a value, and number of operands before the command. From the manuals of
+/// sudo 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, npx(1), POSIX.
 #[rustfmt::skip]
 const WRAPPERS: &[(&str, &str, &[&str], usize)] = &[
     ("sudo", "CDghpRrTtUu", &[
@@ -30,10 +30,10 @@ const WRAPPERS: &[(&str, &str, &[&str], usize)] = &[
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
-/// Characters that a shell may act on; a script without them is only words.
+/// Characters that a shell may act on; a script without any is only words.
 const METACHARACTERS: &str = "|&;<>()$`\\\"'\n*?[#~{}!";
 
-/// No command is wrapped more often.
+/// Limit on nested wrappers.
 pub(crate) const DEEPEST: usize = 16;
 
 /// Returns the command that a program of this name runs, given these words.
@@ -44,7 +44,7 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     let (_, letters, long, operands) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name)?;
     let rest = after_options(words, letters, long)?;
     let options = &words[..words.len() - rest.len()];
-    // `command -v` only looks for it.
+    // `command -v` only looks for the command.
     let is_run = name != "command" || !options.iter().any(|word| word.contains(['v', 'V']));
     let inner = after_assignments(rest).get(*operands..)?;
     is_run.then(|| inner.to_vec())
@@ -68,14 +68,14 @@ fn after_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long: &[&str])
     Some(words)
 }
 
-/// `A=b curl`
+/// Skips leading assignments, as in `A=b curl`.
 fn after_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_assignment = |word: &&&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
     &words[words.iter().take_while(is_assignment).count()..]
 }
 
-/// `-c 'curl -fsS URL'`: one simple command, without anything that a shell would act on.
+/// Returns the words of `-c 'curl -fsS URL'`, if the script is one simple command without metacharacters.
 fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
     let mut words = words.iter();
     loop {

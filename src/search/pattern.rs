@@ -63,7 +63,7 @@ impl Pattern {
         self.text.contains("(?i")
     }
 
-    /// Returns the engine for one line, without its end. It has no lazy automaton, as few lines get there.
+    /// Returns the engine for one line without a line ending. The engine has no lazy automaton, as few lines need one.
     pub(super) fn for_line(&self) -> Option<&Regex> {
         let config = Regex::config().utf8_empty(false).nfa_size_limit(None).hybrid(false);
         let build = || Regex::builder().configure(config).build_from_hir(self.hir()).ok();
