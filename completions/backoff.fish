@@ -100,7 +100,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -s p -l policy -d 'Named
 complete -c backoff -n 'not __backoff_words >/dev/null' -l until -d 'When to stop: after a success, after a failure, or never' -r -f -a "success\t''
 failure\t''
 never\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes that count as success' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes that count as success (24=0 ends with 0)' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-match -d 'Succeed only if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l fail-match -d 'Fail if a line of output matches, whatever the exit code' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row that a success takes' -r -f

@@ -137,7 +137,9 @@ fn man_page() -> String {
     let options = OPTIONS
         .iter()
         .fold(String::from_utf8_lossy(&roff).replace(".SH ", ".SS "), |text, opt| {
-            text.replace(&opt.heading.to_uppercase(), opt.heading)
+            let (upper, heading) = (opt.heading.to_uppercase(), opt.heading);
+            text.replace(&format!(".SS {upper}\n"), &format!(".SS {heading}\n"))
+                .replace(&format!(".SS \"{upper}\""), &format!(".SS \"{heading}\""))
         });
     // Each sentence begins a line.
     include_str!("backoff.1.in")

@@ -21,6 +21,9 @@ impl Opt {
 
 /// Returns the help on a section or an option, or on everything if the topic is empty.
 pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String> {
+    let topic = topic.trim_start_matches('-');
+    let is_letter = |opt: &&Opt| opt.short.is_some_and(|short| topic.chars().eq([short]));
+    let topic = OPTIONS.iter().find(is_letter).map_or(topic, |opt| opt.long);
     let is_named = OPTIONS.iter().any(|opt| opt.long == topic);
     let is_meant = |opt: &&Opt| match is_named {
         true => opt.long == topic,

@@ -1,6 +1,6 @@
 //! Parses the command line with clap, as the table of options declares it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use clap::ArgMatches;
@@ -55,6 +55,12 @@ impl Opt {
 /// Parses a command line whose first word is the program's own name.
 pub fn parse(args: &[OsString]) -> Parsed {
     let words = args.get(1..).unwrap_or_default();
+    if let [help, topic] = words
+        && help == "--help"
+        && OPTIONS.iter().any(|opt| opt.ends(topic.as_bytes()))
+    {
+        return help_on(topic, None);
+    }
     // Declares only the options that may occur: declaring all takes longer than the rest of the start.
     let named = OPTIONS.iter().filter(|opt| opt.could_occur_in(words));
     let mut matches = parser(named.clone().map(Opt::arg)).try_get_matches_from(words);
@@ -92,13 +98,17 @@ fn answer(line: CommandLine, words: &[OsString], wants_summary: bool) -> Parsed 
         return Parsed::Wrong(problem);
     }
     match (said("help"), said("version")) {
-        (Some((_, topic)), _) => match help::help(&topic.to_string_lossy(), said("color").map(|(_, when)| &**when)) {
-            Ok(text) => Parsed::Print(text),
-            Err(problem) => Parsed::Wrong(problem),
-        },
+        (Some((_, topic)), _) => help_on(topic, said("color").map(|(_, when)| &**when)),
         _ if wants_summary => Parsed::Print(help::SUMMARY.to_owned()),
         (_, Some(_)) => Parsed::Print(help::version()),
         _ => Parsed::Run(line),
+    }
+}
+
+fn help_on(topic: &OsStr, color: Option<&OsStr>) -> Parsed {
+    match help::help(&topic.to_string_lossy(), color) {
+        Ok(text) => Parsed::Print(text),
+        Err(problem) => Parsed::Wrong(problem),
     }
 }
 

@@ -247,7 +247,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(RULES, None, "until", Word(&["success", "failure", "never"]), "When to stop: after a success, after a failure, or never", "success",
         "failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
          it is accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual."),
-    opt(RULES, None, "success-exit", SuccessCodes, "Exit codes that count as success", "0",
+    opt(RULES, None, "success-exit", SuccessCodes, "Exit codes that count as success (24=0 ends with 0)", "0",
         "CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. With CODE=0, as in \
          0,24=0, the run ends with status 0; without it a success keeps its code."),
     opt(RULES, None, "success-match", Regex, "Succeed only if a line of output matches", "",

@@ -75,7 +75,7 @@ pub(super) fn unknown_variables(variables: &[(OsString, OsString)]) -> (Vec<Stri
         let Some(key) = name.strip_prefix("BACKOFF_") else {
             continue;
         };
-        let line = |hint| format!("the variable {name:?} has no meaning{hint}");
+        let line = |hint| format!("unknown variable {name:?}{hint}");
         let slip = suggest::one_slip_away(key, with_variable()).map(option);
         match opt.or(slip) {
             Some(Opt { long, .. }) if opt.is_some() => {

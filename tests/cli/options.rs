@@ -296,7 +296,7 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
         let shown = run(backoff("-- echo ran").env(&name, value)).expect_code(0);
         assert_eq!(shown.stdout, "ran\n");
         assert!(shown.stderr.contains(&format!(
-            "the variable \"{name}\" has no meaning; --{action} is taken from the command line alone\n"
+            "unknown variable \"{name}\"; --{action} is taken from the command line alone\n"
         )));
     }
 }
