@@ -1,4 +1,4 @@
-//! Lines in an SVG file.
+//! Draws line plots as SVG files.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,14 +8,14 @@ use plotters::prelude::*;
 
 use crate::Result;
 
-/// Colours that most eyes tell apart (Okabe and Ito, 2008).
+/// Colours that most people can tell apart (Okabe and Ito, 2008).
 pub const VERMILLION: RGBColor = RGBColor(213, 94, 0);
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
 pub const GREEN: RGBColor = RGBColor(0, 158, 115);
 pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
 pub const GREY: RGBColor = RGBColor(150, 150, 150);
 
-/// A line and what it shows.
+/// A line and its legend.
 pub struct Line {
     pub name: String,
     pub colour: RGBColor,
@@ -56,7 +56,7 @@ impl Plot<'_> {
         Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         let root = SVGBackend::new(path, (760, 420)).into_drawing_area();
-        // Not transparent: the page may be dark.
+        // Not transparent, as the page may be dark.
         root.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&root)
             .caption(self.title, ("sans-serif", 16))
@@ -92,7 +92,7 @@ impl Plot<'_> {
     }
 }
 
-/// 0.5, 20, 3k, 1M
+/// Formats as 0.5, 20, 3k or 1M.
 pub fn short(value: f64) -> String {
     match value {
         v if v >= 1e6 => format!("{}M", v / 1e6),

@@ -1,4 +1,5 @@
-//! A system call of backoff fails, by strace. Permitted are the right output and status, or one line that says what is wrong.
+//! Makes a system call of backoff fail, by strace. Permitted are the right output and status, or one line that states
+//! the fault.
 
 use std::fs;
 
@@ -9,7 +10,7 @@ use super::numbered::{Numbered, expect_input, written};
 use super::round::{Round, Shown};
 use crate::Result;
 
-/// Options, whether the command reads its input, and its lines.
+/// Options, true if the command reads its input, and its number of lines.
 type Scene = (&'static str, bool, u64);
 
 const SCENES: &[Scene] = &[
@@ -33,7 +34,7 @@ const WAITS: &[&str] = &["EINTR", "ENOMEM"];
 const WRITES: &[&str] = &["EIO", "ENOSPC", "EINTR", "EFBIG", "EDQUOT"];
 const ANY: &[&str] = &["EIO", "ENOMEM", "EINTR", "ENOSPC", "EPERM", "EACCES", "EMFILE"];
 
-/// Calls, and the errors that a kernel gives for them.
+/// Calls, and the errors that a kernel returns for them.
 const CALLS: &[(&str, &[&str])] = &[
     ("mmap", MEMORY),
     ("clone", PROCESSES),
@@ -43,7 +44,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("poll", WAITS),
     ("waitid", &["EINTR"]),
     ("getrandom", &["ENOSYS", "EPERM"]),
-    // EAGAIN would be taken for an empty queue or a full pipe, and EIO is the end of a pseudo-terminal.
+    // EAGAIN would mean an empty queue or a full pipe, and EIO the end of a pseudo-terminal.
     ("read", &["ENOMEM", "EINTR"]),
     ("tee", &["EIO", "ENOMEM", "EINTR"]),
     ("openat", &["EMFILE", "EACCES", "ENOSPC"]),
@@ -122,12 +123,12 @@ fn judge(
             );
             command.lines_of_attempts(&shown.stdout)?;
         }
-        // The command's own, or that it could not be started.
+        // The command's own status, or a failed start.
         (Some(1 | 126), _) => {
             ensure!(is_explained || is_mute, "a failure that nothing explains");
             command.lines_of_attempts(&shown.stdout)?;
         }
-        // The calls of the loader fail as well, and nothing can be done about memory.
+        // The loader's calls fail as well, and out of memory has no remedy.
         (Some(127), _) if shown.stderr.contains("error while loading shared libraries") => {}
         (None, Some(libc::SIGABRT)) if shown.stderr.contains("memory allocation of") => {}
         _ => return Err("an unexplained status".into()),

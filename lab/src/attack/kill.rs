@@ -1,4 +1,4 @@
-//! KILL at a random moment of runs that write and keep all they can.
+//! Sends KILL at a random moment to runs that write and keep as much as possible.
 
 use std::fs;
 
@@ -22,13 +22,13 @@ const SCENES: &[&str] = &[
     "--on-retry true",
 ];
 
-/// The files that may be there afterwards.
+/// The files that may exist afterwards.
 const KNOWN: &[&str] = &["report", "log", "store", "written", "errors", "in.1", "in.2", "in.3"];
 
 pub fn play(round: &mut Round) -> Result<()> {
     let options = round.pick(SCENES);
     let command = Numbered {
-        // Some of it is more than is kept in memory.
+        // The largest output exceeds the memory limit.
         lines: round.pick(&[0, 3, 1500]),
         padding: 1000,
         reads: options.contains("--stdin"),

@@ -1,7 +1,7 @@
-//! backoff under attack: signals and KILL at any moment, and system calls that fail.
+//! Attacks backoff: signals and KILL at any moment, and failing system calls.
 //!
-//! Each kind of attack is played in rounds, many at once, and the kinds take turns. A round is made from its seed alone.
-//! The result is judged from outside: by what the command wrote itself, and by the files and processes that are left.
+//! Each kind of attack is played in rounds, many at once, and the kinds take turns. A round is made from its seed
+//! alone. The result is judged from outside: by the command's own records, and by the files and processes left.
 
 #[macro_use]
 mod round;
@@ -60,7 +60,7 @@ impl Kind {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    // Commands die of QUIT here.
+    // QUIT would dump core.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     let binary = env::var("BACKOFF").unwrap_or_else(|_| "target/release/backoff".into());
     let binary = Path::new(&binary)
@@ -76,7 +76,7 @@ pub fn run(options: &Options) -> Result<()> {
     let turn = AtomicU64::new(0);
     let end = Instant::now() + Duration::try_from_secs_f64(options.minutes * 60.0)?;
     thread::scope(|scope| {
-        // Most of a round is waiting.
+        // Rounds mostly wait.
         for _ in 0..2 * thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
@@ -110,7 +110,7 @@ fn name(kind: Kind) -> String {
         .map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Returns true if backoff lost, and prints how.
+/// Plays a round. If it fails, prints the story and returns true.
 fn play(kind: Kind, seed: u64, binary: &Path) -> bool {
     let (story, outcome) = match Round::new(seed, binary) {
         Ok(mut round) => {

@@ -1,4 +1,4 @@
-//! The command that is run: it notes what it does, and prints lines that tell where they belong.
+//! The attacked command: records its actions, and prints lines that name their attempt and position.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,10 +6,10 @@ use std::fs;
 use super::round::Round;
 use crate::Result;
 
-/// Keeps its input in `in.ATTEMPT`; prints lines; notes in `written` that it has; naps; and
-/// fails, or succeeds from some attempt on. What the shell itself says of signals would get among the lines.
-/// In place of a subshell dash would make a child by vfork(2): a TSTP that stops that before it is another program stops
-/// nobody else, and the shell waits for ever, with backoff and without.
+/// Keeps its input in `in.ATTEMPT`; prints lines; notes the finished attempt in `written`; naps; and fails, or succeeds
+/// from some attempt on. The shell's own messages on signals go to a file, so that they do not mix with the lines.
+/// Programs run in subshells, as dash starts a plain command by vfork(2): a TSTP that stops the child before exec
+/// leaves the shell waiting for ever, with backoff and without.
 const SCRIPT: &str = r#"exec 2>>"$0/errors"; a=$BACKOFF_ATTEMPT; test -z "$6" || trap "exit 7" $6
 test $5 = - || (exec cat >"$0/in.$a"); i=0; p=$(printf %0$7d 0)
 while test $i -lt $1; do echo "<$a $i $(( (a * 7919 + i * 104729) % 65521 )) $p>"; i=$((i + 1)); done
@@ -21,15 +21,15 @@ pub const TRAPPED: i32 = 7;
 #[derive(Clone, Copy)]
 pub struct Numbered {
     pub lines: u64,
-    /// Seconds.
+    /// In seconds.
     pub nap: &'static str,
     pub code: i32,
     /// The first attempt that succeeds.
     pub good: u64,
     pub reads: bool,
-    /// The signals that it ends by, in an orderly way.
+    /// Signals after which the command ends in an orderly way.
     pub trap: &'static str,
-    /// How long each line is made.
+    /// The padding of each line.
     pub padding: usize,
 }
 
@@ -59,7 +59,7 @@ impl Numbered {
         words.map(str::to_owned).into()
     }
 
-    /// The lines of each attempt in what was printed. All must be whole and in their order, but for the last of an
+    /// Returns the number of lines of each attempt in the output. All must be whole and in order, except the last of an
     /// attempt.
     pub fn lines_of_attempts(&self, output: &[u8]) -> Result<BTreeMap<u64, u64>> {
         let text = String::from_utf8_lossy(output).replace('\r', "");
@@ -93,7 +93,7 @@ impl Numbered {
         (is_right && line < self.lines).then_some((attempt, line))
     }
 
-    /// All that attempts have written has come, once.
+    /// Fails unless the output of all finished attempts arrived, once.
     pub fn expect_stream(&self, round: &Round, output: &[u8]) -> Result<()> {
         let came = self.lines_of_attempts(output)?;
         if self.lines > 0 {
@@ -105,7 +105,7 @@ impl Numbered {
         Ok(())
     }
 
-    /// Output of one attempt at most, all of it if that is known to have been kept.
+    /// Fails if the output is of several attempts, or is incomplete although known to have been kept.
     pub fn expect_final(&self, output: &[u8], whole: bool) -> Result<()> {
         let came = self.lines_of_attempts(output)?;
         ensure!(came.len() <= 1, "output of several attempts: {came:?}");
@@ -115,13 +115,13 @@ impl Numbered {
     }
 }
 
-/// Those that have written all of their output.
+/// Returns the attempts that have written all of their output.
 pub fn written(round: &Round) -> Vec<u64> {
     let text = fs::read_to_string(round.dir().join("written")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Each attempt that got that far has read all of the input.
+/// Fails unless each finished attempt has read all of the input.
 pub fn expect_input(round: &Round, input: &[u8]) -> Result<()> {
     for attempt in written(round) {
         let read = fs::read(round.dir().join(format!("in.{attempt}"))).unwrap_or_default();

@@ -17,11 +17,11 @@ use tempfile::TempDir;
 
 use crate::Result;
 
-/// No run may take longer: all of them have little to do.
+/// Limit on the time of a run; each has little work.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The processes of a run may end this much later than the run.
 const GRACE: Duration = Duration::from_secs(5);
-/// A variable in the environment of all processes of a round.
+/// Marks the environment of all processes of a round.
 const MARK: &str = "LAB_ATTACK";
 
 /// Returns an error unless a condition holds.
@@ -35,7 +35,7 @@ macro_rules! ensure {
 
 pub struct Round {
     pub rng: Xoshiro256PlusPlus,
-    /// The steps of the round, which are printed if it is lost.
+    /// The steps of the round, which are printed if it fails.
     pub story: Vec<String>,
     binary: String,
     dir: TempDir,
@@ -68,7 +68,7 @@ impl Round {
         sleep(Duration::from_micros(self.rng.random_range(0..=most)));
     }
 
-    /// Starts backoff in a session of its own, without a terminal. `before` are the words before backoff, `options` those
+    /// Starts backoff in its own session, without a terminal. `before` are the words before backoff, `options` those
     /// after it; in both, `DIR` is the directory of the round.
     pub fn start(
         &mut self,
@@ -96,7 +96,7 @@ impl Round {
             .stderr(Stdio::piped());
         let mut child = line.spawn()?;
         let feeder = child.stdin.take().zip(input);
-        // The command need not read all of it.
+        // The command may leave some input unread.
         feeder.map(|(mut pipe, bytes)| thread::spawn(move || drop(pipe.write_all(&bytes))));
         Ok(Started {
             stdout: child.stdout.take().map(read_all),
@@ -106,7 +106,7 @@ impl Round {
         })
     }
 
-    /// The processes of the round that run or are stopped. A zombie has no environment.
+    /// Returns the processes of the round that run or are stopped. A zombie has no environment.
     fn processes(&self) -> Vec<i32> {
         let mark = format!("{MARK}={}", self.dir().display()).into_bytes();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -121,7 +121,7 @@ impl Round {
     }
 
     fn kill_all(&self) {
-        // Repeated for processes that are just being started.
+        // Repeated for processes that are being started.
         for _ in 0..3 {
             for number in self.processes() {
                 let _ = kill(Pid::from_raw(number), Signal::SIGKILL);
@@ -153,15 +153,15 @@ pub struct Started {
 }
 
 impl Started {
-    /// Sends a signal to backoff or its group; returns true if it arrived. The number is backoff's own, because nobody has
-    /// reaped it.
+    /// Sends a signal to backoff or its group; returns true if it arrived. The pid is still backoff's, as the child is
+    /// not yet reaped.
     pub fn signal(&self, signal: Signal, group: bool) -> bool {
         let pid = self.child.id() as i32;
         kill(Pid::from_raw(if group { -pid } else { pid }), signal).is_ok()
     }
 
-    /// Waits for the end, and fails if it does not come, or if processes are left. Continues backoff if it has stopped, as
-    /// the user of a shell would.
+    /// Waits for the end; fails after the time limit, or if processes are left. Continues a stopped backoff, as the
+    /// user of a shell would.
     pub fn end(mut self, round: &Round) -> Result<Shown> {
         let mut ended = None;
         while ended.is_none() && self.began.elapsed() < PATIENCE {
@@ -201,7 +201,7 @@ impl Started {
     }
 }
 
-/// The state of a process and what follows it in `/proc/PID/stat`.
+/// Returns the state of a process and the fields after it in `/proc/PID/stat`.
 fn facts(number: i32) -> String {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")

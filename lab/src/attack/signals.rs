@@ -1,4 +1,4 @@
-//! Signals in any order at any moment, without a terminal. TERM and CONT come last.
+//! Sends signals in any order at any moment, without a terminal. TERM and CONT come last.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +50,7 @@ pub fn play(round: &mut Round) -> Result<()> {
     let run = round.start("", &line, command.words(round), input.clone())?;
     round.pause(8_000);
 
-    // The statuses that the run may have. KILL comes after the limit, or after a forwarded signal.
+    // The permitted statuses of the run. KILL comes after the limit, or after a forwarded signal.
     let mut signals = BTreeSet::from([SIGTERM]);
     let mut codes = vec![command.code, 0];
     codes.extend((!command.trap.is_empty()).then_some(TRAPPED));
@@ -86,7 +86,7 @@ pub fn play(round: &mut Round) -> Result<()> {
     expect_whole_files(round, Some(&shown))
 }
 
-/// Fails unless report and log, if there are any, are whole, and the report has the status of a run that was not killed.
+/// Fails unless report and log, if any, are whole, and the report has the status of a run that was not killed.
 pub fn expect_whole_files(round: &Round, shown: Option<&Shown>) -> Result<()> {
     if let Ok(text) = fs::read_to_string(round.dir().join("report")) {
         let report: Value = serde_json::from_str(&text).map_err(|_| format!("half a report: {text:?}"))?;

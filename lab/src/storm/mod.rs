@@ -1,8 +1,8 @@
-//! The retry-storm simulator: what the strategies cost, in numbers, tables and plots.
+//! The retry-storm simulator: the cost of each strategy, in numbers, tables and plots.
 //!
-//! [`sim`] simulates, [`figures`] makes tables, CSV files and plots of it. The seed is fixed: the figures are the same
-//! each time, but for the seconds that a run took. `docs/storm.md` explains them; its files are made with `docs/storm`
-//! as the directory.
+//! [`sim`] simulates, [`figures`] makes tables, CSV files and plots. The seed is fixed: the figures are the same each
+//! time, except for the seconds that a run took. `docs/storm.md` explains them; its files are made with `docs/storm` as
+//! the directory.
 
 mod figures;
 mod sim;

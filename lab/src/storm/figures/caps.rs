@@ -15,9 +15,9 @@ use crate::storm::sim::storm::jitters;
 
 const CLIENTS: u64 = 10_000;
 const WAITS: u64 = 30;
-/// The first waits are short whatever the cap; they do not count.
+/// The first waits are short with any cap, and are left out.
 const SETTLED: usize = 10;
-/// One a second; the last one is the cap itself.
+/// One bin a second; the last one is the cap itself.
 const BINS: usize = 31;
 
 pub fn caps(into: &Path) -> Result<()> {
@@ -52,7 +52,7 @@ pub fn caps(into: &Path) -> Result<()> {
     .write(&into.join("cap.svg"))
 }
 
-/// The percentage of the waits in each bin, and their mean in seconds.
+/// Returns the percentage of the waits in each bin, and their mean in seconds.
 fn shares(delays: &Delays, capped: Capped) -> ([f64; BINS], f64) {
     let mut rng = seeded(SEED);
     let mut bins = [0_u32; BINS];

@@ -13,10 +13,10 @@ use crate::Result;
 use crate::plots::{Line, Plot, Scale};
 use crate::storm::sim::contention::{Contention, MeanCost, strategies};
 
-/// As many as were published.
+/// The number of runs in the published experiment.
 const RUNS: u32 = 100;
 
-/// The numbers of clients of which a table is printed.
+/// Numbers of clients for which a table is printed.
 const PRINTED: [u32; 4] = [10, 50, 100, 200];
 
 pub fn contention(into: &Path) -> Result<()> {

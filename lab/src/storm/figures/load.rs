@@ -30,7 +30,7 @@ pub fn load(into: &Path) -> Result<()> {
             let peak = f64::from(course.peak(STEP * i, STEP * (i + 1)));
             let seconds = (STEP * i).as_secs_f64();
             writeln!(csv, "{name},{seconds:.1},{peak}")?;
-            // A logarithm has no place for nothing.
+            // Zero has no logarithm.
             peaks.push((seconds, peak.max(1.0)));
         }
         lines.push(line(name, peaks));

@@ -19,14 +19,14 @@ use crate::plots::{self, Line};
 /// The seed of the first run; each further run uses the next number.
 const SEED: u64 = 1;
 
-/// The jitters of storms that plots show; the other three are near one of them.
+/// The jitters shown in plots of storms; each of the other three is close to one of them.
 const PLOTTED: [&str; 4] = ["none", "equal", "full", "decorrelated"];
 
 fn seeded(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// The same strategy has the same colour in every plot.
+/// Returns a plot's line; each strategy has the same colour in every plot.
 fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
     let colours: [(&str, RGBColor); 6] = [
         ("equal", plots::VERMILLION),

@@ -20,8 +20,8 @@ const CLIENTS: [u32; 5] = [100, 1_000, 10_000, 100_000, MILLION];
 
 const BUDGETS: [(Option<BudgetLimits>, &str); 2] = [(None, "none"), (Some(TERMS), "10%")];
 
-/// From here on a storm's peak counts: the first waits are no longer than the time in which the clients
-/// came, so that no jitter could part them yet.
+/// The beginning of the interval whose peak is reported. Earlier waits are no longer than the time in which the clients
+/// arrived, so that no jitter can spread the clients.
 const AFTER_THE_FIRST_WAVE: Duration = Duration::from_secs(1);
 
 pub fn storm(into: &Path) -> Result<()> {
@@ -77,8 +77,8 @@ fn defaults(into: &Path) -> Result<()> {
     Ok(fs::write(into.join("defaults.csv"), csv)?)
 }
 
-/// All jitters with so many clients and one budget: prints a table, adds the lines of the CSV file and, without
-/// a budget, the points of the plot.
+/// Simulates all jitters with one number of clients and one budget: prints a table, adds the lines of the CSV file and,
+/// without a budget, the points of the plot.
 fn table(clients: u32, budget: Option<BudgetLimits>, said: &str, csv: &mut String, peaks: &mut [Line]) -> Result<()> {
     let runs = (100_000 / clients).clamp(1, 100);
     println!("\n{clients} clients, budget {said}, runs: {runs}\n");
@@ -108,9 +108,9 @@ struct Row {
     calls_per_client: f64,
     /// The most calls in a slot: of the retries, from 1 s to 5 s, and from 5 s on.
     peaks: [f64; 3],
-    /// In seconds, as all times here; none if a run did not drain.
+    /// In seconds, like all times here; None if a run did not drain.
     drained: Option<f64>,
-    /// The shares of the clients.
+    /// Shares of the clients.
     served: f64,
     denied: f64,
     /// Mean and standard deviation.
@@ -148,7 +148,7 @@ impl Row {
         sum
     }
 
-    /// The cells of the table, and the columns of the CSV file from `calls_per_client` on.
+    /// Returns the cells of the table, and the columns of the CSV file from `calls_per_client` on.
     fn texts(&self) -> (String, String) {
         let Row {
             calls_per_client,

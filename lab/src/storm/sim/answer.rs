@@ -7,7 +7,7 @@ use backoff_cli::policy::outcome::{End, Outcome};
 use backoff_cli::policy::session::{Limits, Until};
 use backoff_cli::policy::sets::CodeSet;
 
-/// Clients of a simulation give up only where the model says so.
+/// No limits: clients of a simulation give up only if the model makes them.
 pub const UNLIMITED: Limits = Limits {
     until: Until::Success,
     attempts: None,
@@ -22,7 +22,7 @@ pub const UNLIMITED: Limits = Limits {
     leave_to_outer: false,
 };
 
-/// An outcome and what it means. All calls that end alike share one.
+/// An outcome and its verdict, shared by all calls that end alike.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) outcome: Outcome,
@@ -30,13 +30,13 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The call succeeded.
+    /// Returns the answer of a successful call.
     pub(super) fn yes() -> Answer {
         Answer::exited(0)
     }
 
-    /// It failed, and may succeed the next time: with no rules, any code but 0 says so. This is
-    /// `EX_TEMPFAIL` of sysexits.
+    /// Returns the answer of a transient failure: without rules, any code but 0 is transient. The code is `EX_TEMPFAIL`
+    /// of sysexits.
     pub(super) fn not_now() -> Answer {
         Answer::exited(75)
     }

@@ -1,9 +1,8 @@
 //! Placement of the cap in decorrelated jitter: on the interval, not on the draw.
 //!
-//! The usual form is min(cap, uniform in [base, 3 * previous]). Once the previous wait was near the cap, two
-//! thirds of that interval lie above it, and all of them become the cap: clients that have waited for long wait
-//! for the same time, which is what jitter is to prevent. [`Delays`] caps the end of the interval, so that
-//! the draw stays uniform.
+//! The usual form is min(cap, uniform in [base, 3 * previous]). Once the previous wait was near the cap, two thirds of
+//! that interval lie above the cap, and become the cap: clients that have waited long wait equally long, which jitter
+//! should prevent. [`Delays`] caps the end of the interval, so that the draw stays uniform.
 
 use std::time::Duration;
 
@@ -13,17 +12,17 @@ use rand::Rng;
 /// The point at which the cap is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capped {
-    /// To the interval that is drawn from, as [`Delays`] does.
+    /// On the interval of the draw, as in [`Delays`].
     BeforeTheDraw,
-    /// To what was drawn.
+    /// On the drawn value.
     AfterTheDraw,
 }
 
-/// The waits before the first `count` retries of one run.
+/// Returns the waits before the first `count` retries of one run.
 pub fn waits(delays: &Delays, capped: Capped, count: u64, rng: &mut impl Rng) -> Vec<Duration> {
     let drawn_from = match capped {
         Capped::BeforeTheDraw => delays.clone(),
-        // The same draw, as if there were no cap.
+        // The same draw without a cap.
         Capped::AfterTheDraw => Delays {
             cap: Duration::MAX,
             ..delays.clone()

@@ -1,15 +1,13 @@
-//! Many clients update one row: what waiting costs, and what not waiting costs.
+//! Many clients update one row: the cost of waiting, and of not waiting.
 //!
-//! The experiment of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Each client
-//! reads the version of a row and then writes the row, which succeeds only if the version is still the one
-//! that it has read (optimistic concurrency control). If not, it waits and begins again with the read. All
-//! clients begin at once and are done after one success each. Every message, there and back, takes
-//! |normal(10 ms, 2 ms)|.
+//! The experiment of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Each client reads the
+//! version of a row and then writes the row; the write succeeds only if the version has not changed since (optimistic
+//! concurrency control). Otherwise the client waits and begins again with the read. All clients begin at once and are
+//! done after one success each. Every message, there and back, takes |normal(10 ms, 2 ms)|.
 //!
-//! Two facts of the published program (aws-samples/aws-arch-backoff-simulator) that the article does not
-//! tell: the calls that it counts are the writes; and its first exponential wait is base * 2, where
-//! ours, as everywhere in this program, is base. To get its figures, double the base of the exponential
-//! strategies (the test does).
+//! Two facts of the published program (aws-samples/aws-arch-backoff-simulator) that the article omits: it counts writes
+//! as calls; and its first exponential wait is base * 2, while backoff's is base. To reproduce its figures, double the
+//! base of the exponential strategies (the test does).
 
 use std::time::Duration;
 
@@ -32,7 +30,7 @@ fn message(rng: &mut impl Rng) -> Duration {
 /// The experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contention {
-    /// How many want to update the row.
+    /// The number of clients that update the row.
     pub clients: u32,
 }
 
@@ -41,7 +39,7 @@ pub struct Contention {
 pub struct Cost {
     /// Writes that reached the row, successful or not.
     pub calls: u64,
-    /// When the last client learned of its success.
+    /// The time at which the last client learned of its success.
     pub time: Duration,
 }
 
@@ -50,7 +48,7 @@ pub struct Cost {
 pub struct MeanCost {
     /// Writes that reached the row.
     pub calls: f64,
-    /// Until the last client was done.
+    /// The time until the last client was done.
     pub time: Duration,
 }
 
@@ -58,12 +56,12 @@ pub struct MeanCost {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Request {
     Read,
-    /// The row as it is after the version that was read.
+    /// A write that succeeds if the row still has this version.
     Write(u64),
 }
 
 impl Contention {
-    /// Runs it once.
+    /// Runs the experiment once.
     pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Cost {
         let (yes, not_now) = (Answer::yes(), Answer::not_now());
         let mut clients: Vec<_> = (0..self.clients).map(|_| Session::new(&UNLIMITED, delays)).collect();
@@ -75,7 +73,7 @@ impl Contention {
         let mut cost = Cost::default();
         while let Some((now, (client, request))) = queue.take() {
             let Request::Write(seen) = request else {
-                // The version goes back to the client, whose write comes at once.
+                // The version goes back to the client, which writes at once.
                 let there = now + message(rng) + message(rng);
                 queue.add(there, (client, Request::Write(version)));
                 continue;
@@ -95,8 +93,8 @@ impl Contention {
         cost
     }
 
-    /// Runs it `runs` times, at least once, each with a generator of its own: the first from `seed`, the
-    /// next from `seed + 1` and so on.
+    /// Runs the experiment `runs` times, at least once. The first run's generator has `seed`, the next one's `seed + 1`
+    /// and so on.
     pub fn mean<R: Rng + SeedableRng>(&self, delays: &Delays, runs: u32, seed: u64) -> MeanCost {
         let runs = runs.max(1);
         let (mut calls, mut time) = (0, Duration::ZERO);
@@ -112,7 +110,7 @@ impl Contention {
     }
 }
 
-/// The strategies of the article with its numbers, base 5 ms and cap 2000 ms, and our names for them.
+/// Returns the article's strategies with its numbers, base 5 ms and cap 2000 ms, under backoff's names.
 pub fn strategies() -> [(&'static str, Delays); 5] {
     let exponential = |jitter| Delays {
         base: Duration::from_millis(5),

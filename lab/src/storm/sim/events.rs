@@ -1,4 +1,4 @@
-//! Discrete events: what happens next, in virtual time.
+//! A queue of discrete events in virtual time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -7,9 +7,8 @@ use std::time::Duration;
 /// Pending events, the earliest first. Of two events at the same moment the lesser comes first, so that a seed decides
 /// everything.
 ///
-/// Only the events of the current stretch of time are kept in order; those of later ones wait unordered, each
-/// stretch by itself. One heap of a million events, none of which is in the processor's cache, took twice
-/// as long.
+/// Only the events of the current stretch of time are sorted; those of each later stretch wait unsorted. One heap of a
+/// million events, none of which is in the processor's cache, took twice as long.
 #[derive(Debug)]
 pub struct Queue<T> {
     /// In nanoseconds, at least 1.
@@ -21,7 +20,7 @@ pub struct Queue<T> {
 }
 
 impl<T: Ord> Queue<T> {
-    /// Nothing is going to happen. Any `stretch` will do; best is one that few events out of all fall into.
+    /// Returns an empty queue. Any `stretch` works; few of the events should fall into one stretch.
     pub fn new(stretch: Duration) -> Queue<T> {
         Queue {
             stretch: nanos(stretch).max(1),
@@ -31,7 +30,7 @@ impl<T: Ord> Queue<T> {
         }
     }
 
-    /// This happens at `time`, counted from the beginning.
+    /// Adds an event at `time`, counted from the beginning.
     pub fn add(&mut self, time: Duration, event: T) {
         let stretch = nanos(time) / self.stretch;
         let event = Reverse((time, event));
@@ -42,7 +41,7 @@ impl<T: Ord> Queue<T> {
         }
     }
 
-    /// Takes the earliest event and its time.
+    /// Removes and returns the earliest event and its time.
     pub fn take(&mut self) -> Option<(Duration, T)> {
         if self.near.is_empty() {
             let (stretch, events) = self.far.pop_first()?;
@@ -53,7 +52,7 @@ impl<T: Ord> Queue<T> {
     }
 }
 
-/// In whole nanoseconds, at most the 584 years that fit.
+/// Returns whole nanoseconds, at most the 584 years that fit.
 pub(super) fn nanos(time: Duration) -> u64 {
     let seconds = time.as_secs().saturating_mul(1_000_000_000);
     seconds.saturating_add(u64::from(time.subsec_nanos()))
@@ -65,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against sorting, while events are added and taken in turns.
+        /// Compares with sorting, while adding and taking alternate.
         #[test]
         fn by_time_and_then_by_event(
             stretch in 0..40_u64,

@@ -1,4 +1,4 @@
-//! Many clients against one service, in virtual time. A client is a `Session` of backoff; what happens next is in one
+//! Many clients against one service, in virtual time. A client is a `Session` of backoff; future events are in one
 //! queue of [`events`]. All of it is pure: a generator comes in, and a seed decides everything.
 
 mod answer;

@@ -13,7 +13,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Counts one more.
+    /// Adds a duration.
     pub fn add(&mut self, duration: Duration) {
         let seconds = duration.as_secs_f64();
         let off = seconds - self.mean;
@@ -22,23 +22,23 @@ impl Spread {
         self.squares += off * (seconds - self.mean);
     }
 
-    /// How many there were.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The mean; nothing of none.
+    /// Returns the mean; zero if there are no durations.
     pub fn mean(&self) -> Duration {
         seconds(self.mean)
     }
 
-    /// The standard deviation of all of them (not of a sample); nothing of none.
+    /// Returns the population standard deviation; zero if there are no durations.
     pub fn deviation(&self) -> Duration {
         seconds((self.squares / self.count.max(1) as f64).sqrt())
     }
 }
 
-/// Seconds as a duration; what no duration can hold becomes the longest one.
+/// Converts seconds to a duration; saturates.
 pub(super) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
 }

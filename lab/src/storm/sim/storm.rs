@@ -1,13 +1,12 @@
-//! A retry storm: a service goes down, all of its clients notice within a moment, and each retries by
-//! itself. What reaches the service, and how long until all are served?
+//! A retry storm: a service goes down, all of its clients notice within a moment, and each retries by itself. Measures
+//! the load on the service, and the time until all are served.
 //!
-//! The model. Each client makes its first call at a moment drawn uniformly from the first `within` (100 ms).
-//! Until the end of the `outage` every call fails. From then on the service has a fixed capacity: a call keeps
-//! it busy for 1 / `capacity` seconds, and fails if that would put more than 10 ms of work before the service
-//! (or more than this one call). So in a slot of 10 ms the calls above the capacity fail, and what
-//! was left unused before is lost. A failed call is transient: the client's [`Session`] draws the wait. A
-//! client is done with its first success; it gives up only if a budget, which all clients share, denies the
-//! retry.
+//! The model. Each client makes its first call at a moment drawn uniformly from the first `within` (100 ms). Until the
+//! end of the `outage` every call fails. From then on the service has a fixed capacity: a call keeps the service busy
+//! for 1 / `capacity` seconds, and fails if more than 10 ms of work (or more than this one call) would be queued. So in
+//! a slot of 10 ms the calls above the capacity fail, and unused capacity is lost. A failed call is transient: the
+//! client's [`Session`] draws the wait. A client is done with its first success, and gives up only if a budget, which
+//! all clients share, denies the retry.
 //!
 //! Left out: the answer comes at once, a rejected call costs the service nothing, no new clients arrive, and clocks do
 //! not drift. A real service suffers more from the same peak.
@@ -23,10 +22,10 @@ use super::answer::{Answer, UNLIMITED};
 use super::events::{Queue, nanos};
 use super::spread::Spread;
 
-/// The time over which calls are added up for a peak, and the work that the service takes on at once.
+/// The time over which calls are added up for a peak, and the longest queue of the service.
 pub const SLOT: Duration = Duration::from_millis(10);
 
-/// The waits whose sum is looked at for its variation. With them, five attempts, the default, are made.
+/// The number of waits summed to measure their variation: those between five attempts, the default.
 pub const WAITS_SUMMED: u64 = 4;
 
 /// The common advice on budgets: a tenth of the attempts of the last minute, ten of them free.
@@ -39,13 +38,13 @@ pub const TERMS: BudgetLimits = BudgetLimits {
 /// The experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storm {
-    /// How many.
+    /// The number of clients.
     pub clients: u32,
-    /// All first calls are made within this time.
+    /// The time within which all first calls are made.
     pub within: Duration,
-    /// The service is down until then, counted like all times from the beginning.
+    /// End of the outage; all times count from the beginning.
     pub outage: Duration,
-    /// The calls a second that the service answers after that.
+    /// Calls a second that the service answers after the outage.
     pub capacity: u64,
     /// End of the simulation; clients may be left then.
     pub horizon: Duration,
@@ -53,7 +52,7 @@ pub struct Storm {
     pub budget: Option<BudgetLimits>,
     /// The duration of a step of the budget's store; steps are sequential.
     pub step: Duration,
-    /// `--attempts`; none is unlimited, so that draining is seen.
+    /// The limit of `--attempts`; None is unlimited, which shows draining.
     pub attempts: Option<u64>,
 }
 
@@ -62,17 +61,17 @@ pub struct Storm {
 pub struct Course {
     /// Calls per [`SLOT`], the first slot beginning at 0. At most as long as the horizon.
     pub load: Vec<u32>,
-    /// From the end of the outage to the last success; none where clients were left, or none was served.
+    /// The time from the end of the outage to the last success; None if clients were left, or none was served.
     pub drained: Option<Duration>,
-    /// How many succeeded, and how long after the end of the outage.
+    /// The successful clients, and their times after the end of the outage.
     pub served: Spread,
-    /// How many gave up because the budget denied a retry.
+    /// The number of clients that gave up because the budget denied a retry.
     pub denied: u64,
-    /// How many retries were made without the budget, as its answer came too late.
+    /// The number of retries made without the budget, as its answer came too late.
     pub unanswered: u64,
-    /// How many gave up after their last attempt.
+    /// The number of clients that gave up after their last attempt.
     pub gave_up: u64,
-    /// How many had neither succeeded nor given up at the horizon.
+    /// The number of clients that had neither succeeded nor given up at the horizon.
     pub left: u64,
     /// The sum of a client's first [`WAITS_SUMMED`] waits.
     pub waits: Spread,
@@ -87,7 +86,7 @@ struct Service {
     up_from: Duration,
     /// The duration of one call; None if calls are never answered.
     work: Option<Duration>,
-    /// When all that it has taken on is done.
+    /// The time at which all accepted work is done.
     busy_until: Duration,
 }
 
@@ -115,8 +114,8 @@ impl Service {
 }
 
 impl Storm {
-    /// The storm of the documentation: first calls within 100 ms, 5 s of outage, a service that could serve
-    /// all clients in 5 s, and four hours to look at.
+    /// Returns the storm of the documentation: first calls within 100 ms, 5 s of outage, a service that could serve all
+    /// clients in 5 s, and a horizon of four hours.
     pub fn of(clients: u32) -> Storm {
         Storm {
             clients,
@@ -130,7 +129,7 @@ impl Storm {
         }
     }
 
-    /// Runs it. A client takes about 230 bytes of memory, a slot 4.
+    /// Runs the storm. A client takes about 230 bytes of memory, a slot 4.
     pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Course {
         let limits = Limits {
             attempts: self.attempts,
@@ -189,7 +188,8 @@ impl Storm {
                 }
                 Decision::Retry(wait) | Decision::Confirm(wait) => {
                     let is_denied = |terms: &BudgetLimits| !ledger.answer(terms, Question::Retry, now).allowed;
-                    // An answer is waited for so long. Without one, the machine's own budget allows the first ten attempts.
+                    // Timeout of the budget's answer. Without one, the machine's own budget allows the first ten
+                    // attempts.
                     let patience = wait.clamp(Duration::from_millis(250), Duration::from_secs(5));
                     let is_late = self.budget.is_some() && answered_at(now) > now + patience;
                     course.unanswered += u64::from(is_late);
@@ -216,17 +216,17 @@ impl Course {
         self.load[slot] += 1;
     }
 
-    /// All calls.
+    /// Returns the number of calls.
     pub fn calls(&self) -> u64 {
         self.load.iter().copied().map(u64::from).sum()
     }
 
-    /// The most calls in one slot of those that begin in [from, until).
+    /// Returns the most calls in one slot of those that begin in [from, until).
     pub fn peak(&self, from: Duration, until: Duration) -> u32 {
         self.slots(from, until).iter().copied().max().unwrap_or(0)
     }
 
-    /// The calls of the slots that begin in [from, until).
+    /// Returns the calls of the slots that begin in [from, until).
     pub fn slots(&self, from: Duration, until: Duration) -> &[u32] {
         let just_before_next = SLOT - Duration::from_nanos(1);
         let index = |time: Duration| slot(time.saturating_add(just_before_next)).min(self.load.len());
@@ -239,7 +239,7 @@ fn slot(time: Duration) -> usize {
     usize::try_from(nanos(time) / nanos(SLOT)).unwrap_or(usize::MAX)
 }
 
-/// The waits of `backoff` where nothing is said.
+/// Returns the default waits of `backoff`.
 pub fn default_waits() -> Delays {
     Delays {
         base: Duration::from_millis(500),
@@ -249,7 +249,7 @@ pub fn default_waits() -> Delays {
     }
 }
 
-/// Every jitter with its default parameters, base 100 ms doubling up to 30 s.
+/// Returns every jitter with its default parameters, base 100 ms doubling up to 30 s.
 pub fn jitters() -> [(&'static str, Delays); 7] {
     let exponential = |jitter| Delays {
         base: Duration::from_millis(100),

@@ -1,4 +1,4 @@
-//! The strategies in their order, and the published model written twice.
+//! Compares the strategies, and the model with an independent implementation.
 
 use backoff_cli::policy::delay::{Delays, Jitter};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -42,8 +42,8 @@ fn no_backoff_is_quadratic_in_calls() {
     assert!((3.0..=4.0).contains(&ratio), "{ratio}");
 }
 
-/// With 3,000 runs the calls differ by 0.2% at most and the time by 1%, but for decorrelated jitter: by 1.6%,
-/// since the article caps after the draw. With as few runs as here, chance alone makes it 2% and 8%.
+/// With 3,000 runs the calls differ by 0.2% at most and the time by 1%, except with decorrelated jitter: by 1.6%, since
+/// the article caps after the draw. With as few runs as here, chance alone makes it 2% and 8%.
 #[test]
 fn the_published_model_written_twice_says_the_same() {
     let strategies = [
@@ -53,7 +53,7 @@ fn the_published_model_written_twice_says_the_same() {
         ("full jitter", naive::Wait::Full),
         ("decorrelated jitter", naive::Wait::Decorrelated),
     ];
-    // Ours begins with base * 2^0; the published program, with base * 2^1: that is twice the base.
+    // backoff begins with base * 2^0; the published program, with base * 2^1: that is twice the base.
     for (first, factor) in [(0, 1), (1, 2)] {
         for (name, wait) in &strategies {
             let mut delays = strategy(name);

@@ -1,4 +1,4 @@
-//! The simulator: the strategies in their order, and the published model once more, independently.
+//! Tests of the simulator: the order of the strategies, and an independent implementation of the published model.
 
 mod cap;
 mod contention;

@@ -1,4 +1,5 @@
-//! The published model of contention once more: its own random numbers, waits and clock, and no queue. Milliseconds.
+//! An independent implementation of the published model of contention: its own random numbers, waits and clock, and no
+//! queue. Times are in milliseconds.
 
 pub struct Random(u64);
 
@@ -7,7 +8,7 @@ impl Random {
         Random(seed)
     }
 
-    /// Uniform in [0, 1): splitmix64 (Steele, Lea and Flood, 2014).
+    /// Draws uniformly from [0, 1): splitmix64 (Steele, Lea and Flood, 2014).
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -20,7 +21,7 @@ impl Random {
         low + (high - low) * self.unit()
     }
 
-    /// |normal(10, 2)|, by the polar method.
+    /// Draws |normal(10, 2)|, by the polar method.
     fn message(&mut self) -> f64 {
         loop {
             let (x, y) = (self.between(-1.0, 1.0), self.between(-1.0, 1.0));
@@ -50,7 +51,7 @@ enum State {
 
 #[derive(Clone, Copy)]
 struct Client {
-    /// When its next request reaches the server.
+    /// The time at which the next request reaches the server.
     at: f64,
     state: State,
     failures: i32,
@@ -60,7 +61,7 @@ struct Client {
 const BASE: f64 = 5.0;
 const CAP: f64 = 2000.0;
 
-/// Calls, and the time in milliseconds. `first` is the exponent of the first wait.
+/// Returns the calls, and the time in milliseconds. `first` is the exponent of the first wait.
 pub fn run(clients: u32, wait: Wait, first: i32, random: &mut Random) -> (f64, f64) {
     let mut all: Vec<Client> = (0..clients)
         .map(|_| Client {

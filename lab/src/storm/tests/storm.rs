@@ -1,4 +1,4 @@
-//! The jitters in their order, and what a storm comes to.
+//! Compares the jitters in storms, and checks the course of a storm.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ fn run(storm: &Storm, jitter: &str, seed: u64) -> Course {
     storm.run(&named(storm::jitters(), jitter), &mut seeded(seed))
 }
 
-/// The mean of a figure over storms of the same kind.
+/// Returns the mean of a figure over storms of the same kind.
 fn mean(storm: &Storm, jitter: &str, runs: u64, figure: impl Fn(&Course) -> f64) -> f64 {
     let sum: f64 = (0..runs).map(|seed| figure(&run(storm, jitter, seed))).sum();
     sum / runs as f64
 }
 
-/// A service that does not come back while anybody looks.
+/// Returns a storm whose outage lasts until the horizon.
 fn outage(clients: u32) -> Storm {
     Storm {
         outage: ms(5_000),
@@ -39,7 +39,7 @@ fn without_jitter_a_hundred_clients_come_in_waves_of_a_hundred() {
 
 #[test]
 fn the_order_of_the_peaks() {
-    // From 1 s on; before, the waits are too short to part those who came within 100 ms.
+    // From 1 s on; earlier waits are too short to spread clients that came within 100 ms.
     let peak = |clients, jitter| {
         mean(&outage(clients), jitter, 40, |course| {
             f64::from(course.peak(ms(1_000), ms(5_000)))
@@ -84,10 +84,10 @@ fn a_storm_drains_at_the_pace_of_the_service_at_best() {
             (500, 0, 0),
             "{jitter}"
         );
-        // 100 calls a second: 500 take 5 s, but for the one that is taken on at once.
+        // 100 calls a second: 500 take 5 s, minus one call that is accepted at once.
         let drained = course.drained.unwrap();
         assert!(drained >= ms(4_990), "{jitter}: {drained:?}");
-        // Waves of 100 ms, 30 s apart, in each of which 11 are served at most.
+        // Waves of 100 ms, 30 s apart, each of which has at most 11 successes.
         let is_slow = drained > Duration::from_secs(30 * 40);
         assert_eq!(is_slow, jitter == "none", "{jitter}: {drained:?}");
     }
@@ -114,10 +114,10 @@ fn a_budget_ends_the_storm_and_serves_nobody() {
         };
         let course = run(&storm, jitter, 1);
         assert_eq!((course.denied, course.left), (1_000, 0), "{jitter}");
-        // 1,000 first calls allow 111 retries, of the first ten attempts each may be one.
+        // 1,000 first calls allow 111 retries; in addition, each of the first ten attempts may be a retry.
         let retries = course.calls() - 1_000;
         assert!((100..=122).contains(&retries), "{jitter}: {retries}");
-        // A store whose answers all come too late is none.
+        // If all answers of a store come too late, the budget has no effect.
         let step = ms(3_600_000);
         let late = run(&Storm { step, ..storm }, jitter, 1);
         assert_eq!((late.denied, late.unanswered), (0, late.calls() - 1_000), "{jitter}");
