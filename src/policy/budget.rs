@@ -37,7 +37,7 @@ impl BudgetLimits {
     }
 }
 
-/// Request or report to the shared budget.
+/// Request or report of a run to its shared budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
     /// Counts an attempt that is not a retry.

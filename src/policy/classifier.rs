@@ -39,9 +39,9 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,
-    /// A failure that another attempt may mend.
+    /// A failure that a retry may resolve.
     Transient(Reason),
-    /// A failure that no further attempt can mend.
+    /// A failure that no retry can resolve.
     Permanent(Reason),
     /// A failure that `--retry-if` classifies.
     Ask(Reason),

@@ -87,7 +87,7 @@ pub struct Seen {
     pub input_read_ahead: bool,
     /// The reader of the output is gone.
     pub reader_gone: bool,
-    /// Output was lost, as a timeout cut it off and its reader did not read on.
+    /// Output was lost: a timeout cut off the output before its reader took the rest.
     pub unread: bool,
 }
 

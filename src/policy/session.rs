@@ -108,12 +108,12 @@ impl<'p> Session<'p> {
         self.attempt
     }
 
-    /// Returns the number of attempts so far, without resets.
+    /// Returns the number of attempts so far, including those before a reset.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Returns the number of retries decided so far, without resets.
+    /// Returns the number of retries decided so far, including those before a reset.
     pub fn retries(&self) -> u64 {
         self.retries
     }
@@ -123,7 +123,7 @@ impl<'p> Session<'p> {
         self.is_wait_asked
     }
 
-    /// Decides what follows an attempt. `elapsed` is the time since the run began.
+    /// Decides the step after an attempt. `elapsed` is the time since the run began.
     pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
         self.total += 1;
         let succeeded = *verdict == Verdict::Success;
@@ -177,7 +177,7 @@ impl<'p> Session<'p> {
         Decision::Confirm(wait)
     }
 
-    /// Returns another attempt, unless a limit or the attempt itself forbids one.
+    /// Decides on another attempt, unless a limit or the last attempt forbids one.
     fn another(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
         match self.next_delay(outcome, verdict, elapsed, rng) {
             Ok(wait) => Decision::Retry(wait),
@@ -229,7 +229,8 @@ impl<'p> Session<'p> {
         Ok(wait)
     }
 
-    /// Returns the reason in this attempt that forbids another one, however many are left.
+    /// Returns the reason in this attempt that forbids another attempt, if any, even if the attempt limit is not
+    /// reached.
     fn forbids_a_retry(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         let may_have_been_done = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
         // Checked before the limits that `--exhausted-exit` covers: an outer scheduler must not try later, either.

@@ -17,7 +17,7 @@ pub(crate) struct JsonLog<'a> {
     run_id: &'a str,
     /// Lines that are printed only if an attempt fails or a warning comes.
     held: String,
-    /// No attempt has failed so far, and no warning has come.
+    /// True until an attempt fails or a warning comes.
     is_uneventful: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
 
-/// Limit on the attempts in a report, as a run may last for years. The last ones are kept.
+/// Limit on the attempts in a report, as a run may last for years. The report keeps the last attempts.
 const MOST_ATTEMPTS: usize = 10_000;
 
 #[derive(Debug, Serialize)]

@@ -79,7 +79,7 @@ impl<'a> Reporter<'a> {
     /// Returns a sentence as lines for people.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.plan.output.log_file.as_ref();
-        // The runner may read a device.
+        // A device may be a descriptor that the runner reads.
         let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
         let harmless = without_commands(&sentence);
         if harmless != sentence && !log_file.is_some_and(is_file) && (self.is_read_by_runner)() {

@@ -86,7 +86,7 @@ impl Text<'_> {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the end of the command explains that no further attempt follows the signal.
+    /// Returns true if the end of the command shows that a signal prevents a further attempt.
     fn shows_signal(&self, signal: Signal, outcome: &Outcome) -> bool {
         let was_the_last = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
         was_the_last || outcome.end.code() == Some(signal.shell_status())

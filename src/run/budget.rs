@@ -65,7 +65,7 @@ impl Run<'_> {
                 Some(wait) if earlier == 0 => wait,
                 _ => self.session.next_wait(outcome, earlier, self.rng),
             },
-            // Waiting mends neither a permanent failure nor too few successes in a row.
+            // Waiting resolves neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
         // Only `--on-give-up` and `--cool-off` read the number.

@@ -39,7 +39,7 @@ pub(crate) enum Event<'a> {
         outcome: &'a Outcome,
         delay: Duration,
     },
-    /// Another attempt follows, because the last one failed or, with `--until`, succeeded.
+    /// Another attempt follows a failure or, with `--until`, a success.
     Retrying {
         attempt: &'a JudgedAttempt,
         delay: Duration,
@@ -123,7 +123,7 @@ pub(crate) enum Wait<'a> {
 pub(crate) struct Moment {
     /// Attempt of the event; 1 is the first.
     pub(crate) attempt: u64,
-    /// Number of attempts so far, including this one, without resets.
+    /// Number of attempts so far, including this one and those before a reset.
     pub(crate) total: u64,
     /// Time since the run began.
     pub(crate) elapsed: Duration,

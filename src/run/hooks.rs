@@ -33,7 +33,7 @@ impl Run<'_> {
         }
     }
 
-    /// Prepares the next attempt. Returns the exit status if there is no next attempt.
+    /// Prepares the next attempt. Returns the exit status if no attempt follows.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> Result<Option<Exit>, RunError> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(None);
@@ -95,7 +95,7 @@ impl Run<'_> {
             let least = self.host.elapsed().saturating_add(LEAST_TIME);
             spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
             if attempt.outcome.end == End::Exited(0) {
-                // The run has failed nevertheless.
+                // The run has failed.
                 spec.set("BACKOFF_EXIT", "1");
             }
             spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));

@@ -1,4 +1,4 @@
-//! The run: one loop over attempts. It acts on the world through [`host`] and emits [`event`]s.
+//! The run: one loop over attempts, which acts through [`host`] and emits [`event`]s.
 
 pub(crate) mod before_retry_env;
 mod budget;

@@ -177,8 +177,8 @@ proptest! {
         }
     }
 
-    /// For any number of requests in any order: once there are `min` attempts, a retry is granted only below the ratio,
-    /// so retries exceed the ratio at most by the last granted retry, or by the free ones.
+    /// Checks any number of requests in any order: from `min` attempts on, a retry is granted only below the ratio, so
+    /// retries exceed the ratio at most by the last granted retry, or by the free ones.
     #[test]
     fn retries_stay_below_the_bound(asked in prop::collection::vec(any::<bool>(), 0..2000), min in 0..50_u64, ratio in 0..=1_000_000_u32) {
         let terms = BudgetLimits { min, ratio, ..TERMS };

@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(shown(&verdict), naive(&classifier, code, &found));
     }
 
-    /// The search for a superseded pattern may end without changing a verdict.
+    /// Checks that a superseded pattern cannot change a verdict.
     #[test]
     fn nothing_that_is_superseded_changes_a_verdict(
         classifier in classifier(),

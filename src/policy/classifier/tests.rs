@@ -314,7 +314,7 @@ fn one_rule_that_makes_a_retry_safe_is_enough() {
     assert!(!is_safe(&rules, End::Exited(9), [true, false]));
     assert!(is_safe(&rules, End::Exited(7), [true, false]));
     assert!(is_safe(&rules, End::Exited(5), [true, true]));
-    // The effect of an attempt that timed out is unknown, whatever it printed.
+    // The effect of an attempt that timed out is unknown, whatever the output.
     assert!(!is_safe(&rules, End::TimedOut(Bound::Timeout), [true, true]));
     // So the search for the safe rule goes on after another rule matched.
     assert_eq!(rules.superseded(2), [vec![0], vec![0, 1]]);

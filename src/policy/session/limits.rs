@@ -25,7 +25,7 @@ pub struct Limits {
     pub deadline: Option<Duration>,
     /// Limit on the time at which an attempt begins; a running attempt may finish.
     pub stop_after: Option<Duration>,
-    /// The run gives up once the next un-jittered wait would reach this.
+    /// The run gives up once the next un-jittered wait would reach this length.
     pub stop_at_delay: Option<Duration>,
     /// An attempt that ran this long, and is followed by another, resets growth and count.
     pub reset_after: Option<Duration>,
