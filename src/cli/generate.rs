@@ -101,6 +101,7 @@ fn script(shell: impl Generator) -> String {
     let mut text = Vec::new();
     let offer = |command: Command, opt: &Opt| {
         command.mut_arg(opt.long, |arg| {
+            // clap would offer the text that an option has if none is given as a completion.
             let arg = arg.help(opt.about).default_missing_value(Resettable::Reset);
             let words = match opt.kind {
                 Kind::Presets => vec![PRESETS],

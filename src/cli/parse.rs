@@ -42,8 +42,9 @@ impl Opt {
         })
     }
 
-    /// Returns true if the word ends with this option, so that the next word is its text.
-    fn ends(&self, word: &[u8]) -> bool {
+    /// Returns true if this option is the word, or its letter the last of several, so that the next word is its text. Also true for
+    /// a text that is joined to a letter (`-b5e`), which no caller passes.
+    fn is_last_in(&self, word: &[u8]) -> bool {
         match word {
             [b'-', b'-', name @ ..] => name == self.long.as_bytes(),
             [b'-', .., last] => self.short.is_some_and(|short| short as u8 == *last),
@@ -57,7 +58,7 @@ pub fn parse(args: &[OsString]) -> Parsed {
     let words = args.get(1..).unwrap_or_default();
     if let [help, topic] = words
         && help == "--help"
-        && OPTIONS.iter().any(|opt| opt.ends(topic.as_bytes()))
+        && OPTIONS.iter().any(|opt| opt.is_last_in(topic.as_bytes()))
     {
         return help_on(topic, None);
     }
@@ -116,7 +117,7 @@ fn help_on(topic: &OsStr, color: Option<&OsStr>) -> Parsed {
 fn slip(line: &CommandLine, words: &[OsString]) -> Option<String> {
     let before_command = &words[..words.len() - line.command.len()];
     for pair in before_command.windows(2).filter(|pair| is_option(pair[1].as_bytes())) {
-        let is_taken = |(opt, text): &&(&Opt, OsString)| *text == pair[1] && opt.ends(pair[0].as_bytes());
+        let is_taken = |(opt, text): &&(&Opt, OsString)| *text == pair[1] && opt.is_last_in(pair[0].as_bytes());
         if let Some((opt, next)) = line.options.iter().find(is_taken) {
             let (long, next) = (opt.long, next.to_string_lossy());
             return Some(format!(
@@ -133,7 +134,7 @@ fn slip(line: &CommandLine, words: &[OsString]) -> Option<String> {
 fn is_option(word: &[u8]) -> bool {
     let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();
     let is_name = name.starts_with(b"--") || name.len() == 2;
-    matches!(word, b"--" | b"-h") || is_name && OPTIONS.iter().any(|opt| opt.ends(name))
+    matches!(word, b"--" | b"-h") || is_name && OPTIONS.iter().any(|opt| opt.is_last_in(name))
 }
 
 /// Returns the error for `-timeout`, which would parse as `-t imeout`.
