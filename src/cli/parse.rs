@@ -42,8 +42,8 @@ impl Opt {
         })
     }
 
-    /// Returns true if this option is the word, or its letter the last of several, so that the next word is its text. Also true for
-    /// a text that is joined to a letter (`-b5e`), which no caller passes.
+    /// Returns true if this option is the word, or its letter the last one of the word. The next word is its text then,
+    /// unless the letter is a part of a text (`-b5e`).
     fn is_last_in(&self, word: &[u8]) -> bool {
         match word {
             [b'-', b'-', name @ ..] => name == self.long.as_bytes(),
