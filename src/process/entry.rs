@@ -1,8 +1,8 @@
-//! The two ends of the process, without Rust's runtime around it.
+//! Start and end of the process, without Rust's runtime.
 //!
 //! The runtime ignores SIGPIPE, opens `/dev/null` in place of closed standard descriptors and installs handlers for
-//! SEGV and BUS before `main`. The command must not notice any of that, so `main` is the C one and nothing has been
-//! changed when it starts. It also saves a tenth of a millisecond.
+//! SEGV and BUS before `main`. The command would inherit the changes, so `main` is the C one. Skipping the runtime also
+//! saves a tenth of a millisecond.
 
 use std::ffi::{OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
@@ -26,10 +26,11 @@ use crate::policy::signal::Signal;
 #[derive(Debug, Clone, Copy)]
 pub struct Argv(*const *const c_char);
 
-/// Calls `main` with the arguments and ends the process as it says: for the C `main` to return.
+/// Calls `main` with the arguments. Returns the exit status for the C `main`, or ends the process by the signal that
+/// `main` returned.
 pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     fill_closed_standard();
-    // A panic is a defect; the caller still gets a status that says whose.
+    // A panic is a defect of backoff: status 125 says so.
     std::panic::set_hook(Box::new(|info| {
         modes::restore();
         if is_about_randomness(info) {
@@ -39,7 +40,7 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
         }
         exit_now(125);
     }));
-    // SAFETY: the C runtime made it, and backoff leaves it alone.
+    // SAFETY: the C runtime made the array, and backoff never changes it.
     let words = unsafe { strings(argv) };
     let exit = main(words.map(|word| OsString::from_vec(word.to_bytes().to_vec())).collect());
     modes::restore();
@@ -52,16 +53,16 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     }
 }
 
-/// The standard library has no other way to say that it cannot seed a hash map.
+/// Returns true if the standard library could not seed a hash map; the location is the only sign of that panic.
 fn is_about_randomness(info: &PanicHookInfo<'_>) -> bool {
     info.location()
         .is_some_and(|place| place.file().contains("/std/src/sys/random/"))
 }
 
-/// Dies of `signal` with its default action. Returns where that cannot be: as process 1, or if the signal's default is not to
-/// end a process.
+/// Ends the process by `signal` with its default action. Returns if that fails: as process 1, or if the default action
+/// does not end a process.
 fn die_by(signal: Signal) {
-    // The command has dumped its core; a second one, of backoff, would only mislead.
+    // The command has dumped its core; a core of backoff would mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     native::forbid_core();
     let _ = set_default(signal);

@@ -1,7 +1,7 @@
-//! Everything that touches the operating system for one command: processes, signals, the terminal, streams, the clock.
-//! Implements [`crate::run::host::Host`]. All `unsafe` of the project is in here, behind safe functions.
+//! The operating system for one command: processes, signals, the terminal, streams, the clock.
+//! Implements [`crate::run::host::Host`]. Holds all `unsafe` of the project, behind safe functions.
 //!
-//! From the bottom: an import within this room only goes up this list.
+//! Listed from the bottom: a module imports only modules above it in this list.
 #![allow(unsafe_code)]
 
 pub(crate) mod sys;

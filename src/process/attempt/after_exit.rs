@@ -1,4 +1,4 @@
-//! What is left of an attempt when the command has ended: the rest of its tree, and of its output.
+//! The end of an attempt after the command has ended: waits for the rest of its tree and drains its output.
 
 use std::time::Duration;
 
@@ -9,28 +9,27 @@ use crate::policy::signal::Signal;
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 
-/// Before the first look whether the rest of a timed-out tree has gone; each later one takes
-/// twice as long to come, up to the last of these.
+/// First and longest interval between two polls for survivors of a timed-out tree; the interval doubles.
 const TREE_POLLS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(64)];
-/// How long the rest of a tree may take to die once it got KILL (or, where KILL is not allowed, TERM).
+/// Time for survivors of a tree to die after KILL (or after TERM, if KILL is not allowed).
 const TREE_GRACE: Duration = Duration::from_secs(2);
 
-/// How long the pipes of a command that has ended may be silent before they are closed.
+/// Longest silence of the pipes of a command that has ended; then they are closed.
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
-/// How long they are emptied at most.
+/// Longest time spent on draining the pipes.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
-/// How long what they held is searched at most: far less than a second, unless the patterns are hostile.
+/// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
-/// After a time-out. The attempt's own process has ended and is a zombie still, so that its number and its group
-/// stay its own; waits for the rest of the tree, and ends it when its time is up.
+/// Waits for the rest of a timed-out tree, and kills it when its time is up. The attempt's own process has ended but
+/// stays a zombie, so that its process number and group are not reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
     let mut until = Deadline::after(attempt.own_time(), TREE_GRACE);
     let [mut pause, longest] = TREE_POLLS;
     loop {
         match attempt.tree.has_survivors(&attempt.child) {
             Some(false) => return,
-            // Without a list of processes, the dead leader pins the group until its time is up.
+            // Without a list of processes, the dead leader reserves the group until the time is up.
             None if attempt.child.group().is_none() => return,
             _ => {}
         }
@@ -47,10 +46,10 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
     }
 }
 
-/// Reads what the command had written from the pipes. Where another process holds them open, the last words of a pipeline may
-/// follow: goes on while output keeps coming, but not for ever, as it may be a daemon that holds them. What was taken is
-/// passed on, however slow its reader is, until the run's deadline has passed. After a bound or a signal the reader has to
-/// be one that reads. Returns true if all of it was read.
+/// Drains the pipes of a command that has ended. If another process holds the pipes open, more output of a pipeline may
+/// follow: draining continues while output keeps coming, up to a limit, as the other process may be a daemon. Output
+/// already read is forwarded to a slow reader until the run's deadline has passed. After a timeout or a signal the
+/// reader has to keep reading. Returns true if all output was read.
 pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     event_loop.give_readers_time(now());
     if let Some(streams) = &mut event_loop.streams {
@@ -75,7 +74,7 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
             break;
         }
         let now = attempt.own_time();
-        // Nothing was taken meanwhile.
+        // Nothing was read from the pipes while waiting for the reader.
         if waits_for_reader {
             end.put_off(now.saturating_duration_since(before));
         }
@@ -85,7 +84,7 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
         if moved || !was_cut {
             stuck = Deadline::after(now, READERS_GRACE);
         }
-        // A second request to end, or one after a bound, ends this at once.
+        // A second request to end, or one after a timeout, ends draining at once.
         if handle_signals(Phase::Draining, attempt, event_loop) && was_cut {
             break;
         }
@@ -100,7 +99,7 @@ pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bo
     !event_loop.streams(Streams::has_pending_output)
 }
 
-/// Handles the signals that have come. Returns true if one has asked to end.
+/// Handles received signals. Returns true if one of them asks backoff to end.
 fn handle_signals(phase: Phase, attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
     let mut asked = false;
     while let Some(received) = event_loop.signals.take() {

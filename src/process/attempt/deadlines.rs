@@ -1,5 +1,5 @@
-//! The points in time of an attempt. All but the run's deadline stand on a clock of its own, which stands still while backoff
-//! is stopped.
+//! The deadlines of an attempt. All except the run's deadline use the attempt's own clock, which stands still while
+//! backoff is stopped.
 
 use std::time::{Duration, Instant};
 
@@ -11,17 +11,17 @@ use crate::run::plan::Bounds;
 pub(super) struct Deadlines<'a> {
     bounds: &'a Bounds,
     started: Instant,
-    /// Time in which backoff was stopped.
+    /// Total time in which backoff was stopped.
     paused: Duration,
     /// The run's deadline, on the machine's clock.
     run: Deadline,
     timeout: Deadline,
-    /// When the command has been silent for too long.
+    /// End of the longest silence allowed.
     idle: Deadline,
-    /// When the attempt, which was asked to end, gets KILL.
+    /// Time of KILL, once the attempt was asked to end.
     kill: Deadline,
     took_kill: bool,
-    /// The bound that has ended the attempt.
+    /// The limit that has ended the attempt.
     pub(super) ended_by: Option<Bound>,
 }
 
@@ -45,18 +45,18 @@ impl<'a> Deadlines<'a> {
         now.checked_sub(self.paused).unwrap_or(now)
     }
 
-    /// Returns when a point on the attempt's clock comes, unless backoff is stopped before.
+    /// Converts a deadline on the attempt's clock to the machine's clock, assuming no further stop.
     pub(super) fn machine_time(&self, mut own: Deadline) -> Deadline {
         own.put_off(self.paused);
         own
     }
 
-    /// backoff was stopped for this long.
+    /// Adds a time in which backoff was stopped.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.paused = self.paused.saturating_add(pause);
     }
 
-    /// Returns the bound that has come due, if none has ended the attempt yet.
+    /// Returns the limit that was reached, if none has ended the attempt yet.
     pub(super) fn due(&self, now: Instant) -> Option<Bound> {
         let own = self.own_time(now);
         let bounds = [
@@ -68,7 +68,7 @@ impl<'a> Deadlines<'a> {
         due.filter(|_| self.ended_by.is_none())
     }
 
-    /// Returns the first that is to come.
+    /// Returns the next deadline.
     pub(super) fn next(&self) -> Deadline {
         let kill = self.machine_time(self.kill);
         if self.ended_by.is_some() {
@@ -78,18 +78,18 @@ impl<'a> Deadlines<'a> {
         own.or_earlier(self.run).or_earlier(kill)
     }
 
-    /// There is output, or output that waits for its reader.
+    /// Restarts the idle limit: the command has printed, or its output waits for a reader.
     pub(super) fn on_output(&mut self, now: Instant) {
         self.idle = Deadline::maybe_after(self.own_time(now), self.bounds.idle);
     }
 
-    /// A bound ends the attempt.
+    /// Records the limit that ends the attempt, and schedules KILL.
     pub(super) fn on_bound(&mut self, bound: Bound, now: Instant) {
         self.ended_by = Some(bound);
         self.kill_after(self.bounds.kill_after, now);
     }
 
-    /// The command got a signal that asks to end.
+    /// Schedules KILL after a signal that asked the command to end.
     pub(super) fn on_interrupt(&mut self, now: Instant) {
         self.kill_after(self.bounds.kill_interrupted_after, now);
     }
@@ -98,12 +98,12 @@ impl<'a> Deadlines<'a> {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(self.own_time(now), time));
     }
 
-    /// Returns true if KILL is to come.
+    /// Returns true if KILL is scheduled.
     pub(super) fn awaits_kill(&self) -> bool {
         self.kill.is_set()
     }
 
-    /// Returns true once if KILL is due.
+    /// Returns true once when KILL is due.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
         let is_due = self.kill.is_due(self.own_time(now));
         if is_due {
@@ -113,7 +113,7 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// Returns more about how the attempt was ended, if it was.
+    /// Returns details of how the attempt was ended, if a limit or KILL ended it.
     pub(super) fn cut(&self) -> Cut {
         Cut {
             limit: match self.ended_by {

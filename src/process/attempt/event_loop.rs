@@ -1,4 +1,4 @@
-//! The one place where backoff sleeps: signals, the command's streams and points in time, in one `poll(2)`.
+//! The only place where backoff sleeps: one `poll(2)` over signals, the command's streams and deadlines.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -13,36 +13,35 @@ use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::modes;
 use crate::process::terminal::pty::Pty;
 
-/// What is waited for besides signals.
+/// Descriptors to poll besides signals.
 pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
-/// How long readers have once the deadline has passed, or the program that ran then has ended.
+/// Time for readers after the deadline, or after the end of the program that ran at the deadline.
 pub(super) const READERS_GRACE: Duration = Duration::from_secs(1);
-/// How long the reader of the last output before a stop has.
+/// Time for the reader of the last output before a stop.
 const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
-/// Reads and writes that take all that pipes and terminals hold; others than the command may go on writing.
+/// Limit on reads and writes before a stop: enough for a full pipe or terminal, as other processes may go on writing.
 const MOST_LAST_MOVES: u32 = 32;
 
 #[derive(Debug)]
 pub(crate) struct EventLoop {
     pub(crate) signals: Signals,
-    /// The streams that backoff has a hand in; None if all are the caller's own.
+    /// Streams that backoff handles; None if the command inherits all of them.
     pub(crate) streams: Option<Box<Streams>>,
-    /// The modes of the terminal before the first attempt.
     pub(crate) modes_before: modes::Before,
-    /// A signal has ended the run.
+    /// True once a signal has ended the run.
     pub(crate) is_ending: bool,
-    /// Until when readers of what backoff writes are waited for; without a deadline, as long as it takes.
+    /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
-    /// A hook or a predicate runs, and no attempt.
+    /// True while a hook or a predicate runs in place of an attempt.
     pub(crate) is_hook: bool,
-    /// The wait under way is to end, or the next one.
+    /// Ends the current wait, or the next one.
     pub(crate) wait_is_over: bool,
     is_init: bool,
 }
 
 impl EventLoop {
-    /// `deadline` is the run's.
+    /// Creates the loop of a run with this deadline.
     pub(crate) fn new(signals: Signals, streams: Option<Box<Streams>>, deadline: Deadline) -> EventLoop {
         let mut readers_have_until = deadline;
         readers_have_until.put_off(READERS_GRACE);
@@ -58,13 +57,13 @@ impl EventLoop {
         }
     }
 
-    /// A program has ended: what it has left is still to be read.
+    /// Extends the time for readers after a program has ended, so that they can read its last output.
     pub(crate) fn give_readers_time(&mut self, now: Instant) {
         self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }
 
-    /// Sleeps until something comes or the time is up, takes in signals and moves the command's streams.
-    /// Whether a stream was ready.
+    /// Sleeps until a signal or a stream is ready or the time is up. Receives signals and moves the command's streams.
+    /// Returns true if a stream was ready.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
         let wake_after = self.streams.as_deref().and_then(Streams::wake_after);
         let interests = self.streams.as_deref().map_or([None; 3], Streams::interests);
@@ -82,7 +81,7 @@ impl EventLoop {
         ready.contains(&true)
     }
 
-    /// Moves the output that is there already. A reader that is slow has a moment.
+    /// Moves output that is already there. A slow reader gets [`LAST_OUTPUT_GRACE`].
     pub(crate) fn pass_on_output(&mut self) {
         let begun = now();
         let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(begun, grace));
@@ -100,8 +99,8 @@ impl EventLoop {
         }
     }
 
-    /// Waits for signals, for one of the others or until the time is up. Whether signals are waiting, and
-    /// which of the others are ready.
+    /// Waits for signals, for one of `others` or until the time is up. Returns whether signals are waiting, and which
+    /// of `others` are ready.
     pub(crate) fn poll(&self, until: Deadline, others: Interests<'_>) -> (bool, [bool; 3]) {
         if self.signals.has_taken_in() {
             return (true, [false; 3]);
@@ -120,17 +119,17 @@ impl EventLoop {
         )
     }
 
-    /// Asks the streams that backoff has a hand in; false if there are none.
+    /// Returns the streams' answer, or false if backoff handles no streams.
     pub(crate) fn streams(&self, question: fn(&Streams) -> bool) -> bool {
         self.streams.as_deref().is_some_and(question)
     }
 
-    /// The attempt's own terminal, if it has one (`--pty`).
+    /// Returns the attempt's own terminal, if it has one (`--pty`).
     pub(crate) fn pty(&mut self) -> Option<&mut Pty> {
         self.streams.as_deref_mut().and_then(Streams::pty)
     }
 
-    /// As process 1: reaps every process that has ended, but for this one.
+    /// Reaps every process that has ended except `attempt`, if backoff is process 1.
     pub(crate) fn reap_orphans(&self, attempt: Option<libc::pid_t>) {
         if self.is_init {
             child::reap_orphans(attempt);

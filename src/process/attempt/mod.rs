@@ -1,4 +1,4 @@
-//! One attempt: started, run to its end, and what is left of it cleared away.
+//! One attempt: start, event loop, timeouts, process tree, draining.
 
 mod after_exit;
 mod deadlines;

@@ -1,57 +1,55 @@
-//! What is done about a signal: the table "State and signal" of docs/DESIGN.md; and about a stop of the command.
+//! Decides what to do about a signal (the table under "Signals" in docs/DESIGN.md) and about a stop of the command.
 
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::Isolation;
 
-/// What backoff is doing when a signal comes.
+/// The state of backoff when a signal comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Waiting, writing, or anything else between two attempts.
+    /// Waiting, writing or otherwise between two attempts.
     BetweenAttempts,
-    /// The command runs.
     Running(Facts),
-    /// The command has ended after a time-out; the rest of its tree is waited for.
+    /// The command has ended after a timeout; backoff waits for the rest of its tree.
     EndingTree,
-    /// The command has ended; the rest of its output is waited for.
+    /// The command has ended; backoff waits for the rest of its output.
     Draining,
 }
 
-/// What else counts while the command runs.
+/// Details of a running command that affect the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) isolation: Isolation,
     /// The command is a hook or a predicate.
     pub(crate) is_hook: bool,
-    /// The command is stopped.
     pub(crate) is_stopped: bool,
     /// The kernel has reported that the command was continued.
     pub(crate) was_continued: bool,
-    /// If a terminal is gone, the kernel tells the leader of the session alone: backoff.
+    /// backoff leads the session: once the terminal is gone, the kernel sends HUP to the leader only.
     pub(crate) leads_session: bool,
-    /// The command has a terminal of its own that is to be as large as ours.
+    /// The command has its own terminal, whose size follows ours.
     pub(crate) copies_size: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalAction {
     Ignore,
-    /// Something has become of the command or, as process 1, of an orphan.
+    /// Check children: the command or, as process 1, an orphan has changed state.
     LookAtChildren,
-    /// The run ends at once, by this signal.
+    /// End the run at once, by the received signal.
     EndRun,
-    /// The wait ends, or the next one if none has begun: the next attempt starts now.
+    /// End the wait, or the next one if none has begun: the next attempt starts now.
     EndWait,
-    /// backoff stops by this signal.
+    /// Stop backoff by the received signal.
     StopBackoff,
-    /// The command is stopped in its own session, by STOP: its group may be orphaned there, and the kernel would not let
-    /// this signal do it. Then backoff stops by this signal.
+    /// Stop the command by STOP, then backoff by the received signal. The command has its own session, where its group
+    /// may be orphaned, so that the kernel would ignore TSTP.
     StopCommand,
     Forward,
-    /// This attempt is the last.
+    /// Make this attempt the last.
     NoFurtherAttempt,
     ForwardAndNoFurtherAttempt,
-    /// The command's terminal gets the size of ours; the kernel tells the command.
+    /// Copy the size of our terminal to the command's; the kernel sends WINCH.
     CopySize,
 }
 
@@ -64,7 +62,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts, SignalClass::Continue | SignalClass::Inform) => SignalAction::Ignore,
         (Phase::Running(facts), _) => while_running(facts, received),
         (Phase::EndingTree | Phase::Draining, SignalClass::End) => SignalAction::NoFurtherAttempt,
-        // The shell waits until all of the job has stopped.
+        // The shell waits until the whole job has stopped.
         (Phase::EndingTree | Phase::Draining, SignalClass::StopJob) => SignalAction::StopBackoff,
         (Phase::EndingTree | Phase::Draining, _) => SignalAction::Ignore,
     }
@@ -72,7 +70,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
 
 fn while_running(facts: Facts, received: Received) -> SignalAction {
     if facts.is_hook && received.class == SignalClass::Inform {
-        // Its sender means backoff, or the command.
+        // The signal is meant for backoff or the command, not for the hook.
         return on_signal(Phase::BetweenAttempts, received);
     }
     let is_in_session = matches!(facts.isolation, Isolation::Terminal | Isolation::Session);
@@ -86,47 +84,47 @@ fn while_running(facts: Facts, received: Received) -> SignalAction {
     }
 }
 
-/// Returns true if the command got the signal from where backoff got it.
+/// Returns true if the sender of the signal reached the command, too.
 fn command_received_it(facts: Facts, received: Received) -> bool {
     if facts.isolation != Isolation::Shared {
         return false;
     }
     match received.class {
-        // What continues a job continues all of it.
+        // Job control continues the whole job.
         SignalClass::Continue => facts.was_continued,
-        // What stops a job stops all of it, and must not stop it again after it was continued.
+        // Job control stops the whole job, and must not stop the command again after CONT.
         SignalClass::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
         _ if received.signal == Signal::HUP && facts.leads_session => false,
         _ => received.by_terminal,
     }
 }
 
-/// What counts when the command has stopped.
+/// Input of [`on_stopped`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// The signal that stopped it.
+    /// The signal that stopped the command.
     pub(crate) by: Signal,
     pub(crate) asked: Asked,
     pub(crate) job: Job,
 }
 
-/// What the command was asked for last.
+/// The last request to the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Nothing,
     Stop,
-    /// A signal that was forwarded, or a bound, asked it to end.
+    /// A forwarded signal or a limit asked the command to end.
     End,
 }
 
-/// Who can continue backoff once it has stopped.
+/// The job that backoff belongs to: decides who can continue a stopped backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Job {
-    /// Without a terminal, nobody.
+    /// No terminal: backoff would stay stopped.
     None,
-    /// A job on a terminal, of which the command is not a part, or which no shell controls.
+    /// A job on a terminal without the command, or without a shell that controls it.
     Apart,
-    /// The shell that controls the job of backoff and the command.
+    /// A job of backoff and the command, controlled by a shell.
     Controlled,
 }
 
@@ -137,17 +135,17 @@ pub(crate) enum StopAction {
     ContinueCommand,
 }
 
-/// Where a shell watches the job, backoff stops with the command. Nowhere else may a stop that nobody asked for keep backoff
-/// from its bounds.
+/// Decides about a stop of the command. If a shell controls the job, backoff stops with the command. Elsewhere an
+/// unrequested stop must not suspend backoff's limits.
 pub(crate) fn on_stopped(stop: Stop) -> StopAction {
     match (stop.asked, stop.job) {
         (Asked::Stop, _) => StopAction::StopBackoff,
         (Asked::End, _) => StopAction::ContinueCommand,
-        // The bare command's group would be an orphaned one, in which the kernel ignores these.
+        // Run directly, the command's group would be orphaned, and the kernel would ignore TSTP, TTIN and TTOU there.
         (Asked::Nothing, Job::None) if stop.by.stops_a_job() => StopAction::ContinueCommand,
         (Asked::Nothing, Job::Controlled) => StopAction::StopBackoff,
         (Asked::Nothing, Job::Apart) if stop.by.stops_a_job() => StopAction::StopBackoff,
-        // A STOP was for the command alone, and so will be the CONT.
+        // STOP was sent to the command alone, so CONT will be, too.
         (Asked::Nothing, Job::None | Job::Apart) => StopAction::Ignore,
     }
 }
@@ -158,12 +156,12 @@ mod tests {
 
     use super::*;
 
-    /// A process sends it.
+    /// Returns a signal sent by a process.
     fn sent(signal: Signal) -> Received {
         Received::new(signal, false)
     }
 
-    /// The kernel sends it: the terminal, or a timer.
+    /// Returns a signal sent by the kernel: the terminal or a timer.
     fn by_kernel(signal: Signal) -> Received {
         Received::new(signal, true)
     }
@@ -187,7 +185,7 @@ mod tests {
         known.into_iter().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// A row of the table: end, stop, CONT, USR1, the rest.
+    /// Checks a row of the table: end, stop, CONT, USR1, other signals.
     #[track_caller]
     fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [SignalAction; 5]) {
         let columns = [

@@ -19,14 +19,15 @@ use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError};
 use crate::run::text::describe;
 
-/// What is to be started, and how.
+/// A program to start, with its process group and standard streams.
 pub(crate) struct Launch<'a> {
     pub(crate) command: &'a Command,
     pub(crate) isolation: Isolation,
     pub(crate) stdio: ChildStdio,
 }
 
-/// Starts a program and waits for its end. What cannot be started is an outcome, too. `deadline` is the run's.
+/// Starts a program and waits for its end. A program that cannot be started is an outcome, too. `deadline` is the
+/// run's.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
     launch: Launch<'_>,
@@ -69,7 +70,7 @@ pub(crate) fn run(
         let why = describe(errno);
         RunError::Fault(format!("cannot learn how the command ended: {why}"))
     })?;
-    // As its caller would find it after the bare command, if that had ended by itself.
+    // Restores the modes that the terminal had before, unless the command ended by itself.
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.put_back(true);
     }
@@ -78,8 +79,8 @@ pub(crate) fn run(
     Ok(Attempt { outcome, interrupted })
 }
 
-/// Waits for the end of the tree if a bound has ended the command, and of its output. After an error the command may still run;
-/// it gets TERM when backoff ends.
+/// Waits for the rest of the tree after a timeout, and drains the output. After an error the command may still run; it
+/// gets TERM when backoff ends.
 fn finish(running: &mut Running<'_>, event_loop: &mut EventLoop, ended: Ended) -> Result<Outcome, Errno> {
     let ran = running.deadlines.ran(now());
     let ended_by = running.deadlines.ended_by;
@@ -95,7 +96,7 @@ fn finish(running: &mut Running<'_>, event_loop: &mut EventLoop, ended: Ended) -
     }
     let is_read = after_exit::drain(running, event_loop);
     if !is_read {
-        // It has said what nobody has read; bare, it would be at it still.
+        // Output is unread: run directly, the command would still be writing.
         end = match (ended_by, running.interrupted) {
             (None, Some(signal)) => End::Signaled(signal),
             (bound, _) => End::TimedOut(bound.unwrap_or(Bound::Deadline)),
@@ -107,12 +108,12 @@ fn finish(running: &mut Running<'_>, event_loop: &mut EventLoop, ended: Ended) -
     Ok(outcome)
 }
 
-/// Adds what the streams of the attempt have shown.
+/// Adds results of the attempt's streams to the outcome.
 fn settle_streams(event_loop: &mut EventLoop, outcome: &mut Outcome) -> Result<(), RunError> {
     let Some(streams) = &mut event_loop.streams else {
         return Ok(());
     };
-    // The command's terminal was hung up since nobody reads what it shows: on a pipe, PIPE.
+    // The command's terminal was hung up because its output had no reader; on a pipe the signal would be PIPE.
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
         outcome.end = End::Signaled(Signal::PIPE);
     }

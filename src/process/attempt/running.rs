@@ -1,11 +1,11 @@
-//! An attempt while the command runs: one loop over signals, streams, timers and the child's end.
+//! A running attempt: one loop over signals, streams, timers and the child's end.
 //!
-//! | what comes | what is done |
+//! | event | action |
 //! |---|---|
 //! | the child ends | the loop ends |
-//! | the child stops (Ctrl-Z) | what `on_stopped` says: backoff stops too, so that the shell sees it; time stands still |
-//! | a signal | what `on_signal` says |
-//! | output | passed on, kept, searched (`process/streams`) |
+//! | the child stops (Ctrl-Z) | `on_stopped` decides; if backoff stops too, the shell sees the stop, and the attempt's clock pauses |
+//! | a signal | `on_signal` decides |
+//! | output | forwarded, kept, searched (`process/streams`) |
 //! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
 
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use crate::process::sys::clock::{Deadline, now};
 use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
 
-/// How long a command that is asked to stop may take until it stops itself by STOP, as some do once they have tidied up.
+/// Time for a command that was asked to stop to stop itself by STOP, as some do after tidying up.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// The state of a running attempt.
@@ -32,21 +32,21 @@ pub(super) struct Running<'a> {
     pub(super) child: Child,
     pub(super) tree: ProcessTree,
     pub(super) deadlines: Deadlines<'a>,
-    /// The first signal that asked to end.
+    /// The first signal that asked backoff to end.
     pub(super) interrupted: Option<Signal>,
     isolation: Isolation,
-    /// Sent when a bound is due.
+    /// Sent on timeout.
     end_by: Signal,
-    /// Asked the job to stop, and nobody has continued it since.
+    /// The last request to stop, unless the job was continued since.
     asked_to_stop: Option<StopRequest>,
-    /// A bound, or a signal that was forwarded, has asked the command to end.
+    /// A limit or a forwarded signal has asked the command to end.
     asked_to_end: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct StopRequest {
     signal: Signal,
-    /// Until then a STOP is taken for the command's answer.
+    /// Until then, STOP counts as the command's response.
     until: Deadline,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Returns true if a bound or a signal has ended it: the reader of its output has to read on then.
+    /// Returns true if a limit or a signal has ended the attempt; then its output has a time limit.
     pub(super) fn is_cut(&self) -> bool {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
@@ -94,20 +94,21 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Sleeps until something comes or the time is up.
+    /// Sleeps until an event or until the time is up.
     fn wait(&mut self, event_loop: &mut EventLoop, until: Deadline) {
         event_loop.wait(until);
         let has_new_output = event_loop.streams.as_deref_mut().is_some_and(Streams::take_new_output);
-        // What waits for its reader is not silence.
+        // Output that waits for its reader is not silence.
         if has_new_output || event_loop.streams(Streams::has_pending_output) {
             self.deadlines.on_output(now());
         }
     }
 
-    /// Returns true if a bound is due and the command has ended by itself: then it has not timed out.
+    /// Ends the attempt if a limit is reached. Returns true if the command has ended by itself by then, and so has not
+    /// timed out.
     fn end_what_is_due(&mut self, event_loop: &mut EventLoop) -> bool {
         if self.deadlines.due(now()) == Some(Bound::Idle) {
-            // On a busy machine it may be backoff that was late.
+            // The idle limit passed; poll once more before acting, as backoff may have been late on a busy machine.
             self.wait(event_loop, Deadline::after(now(), Duration::ZERO));
         }
         if self.deadlines.take_kill(now()) {
@@ -122,13 +123,13 @@ impl<'a> Running<'a> {
             return true;
         }
         self.deadlines.on_bound(bound, now());
-        // What is stopped cannot act on a signal.
+        // A stopped process cannot act on a signal.
         self.tree.signal(&self.child, &[self.end_by, Signal::CONT]);
         self.ask_to_end();
         false
     }
 
-    /// From now on a stop is only one that was asked for later.
+    /// Records the request to end, which revokes earlier requests to stop.
     fn ask_to_end(&mut self) {
         self.asked_to_end = true;
         self.asked_to_stop = None;
@@ -163,11 +164,11 @@ impl<'a> Running<'a> {
 
     fn phase(&mut self, event_loop: &mut EventLoop, received: Received) -> Phase {
         let Received { signal, class, .. } = received;
-        // The command may have ended before the signal came, and cannot stop any more.
+        // The command may have ended before the signal came, and cannot stop.
         if class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::Draining;
         }
-        // What costs a system call is asked where it counts.
+        // Facts that cost a system call are queried only if they matter.
         let asks_child =
             self.isolation == Isolation::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Phase::Running(Facts {
@@ -180,7 +181,8 @@ impl<'a> Running<'a> {
         })
     }
 
-    /// Also continues a stopped recipient, or one about to stop, so that it can handle the signal.
+    /// Forwards a signal that asks to end. Also continues a stopped recipient, or one about to stop, so that it can
+    /// handle the signal.
     fn forward_end(&mut self, signal: Signal) {
         self.child.signal(signal);
         if self.asked_to_stop.is_some() || self.child.is_stopped() {
@@ -191,13 +193,13 @@ impl<'a> Running<'a> {
         self.ask_to_end();
     }
 
-    /// The command has got a signal that asks to end, or gets it now.
+    /// Records a signal that asks the command to end; the command has received the signal or is about to.
     fn interrupt(&mut self, signal: Signal) {
         self.interrupted.get_or_insert(signal);
         self.deadlines.on_interrupt(now());
     }
 
-    /// backoff was continued, which revokes a stop that is under way.
+    /// Handles CONT, which revokes a pending stop.
     fn on_continue(&mut self, event_loop: &mut EventLoop) {
         self.asked_to_stop = None;
         self.child.forget_continued();
@@ -209,7 +211,7 @@ impl<'a> Running<'a> {
     }
 
     fn stop_request(&self, signal: Signal) -> StopRequest {
-        // In its own session the command is stopped by STOP.
+        // A command in its own session is stopped by STOP.
         let until = match self.is_in_session() {
             true => Deadline::NEVER,
             false => Deadline::after(now(), STOP_GRACE),
@@ -217,10 +219,10 @@ impl<'a> Running<'a> {
         StopRequest { signal, until }
     }
 
-    /// Stops the command in its own session by STOP: its group may be orphaned there, so that the kernel would ignore TSTP.
+    /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
     fn stop_command(&mut self, event_loop: &mut EventLoop) {
         if control::has_terminal() && control::leads_session() {
-            // No shell would notice and continue it.
+            // No shell would notice the stop and continue backoff.
             self.asked_to_stop = None;
         } else if self.child.is_stopped() {
             self.on_stopped(event_loop, Signal::STOP);
@@ -263,23 +265,23 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Stops backoff, with the command, until it is continued.
+    /// Stops backoff, together with the command, until it is continued.
     fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal) {
-        // What the command has said before belongs before what the shell says of the stop.
+        // Output of the command comes before the shell's message about the stop.
         event_loop.pass_on_output();
         self.stop_backoff(event_loop, signal);
         if let Some(pty) = event_loop.pty() {
             pty.resume();
-            // Something else may have been shown meanwhile: what fills a screen draws it again.
+            // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
             self.child.signal(Signal::WINCH);
-            // If backoff was not stopped at all, being an orphan, no CONT will come.
+            // If backoff did not stop, as its group is orphaned, no CONT will come.
             if !event_loop.signals.has(Signal::CONT) {
                 self.child.signal(Signal::CONT);
             }
         }
     }
 
-    /// Stops backoff until it is continued. Meanwhile the clock of the attempt stands still.
+    /// Stops backoff until it is continued. The attempt's clock pauses.
     pub(super) fn stop_backoff(&mut self, event_loop: &mut EventLoop, signal: Signal) {
         let stopped = now();
         let by_key = event_loop.pty().is_some_and(Pty::pause);

@@ -1,9 +1,8 @@
-//! The process tree of an attempt that a bound has ended.
+//! The process tree of an attempt that a limit has ended.
 //!
-//! Its members are the attempt's process group, where it has one of its own, and its descendants,
-//! found in the system's list of processes. They are remembered by number and start time, so that those whose parent has
-//! died in the meantime are still known and no recycled number is taken for one of them. Without
-//! such a list only the group, or only the process itself, is signalled.
+//! Members are the processes of the attempt's own group, if it has one, and its descendants in the system's list of
+//! processes. Members are identified by number and start time: a member whose parent has died stays known, and a reused
+//! number is never signalled. Without a list, only the group or the process itself is signalled.
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
@@ -23,7 +22,7 @@ impl ProcessTree {
         for signal in signals {
             child.signal(*signal);
         }
-        // The group has them already.
+        // The group was signalled already.
         for process in self.known.iter().filter(|process| child.group() != Some(process.group)) {
             for signal in signals {
                 send_to(process, *signal);
@@ -41,17 +40,17 @@ impl ProcessTree {
         }
     }
 
-    /// Returns true if a member besides the attempt's own process is left; None if the system does not tell.
+    /// Returns true if a member besides the attempt's own process is left; None if the system has no list of processes.
     pub(crate) fn has_survivors(&mut self, child: &Child) -> Option<bool> {
         self.update(child).then_some(!self.known.is_empty())
     }
 
-    /// Brings the list of members up to date. Returns false if the system has no list of processes.
+    /// Updates the list of members. Returns false if the system has no list of processes.
     fn update(&mut self, child: &Child) -> bool {
         let Some(all) = processes() else { return false };
         let root = child.pid();
         let is_known = |process: &Process| self.known.iter().any(|known| known.is_same(process));
-        // Members found earlier may have lost their parents since.
+        // Known members may have lost their parents.
         let in_tree = |process: &&Process| is_known(process) || child.group() == Some(process.group);
         let mut members: Vec<Process> = all.iter().filter(in_tree).copied().collect();
         loop {
@@ -69,7 +68,7 @@ impl ProcessTree {
     }
 }
 
-/// Sends a signal to a process if its number still means the same one.
+/// Sends a signal to a process unless its number was reused.
 fn send_to(process: &Process, signal: Signal) {
     if read(process.pid).is_some_and(|now| now.is_same(process)) {
         send(Target::Process(process.pid), signal);

@@ -1,8 +1,8 @@
 //! Signals: receiving and sending.
 //!
-//! All signals are blocked, and let in only while backoff polls. A handler writes each as one record to one pipe, which the
-//! event loop polls. So no signal interrupts any other call, signals are taken in the order in which they came, and a CONT
-//! revokes a stop that was not handled yet.
+//! All signals are blocked except while backoff polls. A handler writes each signal as one record to a pipe, which the
+//! event loop polls. So no signal interrupts another system call, signals are handled in order of arrival, and CONT
+//! revokes a pending stop.
 
 use nix::libc;
 
@@ -20,7 +20,7 @@ pub(crate) enum Target {
     OwnGroup,
 }
 
-/// Sends a signal. The receiver may be gone.
+/// Sends a signal; ignores a receiver that is gone.
 pub(crate) fn send(target: Target, signal: Signal) {
     let number = match target {
         Target::Process(pid) => pid,
@@ -28,6 +28,6 @@ pub(crate) fn send(target: Target, signal: Signal) {
         Target::OwnProcess => std::process::id().cast_signed(),
         Target::OwnGroup => 0,
     };
-    // SAFETY: kill takes two numbers. Not `nix`, which cannot name all real-time signals.
+    // SAFETY: kill takes two numbers. `nix` cannot name all real-time signals.
     unsafe { libc::kill(number, signal.number()) };
 }

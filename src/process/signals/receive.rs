@@ -1,4 +1,4 @@
-//! Handlers of signals, and the pipe that they write to.
+//! Signal handlers, and the pipe that they write to.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,7 +18,8 @@ use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking, uninterrupted};
 use crate::process::sys::native;
 
-/// Signals that people send, and CHLD. Few, as each registration copies those before it; the rest gets [`on_signal`].
+/// Signals that people send, and CHLD. The list is short, as each registration copies the earlier ones; other signals
+/// get [`on_signal`].
 const REGISTERED: [Signal; 9] = [
     Signal::HUP,
     Signal::INT,
@@ -31,7 +32,7 @@ const REGISTERED: [Signal; 9] = [
     Signal::WINCH,
 ];
 
-/// Signals of faults: a handler that returns would be called again for ever.
+/// Signals of faults: after a handler returned, the fault would repeat forever.
 const FAULTS: [c_int; 6] = [
     libc::SIGSEGV,
     libc::SIGILL,
@@ -43,16 +44,16 @@ const FAULTS: [c_int; 6] = [
 
 /// The writing end of the pipe.
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
-/// Set if a record could not be written: the pipe was full.
+/// Set if a record could not be written because the pipe was full.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
-/// The number of backoff's own process.
+/// backoff's process number.
 static OWN: AtomicU32 = AtomicU32::new(0);
-/// Signals that came to a child that shares this memory, by bit.
+/// Signals received by a child that shares this memory, as bits.
 static CHILD_RECEIVED: AtomicU64 = AtomicU64::new(0);
 
-/// The number of a signal, 1 if the kernel sent it by itself, and its sender.
+/// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
-/// Records read at once.
+/// Records read by one call.
 const BATCH: usize = 64;
 
 /// The signals of this process, from [`Signals::take_over`] on.
@@ -85,12 +86,13 @@ impl Signals {
         })
     }
 
-    /// The pipe, readable once a signal was let in.
+    /// Returns the pipe, readable once a signal has come.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.records.as_fd()
     }
 
-    /// Lets signals in while this polls. Returns false if `poll` does, or if polling does not show all that came.
+    /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost, so that polling does not
+    /// show every signal.
     pub(crate) fn let_in(&self, poll: impl FnOnce() -> bool) -> bool {
         let is_lost = || IS_LOST.load(Ordering::Relaxed);
         let _ = SigSet::empty().thread_set_mask();
@@ -99,17 +101,18 @@ impl Signals {
         has_polled && !is_lost()
     }
 
-    /// The mask that the command is to start with.
+    /// Returns the signal mask that the command starts with.
     pub(crate) fn caller_mask(&self) -> &SigSet {
         &self.caller_mask
     }
 
-    /// Returns true if the command is to start with SIGCHLD ignored.
+    /// Returns true if the command starts with SIGCHLD ignored.
     pub(crate) fn children_ignored(&self) -> bool {
         self.children_ignored
     }
 
-    /// Takes in all signals that have come, without blocking. A lost record may be about the end of the command.
+    /// Receives all pending signals without blocking. A lost record counts as CHLD, as it may have been about the end
+    /// of the command.
     pub(crate) fn receive(&mut self) {
         self.let_in(|| true);
         if IS_LOST.swap(false, Ordering::Relaxed) {
@@ -128,23 +131,23 @@ impl Signals {
         }
     }
 
-    /// Drops all signals that have come.
+    /// Drops all pending and received signals.
     pub(crate) fn discard(&mut self) {
         self.receive();
         self.queue.clear();
     }
 
-    /// Returns true if a signal was taken in that [`Signals::take`] has not returned.
+    /// Returns true if a received signal was not taken yet.
     pub(crate) fn has_taken_in(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Returns the next signal that was taken in.
+    /// Returns the next received signal.
     pub(crate) fn take(&mut self) -> Option<Received> {
         self.queue.pop_front()
     }
 
-    /// Lets a signal that waits for this process have its default effect, unless it is ignored: the process stops.
+    /// Gives a pending signal its default action (stopping the process), unless the signal is ignored.
     pub(crate) fn deliver(&self, signal: Signal) {
         if is_ignored(signal) {
             return;
@@ -154,33 +157,33 @@ impl Signals {
         let _ = handler.and_then(|handler| exchange(signal, Some(&handler)));
     }
 
-    /// Returns true if a signal has come and was not taken.
+    /// Returns true if this signal was received and not taken yet.
     pub(crate) fn has(&mut self, signal: Signal) -> bool {
         self.receive();
         self.queue.iter().any(|received| received.signal == signal)
     }
 }
 
-/// Sets a handler for each signal. One that the caller ignores stays ignored, except CHLD: the kernel would discard the status
-/// of the attempt.
+/// Sets a handler for each signal. A signal that the caller ignores stays ignored, except CHLD: the kernel would
+/// discard the attempt's exit status.
 fn set_handlers() -> io::Result<()> {
     let mut registered = Vec::with_capacity(REGISTERED.len());
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
         if !REGISTERED.contains(&signal) {
-            // KILL, STOP and the C library's own cannot have one.
+            // KILL, STOP and signals of the C library cannot have a handler.
             if let Ok(before) = exchange(signal, Some(&action(on_signal as *const () as usize)))
                 && before.sa_sigaction == libc::SIG_IGN
             {
                 exchange(signal, Some(&before))?;
             }
         } else if signal == Signal::CHLD || !is_ignored(signal) {
-            // SAFETY: the function may be called at any time.
+            // SAFETY: `record` is async-signal-safe.
             unsafe { register_sigaction(signal.number(), record) }?;
             registered.push(signal);
         }
     }
-    // The registry leaves the mask empty: handlers of several pending signals would interrupt each other, and write their
-    // records in reverse order.
+    // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and write
+    // their records in reverse order.
     let filled = action(exchange(Signal::CHLD, None)?.sa_sigaction);
     for signal in registered {
         exchange(signal, Some(&filled))?;
@@ -188,7 +191,7 @@ fn set_handlers() -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an action with all signals blocked while a handler runs.
+/// Returns an action that blocks all signals while its handler runs.
 fn action(handler: libc::sighandler_t) -> sigaction {
     // SAFETY: sigaction is plain data, for which zeroes are valid; its set is filled.
     unsafe {
@@ -200,10 +203,11 @@ fn action(handler: libc::sighandler_t) -> sigaction {
     }
 }
 
-/// Returns the action of a signal, and sets another one if it is given. Not by `nix`, which cannot name all real-time signals.
+/// Returns the action of a signal, after replacing it if `new` is given. `nix` cannot name all real-time signals.
 /// Async-signal-safe.
 fn exchange(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
-    // SAFETY: as above. What is set is the default, SIG_IGN, a handler of this kind, or what was set before.
+    // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a handler of
+    // this type, or an earlier action.
     unsafe {
         let mut old: sigaction = std::mem::zeroed();
         let new = new.map_or(ptr::null(), ptr::from_ref);
@@ -215,14 +219,14 @@ fn is_ignored(signal: Signal) -> bool {
     exchange(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
 }
 
-/// Sets the default action, and returns the one before. Async-signal-safe.
+/// Sets the default action. Returns the previous action. Async-signal-safe.
 pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
     exchange(signal, Some(&action(libc::SIG_DFL)))
 }
 
-/// Prepares a child for letting signals in before it executes the command, which resets handlers. If the child shares this
-/// process's memory, handlers keep what comes for [`received_by_child`], so that no stop holds up the parent, and no core of both is
-/// dumped. TERM has its default effect at once: the parent may have been killed. Async-signal-safe.
+/// Prepares a child for unblocking signals before exec, which resets handlers. If the child shares this process's
+/// memory, handlers record signals for [`received_by_child`], so that a stop cannot suspend the parent, and no core of
+/// both is dumped. TERM gets its default action at once: the parent may have been killed. Async-signal-safe.
 pub(crate) fn prepare_child(ignore_children: bool) {
     let reset = |signal: &Signal| !native::CHILD_SHARES_MEMORY || *signal == Signal::TERM;
     for signal in Signal::all().filter(reset).filter(|signal| !is_ignored(*signal)) {
@@ -233,7 +237,7 @@ pub(crate) fn prepare_child(ignore_children: bool) {
     }
 }
 
-/// Returns the signals that came to the child which shared this process's memory. They are to be sent to it once more.
+/// Returns signals received by the child that shared this process's memory; they are to be sent to the child again.
 pub(crate) fn received_by_child() -> impl Iterator<Item = Signal> {
     let received = CHILD_RECEIVED.swap(0, Ordering::Relaxed);
     Signal::all().filter(move |signal| received & bit(signal.number()) != 0)
@@ -243,21 +247,22 @@ fn bit(number: c_int) -> u64 {
     1_u64.rotate_left(number.cast_unsigned())
 }
 
-/// The handler of signals that are not registered.
+/// Handles signals that are not in [`REGISTERED`].
 extern "C" fn on_signal(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let errno = Errno::last_raw();
-    // SAFETY: the kernel gives a handler of this kind a record of the signal.
+    // SAFETY: the kernel passes a SA_SIGINFO handler a valid siginfo_t.
     record(unsafe { &*info });
     Errno::set_raw(errno);
 }
 
-/// Writes down a signal. Async-signal-safe.
+/// Records a signal. Async-signal-safe.
 fn record(info: &siginfo_t) {
     if std::process::id() != OWN.load(Ordering::Relaxed) {
         CHILD_RECEIVED.fetch_or(bit(info.si_signo), Ordering::Relaxed);
         return;
     }
-    // SAFETY: a number, which every signal of a process has there; of other signals it is not used.
+    // SAFETY: the union is plain data. A signal of a process has its sender there; for other signals the number is not
+    // used.
     let sender = unsafe { info.si_pid() };
     let from_kernel = native::is_from_kernel(info.si_code, sender);
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
@@ -270,7 +275,8 @@ fn record(info: &siginfo_t) {
 fn of_record(record: &Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
-    // A failed write of backoff's own, which the writer deals with, means nothing for the command. Some systems name no sender.
+    // PIPE and XFSZ of backoff's own failed write are handled by the writer and mean nothing to the command. Some
+    // systems name no sender.
     let is_own = sender == 0 || sender == std::process::id().cast_signed();
     (!is_own || !matches!(signal, Signal::PIPE | Signal::XFSZ)).then(|| Received::new(signal, from_kernel == 1))
 }

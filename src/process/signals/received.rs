@@ -1,4 +1,4 @@
-//! A signal that has come, classified once.
+//! A received signal and its class.
 
 use crate::policy::signal::Signal;
 
@@ -6,28 +6,28 @@ use crate::policy::signal::Signal;
 pub(crate) struct Received {
     pub(crate) signal: Signal,
     pub(crate) class: SignalClass,
-    /// The terminal sent it, to every process of its foreground group.
+    /// The terminal sent the signal to every process of its foreground group.
     pub(crate) by_terminal: bool,
 }
 
-/// What a signal is about.
+/// The purpose of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalClass {
-    /// It asks a program to end: TERM, INT, HUP and QUIT, and the alarm that a caller set before it executed backoff,
-    /// which would have ended the bare command.
+    /// Asks a program to end: TERM, INT, HUP, QUIT, and ALRM of a timer that the caller set before it executed backoff,
+    /// which would have ended the command.
     End,
-    /// TSTP, TTIN and TTOU: what the terminal's job control stops a job with.
+    /// Stops a job: TSTP, TTIN and TTOU.
     StopJob,
-    /// CONT
+    /// Continues a job: CONT.
     Continue,
-    /// CHLD: something has become of a child.
+    /// Reports that a child has changed state: CHLD.
     Child,
-    /// Any other. It is meant for the command, if for anybody.
+    /// Informs the command: any other signal.
     Inform,
 }
 
 impl Received {
-    /// `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
+    /// Classifies a signal. `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
     pub(crate) fn new(signal: Signal, from_kernel: bool) -> Received {
         let class = SignalClass::of(signal, from_kernel);
         let is_terminals = matches!(

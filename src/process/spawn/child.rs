@@ -1,5 +1,5 @@
-//! The process of an attempt: what became of it, and signals to it. Only [`Child::reap`] gives its number back, and consumes
-//! it, so that no signal can ever reach a recycled number.
+//! The process of an attempt: its state, and signals to it. Only [`Child::reap`] frees the process number, and it
+//! consumes the child, so that no signal can reach a reused number.
 
 use std::os::fd::OwnedFd;
 
@@ -17,10 +17,10 @@ pub(crate) struct Child {
     pid: libc::pid_t,
     leads_group: bool,
     is_stopped: bool,
-    /// The signal that stopped it, until [`Child::newly_stopped`] has returned it.
+    /// The stopping signal, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
     was_continued: bool,
-    /// Holds exec's errno once an exec that failed has ended the process.
+    /// Holds the errno of a failed exec.
     failure: OwnedFd,
 }
 
@@ -29,16 +29,16 @@ pub(crate) struct Child {
 pub(crate) enum Ended {
     Exited(u8),
     Signaled(Signal),
-    /// The system does not tell (a filter of system calls).
+    /// The system does not tell (a system call filter).
     Unknown(Errno),
 }
 
-/// What `waitid(2)` reports of a child.
+/// A report of `waitid(2)` about a child.
 #[derive(Debug, Clone, Copy)]
 struct Report {
     pid: libc::pid_t,
     code: i32,
-    /// The exit code or the signal.
+    /// The exit code or the signal number.
     status: i32,
 }
 
@@ -48,7 +48,7 @@ fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<Report>> {
     let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
     uninterrupted(|| {
         // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid fills the fields of SIGCHLD, or leaves
-        // them zero. Not `nix`, which cannot name all real-time signals.
+        // them zero. `nix` cannot name all real-time signals.
         let (result, report) = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let result = libc::waitid(kind, pid as libc::id_t, &raw mut info, options);
@@ -80,12 +80,12 @@ impl Child {
         self.pid
     }
 
-    /// Returns the process group, if it has one of its own.
+    /// Returns the child's process group, if it has its own.
     pub(crate) fn group(&self) -> Option<libc::pid_t> {
         self.leads_group.then_some(self.pid)
     }
 
-    /// Returns how it ended, if it has. It stays a zombie.
+    /// Returns how the child ended, if it has ended. The child stays a zombie.
     pub(crate) fn ended(&self) -> Option<Ended> {
         let report = match wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
             Ok(report) => report?,
@@ -104,13 +104,13 @@ impl Child {
         (count == errno.len()).then(|| Errno::from_raw(i32::from_ne_bytes(errno)))
     }
 
-    /// Returns the signal that stopped it, if it is stopped and this was not asked since.
+    /// Returns the stopping signal once for each stop, if the child is still stopped.
     pub(crate) fn newly_stopped(&mut self) -> Option<Signal> {
         self.is_stopped();
         self.stopped_by.take()
     }
 
-    /// Returns true if it was continued, and neither stopped nor [`Child::forget_continued`] called since.
+    /// Returns true if the child was continued and has not stopped since. Reset by [`Child::forget_continued`].
     pub(crate) fn was_continued(&mut self) -> bool {
         self.is_stopped();
         self.was_continued
@@ -129,9 +129,9 @@ impl Child {
         self.is_stopped
     }
 
-    /// Sends a signal to the process, once, and to the others of its group if it was given one of its own.
+    /// Sends a signal to the process, once, and to the rest of its group if it was started in its own.
     pub(crate) fn signal(&self, signal: Signal) {
-        // It may have joined another group; its children may still be in this one.
+        // The process may have joined another group, while its children are still in the first.
         let has_left = || getpgid(Some(Pid::from_raw(self.pid))).is_ok_and(|group| group.as_raw() != self.pid);
         let is_in_group = self.leads_group && !has_left();
         if self.leads_group {
@@ -142,14 +142,14 @@ impl Child {
         }
     }
 
-    /// Gives the number back to the kernel, and waits for a process that is about to end.
+    /// Frees the process number. Waits for a process that is about to end.
     #[allow(clippy::needless_pass_by_value, reason = "nobody may use the number afterwards")]
     pub(crate) fn reap(self) {
         let _ = wait(self.pid, libc::WEXITED);
     }
 }
 
-/// As process 1: reaps every process that has ended, except `attempt`. Orphans found after it are reaped the next time.
+/// Reaps every process that has ended, up to `attempt`; later orphans are reaped by the next call. Called as process 1.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     while let Ok(Some(ended)) = wait(0, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
         if Some(ended.pid) == attempt {

@@ -1,4 +1,4 @@
-//! A command that can be started any number of times.
+//! A command that can be started repeatedly.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -19,10 +19,10 @@ use crate::report::words::quoted;
 use crate::run::host::Variable;
 use crate::run::text::describe;
 
-/// Where commands are looked for if PATH is unset, as the C library has it.
+/// The search path if PATH is unset, as in the C library.
 const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
 
-/// Length of what the kernel reads of a script's first line.
+/// Bytes that the kernel reads of a script's first line.
 const FIRST_LINE: u64 = 256;
 
 /// Program and arguments.
@@ -38,7 +38,7 @@ impl Command {
         self.0.first().map_or(b"", |name| name.to_bytes())
     }
 
-    /// Starts the command once, with `variables` in its environment. An error says why no process could be made.
+    /// Starts the command with `variables` in its environment. Returns an error if no process could be created.
     pub(crate) fn start(
         &self,
         variables: &[Variable],
@@ -61,7 +61,7 @@ impl Command {
         Ok(Child::new(pid, isolation != Isolation::Shared, failure))
     }
 
-    /// Returns the files that may be the command, in the order in which they are tried. The attempt's PATH counts.
+    /// Returns candidate files in the order of the attempt's PATH.
     fn files(&self, variables: &[Variable]) -> Vec<CString> {
         let name = self.name();
         if name.is_empty() || name.contains(&b'/') {
@@ -78,7 +78,7 @@ impl Command {
         dirs.map(file).collect()
     }
 
-    /// Returns why exec refused the command, if this child of it ended for that reason.
+    /// Returns the reason if exec refused the command in this child.
     pub(crate) fn was_refused(&self, child: &Child, variables: &[Variable]) -> Option<StartFailure> {
         let errno = child.exec_error()?;
         let files = self.files(variables);
@@ -104,12 +104,12 @@ impl Command {
     }
 }
 
-/// Words of a command line hold no NUL.
+/// Converts a word of a command line, which cannot contain NUL.
 fn c_string(bytes: &[u8]) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Returns why a file that exists was not found: what would run it is missing.
+/// Explains why exec did not find a file that exists: its interpreter or loader is missing.
 fn without_interpreter(file: &Path) -> String {
     match interpreter(file) {
         Some(name) if name.as_bytes().ends_with(b"\r") => {

@@ -1,4 +1,4 @@
-//! The environment of one attempt: backoff's own, entry by entry as it is, with some variables set.
+//! The environment of one attempt: backoff's own entries, unchanged, plus variables that are set.
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char};
@@ -8,18 +8,18 @@ use std::ptr;
 use crate::process::sys::environment::{entries, split};
 use crate::run::host::Variable;
 
-/// Variables by which systemd addresses one process; they name backoff, and must name the command.
+/// Variables by which systemd addresses one process. They name backoff, and must name the command.
 const NAMING_A_PROCESS: [&[u8]; 2] = [b"LISTEN_PID", b"WATCHDOG_PID"];
 
-/// The most digits a process number has, and the final NUL.
+/// Room for a process number and NUL.
 const NUMBER_ROOM: usize = 12;
 
 pub(super) struct Environment {
-    /// For `execve(2)`: pointers to the entries, and a null pointer.
+    /// Pointers for `execve(2)`, ending with a null pointer.
     pub(super) entries: Vec<*const c_char>,
     /// Owners of entries that are not inherited.
     _set: Vec<CString>,
-    /// Entries at whose end the child writes its own process number.
+    /// Entries that end with the child's process number, which the child writes.
     of_process: Vec<Vec<Cell<u8>>>,
 }
 
@@ -40,7 +40,7 @@ impl Environment {
                 _ => pointers.push(entry.as_ptr()),
             }
         }
-        // None can hold a NUL.
+        // Values cannot contain NUL.
         let entry = |(name, value): &Variable| {
             let text = [name.as_bytes(), b"=", value.as_encoded_bytes()].concat();
             CString::new(text).ok()
@@ -55,7 +55,7 @@ impl Environment {
         }
     }
 
-    /// Writes the number of this process where a variable is to name it. Async-signal-safe.
+    /// Writes this process's number into variables that name a process. Async-signal-safe.
     pub(super) fn name_this_process(&self) {
         let mut number = [0; NUMBER_ROOM];
         let _ = write!(&mut number[..], "{}", std::process::id());

@@ -1,7 +1,7 @@
-//! Starting the command: what `execvp(3)` does, with everything as backoff was given it.
+//! Starts the command as `execvp(3)` does, with everything that backoff inherited.
 //!
-//! On Linux the child shares the parent's memory, and the parent waits until exec, as `posix_spawn(3)` does it; elsewhere it
-//! is a copy. All signals are blocked until the last moment.
+//! On Linux the child shares the parent's memory, and the parent waits until exec, as with `posix_spawn(3)`; elsewhere
+//! the child is a copy. All signals are blocked until just before exec.
 
 use std::os::fd::OwnedFd;
 
@@ -15,16 +15,16 @@ pub(crate) mod start;
 pub(crate) enum Isolation {
     /// backoff's own process group.
     Shared,
-    /// A process group of its own.
+    /// The child's own process group.
     Group,
-    /// A session of its own, on the terminal that is its standard output.
+    /// The child's own session, on the terminal that is its standard output.
     Terminal,
-    /// A session of its own, without a terminal.
+    /// The child's own session, without a terminal.
     Session,
 }
 
-/// Replacements of a child's descriptors 0, 1 and 2; None is the caller's own. To be dropped once the child has started: only
-/// then can be seen that it has closed one.
+/// Replacements of a child's descriptors 0, 1 and 2; None inherits the caller's. Drop once the child has started:
+/// otherwise backoff cannot see that the child has closed one.
 #[derive(Debug, Default)]
 pub(crate) struct ChildStdio {
     pub(crate) input: Option<OwnedFd>,

@@ -1,7 +1,7 @@
-//! Making the child, and what it does until it is the command.
+//! Creates the child and runs its setup until exec.
 //!
-//! The child may share the parent's memory: it does not allocate, and makes async-signal-safe calls only. A pipe that exec
-//! closes tells the parent of an exec that failed, once the child has ended.
+//! The child may share the parent's memory, so it does not allocate and makes async-signal-safe calls only. A pipe that
+//! exec closes reports a failed exec to the parent, once the child has ended.
 
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,15 +19,15 @@ use crate::process::signals::{Target, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::native;
 
-/// Runs a file that is executable and has no format the kernel knows.
+/// Runs an executable file in a format unknown to the kernel.
 pub(super) const SHELL: &CStr = c"/bin/sh";
 
-/// All that the child needs, prepared beforehand.
+/// Data for the child, prepared by the parent.
 pub(super) struct ChildSetup<'a> {
     /// The files to try, in order.
     pub(super) files: &'a [CString],
     pub(super) argv: Argv,
-    /// `/bin/sh`, a place for the file, the arguments.
+    /// `/bin/sh`, a slot for the file, the arguments.
     pub(super) shell_argv: Argv,
     pub(super) environment: &'a Environment,
     pub(super) mask: &'a SigSet,
@@ -36,7 +36,7 @@ pub(super) struct ChildSetup<'a> {
     pub(super) stdio: &'a ChildStdio,
 }
 
-/// Arguments for `execve(2)`: strings that outlive them, and a null pointer.
+/// Arguments for `execve(2)`, ending with a null pointer. The strings have to outlive the value.
 pub(super) struct Argv(Vec<*const c_char>);
 
 impl Argv {
@@ -45,10 +45,10 @@ impl Argv {
     }
 }
 
-/// Makes the child. Returns its number, and a pipe that will hold exec's errno if exec fails.
+/// Creates the child. Returns its process number, and a pipe that holds exec's errno if exec fails.
 pub(super) fn start(mut setup: ChildSetup<'_>) -> Result<(libc::pid_t, OwnedFd), Errno> {
     let to_errno = |error: std::io::Error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw);
-    // Above the standard descriptors, which the child sets up.
+    // The pipe is above the standard descriptors, which the child replaces.
     let (failure, write_end) = pipe().map_err(to_errno)?;
     set_nonblocking(&failure).map_err(to_errno)?;
     let parent = std::process::id();
@@ -65,13 +65,13 @@ pub(super) fn start(mut setup: ChildSetup<'_>) -> Result<(libc::pid_t, OwnedFd),
     Ok((pid, failure))
 }
 
-/// Ends the process now: nothing that runs at exit, no destructors. Async-signal-safe.
+/// Ends the process at once, without exit handlers and destructors. Async-signal-safe.
 pub(crate) fn exit_now(status: i32) -> ! {
     // SAFETY: _exit never returns and touches no memory.
     unsafe { libc::_exit(status) }
 }
 
-/// Sets up what the command is to have, and becomes it. Returns the error of exec.
+/// Sets up the child and executes the command. Returns exec's error.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
     let _ = match setup.isolation {
@@ -79,7 +79,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         Isolation::Group => setpgid(own, own),
         Isolation::Terminal | Isolation::Session => setsid().map(drop),
     };
-    // In a session of its own nobody would continue a stopped child.
+    // In its own session without a terminal, a stopped child would never be continued.
     let is_alone = setup.isolation == Isolation::Session;
     if !native::follow_parent(parent, if is_alone { SIGKILL } else { SIGTERM }) {
         exit_now(128 + libc::SIGTERM);
@@ -98,7 +98,8 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     exec(setup)
 }
 
-/// All of backoff's own descriptors are above 2, so none is overwritten before it was duplicated.
+/// Replaces the standard descriptors. backoff's own descriptors are above 2, so none is overwritten before it is
+/// duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     let [output, error] = &stdio.outputs;
     stdio.input.as_ref().map_or(Ok(()), dup2_stdin)?;
@@ -106,7 +107,7 @@ fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     error.as_ref().map_or(Ok(()), dup2_stderr)
 }
 
-/// Tries each file as `execvp(3)` does, and `/bin/sh` for a text file without `#!`.
+/// Tries each file as `execvp(3)` does. Runs a text file without `#!` by `/bin/sh`.
 fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
@@ -127,7 +128,7 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
 }
 
 fn execve(file: &CStr, argv: &Argv, environment: &Environment) -> Errno {
-    // SAFETY: arrays of strings that end with a null pointer, prepared by the parent, which keeps them alive.
+    // SAFETY: the arrays hold strings and end with a null pointer; the parent prepared them and keeps them alive.
     unsafe { libc::execve(file.as_ptr(), argv.0.as_ptr(), environment.entries.as_ptr()) };
     Errno::last()
 }

@@ -1,4 +1,4 @@
-//! The clocks, and waiting for points in time.
+//! Clocks, deadlines and `poll(2)`.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -8,31 +8,31 @@ use nix::poll::{PollFd, PollTimeout};
 
 use super::native;
 
-/// CLOCK_MONOTONIC: does not jump, and stands still while the machine sleeps.
+/// Returns the time of CLOCK_MONOTONIC, which never jumps and stands still while the machine sleeps.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// The time of day, which jumps: waits and bounds never use it.
+/// Returns the time of day, which may jump. Waits and limits never use it.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
 pub(crate) fn time_of_day() -> SystemTime {
     SystemTime::now()
 }
 
-/// The time of day as the time since the UNIX epoch.
+/// Returns the time since the UNIX epoch.
 pub(crate) fn since_epoch() -> Duration {
     time_of_day().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// A point in time that may never come, and that can be put off.
+/// A point in time, or never. Can be postponed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
     pub(crate) const NEVER: Deadline = Deadline(None);
 
-    /// Returns a point this much later; never if the clock will not show it.
+    /// Returns the time `by` after `from`, or never if the clock cannot represent it.
     pub(crate) fn after(from: Instant, by: Duration) -> Deadline {
         Deadline(from.checked_add(by))
     }
@@ -49,7 +49,7 @@ impl Deadline {
         self.0.is_some_and(|at| at <= now)
     }
 
-    /// Returns what is left of the time; None without end.
+    /// Returns the remaining time, or None if the deadline is never.
     pub(crate) fn left(self, now: Instant) -> Option<Duration> {
         self.0.map(|at| at.saturating_duration_since(now))
     }
@@ -62,21 +62,21 @@ impl Deadline {
         Deadline(self.0.map(|at| at.max(other)))
     }
 
-    /// Time stood still for this long.
+    /// Postpones the deadline.
     pub(crate) fn put_off(&mut self, by: Duration) {
         self.0 = self.0.and_then(|at| at.checked_add(by));
     }
 }
 
-/// The most one `poll(2)` waits; a longer wait polls again.
+/// Longest time of one `poll(2)`; a longer wait polls again.
 const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 
-/// Calls `poll(2)` with the finest time-out the system has. Returns false if the system cannot poll (a limit of descriptors
-/// that was lowered meanwhile, a filter): everything has to be tried then, after a pause that keeps this from spinning.
+/// Calls `poll(2)` with the finest timeout of the system. Returns false if polling fails (a lowered descriptor limit, a
+/// system call filter): the caller has to try every descriptor. A pause of 10 ms keeps callers from spinning.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     match native::poll(fds, left.map(|left| left.min(LONGEST_POLL))) {
         Ok(_) => true,
-        // A handler has run, and written to the pipe of signals.
+        // A handler has written to the pipe of signals.
         Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
         Err(_) => {
             let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));
@@ -85,22 +85,21 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     }
 }
 
-/// A wait that is no longer than this is one `poll`.
+/// Longest wait that is a single `poll`.
 const SHORT: Duration = Duration::from_millis(1);
-/// How long before its end a longer wait is looked at again: at least and at most.
+/// Shortest and longest time left after the first part of a longer wait.
 const EARLY: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(200)];
 
-/// Returns how long to sleep first, so that a wait ends on time: Linux lets `poll(2)` be late by a thousandth of what it is
-/// asked for, at most 100 ms, and a processor that has slept for long wakes a tenth of a millisecond late. What is left then
-/// is a short wait.
+/// Returns the first part of a wait, so that the wait ends on time: on Linux `poll(2)` may be late by a thousandth of
+/// its timeout, at most 100 ms, and a processor that slept long wakes 0.1 ms late. The rest is a short wait.
 pub(crate) fn first_part(left: Duration) -> Duration {
     let [least, most] = EARLY;
     let early = (left / 500).clamp(least, most);
     if left > SHORT { left - early } else { left }
 }
 
-/// Timers without slack: Linux lets them fire some 50 us late to save power. The command would inherit the setting, so
-/// dropping this restores it.
+/// Sets timer slack to the minimum: by default Linux fires timers some 50 us late to save power. The command would
+/// inherit the setting, so drop restores it.
 pub(crate) struct ExactTimers {
     /// In nanoseconds.
     before: libc::c_ulong,

@@ -1,4 +1,4 @@
-//! Answers to the calls that only Linux has, for other systems.
+//! Replacements of Linux-only calls for other systems.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -27,7 +27,7 @@ pub(crate) fn tee(_from: impl AsFd, _to: impl AsFd, _bytes: usize) -> Result<usi
     Err(Errno::ENOSYS)
 }
 
-/// Creates a file in a temporary directory; in memory it would need none, so another one will do.
+/// Creates a file in the temporary directory, or in `/tmp`, in place of a file in memory.
 pub(crate) fn memory_file() -> io::Result<File> {
     tempfile::tempfile().or_else(|error| tempfile::tempfile_in("/tmp").map_err(|_| error))
 }
@@ -51,7 +51,7 @@ pub(crate) fn is_from_kernel(_code: i32, sender: libc::pid_t) -> bool {
 
 pub(crate) const CHILD_SHARES_MEMORY: bool = false;
 
-/// Makes a child by `fork(2)`. `work` does not return.
+/// Creates a child by `fork(2)`. `work` does not return.
 pub(crate) fn make_child(work: &mut dyn FnMut()) -> nix::Result<libc::pid_t> {
     // SAFETY: the child makes async-signal-safe calls only.
     let pid = Errno::result(unsafe { libc::fork() })?;

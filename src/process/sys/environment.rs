@@ -1,4 +1,4 @@
-//! The environment, as bytes and as it is: entries without `=`, odd names and bad UTF-8 included.
+//! The environment as raw bytes, including entries without `=`, odd names and invalid UTF-8.
 
 use std::ffi::{CStr, OsStr, OsString, c_char};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,13 +8,13 @@ unsafe extern "C" {
     static mut environ: *const *const c_char;
 }
 
-/// Returns the strings of an array that ends with a null pointer, as the C runtime hands them to a process.
+/// Returns the strings of a null-terminated array, as passed by the C runtime.
 ///
 /// # Safety
-/// `array` is null or such an array. Nobody changes or frees it while the process lives.
+/// `array` is null or such an array, and is neither changed nor freed while the process lives.
 pub(crate) unsafe fn strings(array: *const *const c_char) -> impl Iterator<Item = &'static CStr> {
     let string = move |i| {
-        // SAFETY: the caller's promise; `map_while` does not go past the null pointer.
+        // SAFETY: guaranteed by the caller; `map_while` stops at the null pointer.
         unsafe {
             let string = *array.add(i);
             (!string.is_null()).then(|| CStr::from_ptr(string))
@@ -23,9 +23,9 @@ pub(crate) unsafe fn strings(array: *const *const c_char) -> impl Iterator<Item 
     (0..).take_while(move |_| !array.is_null()).map_while(string)
 }
 
-/// The entries of the environment.
+/// Returns the entries of the environment.
 pub(crate) fn entries() -> impl Iterator<Item = &'static CStr> {
-    // SAFETY: backoff never changes its own environment (clippy.toml bans set_var), in no thread.
+    // SAFETY: no thread of backoff changes the environment (clippy.toml bans set_var).
     unsafe { strings(environ) }
 }
 
@@ -36,7 +36,6 @@ pub(crate) fn split(entry: &CStr) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..equals], &bytes[equals + 1..]))
 }
 
-/// Returns the value of a variable.
 pub(crate) fn variable(name: &str) -> Option<&'static [u8]> {
     entries()
         .filter_map(split)
@@ -44,7 +43,7 @@ pub(crate) fn variable(name: &str) -> Option<&'static [u8]> {
         .map(|(_, value)| value)
 }
 
-/// Returns true if the locale is one of UTF-8: the first of its variables that is set tells.
+/// Returns true if the locale uses UTF-8, by the first locale variable that is set.
 pub(crate) fn is_utf8() -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
@@ -53,17 +52,17 @@ pub(crate) fn is_utf8() -> bool {
     names(b".utf-8") || names(b".utf8")
 }
 
-/// backoff's own directory where this user's programs keep their state.
+/// Returns backoff's directory for this user's state.
 pub(crate) fn state_home() -> Option<PathBuf> {
     home("XDG_STATE_HOME", ".local/state")
 }
 
-/// backoff's own directory where this user's programs keep their configuration.
+/// Returns backoff's directory for this user's configuration.
 pub(crate) fn config_home() -> Option<PathBuf> {
     home("XDG_CONFIG_HOME", ".config")
 }
 
-/// XDG Base Directory Specification: a relative path counts as none.
+/// Returns backoff's XDG base directory. The specification ignores relative paths.
 fn home(name: &str, below_home: &str) -> Option<PathBuf> {
     let absolute = |name: &str| {
         let path = PathBuf::from(OsStr::from_bytes(variable(name)?));
@@ -73,8 +72,7 @@ fn home(name: &str, below_home: &str) -> Option<PathBuf> {
     Some(home?.join("backoff"))
 }
 
-/// All variables whose names start with `BACKOFF_`; of a name that stands twice, the first, as
-/// `getenv(3)` has it.
+/// Returns all variables named `BACKOFF_*`. If a name occurs twice, the first counts, as in `getenv(3)`.
 pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
     let os = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
     entries()

@@ -11,8 +11,8 @@ use nix::sys::stat::{Mode, SFlag, fstat};
 
 use super::native;
 
-/// Fills the standard descriptors that the caller closed. No descriptor of backoff's gets their numbers then; they can be
-/// neither read nor written, and the command finds them closed.
+/// Fills standard descriptors that the caller closed, so that no descriptor of backoff gets their numbers. Fillers can
+/// be neither read nor written, and are closed in the command.
 pub(crate) fn fill_closed_standard() {
     let flags = native::PATH_ONLY | OFlag::O_CLOEXEC;
     while let Ok(fd) = open("/", flags, Mode::empty()) {
@@ -23,26 +23,26 @@ pub(crate) fn fill_closed_standard() {
     }
 }
 
-/// Returns true if the caller has left a descriptor open.
+/// Returns true if the caller left this descriptor open.
 pub(crate) fn is_open(number: RawFd) -> bool {
     let flags = fcntl(inherited(number), FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
     let is_filled = |flags: OFlag| number <= 2 && flags.intersects(native::PATH_ONLY);
     flags.is_ok_and(|flags| !is_filled(flags))
 }
 
-/// Returns a descriptor that backoff was given: a standard one, or one that `/dev/fd/N` names.
+/// Borrows an inherited descriptor: a standard one, or `/dev/fd/N`.
 pub(crate) fn inherited(number: RawFd) -> BorrowedFd<'static> {
-    // SAFETY: backoff never closes what it was given. If the caller has closed it, calls say EBADF: none of backoff's
-    // own descriptors has a standard one's number.
+    // SAFETY: backoff never closes inherited descriptors. If the caller has closed one, calls return EBADF: backoff's
+    // own descriptors never have standard numbers.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
-/// Copies a standard descriptor.
+/// Duplicates a standard descriptor.
 pub(crate) fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
     inherited(standard).try_clone_to_owned()
 }
 
-/// Creates a pipe: its reading and its writing end.
+/// Creates a pipe. Returns its reading and its writing end.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = io::pipe()?;
     Ok((read.into(), write.into()))
@@ -53,20 +53,20 @@ pub(crate) fn null() -> io::Result<OwnedFd> {
     Ok(File::options().read(true).write(true).open("/dev/null")?.into())
 }
 
-/// Makes reads and writes through this end return instead of waiting. Only for descriptions that are
-/// backoff's own: the flag is shared by all who hold the description.
+/// Makes reads and writes return instead of waiting. Only for descriptions of backoff's own, as all holders of a
+/// description share the flag.
 pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     Ok(())
 }
 
-/// Has each write go to the end of the file, whoever else writes.
+/// Appends each write to the end of the file, whatever other processes write.
 pub(crate) fn set_append(file: &File) -> io::Result<()> {
     fcntl(file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
     Ok(())
 }
 
-/// Returns the type of what a descriptor leads to; empty if it is closed.
+/// Returns the file type of a descriptor; empty if it is closed.
 pub(super) fn kind(number: RawFd) -> SFlag {
     let facts = fstat(inherited(number));
     facts.map_or(SFlag::empty(), |facts| {
@@ -74,7 +74,7 @@ pub(super) fn kind(number: RawFd) -> SFlag {
     })
 }
 
-/// Returns true for a file or block device: a write takes no longer than the disk.
+/// Returns true for a file or block device: a write waits for the disk only.
 pub(crate) fn is_file(number: RawFd) -> bool {
     [SFlag::S_IFREG, SFlag::S_IFBLK].contains(&kind(number))
 }
@@ -84,18 +84,18 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
     [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind(number))
 }
 
-/// Returns true if two descriptors are open and lead to the same file, pipe, socket or device.
+/// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.
 pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
     let place = |number| fstat(inherited(number)).ok().map(|facts| (facts.st_dev, facts.st_ino));
     place(one).is_some_and(|one| place(other) == Some(one))
 }
 
-/// Translates an error of the other library.
+/// Converts an error of rustix.
 pub(crate) fn to_nix(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())
 }
 
-/// Returns what is ready now, without waiting.
+/// Returns the ready events without waiting.
 pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
     match poll(&mut fds, PollTimeout::ZERO) {
@@ -105,12 +105,12 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
     }
 }
 
-/// Returns true if the reader is gone, as far as that can be known without writing.
+/// Returns true if the reader is gone, as far as `poll` can tell without a write.
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
     ready(fd, PollFlags::empty()).is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
 }
 
-/// Calls again what was interrupted. Opening can be, on a file system in user space or on a network.
+/// Repeats a call while it is interrupted. Opening a file on FUSE or on a network can be interrupted.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {

@@ -1,32 +1,32 @@
-//! The processes of this machine: `/proc`, and `libproc` on macOS. Other systems have no list.
+//! The processes of this machine, from `/proc`, or `libproc` on macOS. Other systems have no list.
 
 use nix::libc;
 
 pub(crate) use list::read;
 
-/// What is known of a process.
+/// A process, as listed by the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: libc::pid_t,
     pub(crate) parent: libc::pid_t,
     pub(crate) group: libc::pid_t,
-    /// The start time, in the system's own unit. With the number it names a process for good.
+    /// Start time in the system's unit. With the number it identifies a process.
     started: u64,
     pub(crate) is_zombie: bool,
     pub(crate) is_stopped: bool,
 }
 
 impl Process {
-    /// Returns true if this is the same process, and not another one that got its number.
+    /// Returns true if both are the same process, and not a reused number.
     pub(crate) fn is_same(&self, other: &Process) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
     }
 }
 
-/// Returns all processes that this one may look at; None if the system does not show this process's own world.
+/// Returns all readable processes; None if the list does not show this process.
 pub(crate) fn processes() -> Option<Vec<Process>> {
     let all: Vec<Process> = list::numbers()?.into_iter().filter_map(read).collect();
-    // Where not even this process can be read, the rest of the list is no answer.
+    // If this process is not readable, the list is useless.
     let own = std::process::id().cast_signed();
     all.iter().any(|process| process.pid == own).then_some(all)
 }
@@ -41,7 +41,7 @@ mod list {
     use super::Process;
 
     pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
-        // In a process namespace without a /proc of its own, the numbers there would be another's.
+        // A process namespace without its own /proc shows the numbers of another namespace.
         let own = std::process::id().to_string();
         let link = fs::read_link("/proc/self").ok()?;
         let entries = fs::read_dir("/proc").ok().filter(|_| link == Path::new(&own))?;
@@ -49,12 +49,13 @@ mod list {
         Some(entries.flatten().filter_map(number).collect())
     }
 
-    /// Reads what is known of a process from `/proc/PID/stat`.
+    /// Reads a process from `/proc/PID/stat`.
     pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
         parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// proc_pid_stat(5): the name in parentheses may hold anything, so fields are counted from the last one.
+    /// Parses proc_pid_stat(5). The name in parentheses may contain anything, so fields are counted from the last
+    /// parenthesis.
     pub(super) fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
         let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
         let text = std::str::from_utf8(&stat[after_name..]).ok()?;
@@ -78,12 +79,12 @@ mod list {
     use super::Process;
 
     pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
-        // SAFETY: without a buffer the call only counts.
+        // SAFETY: without a buffer the call counts processes only.
         let count = unsafe { libc::proc_listallpids(std::ptr::null_mut(), 0) };
-        // Some may be started meanwhile.
+        // More processes may start meanwhile.
         let mut numbers = vec![0; usize::try_from(count).ok()? * 2];
         let size = i32::try_from(size_of_val(&*numbers)).ok()?;
-        // SAFETY: a buffer of the size that is told.
+        // SAFETY: the buffer has the given size.
         let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size) };
         numbers.truncate(usize::try_from(count).ok()?);
         (!numbers.is_empty()).then_some(numbers)
@@ -91,7 +92,7 @@ mod list {
 
     pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
         let size = size_of::<libc::proc_bsdinfo>() as i32;
-        // SAFETY: a record of plain data, for which zeroes are valid, of the size that is told.
+        // SAFETY: the record is plain data of the given size, for which zeroes are valid.
         let (count, info) = unsafe {
             let mut info: libc::proc_bsdinfo = std::mem::zeroed();
             let record = (&raw mut info).cast();

@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng, TryRng};
 
 use super::clock::since_epoch;
 
-/// Returns the generator of a run, by its seed or by the system's randomness. Where the system has none to give (a sandbox
-/// without getrandom), the clock and the process number have to do: two runs must still not wait in step.
+/// Returns the generator of a run, seeded by `seed` or the system's randomness. If the system has none (a sandbox
+/// without getrandom), clock and process number are the seed, as runs must not wait in step.
 pub(crate) fn generator(seed: Option<u64>) -> Xoshiro256PlusPlus {
     let mut system = [0; 32];
     match seed {

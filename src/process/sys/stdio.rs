@@ -1,4 +1,4 @@
-//! Plain writes to the standard descriptors: no buffer, no lock, no panic.
+//! Direct writes to the standard descriptors: no buffer, no lock, no panic.
 
 use std::io::IsTerminal;
 use std::os::fd::RawFd;
@@ -11,11 +11,8 @@ use super::environment::variable;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
 use crate::run::text::without_commands;
 
-/// Standard input.
 pub(crate) const IN: RawFd = 0;
-/// Standard output.
 pub(crate) const OUT: RawFd = 1;
-/// Standard error.
 pub(crate) const ERR: RawFd = 2;
 
 /// Calls `write(2)` once on a standard descriptor, which may be closed.
@@ -38,12 +35,12 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Returns true if lines on standard error are to be coloured.
+/// Returns true if lines on standard error are coloured.
 pub(crate) fn takes_colour() -> bool {
     takes_colour_on(ERR)
 }
 
-/// Returns true if what is written there is to be coloured (no-color.org, bixense.com/clicolors).
+/// Returns true if output on `fd` is coloured (no-color.org, bixense.com/clicolors).
 pub(crate) fn takes_colour_on(fd: RawFd) -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if set("NO_COLOR").is_some() {
@@ -53,23 +50,22 @@ pub(crate) fn takes_colour_on(fd: RawFd) -> bool {
     is_forced || set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(fd)
 }
 
-/// Returns true if a write would not wait, as far as `poll(2)` knows.
+/// Returns true if a write would not block, according to `poll(2)`.
 pub(crate) fn has_room(fd: RawFd) -> bool {
     ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
-/// Returns true if standard output is a pipe or a socket.
 pub(crate) fn output_is_piped() -> bool {
     is_piped(OUT)
 }
 
-/// Returns true if standard output is a pipe or a socket whose reader is gone. A terminal that was hung up is none: HUP
-/// tells.
+/// Returns true if standard output is a pipe or a socket whose reader is gone. A hung-up terminal does not count: HUP
+/// reports it.
 pub(crate) fn output_has_lost_its_reader() -> bool {
     output_is_piped() && has_lost_its_reader(inherited(OUT))
 }
 
-/// Prints what was asked for (`--help`, `--plan`) on standard output, in pieces of a size that costs few calls.
+/// Prints requested text (`--help`, `--plan`) on standard output, in large pieces to save calls.
 pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), String> {
     let mut piece = String::new();
     let mut texts = texts.into_iter().peekable();
@@ -84,19 +80,19 @@ pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), Strin
     Ok(())
 }
 
-/// Returns true if the runner of GitHub Actions, or one that takes the same commands, reads what is printed.
+/// Returns true if output is read by GitHub Actions, or by a runner with the same commands.
 pub(crate) fn is_read_by_runner() -> bool {
     variable("GITHUB_ACTIONS").is_some_and(|value| !value.is_empty())
 }
 
-/// Returns a line about backoff's own errors.
+/// Formats an error of backoff as a line.
 pub(crate) fn complaint(line: &str) -> String {
     let harmless = without_commands(line);
     let line = if is_read_by_runner() { &harmless } else { line };
     format!("backoff: {line}\n")
 }
 
-/// Writes one line about backoff's own errors to standard error. That it cannot be written is no further error.
+/// Writes an error of backoff to standard error, ignoring write errors.
 pub(crate) fn complain(line: &str) {
     let _ = write_all(ERR, complaint(line).as_bytes());
 }

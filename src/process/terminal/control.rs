@@ -1,4 +1,4 @@
-//! The controlling terminal: who has its foreground, and stopping as one of its jobs does.
+//! The controlling terminal: its foreground group, and stopping as a job.
 
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
@@ -22,14 +22,14 @@ pub(super) fn controlling() -> nix::Result<OwnedFd> {
     open("/dev/tty", flags, Mode::empty())
 }
 
-/// Returns true if this process had a controlling terminal when this was first asked.
+/// Returns true if this process had a controlling terminal at the first call.
 pub(crate) fn has_terminal() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| match controlling() {
         Ok(_closed_on_drop) => true,
-        // The terminal is there and was hung up, or there is none.
+        // The terminal was hung up, or there is none.
         Err(Errno::ENXIO | Errno::EIO) => false,
-        // No such device node (a bare container): ask the standard descriptors.
+        // No device node (a minimal container): check the standard descriptors.
         Err(_) => (0..=2).any(is_controlling),
     })
 }
@@ -39,7 +39,7 @@ pub(super) fn is_controlling(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).is_ok()
 }
 
-/// Returns true if this terminal controls this process, and backoff is in its foreground.
+/// Returns true if this terminal controls this process and backoff is in its foreground.
 pub(super) fn has_foreground(terminal: impl AsFd) -> bool {
     tcgetpgrp(terminal) == Ok(getpgrp())
 }
@@ -54,31 +54,31 @@ pub(crate) fn is_in_foreground() -> bool {
     controlling().is_ok_and(has_foreground)
 }
 
-/// Takes the terminal back from a group that a command with job control of its own gave it to and that has ended:
-/// otherwise nothing would hear Ctrl-C any more.
+/// Takes the terminal back from a process group that has ended: a command with job control gave it the terminal.
+/// Otherwise no process would get Ctrl-C.
 pub(crate) fn take_back() {
     if let Ok(terminal) = controlling()
         && tcgetpgrp(&terminal).is_ok_and(|group| killpg(group, None) == Err(Errno::ESRCH))
     {
-        // A process outside of the foreground may do this where TTOU is blocked, as all signals are.
+        // A background process may do this while TTOU is blocked, as all signals are.
         let _ = tcsetpgrp(&terminal, getpgrp());
     }
 }
 
-/// Returns true if this process leads its session: then the kernel tells it alone that the terminal is gone.
+/// Returns true if this process leads its session: the kernel reports a lost terminal to the leader only.
 pub(crate) fn leads_session() -> bool {
     getsid(None) == Ok(getpid())
 }
 
-/// Returns true if the parent put backoff into a process group of its own, as a shell with job control does in its session.
-/// Such a parent notices that backoff has stopped.
+/// Returns true if the parent put backoff into its own process group within the session, as a shell with job control
+/// does. Such a parent notices that backoff has stopped.
 pub(crate) fn parent_controls_jobs() -> bool {
     let parent = Some(getppid());
     getpgid(parent) != Ok(getpgrp()) && getsid(parent) == getsid(None)
 }
 
-/// Returns the receiver of signals that keys make on standard input's terminal: this process's group, or this process if that
-/// terminal does not control it.
+/// Returns the target for signals of keys typed on standard input's terminal: this process's group, or this process if
+/// that terminal does not control it.
 pub(super) fn key_target() -> Target {
     match is_controlling(stdio::IN) {
         true => Target::OwnGroup,
@@ -86,15 +86,15 @@ pub(super) fn key_target() -> Target {
     }
 }
 
-/// Stops this process by `signal` until somebody continues it; `by_key` the job that it is a part of, as a key does.
+/// Stops this process by `signal` until it is continued; with `by_key`, stops the whole job, as a key does.
 ///
-/// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as nobody there would continue the job; without a
-/// terminal STOP follows then.
+/// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. So without
+/// a terminal STOP follows.
 pub(crate) fn stop(signals: &mut Signals, signal: Signal, by_key: bool) {
     let target = if by_key { key_target() } else { Target::OwnProcess };
     let follows = !by_key && signal != Signal::STOP && !has_terminal();
     for signal in [Some(signal), follows.then_some(Signal::STOP)].into_iter().flatten() {
-        // Somebody has continued the job, and the kernel would forget that CONT.
+        // The job was continued already, and stopping would discard that CONT.
         if signals.has(Signal::CONT) {
             return;
         }
@@ -103,7 +103,7 @@ pub(crate) fn stop(signals: &mut Signals, signal: Signal, by_key: bool) {
     }
 }
 
-/// Returns the width of the terminal on this descriptor, if it is one that knows its width.
+/// Returns the width of the terminal on this descriptor, if it is known.
 pub(crate) fn columns(fd: RawFd) -> Option<u16> {
     let size = tcgetwinsize(inherited(fd)).ok()?;
     (size.ws_col > 0).then_some(size.ws_col)

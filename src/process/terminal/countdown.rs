@@ -1,4 +1,4 @@
-//! The countdown of a wait: one line at the cursor, drawn again each second and erased at the end.
+//! The countdown of a wait: one line at the cursor, redrawn each second and erased at the end.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::variable;
 use crate::process::sys::stdio;
 
-/// Shorter waits would only flicker.
+/// Shorter waits would flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Returns the text for this rest of a wait, in at most so many columns.
+/// Formats the remaining time in at most so many columns.
 pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 
 /// The line of one wait.
@@ -21,7 +21,7 @@ pub(crate) struct Countdown {
 }
 
 impl Countdown {
-    /// For a wait of this length. `always`: also on a terminal that calls itself dumb.
+    /// Creates the countdown of a wait. `always` shows it on a dumb terminal, too.
     pub(crate) fn new(wait: Duration, always: bool) -> Countdown {
         let is_smart = || variable("TERM").is_some_and(|term| !term.is_empty() && term != b"dumb");
         Countdown {
@@ -30,8 +30,8 @@ impl Countdown {
         }
     }
 
-    /// Draws the line, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns when to draw it
-    /// again: at the next full second.
+    /// Draws the line, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns the time of the
+    /// next redraw: the next full second.
     pub(crate) fn show(&mut self, now: Instant, left: Duration, line: LineFor<'_>) -> Deadline {
         if !self.is_wanted {
             return Deadline::NEVER;
@@ -50,7 +50,7 @@ impl Countdown {
         Deadline::after(now, left.saturating_sub(after_the_next))
     }
 
-    /// Erases the line. Returns false while the terminal takes nothing.
+    /// Erases the line. Returns false while the terminal accepts no output.
     pub(crate) fn erase(&mut self) -> bool {
         if self.is_shown && stdio::has_room(stdio::ERR) {
             self.is_shown = false;

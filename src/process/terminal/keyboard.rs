@@ -1,5 +1,5 @@
-//! What is typed while the command runs on a terminal of its own: it goes to the command as it is, except keys that make
-//! signals there, which are sent to backoff's own process group.
+//! Typed input while the command runs on its own terminal. Bytes are forwarded to the command unchanged, except keys
+//! that generate signals there: the signals are sent to backoff's own process group.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,36 +17,36 @@ use crate::process::sys::fd::inherited;
 use crate::process::sys::native::open_anew;
 use crate::process::sys::stdio;
 
-/// Bytes read at once.
+/// Bytes read by one call.
 const CHUNK: usize = 1024;
 
 /// The terminal on our standard input, as the command's keyboard.
 #[derive(Debug)]
 pub(super) struct Keyboard {
     pub(super) route: Route,
-    /// A description of our own that is non-blocking: another process may read first what `poll` has promised.
+    /// Our own non-blocking description: another process may read first what `poll` has promised.
     source: Option<OwnedFd>,
-    /// What was typed and is not written yet.
+    /// Typed bytes that are not written yet.
     typed: Vec<u8>,
-    /// A key asks the job to stop. The rest of the job gets its signal once the command has stopped: a shell may take the terminal
-    /// as soon as one process has.
+    /// A key asks the job to stop. The rest of the job is signalled after the command has stopped: a shell may take the
+    /// terminal as soon as one process has stopped.
     pub(super) asks_to_stop: bool,
 }
 
-/// Where what is typed goes.
+/// The destination of typed input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
-    /// Where it would without a terminal of the command's own: the command's standard input is the caller's.
+    /// Unchanged: the command inherits the caller's standard input.
     Untouched,
-    /// Nowhere: the command's standard input is its terminal, into which nobody types.
+    /// None: the command's standard input is its terminal, and no input reaches it.
     Nowhere,
-    /// For now to the shell, which has us in the background; to the command as soon as that changes.
+    /// The shell, while backoff is in the background; the command after that.
     Background,
-    /// To the command. Our terminal is in raw mode.
+    /// The command. Our terminal is in raw mode.
     Command,
 }
 
-/// The terminal that the keys are typed into.
+/// The terminal that receives typed input.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CommandTerminal<'a> {
     pub(super) master: &'a OwnedFd,
@@ -56,16 +56,16 @@ pub(super) struct CommandTerminal<'a> {
 }
 
 impl Keyboard {
-    /// `may_type`: the command would inherit our standard input.
+    /// Chooses the route. `may_type`: the command would inherit our standard input.
     pub(super) fn new(may_type: bool) -> Keyboard {
         let is_typed_at = may_type && stdio::is_terminal(stdio::IN);
         let (route, source) = match (is_typed_at, stdio::is_terminal(stdio::OUT), is_ours(stdio::IN)) {
             (true, true, _) if is_controlling(stdio::IN) => (Route::Background, controlling().ok()),
             (true, true, _) => (Route::Background, open_anew(stdio::IN, OpenOptions::new().read(true))),
-            // There it would take from the shell what is meant for the shell.
+            // Reading there would take input that is meant for the shell.
             (true, false, false) => (Route::Nowhere, None),
-            // In a pipeline (`| less`) the keyboard may be another's. What the command reads from the terminal it reads
-            // itself.
+            // In a pipeline (`| less`) another program may read the keyboard. The command reads from the terminal
+            // directly.
             _ => (Route::Untouched, None),
         };
         Keyboard {
@@ -76,7 +76,7 @@ impl Keyboard {
         }
     }
 
-    /// Puts our terminal into raw mode, if what is typed is for the command.
+    /// Puts our terminal into raw mode, if typed input goes to the command.
     pub(super) fn enter(&mut self) {
         if matches!(self.route, Route::Background | Route::Command) {
             let is_raw = modes::make_raw();
@@ -84,7 +84,7 @@ impl Keyboard {
         }
     }
 
-    /// Gives our terminal its settings back.
+    /// Restores our terminal's modes.
     pub(super) fn leave(&mut self) {
         if self.route == Route::Command {
             self.route = Route::Background;
@@ -92,19 +92,19 @@ impl Keyboard {
         modes::restore();
     }
 
-    /// The command's terminal is gone.
+    /// Stops forwarding: the command's terminal is gone.
     pub(super) fn unplug(&mut self) {
         self.leave();
         self.route = Route::Nowhere;
         self.typed.clear();
     }
 
-    /// Returns true if something was typed that waits for room.
+    /// Returns true if typed bytes wait for room.
     pub(super) fn has_typed(&self) -> bool {
         !self.typed.is_empty()
     }
 
-    /// Moves what was typed to the command's terminal.
+    /// Forwards typed bytes to the command's terminal.
     pub(super) fn work(&mut self, to: CommandTerminal<'_>) {
         if self.typed.is_empty() && self.route == Route::Command {
             self.read(to);
@@ -120,16 +120,16 @@ impl Keyboard {
     }
 
     fn read(&mut self, to: CommandTerminal<'_>) {
-        // A shell takes the terminal as soon as it sees one process of the job stopped. It may give it back.
+        // A shell takes the terminal as soon as one process of the job has stopped, and may give it back.
         if !is_ours(stdio::IN) {
             return self.leave();
         }
         let mut bytes = [0; CHUNK];
         let source = self.source.as_ref().map_or(inherited(stdio::IN), OwnedFd::as_fd);
         match read(source, &mut bytes) {
-            // Another process has read it, perhaps a shell that had set the terminal as it needs it.
+            // Another process has read the bytes, perhaps a shell that had changed the modes.
             Err(Errno::EAGAIN) => self.enter(),
-            // In the background since just now.
+            // backoff has just moved to the background.
             Err(_) => self.leave(),
             // Our terminal is gone; HUP follows.
             Ok(0) => self.unplug(),
@@ -139,13 +139,13 @@ impl Keyboard {
 
     fn take(&mut self, bytes: &[u8], to: CommandTerminal<'_>) {
         let settings = to.slave.and_then(|slave| tcgetattr(slave).ok());
-        // If the command is a shell that has put a job into the foreground, keys are the job's alone.
+        // If the command is a shell with a job in the foreground, keys go to that job only.
         let is_in_front = tcgetpgrp(to.master).is_ok_and(|group| group.as_raw() == to.leader);
         let settings = settings.filter(|settings| is_in_front && settings.local_flags.contains(LocalFlags::ISIG));
         let mut ends = false;
         for byte in bytes {
             match settings.as_ref().and_then(|settings| signal_of(*byte, settings)) {
-                // The key before may have ended the command.
+                // The previous key may have ended the command.
                 Some(Signal::TSTP) if ends => {}
                 Some(Signal::TSTP) => {
                     self.asks_to_stop = true;
@@ -161,7 +161,7 @@ impl Keyboard {
     }
 }
 
-/// Returns the signal that a terminal with these settings makes of a key.
+/// Returns the signal that a terminal with these settings generates for a key.
 fn signal_of(byte: u8, settings: &Termios) -> Option<Signal> {
     let keys = [
         (Key::VINTR, Signal::INT),

@@ -1,5 +1,5 @@
-//! The modes of our own terminal: raw while what is typed goes to the command, and restored on every way out; and those
-//! from before the first attempt, put back after one that has failed.
+//! The modes of our terminal: raw while typed input goes to the command, restored on every way out, and reset after a
+//! failed attempt to those before the first attempt.
 
 use std::sync::Mutex;
 
@@ -9,25 +9,25 @@ use super::control::{has_foreground, is_ours};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 
-/// The modes that our terminal had before it was put into raw mode, while it is.
+/// Our terminal's modes before raw mode; None unless the terminal is in raw mode.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 
 fn get() -> Option<Termios> {
     tcgetattr(inherited(stdio::IN)).ok()
 }
 
-/// Sets modes at once: a terminal that is stopped (Ctrl-S) would delay it. What was typed is kept.
+/// Sets modes at once, as a stopped terminal (Ctrl-S) would delay them. Keeps typed input.
 fn set(modes: &Termios) -> bool {
     tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, modes).is_ok()
 }
 
-/// Puts the terminal on standard input into raw mode. Returns false if another job has it.
+/// Puts the terminal on standard input into raw mode. Returns false if another job has the terminal.
 pub(super) fn make_raw() -> bool {
     let Ok(mut saved) = SAVED.lock() else { return false };
     if !is_ours(stdio::IN) {
         return false;
     }
-    // After a STOP that nobody could hear of, they are saved still.
+    // After a STOP, which cannot be caught, the modes are still saved.
     let Some(modes) = saved.take().or_else(get) else {
         return false;
     };
@@ -37,10 +37,10 @@ pub(super) fn make_raw() -> bool {
     set(&raw)
 }
 
-/// Gives our terminal back the modes it had before it was put into raw mode; does nothing if it is not.
+/// Restores the modes from before raw mode, if our terminal is in raw mode.
 pub(crate) fn restore() {
     let Ok(mut saved) = SAVED.try_lock() else { return };
-    // In the background the terminal is another job's, which has set it as it needs it.
+    // In the background, the foreground job has set the modes that it needs.
     if let Some(modes) = saved.take()
         && is_ours(stdio::IN)
     {
@@ -53,16 +53,16 @@ pub(crate) fn restore() {
 pub(crate) struct Before(Option<Termios>);
 
 impl Before {
-    /// Notes the modes, once.
+    /// Saves the modes on the first call in the foreground.
     pub(crate) fn note(&mut self) {
         if self.0.is_none() && has_foreground(inherited(stdio::IN)) {
             self.0 = get();
         }
     }
 
-    /// Puts the modes back after an attempt that has failed, if backoff is in the foreground. After an end of the command's own
-    /// they stay if standard output is a pipe, as its reader may be a pager that has set them; not if a limit or a signal
-    /// `cut` the attempt.
+    /// Restores the modes after a failed attempt, if backoff is in the foreground. If the command ended by itself and
+    /// standard output is a pipe, the modes stay, as the pipe's reader may be a pager that has set them. `cut`: a limit
+    /// or a signal ended the attempt.
     pub(crate) fn put_back(&self, cut: bool) {
         if let Some(before) = &self.0
             && (cut || !stdio::output_is_piped())

@@ -1,8 +1,8 @@
-//! `--pty`: a pseudo-terminal for an attempt, between the command and the terminal of our own.
+//! `--pty`: a pseudo-terminal for an attempt, between the command and our terminal.
 //!
-//! What the command shows comes out of the master and is passed on like the output of a pipe. If our standard input and output
-//! are a terminal, it is in raw mode while the attempt runs, and what is typed goes to the master: the line discipline of the
-//! new terminal edits lines.
+//! Output of the command is read from the master and forwarded like that of a pipe. If our standard input and output
+//! are a terminal, it is in raw mode while the attempt runs, and typed input goes to the master: line editing is done
+//! by the new terminal.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,30 +21,29 @@ use super::keyboard::{CommandTerminal, Keyboard, Route};
 use crate::process::sys::fd::{duplicate, inherited, set_nonblocking};
 use crate::process::sys::stdio;
 
-/// In the background, how often to look whether we are in the foreground by now: a shell's `fg` does not
-/// tell a job that runs.
+/// Interval of checks for the foreground: a shell's `fg` does not notify a running job.
 const FOREGROUND_LOOK: Duration = Duration::from_millis(250);
 
-/// The size if our terminal is none, or does not know.
+/// Size if ours is unknown.
 const ROWS: u16 = 24;
 const COLUMNS: u16 = 80;
 
 /// The pseudo-terminal of one attempt.
 #[derive(Debug)]
 pub(crate) struct Pty {
-    /// None once the terminal was hung up.
+    /// None after a hangup.
     master: Option<OwnedFd>,
-    /// Held while the command runs: if the command closes all of its own, the terminal is still there.
+    /// Held while the command runs, so that the terminal stays if the command closes its own descriptors.
     slave: Option<OwnedFd>,
-    /// A terminal of our own, whose size is copied.
+    /// Our terminal, whose size is copied.
     ours: Option<OwnedFd>,
     keyboard: Keyboard,
-    /// The command's process and process group; 0 before it was started.
+    /// The command's process and process group; 0 before the start.
     leader: libc::pid_t,
 }
 
 impl Pty {
-    /// Opens one, as large as ours. `may_type`: standard input would be inherited.
+    /// Opens a pseudo-terminal as large as ours. `may_type`: the command would inherit standard input.
     pub(crate) fn open(may_type: bool) -> io::Result<Pty> {
         let pair = openpty(None, None)?;
         for fd in [&pair.master, &pair.slave] {
@@ -52,7 +51,7 @@ impl Pty {
         }
         set_nonblocking(&pair.master)?;
         let keyboard = Keyboard::new(may_type);
-        // In the background ours is set as the shell's line editor needs it.
+        // In the background, our modes are those of the shell's line editor.
         if keyboard.route == Route::Background
             && is_ours(stdio::IN)
             && let Ok(settings) = tcgetattr(inherited(stdio::IN))
@@ -72,12 +71,12 @@ impl Pty {
         Ok(pty)
     }
 
-    /// Returns a copy of the end that output comes out of.
+    /// Returns a copy of the master, for reading output.
     pub(crate) fn output(&self) -> io::Result<OwnedFd> {
         self.master.as_ref().ok_or(Errno::EIO)?.try_clone()
     }
 
-    /// Returns the command's standard input, if it is not what it would be without a terminal of its own.
+    /// Returns the command's standard input, if `--pty` replaces it.
     pub(crate) fn child_input(&self) -> io::Result<Option<OwnedFd>> {
         match self.keyboard.route {
             Route::Untouched => Ok(None),
@@ -90,43 +89,43 @@ impl Pty {
         self.slave.as_ref().map(OwnedFd::try_clone).transpose()
     }
 
-    /// The command runs, as this process.
+    /// Begins forwarding typed input to the command, which runs as process `leader`.
     pub(crate) fn started(&mut self, leader: libc::pid_t) {
         self.leader = leader;
         self.keyboard.enter();
     }
 
-    /// The command has ended: our terminal gets its settings back, and the output is over once no process has the
-    /// command's terminal open.
+    /// Restores our terminal's modes, as the command has ended. Output ends once no process has the command's terminal
+    /// open.
     pub(crate) fn ended(&mut self) {
         self.keyboard.unplug();
         self.slave = None;
     }
 
-    /// Nobody reads what is shown: the command gets HUP, and errors where it writes.
+    /// Hangs up, as the output has no reader: the command gets HUP, and errors when it writes.
     pub(crate) fn hang_up(&mut self) {
         self.ended();
         self.master = None;
     }
 
-    /// backoff goes on: what is typed is for the command, and our terminal may have another size.
+    /// Resumes raw mode and copies the size of our terminal, as backoff was continued.
     pub(crate) fn resume(&mut self) {
         self.keyboard.enter();
         self.copy_size();
     }
 
-    /// backoff stops: gives our terminal its settings back. Returns true if a key asks the whole job to stop.
+    /// Restores our terminal's modes before backoff stops. Returns true if a key asks the whole job to stop.
     pub(crate) fn pause(&mut self) -> bool {
         self.keyboard.leave();
         std::mem::take(&mut self.keyboard.asks_to_stop)
     }
 
-    /// Returns true if we have a terminal whose size can be copied.
+    /// Returns true if the size of our terminal is known.
     pub(crate) fn has_size_to_copy(&self) -> bool {
         self.own_size().is_some()
     }
 
-    /// Gives the command's terminal the size of ours, if we have one.
+    /// Copies the size of our terminal to the command's, if it is known.
     pub(crate) fn copy_size(&self) {
         if let Some(size) = self.own_size() {
             self.set_size(Some(size));
@@ -137,9 +136,9 @@ impl Pty {
         tcgetwinsize(self.ours.as_ref()?).ok()
     }
 
-    /// Sets the size of the command's terminal. The kernel sends WINCH if it has changed.
+    /// Sets the size of the command's terminal. On a change the kernel sends WINCH.
     fn set_size(&self, size: Option<Winsize>) {
-        // A terminal that does not know its size says 0.
+        // A terminal of unknown size reports 0.
         let known = |side: fn(&Winsize) -> u16, or: u16| size.as_ref().map(side).filter(|side| *side > 0).unwrap_or(or);
         let whole = Winsize {
             ws_row: known(|size| size.ws_row, ROWS),
@@ -152,7 +151,7 @@ impl Pty {
         }
     }
 
-    /// Returns what to poll for on behalf of what is typed.
+    /// Returns the descriptor and events to poll for typed input.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match &self.master {
             Some(master) if self.keyboard.has_typed() => Some((master.as_fd(), PollFlags::POLLOUT)),
@@ -161,12 +160,12 @@ impl Pty {
         }
     }
 
-    /// Returns when to look again, whatever poll says.
+    /// Returns the time until the next check for the foreground, if one is needed.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         (self.keyboard.route == Route::Background && self.leader != 0).then_some(FOREGROUND_LOOK)
     }
 
-    /// Moves what is typed; `ready`: what [`Pty::interest`] waited for is there.
+    /// Forwards typed input. `ready`: [`Pty::interest`] is ready.
     pub(crate) fn work(&mut self, ready: bool) {
         if self.keyboard.route == Route::Background {
             self.keyboard.enter();
