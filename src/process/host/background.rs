@@ -1,5 +1,5 @@
-//! Work that may block for longer than a signal may wait (a file system or a server that does not answer):
-//! done by a thread of its own, for as long as it is of use.
+//! Runs work that may block for too long (a file system or a server that does not answer) on its own thread, so that
+//! signals are handled meanwhile.
 
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,7 +14,7 @@ use crate::process::sys::fd::ready;
 /// Enough for TLS.
 const STACK: usize = 1 << 20;
 
-/// Work under way. Dropping it leaves the thread to its fate: it ends when its work does, or with the process.
+/// Work in progress. After a drop, the thread runs on until its work or the process ends.
 #[derive(Debug)]
 pub(crate) struct Background<T> {
     began: Instant,
@@ -23,14 +23,14 @@ pub(crate) struct Background<T> {
 }
 
 impl<T: Send + 'static> Background<T> {
-    /// Begins. The thread blocks all signals, as this one does.
+    /// Starts the thread, which blocks all signals, as the main thread does.
     pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Background<T>> {
         let (done, mark) = io::pipe()?;
         let (sender, result) = sync_channel(1);
         let thread = std::thread::Builder::new().name("store".into()).stack_size(STACK);
         thread.spawn(move || {
             let _ = sender.send(work());
-            // After the result, so that whoever sees the pipe closed finds it.
+            // Dropped after the result was sent, so that a closed pipe means that the result is available.
             drop(mark);
         })?;
         Ok(Background {
@@ -44,17 +44,17 @@ impl<T: Send + 'static> Background<T> {
         self.began
     }
 
-    /// Readable once it is over.
+    /// Returns a descriptor that is readable once the work is over.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.done.as_fd()
     }
 
-    /// Whether it is over.
+    /// Returns true if the work is over.
     pub(crate) fn is_over(&self) -> bool {
         ready(self.fd(), PollFlags::POLLIN).is_ok_and(|state| !state.is_empty())
     }
 
-    /// The result; None if there is none.
+    /// Returns the result; None if there is none.
     pub(crate) fn result(&self) -> Option<T> {
         self.result.try_recv().ok()
     }

@@ -20,32 +20,32 @@ use crate::run::before_retry_env::LIMIT;
 use crate::run::host::RunError;
 use crate::run::text::describe_error;
 
-/// As many links as Linux follows.
+/// Limit on links, as in Linux.
 const MOST_LINKS: u32 = 40;
 
 /// The target of `--log-file` or `--report`.
 #[derive(Debug)]
 pub(super) struct FileTarget {
     path: PathBuf,
-    /// The descriptor that the path stands for, if backoff was given it. Opened by its path, a file would be written at
-    /// another place than the command writes at.
+    /// The inherited descriptor that the path names. A file opened by its path would have an offset of its own, other
+    /// than the command's.
     descriptor: Option<Result<RawFd, Errno>>,
 }
 
-/// Where the links of a path lead.
+/// A path after its links were followed.
 struct Resolved {
     path: PathBuf,
     directory: PathBuf,
-    /// Others may create files in the directory and cannot remove those of this user, as in `/tmp`.
+    /// Other users may create files in the directory, but not remove this user's, as in `/tmp`.
     is_sticky: bool,
-    /// Others may put links and files into the directory.
+    /// Other users may put links and files into the directory.
     is_shared: bool,
-    /// The path is a link of the kernel's own, whose text is no path (`/proc/1/fd/1`).
+    /// The path is a kernel link, whose text is not a path (`/proc/1/fd/1`).
     is_magic: bool,
 }
 
 impl FileTarget {
-    /// Has to be called before backoff opens descriptors of its own, as one of them may get the number in the path.
+    /// Creates the target. Call before backoff opens descriptors, as one may get the number in the path.
     pub(super) fn new(path: &Path) -> FileTarget {
         let is_given = |number: RawFd| is_open(number).then_some(number).ok_or(Errno::EBADF);
         FileTarget {
@@ -54,8 +54,8 @@ impl FileTarget {
         }
     }
 
-    /// Opens the target at its end; a new file is for this user only. A named pipe that nobody reads is an error. Without
-    /// `create`, returns `None` if there is no file and one may be created, as far as that can be known.
+    /// Opens the target at its end; a new file is private to this user. A named pipe without a reader is an error.
+    /// Without `create`, returns `None` if the file does not exist and can probably be created.
     fn append(&self, create: bool) -> io::Result<Option<Sink>> {
         if let Some(fd) = self.descriptor {
             return Ok(Some(Sink::new(fd?)));
@@ -71,14 +71,14 @@ impl FileTarget {
             }
             opened => {
                 let file = opened?;
-                // As `fs.protected_regular` has it.
+                // Same check as `fs.protected_regular`.
                 require_own(&file.metadata()?, target.is_sticky)?;
                 Ok(Some(Sink::to_file(file)))
             }
         }
     }
 
-    /// Replaces a file: it is there with all of the text or as it was before. Returns a sink if the target is no file.
+    /// Replaces a file atomically. Returns a sink if the target is not a regular file.
     pub(super) fn replace(&self, text: &str) -> io::Result<Option<Sink>> {
         if self.descriptor.is_some() {
             return self.append(true);
@@ -91,7 +91,7 @@ impl FileTarget {
             facts => {
                 let facts = facts?;
                 require_own(&facts, target.is_shared)?;
-                // A shell's `>` would be refused, too.
+                // A shell's `>` would fail, too.
                 access(&target.path, AccessFlags::W_OK)?;
                 if is_own(&facts) {
                     mode = facts.mode() & 0o777;
@@ -111,8 +111,8 @@ impl FileTarget {
 }
 
 impl Resolved {
-    /// Follows the links of the last name, as `open(2)` would, except in a directory where others may have put them. The
-    /// file need not exist.
+    /// Follows links of the last component, as `open(2)` does, except in a directory where other users may have put
+    /// them. The file need not exist.
     fn of(path: &Path) -> io::Result<Resolved> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
@@ -150,7 +150,7 @@ fn is_own(facts: &Metadata) -> bool {
     facts.uid() == geteuid().as_raw()
 }
 
-/// Refuses a file of another user in a directory that is shared.
+/// Refuses another user's file in a shared directory.
 fn require_own(facts: &Metadata, is_shared: bool) -> io::Result<()> {
     if !is_shared || is_own(facts) {
         return Ok(());
@@ -160,7 +160,7 @@ fn require_own(facts: &Metadata, is_shared: bool) -> io::Result<()> {
     Err(io::Error::other(why))
 }
 
-/// Returns the descriptor that a path stands for: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
+/// Returns the descriptor that a path names: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 fn descriptor(path: &Path) -> Option<RawFd> {
     let path = path.to_str()?;
     let number = path
@@ -177,7 +177,7 @@ fn descriptor(path: &Path) -> Option<RawFd> {
 #[derive(Debug)]
 pub(super) struct LogFile {
     target: FileTarget,
-    /// Made when there is something to write.
+    /// Opened for the first line.
     sink: Option<Sink>,
     is_lost: bool,
 }
@@ -191,8 +191,8 @@ impl LogFile {
         }
     }
 
-    /// Opens the log if it exists, so that a log that will be missing is known before the run; a run without messages makes
-    /// no file. Returns a warning if it cannot be opened.
+    /// Opens the log if it exists, so that errors show before the run; a run without messages creates no file. Returns
+    /// a warning if the log cannot be opened.
     pub(super) fn open(&mut self) -> Option<String> {
         match self.target.append(false) {
             Ok(sink) => {
@@ -209,7 +209,7 @@ impl LogFile {
         format!("warning: cannot write to --log-file {path:?}: {why}; going on without it")
     }
 
-    /// Writes lines. Returns a warning if they cannot be written; no later ones are.
+    /// Writes lines. Returns a warning if that fails; later lines are dropped.
     pub(super) fn write(&mut self, between: &mut BetweenAttempts, lines: &str) -> Result<Option<String>, RunError> {
         if self.is_lost {
             return Ok(None);
@@ -232,12 +232,12 @@ impl LogFile {
     }
 }
 
-/// The file that `$BACKOFF_ENV` names, for as long as `--before-retry` runs.
+/// The file named by `$BACKOFF_ENV` while `--before-retry` runs.
 #[derive(Debug)]
 pub(super) struct EnvFile(TempPath);
 
 impl EnvFile {
-    /// Creates an empty file for this user only. An error is a message.
+    /// Creates an empty file, private to this user. An error is a message.
     pub(super) fn new() -> Result<EnvFile, String> {
         let file = Builder::new().prefix(".backoff-env-").tempfile();
         let file = file.map_err(|error| cannot_be("made", &std::env::temp_dir(), &error))?;
@@ -248,7 +248,7 @@ impl EnvFile {
         self.0.as_os_str()
     }
 
-    /// Returns the content, up to just over what is used of it, and removes the file. An error is a message.
+    /// Reads up to one byte over the limit, and removes the file. An error is a message.
     pub(super) fn take(self) -> Result<Vec<u8>, String> {
         let path = self.0.to_path_buf();
         let bytes = self.read();
@@ -258,8 +258,8 @@ impl EnvFile {
         Ok(bytes)
     }
 
-    /// Reads the file by its name, as a program may have replaced it (`sed -i`). A link, a pipe and a file of another
-    /// user are refused.
+    /// Reads the file by its name, as a program may have replaced it (`sed -i`). Refuses a link, a pipe and another
+    /// user's file.
     fn read(&self) -> io::Result<Vec<u8>> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);

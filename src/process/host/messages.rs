@@ -1,5 +1,4 @@
-//! What backoff itself writes: messages, and output that was kept. It may go to a pipe that nobody empties, and signals must
-//! get through all the same.
+//! Writes messages and kept output. Handles signals while a pipe has no room.
 
 use std::borrow::Cow;
 
@@ -14,10 +13,10 @@ use crate::process::sys::stdio;
 use crate::run::host::RunError;
 use crate::run::text::describe;
 
-/// Why a text was not written.
+/// The reason why a text was not written.
 pub(super) enum WriteError {
     Refused(Errno),
-    /// Nobody reads it, and the run is ending or its deadline has passed.
+    /// The text has no reader, and the run is ending or its deadline has passed.
     Unread,
     /// A signal came first.
     Run(RunError),
@@ -51,15 +50,15 @@ pub(super) fn write(between: &mut BetweenAttempts, sink: &Sink, mut rest: &[u8])
 /// Standard error, for messages.
 #[derive(Debug, Default)]
 pub(super) struct StandardError {
-    /// Opened when there is something to write.
+    /// Opened for the first line.
     sink: Option<Sink>,
-    /// Lines before the next ones were not written: there was no time to wait for their reader.
+    /// Earlier lines were lost, as there was no time to wait for their reader.
     pub(super) has_lost_lines: bool,
 }
 
 impl StandardError {
-    /// Writes lines. That they cannot be written is no further error: nobody is left to be told. `is_in_line`: the command
-    /// is known to have left a line without its end.
+    /// Writes lines, ignoring write errors, as no place is left to report them. `is_in_line`: the command is known to
+    /// have left an unfinished line.
     pub(super) fn write(
         &mut self,
         between: &mut BetweenAttempts,
@@ -82,13 +81,13 @@ impl StandardError {
     }
 }
 
-/// Prints what was kept of both outputs, as the run has ended. Returns true if all of it was read in time.
+/// Prints kept output at the end of the run. Returns true if all of it was read in time.
 pub(super) fn print_kept(between: &mut BetweenAttempts, succeeded: bool) -> Result<bool, RunError> {
     let Some(mut streams) = between.event_loop.streams.take() else {
         return Ok(true);
     };
     let printed = print_outputs(between, &mut streams, succeeded);
-    // Printed, or nobody wants it any more: in no case a second time.
+    // Kept output is never printed twice.
     streams.release_messages();
     between.event_loop.streams = Some(streams);
     printed
@@ -108,10 +107,10 @@ fn print(between: &mut BetweenAttempts, output: &mut Output, name: &str) -> Resu
             return Ok(!output.holds_output);
         }
     }
-    // Lines of backoff's own that cannot be written are no further error.
+    // A failure to print backoff's own lines is not an error.
     match output.fault.take() {
         _ if !output.holds_output => Ok(true),
-        // As the command itself would have ended.
+        // The command would have ended by SIGPIPE.
         _ if output.reader_gone => Err(RunError::Interrupted(Signal::PIPE)),
         Some(why) => Err(RunError::Fault(format!("cannot print {name}: {why}"))),
         None => Ok(true),

@@ -1,4 +1,4 @@
-//! The real world of `run::Host`: this process's signals, the monotonic clock, the command.
+//! Implements `run::Host` on the operating system: signals, the monotonic clock, the command.
 
 mod background;
 mod files;
@@ -33,11 +33,10 @@ use messages::StandardError;
 use store_thread::StoreThread;
 use waits::BetweenAttempts;
 
-/// This process and what it starts.
+/// The host of a run: this process and its children.
 #[derive(Debug)]
 pub(crate) struct System {
     began: Instant,
-    /// The run's.
     deadline: Deadline,
     between: BetweenAttempts,
     command: Command,
@@ -45,16 +44,16 @@ pub(crate) struct System {
     /// None if the log goes to standard error.
     log_file: Option<LogFile>,
     report: Option<FileTarget>,
-    /// The countdown of waits; None if nobody wants it.
+    /// The countdown of waits; None if it is off.
     progress: Option<Progress>,
     store: StoreThread,
 }
 
 impl System {
-    /// Takes over this process's signals for a command.
+    /// Takes over this process's signals to run a command.
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> Result<System, RunError> {
         let output = &plan.output;
-        // Before there are descriptors of backoff's own.
+        // Needed before backoff opens descriptors.
         let log_file = output.log_file.as_deref().map(LogFile::new);
         let report = output.report.as_deref().map(FileTarget::new);
         let signals =
@@ -76,7 +75,7 @@ impl System {
         })
     }
 
-    /// Before the run: says so if there will be no log.
+    /// Opens the log before the run. Writes a warning if that fails.
     pub(crate) fn open_log(&mut self) -> Result<(), RunError> {
         match self.log_file.as_mut().and_then(LogFile::open) {
             Some(warning) => self.complain(&warning),
@@ -84,15 +83,14 @@ impl System {
         }
     }
 
-    /// When an attempt is to be over at the latest, as the run is to be.
+    /// Returns the deadline of an attempt.
     fn deadline(&self, spec: &AttemptSpec) -> Deadline {
         Deadline::maybe_after(self.began, spec.deadline)
     }
 
     fn isolation(&mut self) -> Isolation {
-        // With a terminal the command shares backoff's process group, so that the shell, the terminal
-        // and both see one job; without one it gets a group that can be signalled as a whole.
-        // On a pseudo-terminal it is in a session of its own.
+        // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
+        // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
         let event_loop = &mut self.between.event_loop;
         if event_loop.streams(Streams::has_pty) {
             Isolation::Terminal
@@ -103,8 +101,8 @@ impl System {
         }
     }
 
-    /// Runs a shell command beside the command, with this standard input. It prints on standard error: standard output
-    /// is the command's alone. `stdout` is where its standard output goes instead.
+    /// Runs a hook or predicate in a shell, with `input` as standard input. Its standard output goes to `stdout`, by
+    /// default to standard error, as standard output is reserved for the command.
     fn run_shell(
         &mut self,
         shell: &str,
@@ -125,7 +123,7 @@ impl System {
             (Some(stdout), _) => stdout,
             (None, Some(held)) => held.try_clone().map_err(cannot_keep)?,
             (None, None) if fd::is_open(stdio::ERR) => fd::duplicate(stdio::ERR).or_else(|_| null())?,
-            // Nothing of it may get into the command's output either.
+            // Hook output must not mix with the command's.
             (None, None) => null()?,
         };
         let streams = self.between.event_loop.streams.take();
@@ -145,7 +143,7 @@ impl System {
         answer
     }
 
-    /// What a hook reads.
+    /// Returns standard input for a hook.
     fn hook_input(&self) -> Result<OwnedFd, RunError> {
         let streams = self.between.event_loop.streams.as_deref();
         match streams.map_or(Ok(None), Streams::tail) {
@@ -154,7 +152,7 @@ impl System {
         }
     }
 
-    /// Writes a report: a file is there complete or not at all; what is no file gets it as it comes. An error is a message.
+    /// Writes the report: a file is replaced atomically, other targets are written directly. An error is a message.
     pub(crate) fn write_report(&mut self, text: &str) -> Result<(), String> {
         let Some(report) = &self.report else { return Ok(()) };
         match report.replace(text).map_err(|error| describe_error(&error))? {
@@ -163,7 +161,7 @@ impl System {
         }
     }
 
-    /// Writes lines to standard error, or holds them back if the run is to.
+    /// Writes lines to standard error, or holds them back with `--stderr failure`.
     fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
         let mut is_in_line = false;
         if let Some(streams) = &mut self.between.event_loop.streams {
@@ -175,8 +173,7 @@ impl System {
         self.standard_error.write(&mut self.between, is_in_line, lines)
     }
 
-    /// Writes one line to standard error, as `stdio::complain`, but handling signals. That it cannot be written is no
-    /// further error.
+    /// Writes one line to standard error like `stdio::complain`, but handles signals. Ignores write errors.
     pub(crate) fn complain(&mut self, line: &str) -> Result<(), RunError> {
         let mut lines = stdio::complaint(line);
         if self.standard_error.has_lost_lines {
@@ -209,7 +206,7 @@ impl Host for System {
                 interrupted: None,
             });
         }
-        // There is no wait that USR1 could end.
+        // No wait is pending that USR1 could end.
         self.between.event_loop.wait_is_over = false;
         let stdio = match &mut self.between.event_loop.streams {
             Some(streams) => streams
@@ -225,7 +222,7 @@ impl Host for System {
         };
         let mut attempt = run(&mut self.between.event_loop, launch, spec, deadline)?;
         let outcome = &mut attempt.outcome;
-        // Whose standard output is inherited may end in any way when nobody reads it.
+        // A command that inherits standard output may end in any way if the reader is gone.
         if outcome.end != End::Exited(0) && !outcome.could_not_start() && !outcome.seen.reader_gone {
             outcome.seen.reader_gone = stdio::output_has_lost_its_reader();
         }
@@ -242,7 +239,7 @@ impl Host for System {
             None => Ok(None),
         };
         let copy = copy.map_err(|error| RunError::Fault(streams::cannot_keep(&error)))?;
-        // `jq -e` prints its answer, which nobody wants to read at each attempt.
+        // `jq -e` prints its answer, which is useless at each attempt.
         self.run_shell(shell, spec, copy, Some(null()?), None)
     }
 
@@ -298,7 +295,7 @@ impl Host for System {
 
     fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError> {
         if delay.is_zero() {
-            // The attempt that follows receives signals first.
+            // The next attempt receives signals first.
             return Ok(true);
         }
         self.between.sleep(delay, self.deadline, shown.zip(self.progress))

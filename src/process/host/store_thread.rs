@@ -1,4 +1,4 @@
-//! The store of a budget, asked on a thread: a file system or a server that hangs holds up the run for a limited time.
+//! Asks the budget store on a thread, so that a file system or server that hangs delays the run for a limited time.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use crate::run::host::{BudgetAnswer, RunError};
 use crate::run::plan::SharedBudget;
 use crate::run::text::describe_error;
 
-/// An attempt is counted while it runs, for no longer than this.
+/// Longest time for counting an attempt while it runs.
 const COUNTING: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) struct StoreThread {
     store: Store,
-    /// The attempt that is being counted.
+    /// The count of the current attempt, in progress.
     counting: Option<Asking>,
-    /// Threads whose answer comes too late.
+    /// Threads that exceeded their time.
     late: Vec<Thread>,
-    /// The store gave no answer to the last question.
+    /// The store did not answer the last question.
     has_failed: bool,
 }
 
-/// A question under way, or why there is none.
+/// A question in progress, or the reason why there is none.
 type Asking = Result<Thread, String>;
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl StoreThread {
     ) -> Result<BudgetAnswer, RunError> {
         let is_last = matches!(question, Question::GaveUp { .. } | Question::Succeeded);
         let asking = match is_last && self.has_failed {
-            // The end of the run is not held up once more.
+            // A failed store does not delay the end of the run again.
             true => Err(format!("{}: still gives no answer", self.store)),
             false => self.begin(self.store.clone(), budget, question, patience),
         };
@@ -78,7 +78,7 @@ impl StoreThread {
     }
 
     fn begin(&mut self, store: Store, budget: &SharedBudget, question: Question, patience: Duration) -> Asking {
-        // A thread that hangs in a file system cannot be ended: one is enough.
+        // A thread that hangs in a file system cannot be ended, so there is at most one.
         self.late.retain(|thread| !thread.work.is_over());
         if self
             .late
@@ -94,7 +94,7 @@ impl StoreThread {
         Ok(Thread { store, work })
     }
 
-    /// Waits for the answer. If there is none, asks this machine's own budget in place of a server's.
+    /// Waits for the answer. If a server gives none, asks this machine's own budget.
     fn finish(
         &mut self,
         between: &mut BetweenAttempts,

@@ -1,4 +1,4 @@
-//! backoff between two attempts: whatever it waits for, it handles signals meanwhile.
+//! backoff between two attempts: handles signals during every wait.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::process::terminal::countdown::{Countdown, LineFor};
 use crate::run::host::RunError;
 use crate::run::output::Progress;
 
-/// Once a signal has ended the run, how long messages may wait for their reader.
+/// Longest wait of messages for their reader once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl BetweenAttempts {
         }
     }
 
-    /// Takes in signals that have come, and handles them.
+    /// Receives and handles pending signals.
     pub(super) fn receive_signals(&mut self) -> Result<(), RunError> {
         self.event_loop.signals.receive();
         while let Some(received) = self.event_loop.signals.take() {
@@ -49,15 +49,15 @@ impl BetweenAttempts {
                     control::stop(&mut self.event_loop.signals, received.signal, false);
                 }
                 SignalAction::LookAtChildren => self.event_loop.reap_orphans(None),
-                // There is no command.
+                // No command is running.
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Waits until this much time has passed, but not past the deadline: to say that there will be a wait may have
-    /// taken the time that was left for it. With a countdown if there is a line for it. Returns false if USR1 has ended it.
+    /// Waits for `delay`, but not past the deadline: printing the message about the wait may have used up the time.
+    /// Shows a countdown if `shown` is set. Returns false if USR1 has ended the wait.
     pub(super) fn sleep(
         &mut self,
         delay: Duration,
@@ -83,7 +83,7 @@ impl BetweenAttempts {
             if end.is_due(now) || self.event_loop.wait_is_over {
                 return Ok(());
             }
-            // To show one more would take longer than what is left.
+            // Drawing another line would take longer than the remaining time.
             if nearly.is_due(now) {
                 shown = None;
             }
@@ -98,15 +98,14 @@ impl BetweenAttempts {
         }
     }
 
-    /// Erases the countdown before anything else is shown. A terminal that takes nothing (Ctrl-S) is waited for as
-    /// with any message.
+    /// Erases the countdown before other output. Waits for a stopped terminal (Ctrl-S), as with any message.
     fn end_countdown(&mut self) -> Result<(), RunError> {
         while !self.countdown.erase() && self.has_room(inherited(stdio::ERR))? {}
         Ok(())
     }
 
-    /// Reads standard input to its end, if that has to come first. Returns true if the deadline leaves time for an attempt:
-    /// also a message before it may have waited for its reader.
+    /// Reads standard input to its end, if required before the first attempt. Returns true if the deadline leaves time
+    /// for an attempt: an earlier message may have waited for its reader.
     pub(super) fn fill_input(&mut self, deadline: Deadline) -> Result<bool, RunError> {
         while !deadline.is_due(now()) {
             if !self.event_loop.streams(Streams::needs_filling) {
@@ -121,8 +120,8 @@ impl BetweenAttempts {
         Ok(false)
     }
 
-    /// Waits until something can be written here: it may be a pipe that nobody empties. Once the run is ending, the wait is
-    /// short, and signals mean nothing more. Returns false once readers have no more time.
+    /// Waits until `fd` is writable, as a pipe may be full. Once the run is ending, the wait is short, and signals are
+    /// dropped. Returns false once readers have no more time.
     pub(super) fn has_room(&mut self, fd: BorrowedFd<'_>) -> Result<bool, RunError> {
         let is_ending = self.event_loop.is_ending;
         let mut until = self.event_loop.readers_have_until;
@@ -132,7 +131,7 @@ impl BetweenAttempts {
         self.has_room_until(fd, until, is_ending)
     }
 
-    /// Waits until something can be written here. Returns false once readers have no more time.
+    /// Waits until `fd` is writable. Returns false once readers have no more time.
     pub(super) fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> Result<bool, RunError> {
         self.has_room_until(fd, self.event_loop.readers_have_until, false)
     }
@@ -155,8 +154,8 @@ impl BetweenAttempts {
         }
     }
 
-    /// Waits for work that may block for long. The inner error, a message, says that it takes longer than this, from its
-    /// beginning on.
+    /// Waits for background work, at most `limit` from its start. The inner error is a message: the limit has passed,
+    /// or the work has failed.
     pub(super) fn result_of<T: Send + 'static>(
         &mut self,
         background: &Background<T>,
@@ -169,7 +168,7 @@ impl BetweenAttempts {
             if signals {
                 let received = now();
                 self.receive_signals()?;
-                // While backoff is stopped (Ctrl-Z), so is the work.
+                // Ctrl-Z stops the work together with backoff.
                 until.put_off(now().saturating_duration_since(received));
             }
             if is_over {

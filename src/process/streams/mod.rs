@@ -1,5 +1,5 @@
-//! The streams of the command that backoff has a hand in: made before an attempt, moved while it runs, settled when the run
-//! is over. Streams that nothing has to look at stay the caller's own.
+//! Streams of the command that backoff handles: created before an attempt, moved while it runs, settled at the end of
+//! the run. All other streams are inherited.
 
 mod observer;
 pub(crate) mod output;
@@ -34,41 +34,41 @@ pub(crate) const NAMES: [&str; 2] = ["standard output", "standard error"];
 pub(crate) struct Streams {
     options: StreamOptions,
     input: Stdin,
-    /// Why bytes of standard input, maybe before the first attempt, could not be kept.
+    /// Why bytes of standard input could not be kept, perhaps before the first attempt.
     input_error: Option<String>,
     outputs: [Output; 2],
-    /// Standard output goes where standard error does.
+    /// Standard output and standard error go to the same file.
     share_place: bool,
-    /// The last that was written to the place of standard error ends in the middle of a line.
+    /// The last output to the file of standard error ends within a line.
     is_in_line: bool,
-    /// The terminal of the running attempt (`--pty`); its output is that of `outputs[0]`.
+    /// The terminal of the running attempt (`--pty`); `outputs[0]` reads its output.
     pty: Option<Pty>,
-    /// Looks at the running attempt, or has looked at the last one.
+    /// Observes the running attempt, or has observed the last one.
     observer: OutputObserver,
     has_new_output: bool,
     messages: Messages,
     fault: Option<String>,
 }
 
-/// Where messages of backoff and its hooks for standard error go.
+/// Destination of messages of backoff and its hooks for standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Messages {
-    /// To standard error.
+    /// Standard error.
     Written,
-    /// Among what is kept of it (`--stderr failure`).
+    /// Kept standard error (`--stderr failure`).
     Kept,
-    /// Nowhere, as the run has succeeded.
+    /// None, as the run has succeeded.
     Dropped,
 }
 
-/// Returns the message for output that a predicate is to judge and that cannot be kept.
+/// Returns the message for output that a predicate needs and that cannot be kept.
 pub(crate) fn cannot_keep(error: &io::Error) -> String {
     format!("cannot keep the output for --retry-if or --success-if: {error}")
 }
 
 /// Before and after an attempt.
 impl Streams {
-    /// Looks at the caller's streams. Returns `None` if all of them can stay as they are.
+    /// Inspects the caller's streams. Returns `None` if the command can inherit all of them.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Option<Box<Streams>>> {
         let input = Stdin::new(options.input, options.input_limit)?;
         let is_plain = (0..2).all(|i| !options.is_observed(i) && options.keep[i] == OutputMode::Stream);
@@ -99,7 +99,7 @@ impl Streams {
         self.input.needs_filling()
     }
 
-    /// Makes the streams of an attempt.
+    /// Creates the streams of an attempt.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.observer = OutputObserver::new(&self.options);
         let mut child = ChildStdio {
@@ -128,9 +128,9 @@ impl Streams {
         Ok(child)
     }
 
-    /// Ends the attempt. Returns everything that its streams have shown, or what has failed.
+    /// Ends the attempt. Returns observations of its streams, or an error.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
-        // Our own terminal gets its modes back.
+        // Restores our terminal's modes.
         self.pty = None;
         let input_ended = self.input.end();
         self.on_input(input_ended);
@@ -151,23 +151,23 @@ impl Streams {
         self.take_fault().map_or(Ok(seen), Err)
     }
 
-    /// Returns everything that the last attempt printed on the streams that are looked at, for predicates.
+    /// Returns all observed output of the last attempt, for predicates.
     pub(crate) fn copy(&self) -> io::Result<Option<OwnedFd>> {
         self.observer.copy().map(Spool::to_file).transpose()
     }
 
-    /// Returns the end of it, for hooks that read it.
+    /// Returns the end of the observed output, for hooks.
     pub(crate) fn tail(&self) -> io::Result<Option<OwnedFd>> {
         self.observer.tail().map(spool::file_of).transpose()
     }
 
-    /// Returns the output of the run at its end, which holds only what is to be printed.
+    /// Returns an output at the end of the run, reduced to what has to be printed.
     pub(crate) fn settle(&mut self, output: usize, succeeded: bool) -> &mut Output {
         self.outputs[output].settle(succeeded);
         &mut self.outputs[output]
     }
 
-    /// Has messages written from now on: the run is over, and what was kept is printed.
+    /// Writes later messages directly, as the run is over and kept output was printed.
     pub(crate) fn release_messages(&mut self) {
         for i in 0..2 {
             self.outputs[i].close();
@@ -177,14 +177,14 @@ impl Streams {
         self.messages = Messages::Written;
     }
 
-    /// Drops messages that are held back: the run has succeeded.
+    /// Drops held messages, as the run has succeeded.
     pub(crate) fn discard_held_messages(&mut self) {
         if self.options.keep[1] == OutputMode::Failure {
             self.messages = Messages::Dropped;
         }
     }
 
-    /// Keeps or drops lines for standard error if they are held back. Returns false if they are to be written.
+    /// Keeps or drops lines for standard error if messages are held. Returns false if the caller has to write them.
     pub(crate) fn hold(&mut self, lines: &str) -> Result<bool, String> {
         if self.messages == Messages::Kept {
             let output = &mut self.outputs[1];
@@ -195,7 +195,7 @@ impl Streams {
         Ok(self.messages != Messages::Written)
     }
 
-    /// Returns what hooks and predicates get as standard error if messages are held back.
+    /// Returns standard error for hooks and predicates if messages are held.
     pub(crate) fn held_stderr(&mut self) -> io::Result<Option<OwnedFd>> {
         match self.messages {
             Messages::Written => Ok(None),
@@ -204,7 +204,7 @@ impl Streams {
         }
     }
 
-    /// Returns true once if the command has left an unfinished line at the place of standard error.
+    /// Returns true once if the command has left an unfinished line in the file of standard error.
     pub(crate) fn take_is_in_line(&mut self) -> bool {
         std::mem::take(&mut self.is_in_line)
     }
@@ -212,7 +212,7 @@ impl Streams {
 
 /// While an attempt runs.
 impl Streams {
-    /// Returns what to poll for: standard input, output and error.
+    /// Returns descriptors and events to poll: standard input, output and error.
     pub(crate) fn interests(&self) -> [Option<(BorrowedFd<'_>, PollFlags)>; 3] {
         let typed = || self.pty.as_ref()?.interest();
         let [output, error] = &self.outputs;
@@ -223,13 +223,13 @@ impl Streams {
         ]
     }
 
-    /// Returns after how long to look again, whatever `poll` says.
+    /// Returns the time until the next call of [`Streams::work`] even if `poll` reports nothing.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         let typed = || self.pty.as_ref()?.wake_after();
         self.input.wake_after().or_else(typed)
     }
 
-    /// Moves what is ready.
+    /// Moves data of ready streams.
     pub(crate) fn work(&mut self, ready: [bool; 3]) {
         if ready[0] || self.input.wake_after().is_some() {
             let worked = self.input.work();
@@ -272,12 +272,12 @@ impl Streams {
         }
     }
 
-    /// Limits the time that the search in the rest of the output takes.
+    /// Limits the time spent on searching the remaining output.
     pub(crate) fn limit_search(&mut self, limit: Duration) {
         self.observer.limit_search(limit);
     }
 
-    /// Input that could not be kept makes a failure final; other errors end the run.
+    /// Input that could not be kept makes a failure permanent; other errors end the run.
     fn on_input(&mut self, done: io::Result<()>) {
         let Err(error) = done else { return };
         if self.input.is_lost() {
@@ -287,7 +287,7 @@ impl Streams {
         }
     }
 
-    /// Takes nothing more from the command: it ends by SIGPIPE, or by itself.
+    /// Reads no more output: the command ends by SIGPIPE or by itself.
     fn fail(&mut self, why: String) {
         self.fault.get_or_insert(why);
         self.outputs.iter_mut().for_each(Output::close);
@@ -305,17 +305,17 @@ impl Streams {
         self.pty.is_some()
     }
 
-    /// Returns true if the attempt's own terminal was hung up, as nobody reads its output.
+    /// Returns true if the attempt's own terminal was hung up because its output has no reader.
     pub(crate) fn is_hung_up(&self) -> bool {
         self.options.pty && self.outputs[0].reader_gone
     }
 
-    /// Returns true if the attempt has to be ended: it may wait for input that will not come.
+    /// Returns true if the attempt must be ended, as it may wait for input that will not come.
     pub(crate) fn is_stalled(&self) -> bool {
         self.input.is_stalled()
     }
 
-    /// Returns what has failed since the last call.
+    /// Returns an error that occurred since the last call.
     pub(crate) fn take_fault(&mut self) -> Option<String> {
         self.fault.take()
     }

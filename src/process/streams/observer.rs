@@ -1,5 +1,5 @@
-//! Looks at the output of one attempt: keeps it for predicates and its end for hooks, reads waits from its lines, and
-//! searches it for the patterns of the rules.
+//! Observes the output of one attempt: keeps it for predicates and its end for hooks, reads waits from its lines, and
+//! searches it for the patterns of rules.
 
 use std::io;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::run::streams::StreamOptions;
 use crate::search::lines::Lines;
 use crate::search::scanner::Scanner;
 
-/// Bytes of a matched text that messages show.
+/// Longest excerpt of a match in messages, in bytes.
 const EXCERPT: usize = 80;
 
 #[derive(Debug)]
 pub(super) struct OutputObserver {
-    /// Outputs that are looked at. What a terminal shows is one output.
+    /// Observed outputs. A terminal's output counts as both.
     watched: [bool; 2],
-    /// Everything that was printed, for predicates.
+    /// All observed output, for predicates.
     copy: Option<Spool>,
     tail: Option<Tail>,
     lines: [Lines; 2],
     retry_after: Option<RetryAfter>,
     scanners: [Option<Scanner>; 2],
-    /// For each pattern the text in which it was found first.
+    /// For each pattern the first text that matched.
     matches: Vec<Option<String>>,
-    /// Time that the search may still take, if it is limited.
+    /// Remaining time for searching, if limited.
     search_left: Option<Duration>,
 }
 
@@ -52,17 +52,17 @@ impl OutputObserver {
         }
     }
 
-    /// Returns how many bytes of an output to take in at most, so that the search in them ends soon.
+    /// Returns how many bytes to read from an output at most, so that one search is short.
     pub(super) fn most(&self, output: usize) -> usize {
         self.scanners[output].as_ref().map_or(usize::MAX, Scanner::most)
     }
 
-    /// Limits the time that the search in the rest of the output takes.
+    /// Limits the time spent on searching the remaining output.
     pub(super) fn limit_search(&mut self, limit: Duration) {
         self.search_left = Some(limit);
     }
 
-    /// Takes in a piece of an output. An error says why it cannot be kept.
+    /// Observes a piece of an output. Returns an error if the piece cannot be kept.
     pub(super) fn take_in(&mut self, output: usize, bytes: &[u8], time_of_day: SystemTime) -> io::Result<()> {
         if !self.watched[output] {
             return Ok(());
@@ -87,7 +87,7 @@ impl OutputObserver {
         Ok(())
     }
 
-    /// Takes in unfinished last lines, as all outputs are complete.
+    /// Processes unfinished last lines at the end of all outputs.
     pub(super) fn finish(&mut self, time_of_day: SystemTime) {
         for output in 0..2 {
             self.search(output, |scanner, found| scanner.finish(found));
@@ -98,7 +98,7 @@ impl OutputObserver {
         self.scanners = [None, None];
     }
 
-    /// Searches one output. A pattern that is found is not searched for in the other one either.
+    /// Searches one output. A pattern that matched is no longer searched for in either output.
     fn search(&mut self, output: usize, search: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8]))) {
         let [one, other] = &mut self.scanners;
         let (this, other) = if output == 0 { (one, other) } else { (other, one) };
@@ -113,24 +113,24 @@ impl OutputObserver {
         });
     }
 
-    /// Moves what was found into `seen`.
+    /// Moves observations into `seen`.
     pub(super) fn report(&mut self, seen: &mut Seen) {
         seen.matched = std::mem::take(&mut self.matches);
         seen.wait_asked = self.retry_after.as_ref().and_then(RetryAfter::wait);
     }
 
-    /// Returns everything that was printed, if predicates ask for it.
+    /// Returns all observed output, if predicates need it.
     pub(super) fn copy(&self) -> Option<&Spool> {
         self.copy.as_ref()
     }
 
-    /// Returns the end of what was printed, if hooks get it.
+    /// Returns the end of the observed output, if hooks need it.
     pub(super) fn tail(&self) -> Option<&[u8]> {
         self.tail.as_ref().map(Tail::bytes)
     }
 }
 
-/// The last bytes of what an attempt prints, for hooks (`--hook-output`).
+/// The last bytes of an attempt's output, for hooks (`--hook-output`).
 #[derive(Debug)]
 struct Tail {
     limit: usize,
@@ -147,15 +147,15 @@ impl Tail {
 
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        // Not before it is twice as much: each byte is moved once, whatever the size of the pieces.
+        // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.
         if self.bytes.len() > 2 * self.limit {
-            // With the byte before, which may end a line.
+            // Also keep the byte before, which may end a line.
             self.bytes.drain(..self.bytes.len() - self.limit - 1);
         }
     }
 
-    /// Returns at most `limit` bytes. If some were cut off, they begin with a line that begins in their first half, and
-    /// else with a character.
+    /// Returns at most `limit` bytes. A cut tail begins with the first line that begins in its first half, or else with
+    /// a character.
     fn bytes(&self) -> &[u8] {
         let Some(cut) = self.bytes.len().checked_sub(self.limit).filter(|cut| *cut > 0) else {
             return &self.bytes;

@@ -1,4 +1,4 @@
-//! One output of the command: read a chunk at a time, and passed on, kept for later or dropped before more is read.
+//! One output of the command: each chunk is forwarded, kept or dropped before the next is read.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -15,15 +15,15 @@ use crate::process::sys::native::widen_pipe;
 use crate::run::streams::OutputMode;
 use crate::run::text::{describe, describe_error};
 
-/// Most bytes that are moved at once, and the size of a widened pipe.
+/// Most bytes moved at once, and the capacity of a widened pipe.
 pub(super) const CHUNK: usize = 256 * 1024;
-/// A pipe that was full, or nearly so, this often is widened, so that writer and reader do not wait for each other all the
-/// time. Not at once, as the pipes of a user may hold only so much in all.
+/// Reads of a nearly full pipe before it is widened, so that writer and reader stop waiting for each other. Not widened
+/// at once, as the capacity of all pipes of a user is limited.
 const FULL_READS: u32 = 16;
-/// A full pipe holds more than half of its size: writes that do not fill whole pages leave gaps.
+/// A full pipe holds more than half of its capacity: writes that do not fill pages leave gaps.
 const FULL: usize = 32 * 1024;
 
-/// Widens a pipe that was full often enough; `full_reads` counts the reads that took what may have been a full pipe.
+/// Widens a pipe that was full often enough. `full_reads` counts reads of possibly full pipes.
 pub(super) fn widen_if_busy(pipe: impl AsFd, full_reads: &mut u32, count: usize) {
     if count > FULL {
         *full_reads = full_reads.saturating_add(1);
@@ -38,10 +38,10 @@ pub(super) fn widen_if_busy(pipe: impl AsFd, full_reads: &mut u32, count: usize)
 pub(crate) struct Output {
     mode: OutputMode,
     fd: RawFd,
-    /// Opened when it is first needed.
+    /// Opened at first use.
     sink: OnceCell<Sink>,
     pub(super) kept: Spool,
-    /// The command's pipe, or its terminal, as long as more may come.
+    /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
     /// EIO is the end of a pseudo-terminal.
     is_terminal: bool,
@@ -49,15 +49,15 @@ pub(crate) struct Output {
     chunk: Vec<u8>,
     /// Bytes of the chunk that wait for the reader.
     unwritten: Range<usize>,
-    /// How much of what is kept was read again, to be printed.
+    /// Bytes of kept output that were read for printing.
     printed: u64,
-    /// The last byte that was written since this was last taken.
+    /// The last byte written since the field was last taken.
     pub(super) last_written: Option<u8>,
-    /// The command has printed something that is kept, so that losing it is a failure.
+    /// Kept output of the command exists, so losing it is a failure.
     pub(crate) holds_output: bool,
-    /// Nobody reads this output any more.
+    /// The output has lost its reader.
     pub(crate) reader_gone: bool,
-    /// Why something was not read, written or kept.
+    /// The error that stopped reading, writing or keeping.
     pub(crate) fault: Option<String>,
 }
 
@@ -82,8 +82,8 @@ impl Output {
         }
     }
 
-    /// Begins to read this end of a pipe or pseudo-terminal. What is kept of the attempt before is forgotten unless it is to
-    /// be printed as well.
+    /// Begins to read from a pipe or pseudo-terminal. Drops kept output of the previous attempt, unless it will be
+    /// printed, too.
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
         self.full_reads = 0;
@@ -92,13 +92,13 @@ impl Output {
         }
     }
 
-    /// Reads nothing more, so that the command gets SIGPIPE if it writes.
+    /// Stops reading, so that the command gets SIGPIPE when it writes.
     pub(super) fn close(&mut self) {
         self.source = None;
         self.unwritten = 0..0;
     }
 
-    /// Ends the attempt and frees memory. Returns what has failed.
+    /// Ends the attempt and frees memory. Returns the error, if any.
     pub(super) fn end(&mut self) -> Option<String> {
         self.close();
         self.chunk = Vec::new();
@@ -109,7 +109,7 @@ impl Output {
         self.reader_gone || self.fault.is_some()
     }
 
-    /// Returns true while more may come, or waits for the reader.
+    /// Returns true while output may come or waits for the reader.
     pub(super) fn is_open(&self) -> bool {
         self.source.is_some() || self.is_unread()
     }
@@ -135,7 +135,7 @@ impl Output {
         self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
-    /// Does what [`Output::interest`] waited for. Returns what came from the command, at most so many bytes.
+    /// Reads or writes once [`Output::interest`] is ready. Returns at most `most` bytes of new output.
     pub(super) fn work(&mut self, most: usize) -> &[u8] {
         if self.is_unread() {
             self.write();
@@ -158,7 +158,7 @@ impl Output {
 
     fn read(&mut self, most: usize) -> usize {
         let Some(source) = &self.source else { return 0 };
-        // A silent output takes no memory.
+        // A silent output needs no memory.
         if self.chunk.is_empty() {
             self.chunk = vec![0; CHUNK];
         }
@@ -170,7 +170,7 @@ impl Output {
                 return count;
             }
             Err(Errno::EAGAIN | Errno::EINTR) => {}
-            // Not the end: what is missing must not be missed.
+            // Not the end: missing output must be reported.
             Err(errno) => self.fail(format!("cannot be read: {}", describe(errno))),
         }
         0
@@ -189,7 +189,7 @@ impl Output {
     }
 
     fn keep(&mut self, count: usize) {
-        // The command would have noticed; without this it could fill the disk for nobody.
+        // Without a reader the command would have ended; keeping its output could fill the disk in vain.
         if has_lost_its_reader(self.sink_fd()) {
             return self.lose_reader();
         }
@@ -209,14 +209,14 @@ impl Output {
         self.close();
     }
 
-    /// Returns true if what is kept ends in the middle of a line.
+    /// Returns true if kept output ends within a line.
     pub(super) fn keeps_part_of_a_line(&self) -> bool {
         let mut last = [b'\n'];
         let at = self.kept.len().unwrap_or(0).checked_sub(1);
         at.is_some_and(|at| self.kept.read_at(&mut last, at).is_ok()) && last != [b'\n']
     }
 
-    /// Forgets what is kept if it is not to be printed at the end of the run.
+    /// Drops kept output unless it has to be printed at the end of the run.
     pub(super) fn settle(&mut self, succeeded: bool) {
         self.reader_gone = false;
         match self.mode {
@@ -227,7 +227,7 @@ impl Output {
         }
     }
 
-    /// Prints some more of what is kept. Returns false if all of it is printed, or no more can be.
+    /// Prints the next part of kept output. Returns false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
         if !self.is_unread() {
             if self.kept.is_empty() {

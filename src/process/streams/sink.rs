@@ -1,8 +1,8 @@
-//! Writing to a descriptor without ever waiting in `write(2)`.
+//! Writes to a descriptor without ever blocking in `write(2)`.
 //!
-//! The description behind an inherited descriptor is shared with the caller and the command, so O_NONBLOCK must not be set
-//! on it. A pipe or terminal is opened once more, which gives a description of our own; if that is refused, only as much is
-//! written at once as `poll(2)` promises room for.
+//! The description of an inherited descriptor is shared with the caller and the command, so O_NONBLOCK must not be set
+//! on it. A pipe or terminal is reopened as a description of our own; if that is refused, each write is limited to the
+//! room that `poll(2)` promises.
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -18,14 +18,14 @@ use crate::process::sys::native::open_anew;
 #[derive(Debug)]
 pub(crate) struct Sink {
     inherited: RawFd,
-    /// A non-blocking description of our own.
+    /// Our own non-blocking description.
     own: Option<OwnedFd>,
-    /// A write of more than PIPE_BUF bytes might wait.
+    /// A write of more than PIPE_BUF bytes might block.
     in_pieces: bool,
 }
 
 impl Sink {
-    /// Writes to a descriptor that backoff was given.
+    /// Writes to an inherited descriptor.
     pub(crate) fn new(fd: RawFd) -> Sink {
         let own = open_anew(fd, File::options().write(true));
         Sink {
@@ -54,7 +54,7 @@ impl Sink {
         if !self.in_pieces {
             return write(self.fd(), bytes);
         }
-        // If `poll` cannot tell, the write has to be tried.
+        // If `poll` fails, the write has to be tried.
         if ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty()) {
             return Err(Errno::EAGAIN);
         }

@@ -1,5 +1,5 @@
-//! Bytes that are kept: in memory up to a limit, beyond it in an unnamed temporary file, which
-//! nobody else can open and which is gone with the process, however that ends.
+//! Keeps bytes in memory up to a limit, and in an unnamed temporary file beyond it. No other process can open the file,
+//! and it vanishes with the process.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -10,14 +10,14 @@ use crate::process::sys::fd::set_append;
 use crate::process::sys::native::memory_file;
 use crate::run::text::describe_error;
 
-/// Most bytes that one spool keeps in memory.
+/// Limit on bytes in memory of one spool.
 const IN_MEMORY: usize = 1024 * 1024;
 
-/// A growing sequence of bytes that can be read anywhere.
+/// A growing sequence of bytes, readable at any offset.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
     memory: Vec<u8>,
-    /// Holds everything, once it exists. Every write appends, so that others may write to it too.
+    /// Holds all bytes once it exists. Every write appends, so that children may write to it, too.
     file: Option<File>,
 }
 
@@ -33,7 +33,7 @@ impl Spool {
         self.memory.is_empty() && self.file.is_none()
     }
 
-    /// Appends. After an error (a full disk) everything is as it was before. The error names the directory of the file.
+    /// Appends bytes. After an error (a full disk) the spool is unchanged. The error names the directory of the file.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
             self.memory.extend_from_slice(bytes);
@@ -46,7 +46,7 @@ impl Spool {
         })
     }
 
-    /// Moves what is kept into a file, unless it is in one already.
+    /// Moves the bytes into a file, unless they are in one already.
     fn in_file(&mut self, create: fn() -> io::Result<File>) -> io::Result<&mut File> {
         let file = match self.file.take() {
             Some(file) => file,
@@ -61,9 +61,9 @@ impl Spool {
         Ok(self.file.insert(file))
     }
 
-    /// Returns a descriptor through which a child appends.
+    /// Returns a descriptor for a child to append to.
     pub(crate) fn for_child(&mut self) -> io::Result<OwnedFd> {
-        // Memory has no room for what may be much, but without a directory it has to do.
+        // Memory is the fallback if no directory is usable, as the output may be large.
         let file = self.in_file(|| tempfile::tempfile().or_else(|_| memory_file()))?;
         Ok(file.try_clone()?.into())
     }
@@ -87,7 +87,7 @@ impl Spool {
         Ok(count)
     }
 
-    /// Returns a file to be read from its beginning.
+    /// Returns a file at offset 0.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         let Some(file) = &self.file else {
             return file_of(&self.memory);
@@ -97,13 +97,13 @@ impl Spool {
         Ok(file.into())
     }
 
-    /// Forgets everything; the space is given back.
+    /// Drops all bytes and frees their space.
     pub(crate) fn clear(&mut self) {
         *self = Spool::default();
     }
 }
 
-/// Returns a file with these bytes, to be read from its beginning.
+/// Returns a file with these bytes, at offset 0.
 pub(super) fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = memory_file()?;
     file.write_all(bytes)?;
@@ -118,12 +118,12 @@ fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Bytes that were read of standard input, up to a limit.
+/// Bytes read from standard input, up to a limit.
 #[derive(Debug)]
 pub(super) struct Replayable {
     pub(super) spool: Spool,
     limit: u64,
-    /// They were more than the limit, or could not be kept: they cannot be replayed.
+    /// The bytes exceeded the limit or could not be kept, so they cannot be replayed.
     pub(super) is_lost: bool,
 }
 
@@ -140,7 +140,7 @@ impl Replayable {
         Ok(self.spool.len()? + count as u64 <= self.limit)
     }
 
-    /// Keeps these bytes too, unless some are lost already.
+    /// Keeps more bytes, unless some are lost already.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() || self.is_lost {
             return Ok(());
@@ -152,7 +152,7 @@ impl Replayable {
         .inspect_err(|_| self.lose())
     }
 
-    /// Bytes are missing: the rest is of no use.
+    /// Drops all bytes, as an incomplete input cannot be replayed.
     pub(super) fn lose(&mut self) {
         self.is_lost = true;
         self.spool.clear();

@@ -1,5 +1,5 @@
-//! The command's standard input: inherited, rewound, or fed through a pipe of ours so that every attempt reads the same
-//! bytes: first those that earlier attempts have read, and then the tail of the source.
+//! The command's standard input: inherited, rewound, or fed through a pipe, so that every attempt reads the same bytes:
+//! first those read by earlier attempts, then the rest of the source.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -30,12 +30,12 @@ pub(crate) struct Stdin {
     kind: Kind,
     kept: Replayable,
     tail: Tail,
-    /// Bytes that were read first and could not be kept; the first attempt gets them after what was.
+    /// Bytes that were read first but not kept; the first attempt gets them after the kept bytes.
     surplus: Vec<u8>,
-    /// The pipe of the running attempt, while there is something to feed.
+    /// The pipe of the running attempt, while there is input to feed.
     pipe: Option<StdinPipe>,
     full_reads: u32,
-    /// The source turned out to need reading ahead of the command, and no caller was told yet.
+    /// The source needs reading ahead of the command, and this was not reported yet.
     newly_read_ahead: bool,
 }
 
@@ -43,19 +43,19 @@ pub(crate) struct Stdin {
 enum Kind {
     Inherited,
     Null,
-    /// A file before the first attempt, and afterwards; rewound to where the run began.
+    /// A file before the first attempt, and after it; rewound to its offset at the start of the run.
     File(libc::off_t),
     ReadFile(libc::off_t),
-    /// Fed through a pipe of ours.
+    /// Fed through a pipe.
     Replayed,
 }
 
-/// How the command gets what follows the kept bytes.
+/// The source of input after the kept bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tail {
     /// The source is read to its end before the first attempt (`--stdin replay`).
     ReadFirst,
-    /// Windows on the source are duplicated (`tee.rs`): nothing is read ahead of the command.
+    /// Windows of the source are duplicated (`tee.rs`): nothing is read ahead of the command.
     Tee,
     /// The source is read once the command's pipe has room.
     ReadAhead,
@@ -64,12 +64,12 @@ enum Tail {
 }
 
 impl Stdin {
-    /// Looks at standard input, once. Fails if it is to be replayed and is closed.
+    /// Inspects standard input. Fails if it is to be replayed and is closed.
     pub(crate) fn new(mode: InputMode, limit: u64) -> io::Result<Stdin> {
         Stdin::over(inherited(stdio::IN), mode, limit)
     }
 
-    /// Does the same for any descriptor.
+    /// Inspects any descriptor in place of standard input.
     fn over(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
         let kind = match mode {
             InputMode::Auto => Kind::auto(source)?,
@@ -92,13 +92,13 @@ impl Stdin {
         })
     }
 
-    /// Returns true if every attempt gets the caller's own, and nothing is to be done about it.
+    /// Returns true if every attempt inherits the caller's standard input unchanged.
     pub(crate) fn is_inherited(&self) -> bool {
         self.kind == Kind::Inherited
     }
 
-    /// Returns the standard input of an attempt, or `None` if the attempt is to inherit ours. The caller drops it once the
-    /// command has it: only then can it be seen that the command has closed its own.
+    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's. Drop once the command
+    /// has started: otherwise backoff cannot see that the command has closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match self.kind {
             Kind::Inherited => Ok(None),
@@ -117,12 +117,12 @@ impl Stdin {
 
     fn begin_pipe(&mut self) -> io::Result<OwnedFd> {
         let (reader, writer) = pipe()?;
-        // A pipe's two ends have flags of their own: the command's stays as it is.
+        // The two ends have separate flags: the command's end stays blocking.
         set_nonblocking(&writer)?;
         let tees = self.tail == Tail::Tee;
         let pipe = self.pipe.insert(StdinPipe::new(writer, self.kept.spool.len()?, tees));
         if !tees || pipe.has_kept() {
-            // A command that cannot be started takes nothing that was not read yet.
+            // A command that cannot be started must consume no input.
             if self.tail != Tail::ReadAhead {
                 self.work()?;
             }
@@ -134,7 +134,7 @@ impl Stdin {
                 self.tail = Tail::Ended;
                 self.pipe = None;
             }
-            // A system, or a sandbox, may lack the calls. Nothing was taken.
+            // The system or a sandbox may lack the calls. Nothing was consumed.
             Err(_) => {
                 widen_pipe(&pipe.fd, CHUNK);
                 self.tail = Tail::ReadAhead;
@@ -144,7 +144,7 @@ impl Stdin {
         Ok(reader)
     }
 
-    /// Returns true once if a pipe turned out to need reading ahead of the command.
+    /// Returns true once if a pipe needs reading ahead of the command.
     pub(crate) fn take_newly_read_ahead(&mut self) -> bool {
         std::mem::take(&mut self.newly_read_ahead)
     }
@@ -154,12 +154,12 @@ impl Stdin {
         self.tail == Tail::ReadFirst
     }
 
-    /// Returns true if what was read cannot be replayed: it was more than the limit, or could not be kept.
+    /// Returns true if input cannot be replayed: it exceeded the limit or could not be kept.
     pub(crate) fn is_lost(&self) -> bool {
         self.kept.is_lost
     }
 
-    /// Returns what to poll for. No flags: only to hear that the other end was closed.
+    /// Returns the descriptor and events to poll. Without flags, `poll` reports only that the other end was closed.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         if self.needs_filling() {
             return Some((self.source, PollFlags::POLLIN));
@@ -173,7 +173,7 @@ impl Stdin {
         }
     }
 
-    /// Returns after how long to call [`Stdin::work`] even if nothing became ready.
+    /// Returns the time until the next call of [`Stdin::work`] even if nothing is ready.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         match self.pipe.as_ref()?.wait {
             Wait::Look(after) => Some(after),
@@ -186,9 +186,9 @@ impl Stdin {
         self.pipe.as_ref().is_some_and(|pipe| pipe.wait == Wait::Nothing)
     }
 
-    /// Does what can be done now, without blocking. If it fails and [`Stdin::is_lost`] (what was read cannot be kept: a full
-    /// disk), the attempt goes on as it would, but is the last. If it fails otherwise, what was kept cannot be read: the
-    /// attempt must be ended. It never sees a false end.
+    /// Moves input without blocking. After an error with [`Stdin::is_lost`] (a full disk), the attempt goes on, but is
+    /// the last. After any other error kept bytes cannot be read, and the attempt must be ended. It never sees a false
+    /// end of input.
     pub(crate) fn work(&mut self) -> io::Result<()> {
         if self.needs_filling() {
             return self.fill();
@@ -200,14 +200,14 @@ impl Stdin {
         if goes_on.is_err() && !self.is_lost() {
             pipe.wait = Wait::Nothing;
         }
-        // After an error the command must not take this for the end of its input.
+        // After an error the pipe stays open, or the command would see an end of input.
         if !matches!(goes_on, Ok(false)) {
             self.pipe = Some(pipe);
         }
         goes_on.map(drop)
     }
 
-    /// Ends the attempt: bytes that it has read are kept.
+    /// Ends the attempt, and keeps the bytes that it has read.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         match self.pipe.take() {
             Some(mut pipe) => pipe.end_window(self.source, &mut self.kept),
@@ -215,7 +215,7 @@ impl Stdin {
         }
     }
 
-    /// Reads on towards the end.
+    /// Reads the next bytes towards the end of the source.
     fn fill(&mut self) -> io::Result<()> {
         let Some(count) = read_some(self.source, &mut self.surplus)? else {
             return Ok(());
@@ -235,14 +235,14 @@ impl Stdin {
         if has_room && kept.is_ok() {
             self.surplus.clear();
         } else {
-            // What is kept is still needed once.
+            // The kept bytes are still needed for the first attempt.
             self.kept.is_lost = true;
             self.tail = Tail::ReadAhead;
         }
         kept
     }
 
-    /// Moves what can be moved without blocking. Returns false once the command has everything, or reads no more.
+    /// Moves input without blocking. Returns false once the command has all input, or has stopped reading.
     fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<bool> {
         if pipe.unwritten.is_empty() {
             pipe.wait = Wait::Room;
@@ -264,7 +264,7 @@ impl Stdin {
                     Some(_) => {}
                     None => pipe.wait = Wait::Data,
                 }
-                // Before an error is returned: the command gets these bytes all the same.
+                // Set before an error is returned: the command gets these bytes in any case.
                 pipe.unwritten = 0..pipe.chunk.len();
                 self.kept.keep(&pipe.chunk)?;
             }
@@ -272,13 +272,13 @@ impl Stdin {
         }
         let is_read = pipe.write()?;
         let has_all = pipe.unwritten.is_empty() && !pipe.has_kept() && self.surplus.is_empty();
-        // The command hears of the end without delay.
+        // The command sees the end of input without delay.
         Ok(is_read && !(has_all && self.tail == Tail::Ended))
     }
 }
 
 impl Kind {
-    /// Chooses by what standard input is.
+    /// Chooses the kind by the type of standard input.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Kind> {
         let kind = match fstat(source) {
             Err(Errno::EBADF) => return Ok(Kind::Inherited),
@@ -299,13 +299,13 @@ fn access_mode(source: BorrowedFd<'_>) -> io::Result<OFlag> {
     Ok(OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE)
 }
 
-/// Returns true if what is written goes to the same file by the same way: rewound, it would be overwritten.
+/// Returns true if an output shares this read-write description's file: a rewind would make the command overwrite it.
 fn is_output_too(source: BorrowedFd<'_>) -> io::Result<bool> {
     let is_this = |number| is_same_file(source.as_raw_fd(), number);
     Ok((is_this(stdio::OUT) || is_this(stdio::ERR)) && access_mode(source)? != OFlag::O_RDONLY)
 }
 
-/// Reads a chunk if that does not block. Returns 0 at the end, `None` if there is nothing yet.
+/// Reads a chunk if that does not block. Returns 0 at the end, `None` if no data is available.
 fn read_some(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> io::Result<Option<usize>> {
     into.clear();
     if ready(source, PollFlags::POLLIN)?.is_empty() {

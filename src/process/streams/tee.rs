@@ -1,16 +1,14 @@
-//! The pipe through which an attempt is fed its standard input. `--stdin auto` duplicates a pipe into it (Linux): every
-//! attempt reads the same bytes, and nothing is read ahead of the command.
+//! The pipe that feeds an attempt its standard input. `--stdin auto` duplicates a pipe into it (Linux): every attempt
+//! reads the same bytes, and nothing is read ahead of the command.
 //!
-//! What the command has not read yet is *duplicated* into its pipe with `tee(2)`: that is the self. What it has
-//! really read is the window less what is still in its pipe; that much is then taken from the real pipe and kept.
-//! `tee` always starts at the head of the real pipe, so the next window begins when this one has
-//! been read completely.
+//! Unread input is *duplicated* into the command's pipe with `tee(2)`: the window. The command has read the window less
+//! the bytes still in its pipe; just that much is then taken from the source and kept. `tee` always starts at the head
+//! of the source, so the next window begins when the current one has been read completely.
 //!
-//! There is no event for "read completely", but there is one for "no longer full". So the command's
-//! pipe is made exactly as many slots long as the window fills: writable means that the first slot
-//! has been read, and with one slot that is all of it. A reader line by line gets windows of one
-//! slot and costs no timer. One that reads on and on gets wider ones; if it has read only a part of
-//! such a window we look again after a short time.
+//! No event reports "read completely", but one reports "no longer full". So the command's pipe gets exactly as many
+//! slots as the window fills: writable means that the first slot has been read, and with one slot that is the whole
+//! window. A reader line by line gets windows of one slot and costs no timer. A continuous reader gets wider windows;
+//! if a wide window has been read only partly, it is polled again after a short time.
 
 use std::io;
 use std::ops::Range;
@@ -26,27 +24,27 @@ use super::spool::{Replayable, Spool};
 use crate::process::sys::fd::{ready, to_nix};
 use crate::process::sys::native::{set_pipe_size, tee, widen_pipe};
 
-/// Windows of one slot that are read before a wider one is tried; doubled whenever that was too wide.
+/// Windows of one slot before a wider one is tried; doubled whenever a window was too wide.
 const PATIENCE: u32 = 4;
 const MOST_PATIENCE: u32 = 1024;
-/// The first look at a window that has been read partly.
+/// Delay before the first poll of a partly read window.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
-/// Looks are never further apart.
+/// Longest delay between polls.
 const LAST_LOOK: Duration = Duration::from_millis(100);
-/// A window that takes longer once its first slot was read is too wide for this reader.
+/// A window is too wide for its reader if it takes longer than this after its first slot was read.
 const SLOW: Duration = Duration::from_millis(2);
 
-/// What to wait for before the next step.
+/// The condition for the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
     /// Room in the command's pipe.
     Room,
     /// Bytes from the source.
     Data,
-    /// The command to read on, for which there is no event.
+    /// A poll of the window after a delay, as no event reports reading.
     Look(Duration),
-    /// The end of the attempt: what was kept cannot be read. The pipe stays open, or the command would take this for
-    /// the end of its input.
+    /// The end of the attempt, as kept bytes cannot be read. The pipe stays open, or the command would see an end of
+    /// input.
     Nothing,
 }
 
@@ -54,20 +52,20 @@ pub(super) enum Wait {
 #[derive(Debug)]
 pub(super) struct StdinPipe {
     pub(super) fd: OwnedFd,
-    /// Kept bytes that are still to be read, as offsets.
+    /// Offsets of kept bytes that are still to be fed.
     replay: Range<u64>,
     pub(super) chunk: Vec<u8>,
     pub(super) unwritten: Range<usize>,
-    /// Bytes at the head of the source that were duplicated into this pipe: the self.
+    /// Bytes at the head of the source that were duplicated into this pipe: the window.
     window: usize,
-    /// How long this one has been looked at.
+    /// Time spent on polling the current window.
     looked: Duration,
-    /// The size of a slot of the pipe, and of the pipe.
+    /// The size of a slot, and of the pipe.
     page: usize,
     size: usize,
-    /// How many slots the next window may have.
+    /// Limit on slots of the next window.
     slots: usize,
-    /// Windows of one slot that are still to be read before a wider one.
+    /// Windows of one slot left before a wider one.
     until_wider: u32,
     patience: u32,
     full_reads: u32,
@@ -76,7 +74,7 @@ pub(super) struct StdinPipe {
 }
 
 impl StdinPipe {
-    /// `kept`: how many bytes are to be fed first. `tees`: windows follow them.
+    /// Creates the feed. `kept`: bytes to feed first. `tees`: windows follow.
     pub(super) fn new(fd: OwnedFd, kept: u64, tees: bool) -> StdinPipe {
         let bytes = usize::try_from(kept).unwrap_or(CHUNK).min(CHUNK);
         let page = tees.then(|| set_pipe_size(&fd, 1)).flatten().unwrap_or(4096);
@@ -121,7 +119,7 @@ impl StdinPipe {
         Ok(())
     }
 
-    /// Writes what there is room for. Returns false if the pipe has no reader.
+    /// Writes as much as there is room for. Returns false if the pipe has no reader.
     pub(super) fn write(&mut self) -> io::Result<bool> {
         match write(&self.fd, &self.chunk[self.unwritten.clone()]) {
             Ok(count) => self.unwritten.start += count,
@@ -132,19 +130,20 @@ impl StdinPipe {
         Ok(true)
     }
 
-    /// Opens the first self. Returns false at the end of the source, an error if the system cannot duplicate or count.
+    /// Opens the first window. Returns false at the end of the source, or an error if the system cannot duplicate or
+    /// count.
     pub(super) fn begin_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
-        // Asked first: once bytes were duplicated they would reach the command twice.
+        // Check counting first: bytes once duplicated would reach the command twice.
         unread(&self.fd)?;
         self.open_window(source)
     }
 
-    /// Takes what was read of the window, and opens the next one. Returns false once there is nothing to wait for.
+    /// Takes the read window from the source and opens the next one. Returns false once there is nothing to wait for.
     pub(super) fn move_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<bool> {
         if unread(&self.fd)? > 0 {
             return self.look_at_window(source, kept);
         }
-        // Less than was allowed says that the writer is slow, which says nothing of the reader.
+        // A window of less than half its limit shows that the writer is slow, and nothing about the reader.
         if self.window * 2 > self.slots * self.page {
             self.until_wider = self.until_wider.saturating_sub(1);
             if self.until_wider == 0 {
@@ -153,14 +152,14 @@ impl StdinPipe {
         }
         let taken = self.take(self.window, source, kept)?;
         widen_if_busy(source, &mut self.full_reads, taken);
-        // The command can read on while this window is kept.
+        // The command can read on while the window is kept.
         let goes_on = self.open_window(source);
         kept.keep(&self.chunk[..taken])?;
         Ok(goes_on?)
     }
 
-    /// Ends the attempt: what it has read is what is not in its pipe now. A process that it left behind may still read the
-    /// rest of that; it is not taken from the source.
+    /// Ends the attempt: the command has read all bytes that are no longer in its pipe. A process that it left running
+    /// may still read the rest, which is not taken from the source.
     pub(super) fn end_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<()> {
         if self.window == 0 {
             return Ok(());
@@ -170,14 +169,14 @@ impl StdinPipe {
         kept.keep(&self.chunk[..taken])
     }
 
-    /// Looks at a pipe that is not empty. Returns false if nobody reads it.
+    /// Polls a pipe that is not empty. Returns false if the pipe has no reader.
     fn look_at_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<bool> {
         let state = ready(self.fd.as_fd(), PollFlags::POLLOUT).unwrap_or(PollFlags::empty());
         if state.contains(PollFlags::POLLERR) {
             return self.end_window(source, kept).and(Ok(false));
         }
         if state.contains(PollFlags::POLLOUT) {
-            // The longer it takes, the less does it matter if we are late by a part of that.
+            // The longer the reader takes, the less a proportional delay matters.
             let after = (self.looked / 4).clamp(FIRST_LOOK, LAST_LOOK);
             self.looked += after;
             self.wait = Wait::Look(after);
@@ -192,7 +191,7 @@ impl StdinPipe {
         Ok(true)
     }
 
-    /// Opens the next window; the pipe is empty. Returns false if there is nothing to wait for.
+    /// Opens the next window; the pipe must be empty. Returns false if there is nothing to wait for.
     fn open_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
         self.window = 0;
         self.looked = Duration::ZERO;
@@ -214,11 +213,11 @@ impl StdinPipe {
         }
     }
 
-    /// Makes the empty pipe as long as can be filled with so many bytes.
+    /// Sizes the empty pipe so that `bytes` fill it.
     fn fit(&mut self, bytes: usize) {
         let slots = bytes.div_ceil(self.page).max(1);
         let size = self.page << slots.ilog2();
-        // Refused if the user has too many pipes: then it stays as it is, and we look more often.
+        // Refused if the user has too many pipes: the size stays, and polls become more frequent.
         if size != self.size
             && let Some(size) = set_pipe_size(&self.fd, size)
         {
@@ -226,13 +225,13 @@ impl StdinPipe {
         }
     }
 
-    /// Reads bytes of the source that are known to be there. Returns how many came. After an error the command must not be
-    /// offered them once more.
+    /// Reads available bytes of the source. Returns how many were read. After an error these bytes must not be offered
+    /// to the command again.
     fn take(&mut self, count: usize, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<usize> {
         self.chunk.resize(count, 0);
         let mut taken = 0;
-        // Another process may have read from the same pipe: then ours would block, and what the
-        // command read is gone.
+        // Another process may have read from the source: a read would block, and the bytes that the command has read
+        // are gone.
         while taken < count && unread(source).is_ok_and(|there| there >= count - taken) {
             match read(source, &mut self.chunk[taken..]) {
                 Ok(0) => break,

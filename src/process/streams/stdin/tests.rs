@@ -1,5 +1,5 @@
-//! Standard input of several attempts, with real pipes and real commands. What stands for backoff's
-//! standard input is a descriptor of the test.
+//! Standard input of several attempts, with real pipes and commands. A descriptor of the test replaces backoff's
+//! standard input.
 #![cfg(not(portable))]
 #![allow(
     clippy::disallowed_methods,
@@ -21,18 +21,18 @@ use crate::run::streams::InputMode::{Auto, Inherit, Null, Replay};
 const PATIENCE: Duration = Duration::from_secs(60);
 const NO_LIMIT: u64 = 1 << 40;
 
-/// What an attempt did, and what it cost.
+/// The result of an attempt, and its cost.
 struct Attempt {
     output: Vec<u8>,
     calls: usize,
 }
 
-/// Runs a shell command as one attempt; its output ends it.
+/// Runs a shell command as one attempt, which ends at the end of its output.
 fn attempt(input: &mut Stdin, script: &str) -> Attempt {
     attempt_until(input, script, None)
 }
 
-/// The same, but it ends when it has written so many bytes.
+/// Runs a shell command as one attempt, which ends after so many bytes of output.
 fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Attempt {
     fill(input);
     let (mut reader, writer) = io::pipe().unwrap();
@@ -83,7 +83,7 @@ fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Atte
     Attempt { output, calls }
 }
 
-/// As the host does before the first attempt.
+/// Reads input first, as the host does before the first attempt.
 fn fill(input: &mut Stdin) {
     while input.needs_filling() {
         let (fd, flags) = input.interest().unwrap();
@@ -96,7 +96,7 @@ fn run(input: &mut Stdin, script: &str) -> Vec<u8> {
     attempt(input, script).output
 }
 
-/// A descriptor that lives as long as the process, as standard input does.
+/// Leaks a descriptor, so that it lives as long as the process.
 fn forever(fd: impl Into<OwnedFd>) -> BorrowedFd<'static> {
     let fd: &'static OwnedFd = Box::leak(Box::new(fd.into()));
     fd.as_fd()
@@ -107,7 +107,7 @@ fn source() -> (BorrowedFd<'static>, PipeWriter) {
     (forever(reader), writer)
 }
 
-/// A pipe into which all of this is written, and then closed.
+/// Returns a pipe that holds these bytes and is closed for writing.
 fn pipe_of(bytes: Vec<u8>) -> (BorrowedFd<'static>, JoinHandle<()>) {
     let (reader, mut writer) = source();
     let writing = spawn(move || writer.write_all(&bytes).unwrap());
@@ -118,7 +118,7 @@ fn auto(source: BorrowedFd<'static>) -> Stdin {
     Stdin::over(source, Auto, NO_LIMIT).unwrap()
 }
 
-/// What a later program finds there.
+/// Returns the bytes left for a later program.
 fn rest(source: BorrowedFd<'static>) -> Vec<u8> {
     let mut found = Vec::new();
     let mut reader = PipeReader::from(source.try_clone_to_owned().unwrap());
@@ -126,7 +126,7 @@ fn rest(source: BorrowedFd<'static>) -> Vec<u8> {
     found
 }
 
-/// Every byte value, in an order without a short period.
+/// Returns all byte values, in an order without a short period.
 fn binary(count: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let next = |_| {
@@ -191,7 +191,7 @@ fn attempts_that_read_more_and_less() {
     for count in [10, 0, 70_000, 3, 250_000, 69_999, 250_001] {
         assert!(run(&mut input, &format!("head -c {count}")).starts_with(&all[..count]));
     }
-    // head reads more than it gives: only what is left and what was taken is known together.
+    // `head` reads more than it prints: only the sum of rest and taken bytes is known.
     let left = rest(source);
     assert!(all.ends_with(&left));
     assert!(left.len() <= all.len() - 250_001);
@@ -270,7 +270,7 @@ fn a_writer_that_is_slow_is_waited_for_without_polling() {
     let mut input = auto(source);
     let first = attempt(&mut input, "cat");
     assert!(first.output == lines(20));
-    // Per line: it is there, it was read.
+    // Two events for each line: available, and read.
     assert!(first.calls <= 45, "{}", first.calls);
     assert!(run(&mut input, "cat") == lines(20));
     writing.join().unwrap();
@@ -293,7 +293,7 @@ fn a_writer_that_stalls_does_not_hold_up_the_end() {
 
 #[test]
 fn a_reader_that_pauses_is_not_polled_for() {
-    // In the first slot: there is an event. Beyond it: looked at ever less often.
+    // The first slot has an event; later slots are polled ever less often.
     let (source, _writing) = pipe_of(binary(1 << 20));
     let mut input = auto(source);
     let seen = attempt(&mut input, "dd bs=10 count=1 2>/dev/null; sleep 0.3");
@@ -370,7 +370,7 @@ fn past_the_limit_it_flows_and_is_lost() {
             assert_eq!(input.is_lost(), is_lost, "{mode:?} {limit}");
         }
     }
-    // What was not read is not lost, and is still there.
+    // Unread input is not lost.
     let (source, _writing) = pipe_of(all.clone());
     let mut input = Stdin::over(source, Auto, 1000).unwrap();
     run(&mut input, "dd bs=1000 count=1 iflag=fullblock");
@@ -438,7 +438,7 @@ fn a_file_is_rewound_to_where_the_run_began() {
     assert_eq!(read(2), b"34");
     assert_eq!(read(7), b"3456789");
     assert_eq!(read(1), b"3");
-    // Where the last attempt stopped, the next program reads on.
+    // The next program reads on after the last attempt.
     assert_eq!((&shared).stream_position().unwrap(), 4);
 }
 
@@ -463,7 +463,7 @@ fn null_and_what_is_inherited() {
     let device = forever(File::open("/dev/null").unwrap());
     let mut input = auto(device);
     assert!(input.begin().unwrap().is_none());
-    // The end of a pipe that cannot be read from.
+    // The writing end, which cannot be read.
     let (_reader, writer) = io::pipe().unwrap();
     let mut input = auto(forever(writer));
     assert!(input.begin().unwrap().is_none());
@@ -499,11 +499,11 @@ fn much_is_replayed_with_bounded_memory() {
     drop(stdin);
     let right = direct.wait_with_output().unwrap().stdout;
     assert!(sums.iter().all(|sum| *sum == right));
-    // Other tests of this process run at the same time.
+    // Other tests of this process run concurrently.
     assert!(resident().saturating_sub(before) < 128 << 10, "{} KiB", resident());
 }
 
-/// What the test process has in memory, in KiB.
+/// Returns the memory of the test process, in KiB.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
