@@ -18,6 +18,7 @@ use nix::unistd::geteuid;
 use super::record;
 use crate::policy::budget::{Answer, Ledger};
 use crate::run::host::BudgetAnswer;
+use crate::run::interrupts::uninterrupted;
 use crate::run::text::{describe, describe_error};
 
 /// Limit on replacements of a file by other processes while it is opened.
@@ -123,16 +124,6 @@ impl Locked {
 impl Drop for Locked {
     fn drop(&mut self) {
         let _ = self.0.unlock();
-    }
-}
-
-/// Repeats a call that a signal interrupted.
-fn uninterrupted<T>(call: impl Fn() -> nix::Result<T>) -> nix::Result<T> {
-    loop {
-        match call() {
-            Err(Errno::EINTR) => {}
-            result => return result,
-        }
     }
 }
 

@@ -10,22 +10,7 @@ use rand::{RngExt, SeedableRng, TryRng};
 use super::classifier::{Reason, Verdict, Why};
 use super::delay::{Delays, Growth, Jitter};
 use super::outcome::{End, Outcome};
-use super::session::{Limits, Until};
 use super::sets::CodeSet;
-
-pub(crate) const UNBOUNDED: Limits = Limits {
-    until: Until::Success,
-    attempts: None,
-    deadline: None,
-    stop_after: None,
-    stop_at_delay: None,
-    reset_after: None,
-    consecutive: 1,
-    leave_to_outer: false,
-    max_retry_after: None,
-    asked_is_exact: false,
-    idempotent: true,
-};
 
 pub(crate) fn ms(n: u64) -> Duration {
     Duration::from_millis(n)

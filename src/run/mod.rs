@@ -6,6 +6,7 @@ pub(crate) mod engine;
 pub(crate) mod event;
 mod hooks;
 pub(crate) mod host;
+pub(crate) mod interrupts;
 pub(crate) mod nesting;
 pub(crate) mod output;
 pub(crate) mod plan;

@@ -13,7 +13,7 @@ fn rows(delays: &Delays, limits: &Limits) -> Vec<Row> {
 fn attempts(attempts: u64) -> Limits {
     Limits {
         attempts: Some(attempts),
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     }
 }
 
@@ -25,7 +25,7 @@ proptest! {
         delays in delays_base_within_cap(), attempts in prop::option::of(1..30_u64),
         deadline in prop::option::of(duration()), stop_at_delay in prop::option::of(duration()),
     ) {
-        let limits = Limits { attempts, deadline, stop_at_delay, ..UNBOUNDED };
+        let limits = Limits { attempts, deadline, stop_at_delay, ..Limits::UNLIMITED };
         let (rows, end) = forecast(&delays, &limits, Duration::ZERO);
         let most_rows = match (attempts, deadline) {
             (Some(attempts), _) => attempts - 1,

@@ -42,6 +42,21 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// No limits: retries every transient failure, for as long as it takes.
+    pub const UNLIMITED: Limits = Limits {
+        until: Until::Success,
+        attempts: None,
+        deadline: None,
+        stop_after: None,
+        stop_at_delay: None,
+        reset_after: None,
+        consecutive: 1,
+        max_retry_after: None,
+        asked_is_exact: false,
+        idempotent: true,
+        leave_to_outer: false,
+    };
+
     /// Returns true if the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
     pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
         self.stop_at_delay.is_some_and(|stop| delays.unjittered(retry) >= stop)

@@ -34,7 +34,7 @@ const fn gave_up(why: GiveUp) -> Decision {
 fn the_flow_chart_branch_by_branch() {
     let limits = Limits {
         attempts: Some(3),
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     let all = |verdict: Verdict| vec![(verdict, ms(1)); 5];
     let retry = |n| Decision::Retry(s(n));
@@ -48,7 +48,7 @@ fn the_flow_chart_branch_by_branch() {
     );
     let limits = Limits {
         leave_to_outer: true,
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     assert_eq!(
         decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
@@ -56,7 +56,7 @@ fn the_flow_chart_branch_by_branch() {
     );
     let limits = Limits {
         stop_at_delay: Some(s(4)),
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     assert_eq!(
         decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
@@ -64,7 +64,7 @@ fn the_flow_chart_branch_by_branch() {
     );
     let limits = Limits {
         deadline: Some(s(4)),
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     assert_eq!(
         decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
@@ -72,12 +72,12 @@ fn the_flow_chart_branch_by_branch() {
     );
     let succeeded = |flaky| Decision::Stop(Stop::Succeeded { flaky });
     assert_eq!(
-        decisions(&UNBOUNDED, &plain_doubling(), &all(Verdict::Success)),
+        decisions(&Limits::UNLIMITED, &plain_doubling(), &all(Verdict::Success)),
         [succeeded(false)]
     );
     let late = [(TRANSIENT, ms(1)), (Verdict::Success, ms(1))];
     assert_eq!(
-        decisions(&UNBOUNDED, &plain_doubling(), &late),
+        decisions(&Limits::UNLIMITED, &plain_doubling(), &late),
         [retry(1), succeeded(true)]
     );
 }
@@ -87,7 +87,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
     let limits = Limits {
         attempts: Some(3),
         reset_after: Some(s(60)),
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     let attempts = [ms(1), ms(1), s(60), ms(1), ms(59_999), ms(1)].map(|ran| (TRANSIENT, ran));
     let waits = [1, 2, 1, 2].map(|n| Decision::Retry(s(n)));
@@ -128,7 +128,7 @@ fn what_is_not_idempotent_is_retried_only_where_that_is_safe() {
     let limits = Limits {
         attempts: Some(2),
         idempotent: false,
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     let safe = Verdict::Transient(Reason {
         is_safe_to_repeat: true,
@@ -162,7 +162,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let limits = Limits {
         max_retry_after: Some(s(60)),
         asked_is_exact: true,
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     let mut session = Session::new(&limits, &delays);
     let mut next = |outcome: &Outcome| {
@@ -178,7 +178,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let too_long = asks(s(60) + Duration::from_nanos(1));
     assert_eq!(next(&too_long).0, (gave_up(GiveUp::RetryAfterTooLong), 4, s(60)));
 
-    let mut deaf = Session::new(&UNBOUNDED, &delays);
+    let mut deaf = Session::new(&Limits::UNLIMITED, &delays);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(1)));
     // A successful command was not asked to wait.
@@ -198,7 +198,7 @@ fn a_success_must_be_confirmed_in_a_row() {
     let limits = Limits {
         attempts: Some(6),
         consecutive: 2,
-        ..UNBOUNDED
+        ..Limits::UNLIMITED
     };
     let verdicts = |row: &[Verdict]| row.iter().map(|verdict| (verdict.clone(), ms(1))).collect::<Vec<_>>();
     let confirm = Decision::Confirm(s(1));

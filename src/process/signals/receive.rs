@@ -15,8 +15,9 @@ use signal_hook_registry::register_sigaction;
 
 use super::received::Received;
 use crate::policy::signal::Signal;
-use crate::process::sys::fd::{pipe, set_nonblocking, uninterrupted};
+use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::native;
+use crate::run::interrupts::uninterrupted;
 
 /// Signals that people send, and CHLD. The list is short, as each registration copies the earlier ones; other signals
 /// get [`on_signal`].

@@ -9,7 +9,7 @@ use nix::unistd::{Pid, getpgid, read};
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
-use crate::process::sys::fd::uninterrupted;
+use crate::run::interrupts::uninterrupted;
 
 /// A process that backoff started and has not reaped.
 #[derive(Debug)]

@@ -23,6 +23,7 @@ use super::output::{CHUNK, widen_if_busy};
 use super::spool::{Replayable, Spool};
 use crate::process::sys::fd::{ready, to_nix};
 use crate::process::sys::native::{set_pipe_size, tee, widen_pipe};
+use crate::run::interrupts::uninterrupted;
 
 /// Windows of one slot before a wider one is tried; doubled whenever a window was too wide.
 const PATIENCE: u32 = 4;
@@ -197,20 +198,17 @@ impl StdinPipe {
         self.looked = Duration::ZERO;
         let there = if self.slots > 1 { unread(source)? } else { 0 };
         self.fit(there.min(self.slots * self.page));
-        loop {
-            match tee(source, &self.fd, CHUNK) {
-                Err(Errno::EPIPE) => return Ok(false),
-                Ok(0) => {
-                    self.source_ended = true;
-                    return Ok(false);
-                }
-                Ok(count) => self.window = count,
-                Err(Errno::EAGAIN) => self.wait = Wait::Data,
-                Err(Errno::EINTR) => continue,
-                Err(error) => return Err(error),
+        match uninterrupted(|| tee(source, &self.fd, CHUNK)) {
+            Err(Errno::EPIPE) => return Ok(false),
+            Ok(0) => {
+                self.source_ended = true;
+                return Ok(false);
             }
-            return Ok(true);
+            Ok(count) => self.window = count,
+            Err(Errno::EAGAIN) => self.wait = Wait::Data,
+            Err(error) => return Err(error),
         }
+        Ok(true)
     }
 
     /// Sizes the empty pipe so that `bytes` fill it.
@@ -233,11 +231,9 @@ impl StdinPipe {
         // Another process may have read from the source: a read would block, and the bytes that the command has read
         // are gone.
         while taken < count && unread(source).is_ok_and(|there| there >= count - taken) {
-            match read(source, &mut self.chunk[taken..]) {
-                Ok(0) => break,
-                Ok(more) => taken += more,
-                Err(Errno::EINTR) => {}
-                Err(errno) => return Err(errno.into()),
+            match uninterrupted(|| read(source, &mut self.chunk[taken..]))? {
+                0 => break,
+                more => taken += more,
             }
         }
         if taken < count {

@@ -109,13 +109,3 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
     ready(fd, PollFlags::empty()).is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
 }
-
-/// Repeats a call while it is interrupted. Opening a file on FUSE or on a network can be interrupted.
-pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
-    loop {
-        match call() {
-            Err(Errno::EINTR) => {}
-            done => return done,
-        }
-    }
-}

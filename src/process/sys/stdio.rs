@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 use std::os::fd::RawFd;
 
-use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::unistd::write;
 
 use super::environment::variable;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
+use crate::run::interrupts::uninterrupted;
 use crate::run::text::without_commands;
 
 pub(crate) const IN: RawFd = 0;
@@ -22,11 +22,8 @@ pub(crate) fn write_some(fd: RawFd, bytes: &[u8]) -> nix::Result<usize> {
 
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     while !bytes.is_empty() {
-        match write_some(fd, bytes) {
-            Ok(written) => bytes = &bytes[written..],
-            Err(Errno::EINTR) => {}
-            Err(error) => return Err(error),
-        }
+        let written = uninterrupted(|| write_some(fd, bytes))?;
+        bytes = &bytes[written..];
     }
     Ok(())
 }

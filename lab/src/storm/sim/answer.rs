@@ -4,23 +4,7 @@ use std::time::Duration;
 
 use backoff_cli::policy::classifier::{Classifier, Verdict};
 use backoff_cli::policy::outcome::{End, Outcome};
-use backoff_cli::policy::session::{Limits, Until};
 use backoff_cli::policy::sets::CodeSet;
-
-/// No limits: clients of a simulation give up only if the model makes them.
-pub const UNLIMITED: Limits = Limits {
-    until: Until::Success,
-    attempts: None,
-    deadline: None,
-    stop_after: None,
-    stop_at_delay: None,
-    reset_after: None,
-    consecutive: 1,
-    max_retry_after: None,
-    asked_is_exact: false,
-    idempotent: true,
-    leave_to_outer: false,
-};
 
 /// An outcome and its verdict, shared by all calls that end alike.
 #[derive(Debug)]

@@ -12,10 +12,10 @@
 use std::time::Duration;
 
 use backoff_cli::policy::delay::{Delays, Growth, Jitter};
-use backoff_cli::policy::session::{Decision, Session};
+use backoff_cli::policy::session::{Decision, Limits, Session};
 use rand::{Rng, RngExt, SeedableRng};
 
-use super::answer::{Answer, UNLIMITED};
+use super::answer::Answer;
 use super::events::Queue;
 use super::spread::seconds;
 
@@ -64,7 +64,9 @@ impl Contention {
     /// Runs the experiment once.
     pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Cost {
         let (yes, not_now) = (Answer::yes(), Answer::not_now());
-        let mut clients: Vec<_> = (0..self.clients).map(|_| Session::new(&UNLIMITED, delays)).collect();
+        let mut clients: Vec<_> = (0..self.clients)
+            .map(|_| Session::new(&Limits::UNLIMITED, delays))
+            .collect();
         let mut queue = Queue::new(Duration::from_millis(10));
         for client in 0..clients.len() {
             queue.add(message(rng), (client, Request::Read));

@@ -18,7 +18,7 @@ use backoff_cli::policy::delay::{Delays, Growth, Jitter};
 use backoff_cli::policy::session::{Decision, Limits, Session, Stop};
 use rand::{Rng, RngExt};
 
-use super::answer::{Answer, UNLIMITED};
+use super::answer::Answer;
 use super::events::{Queue, nanos};
 use super::spread::Spread;
 
@@ -133,7 +133,7 @@ impl Storm {
     pub fn run(&self, delays: &Delays, rng: &mut impl Rng) -> Course {
         let limits = Limits {
             attempts: self.attempts,
-            ..UNLIMITED
+            ..Limits::UNLIMITED
         };
         let (yes, not_now) = (Answer::yes(), Answer::not_now());
         let mut ledger = Ledger::default();
