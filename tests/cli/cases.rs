@@ -13,6 +13,7 @@ use std::sync::{LazyLock, Mutex};
 use regex::{Captures, Regex};
 
 use crate::common::documents::{Block, Document, ROOT, blocks, document, documents};
+use crate::common::ended::lines_match;
 use crate::common::{IS_PORTABLE, run, shell};
 
 /// Printed after each command; no document prints it.
@@ -45,29 +46,6 @@ fn steps(lines: &[&str]) -> Vec<Step> {
         }
     }
     steps
-}
-
-/// After "in" and "after", the wildcard stands for a time only.
-fn line_matches(expected: &str, line: &str) -> bool {
-    let Some((start, rest)) = expected.split_once("...") else {
-        return expected == line;
-    };
-    let is_time = [" in ", " after "].iter().any(|word| start.ends_with(word));
-    let Some(line) = line.strip_prefix(start) else {
-        return false;
-    };
-    let matched = |end: usize| !is_time || line[..end].chars().all(|c| ".0123456789dhmsu".contains(c));
-    (0..=line.len()).any(|end| line.is_char_boundary(end) && matched(end) && line_matches(rest, &line[end..]))
-}
-
-fn lines_match(expected: &[String], lines: &[&str]) -> bool {
-    match expected {
-        [] => lines.is_empty(),
-        [any, rest @ ..] if any == "..." => (0..=lines.len()).any(|i| lines_match(rest, &lines[i..])),
-        [first, rest @ ..] => lines
-            .split_first()
-            .is_some_and(|(line, lines)| line_matches(first, line) && lines_match(rest, lines)),
-    }
 }
 
 pub fn console_blocks(document: &Document) -> Vec<Block> {
@@ -219,16 +197,6 @@ fn no_console_block_is_left_out() {
             document.name
         );
     }
-}
-
-#[test]
-fn wildcards_match_as_described() {
-    assert!(line_matches("a...z", "abcz") && line_matches("...", "") && line_matches("a... b...", "a1 b2"));
-    assert!(!line_matches("a...z", "abc") && !line_matches("ab", "abc") && !line_matches("...b", "abc"));
-    assert!(line_matches("ran after ...", "ran after 0.10s") && !line_matches("ran after ...", "ran after 1s (late)"));
-    let expected: Vec<String> = ["a", "...", "z"].map(str::to_owned).into();
-    assert!(lines_match(&expected, &["a", "z"]) && lines_match(&expected, &["a", "b", "c", "z"]));
-    assert!(!lines_match(&expected, &["a", "b"]) && !lines_match(&expected, &["a", "z", "b"]));
 }
 
 #[test]

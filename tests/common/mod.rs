@@ -14,6 +14,7 @@ pub mod words;
 
 pub mod deadline;
 pub mod documents;
+pub mod ended;
 pub mod ledger;
 pub mod leftovers;
 pub mod options;
@@ -38,6 +39,7 @@ use nix::unistd::Pid;
 use words::Words;
 
 pub use deadline::{PATIENCE, end_of, eventually, finish, wait_for};
+pub use ended::Ends;
 
 /// The binary under test: cargo's, or the build named by TESTED_BACKOFF.
 pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {

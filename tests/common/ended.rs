@@ -1,0 +1,208 @@
+//! How a run ended. assert_cmd makes the checks, and what a test does not mention must be empty:
+//! `backoff("-n 2 -b 1ms -- false").code(1).stderr("...")`.
+//!
+//! In an expected text, `...` stands for any text within a line, and a line that is only `...` for any number of lines.
+
+use std::panic::Location;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use assert_cmd::assert::{Assert, OutputAssertExt};
+use nix::sys::signal::Signal;
+use predicates::function::function;
+
+use super::deadline::{PATIENCE, in_time};
+
+pub trait Ends {
+    /// Runs to the end, which must be this exit code.
+    fn code(&mut self, code: i32) -> Ended;
+
+    /// Runs to the end, which must be this signal.
+    fn killed_by(&mut self, signal: Signal) -> Ended;
+
+    /// Runs to the end, however that is.
+    fn ends(&mut self) -> Output;
+}
+
+impl Ends for Command {
+    #[track_caller]
+    fn code(&mut self, code: i32) -> Ended {
+        let output = self.ends();
+        Ended::with_code(self, output, code)
+    }
+
+    #[track_caller]
+    fn killed_by(&mut self, signal: Signal) -> Ended {
+        let output = self.ends();
+        Ended::by_signal(self, output, signal)
+    }
+
+    #[track_caller]
+    fn ends(&mut self) -> Output {
+        ends_within(PATIENCE, self)
+    }
+}
+
+/// Runs a command to the end of its output; kills it, and all that it started, after the time limit.
+#[track_caller]
+pub fn ends_within(limit: Duration, command: &mut Command) -> Output {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (output, is_late) = in_time(limit, child.id(), || child.wait_with_output());
+    let output = output.unwrap();
+    assert!(!is_late, "the end of {command:?}: not within {limit:?}: {output:#?}");
+    output
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stream {
+    Out,
+    Err,
+}
+
+/// A run that has ended as expected.
+pub struct Ended {
+    assert: Option<Assert>,
+    unmentioned: Vec<Stream>,
+}
+
+impl Ended {
+    #[track_caller]
+    pub fn with_code(command: &dyn std::fmt::Debug, output: Output, code: i32) -> Ended {
+        Ended::checked(command, output.assert().code(code))
+    }
+
+    #[track_caller]
+    pub fn by_signal(command: &dyn std::fmt::Debug, output: Output, signal: Signal) -> Ended {
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(output.status.signal(), Some(signal as i32), "{command:?}: {output:?}");
+        Ended::checked(command, output.assert())
+    }
+
+    #[track_caller]
+    fn checked(command: &dyn std::fmt::Debug, assert: Assert) -> Ended {
+        let place = Location::caller();
+        Ended {
+            assert: Some(assert.append_context("command", format!("{command:?}\nplace: {place}"))),
+            unmentioned: vec![Stream::Out, Stream::Err],
+        }
+    }
+
+    #[track_caller]
+    fn check(mut self, stream: Stream, expected: &str, fits: impl Fn(&str) -> bool) -> Ended {
+        let predicate = function(|text: &str| fits(text)).fn_name("expected");
+        let assert = self
+            .assert
+            .take()
+            .unwrap()
+            .append_context("expected", expected.to_owned());
+        self.assert = Some(match stream {
+            Stream::Out => assert.stdout(predicate),
+            Stream::Err => assert.stderr(predicate),
+        });
+        self.unmentioned.retain(|unmentioned| *unmentioned != stream);
+        self
+    }
+
+    #[track_caller]
+    pub fn stdout(self, expected: &str) -> Ended {
+        self.check(Stream::Out, expected, |text| text_matches(expected, text))
+    }
+
+    #[track_caller]
+    pub fn stderr(self, expected: &str) -> Ended {
+        self.check(Stream::Err, expected, |text| text_matches(expected, text))
+    }
+
+    /// Expects this part in standard error.
+    #[track_caller]
+    pub fn says(self, part: &str) -> Ended {
+        self.check(Stream::Err, part, |text| text.contains(part))
+    }
+
+    fn text(&mut self, stream: Stream) -> String {
+        self.unmentioned.retain(|unmentioned| *unmentioned != stream);
+        let output = self.assert.as_ref().unwrap().get_output();
+        let bytes = if stream == Stream::Out {
+            &output.stdout
+        } else {
+            &output.stderr
+        };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    /// Returns the text of standard output.
+    pub fn out(mut self) -> String {
+        self.text(Stream::Out)
+    }
+
+    /// Returns the text of standard error.
+    pub fn err(mut self) -> String {
+        self.text(Stream::Err)
+    }
+
+    /// Returns the texts of standard output and error.
+    pub fn texts(mut self) -> (String, String) {
+        (self.text(Stream::Out), self.text(Stream::Err))
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let Some(mut assert) = self.assert.take().filter(|_| !std::thread::panicking()) else {
+            return;
+        };
+        for stream in &self.unmentioned {
+            assert = match stream {
+                Stream::Out => assert.stdout(""),
+                Stream::Err => assert.stderr(""),
+            };
+        }
+    }
+}
+
+fn text_matches(expected: &str, text: &str) -> bool {
+    let lines = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+    lines_match(&lines(expected), &text.split('\n').collect::<Vec<_>>())
+}
+
+pub fn lines_match(expected: &[String], lines: &[&str]) -> bool {
+    match expected {
+        [] => lines.is_empty(),
+        [any, rest @ ..] if any == "..." => (0..=lines.len()).any(|i| lines_match(rest, &lines[i..])),
+        [first, rest @ ..] => lines
+            .split_first()
+            .is_some_and(|(line, lines)| line_matches(first, line) && lines_match(rest, lines)),
+    }
+}
+
+/// After "in" and "after", the wildcard stands for a time only.
+fn line_matches(expected: &str, line: &str) -> bool {
+    let Some((start, rest)) = expected.split_once("...") else {
+        return expected == line;
+    };
+    let is_time = [" in ", " after "].iter().any(|word| start.ends_with(word));
+    let Some(line) = line.strip_prefix(start) else {
+        return false;
+    };
+    let matched = |end: usize| !is_time || line[..end].chars().all(|c| ".0123456789dhmsu<".contains(c));
+    (0..=line.len()).any(|end| line.is_char_boundary(end) && matched(end) && line_matches(rest, &line[end..]))
+}
+
+#[test]
+fn wildcards_match_as_described() {
+    assert!(line_matches("a...z", "abcz") && line_matches("...", "") && line_matches("a... b...", "a1 b2"));
+    assert!(!line_matches("a...z", "abc") && !line_matches("ab", "abc") && !line_matches("...b", "abc"));
+    assert!(line_matches("ran after ...", "ran after 0.10s") && !line_matches("ran after ...", "ran after 1s (late)"));
+    assert!(text_matches("a\n...\nz", "a\nz") && text_matches("a\n...\nz", "a\nb\nc\nz"));
+    assert!(!text_matches("a\n...\nz", "a\nb") && !text_matches("a\n...\nz", "a\nz\nb"));
+}
+
+#[test]
+fn unmentioned_output_fails_a_test() {
+    let script = |text: &str| super::clean("sh").args(["-c", text]).code(0);
+    script("true");
+    script("echo a b c").stdout("a ... c\n");
+    for text in ["echo out", "echo err >&2"] {
+        assert!(std::panic::catch_unwind(|| drop(script(text))).is_err(), "{text}");
+    }
+}
