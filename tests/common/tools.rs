@@ -13,29 +13,35 @@ pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
 /// A test's name, the required programs, and the function.
 pub type Test = (&'static str, &'static [&'static str], fn());
 
-/// Runs such tests, module by module.
+/// A test that was made when the tests were listed.
+pub type Case = (String, Vec<&'static str>, Box<dyn FnOnce() + Send>);
+
+/// Runs the cases and then the tests of each module.
 #[allow(clippy::print_stdout, reason = "its last line")]
-pub fn main(modules: &[(&str, &'static [Test])]) {
+pub fn main(modules: &[(&str, &'static [Test])], cases: Vec<Case>) {
     let required = is_there(ASKED);
     let mut wanted = BTreeSet::new();
     let mut trials = Vec::new();
-    for (module, tests) in modules {
-        for (name, tools, test) in *tests {
-            let missing: Vec<&str> = tools.iter().copied().filter(|tool| !is_there(tool)).collect();
-            let shown = if missing.is_empty() {
-                format!("{module}::{name}")
-            } else {
-                format!("{module}::{name} (needs {})", missing.join(", "))
-            };
-            let lacks = !missing.is_empty();
-            wanted.extend(missing);
-            let trial = Trial::test(shown, move || {
-                assert!(!lacks, "a program is missing");
-                test();
-                Ok(())
-            });
-            trials.push(trial.with_ignored_flag(lacks && !required));
-        }
+    let of_module = |(module, tests): &(&str, &'static [Test])| -> Vec<Case> {
+        let case =
+            |(name, programs, test): &Test| (format!("{module}::{name}"), programs.to_vec(), Box::new(*test) as _);
+        tests.iter().map(case).collect()
+    };
+    for (name, programs, test) in cases.into_iter().chain(modules.iter().flat_map(of_module)) {
+        let missing: Vec<&str> = programs.into_iter().filter(|program| !is_there(program)).collect();
+        let shown = if missing.is_empty() {
+            name
+        } else {
+            format!("{name} (needs {})", missing.join(", "))
+        };
+        let lacks = !missing.is_empty();
+        wanted.extend(missing);
+        let trial = Trial::test(shown, move || {
+            assert!(!lacks, "a program is missing");
+            test();
+            Ok(())
+        });
+        trials.push(trial.with_ignored_flag(lacks && !required));
     }
     let arguments = Arguments::from_args();
     let conclusion = libtest_mimic::run(&arguments, trials);

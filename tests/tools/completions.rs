@@ -1,14 +1,13 @@
 //! The real shells complete a command line, each with its own machinery, up to the word that is expected.
 
 use crate::common::pty::Terminal;
-use crate::common::tools::Test;
 use crate::common::{clean, path_with_backoff, run, within};
 
-pub const TESTS: &[Test] = &[
-    ("bash_completes", &["bash"], bash_completes),
-    ("zsh_completes", &["zsh"], zsh_completes),
-    ("fish_completes", &["fish"], fish_completes),
-];
+tests! {
+    bash_completes ["bash"]
+    zsh_completes ["zsh"]
+    fish_completes ["fish"]
+}
 
 /// The text typed after `backoff`, and the completed end of its last word.
 const COMPLETED: &[(&str, &str)] = &[

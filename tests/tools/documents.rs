@@ -11,30 +11,21 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::common::documents::{Block, ROOT, blocks, blocks_of, documents};
-use crate::common::tools::Test;
 use crate::common::{BIN, clean, path_with_backoff, run, within};
 
-/// The checker of the blocks of LANGUAGE is called `blocks_of_LANGUAGE`.
-pub const TESTS: &[Test] = &[
-    ("every_block_has_a_checker", &[], every_block_has_a_checker),
-    ("blocks_of_sh", &["shellcheck"], blocks_of_sh),
-    (
-        "blocks_of_yaml",
-        &["check-jsonschema", "jactionlint", "kubernetes-validate", "shellcheck"],
-        blocks_of_yaml,
-    ),
-    ("blocks_of_dockerfile", &["hadolint"], blocks_of_dockerfile),
-    ("blocks_of_crontab", &["crontab -n"], blocks_of_crontab),
-    ("blocks_of_ini", &["systemd-analyze"], blocks_of_ini),
-    ("blocks_of_makefile", &["make"], blocks_of_makefile),
-    ("blocks_of_toml", &[], blocks_of_toml),
-    ("blocks_of_groovy", &["python-of-checkers"], blocks_of_groovy),
-    (
-        "workflows_and_the_action",
-        &["check-jsonschema", "jactionlint", "shellcheck"],
-        workflows_and_the_action,
-    ),
-];
+// The checker of the blocks of LANGUAGE is called `blocks_of_LANGUAGE`.
+tests! {
+    every_block_has_a_checker []
+    blocks_of_sh ["shellcheck"]
+    blocks_of_yaml ["check-jsonschema", "jactionlint", "kubernetes-validate", "shellcheck"]
+    blocks_of_dockerfile ["hadolint"]
+    blocks_of_crontab ["crontab -n"]
+    blocks_of_ini ["systemd-analyze"]
+    blocks_of_makefile ["make"]
+    blocks_of_toml []
+    blocks_of_groovy ["python-of-checkers"]
+    workflows_and_the_action ["check-jsonschema", "jactionlint", "shellcheck"]
+}
 
 /// Prose; and what `tests/cli/readme.rs` runs.
 const NOT_CHECKED_HERE: &[&str] = &["text", "console"];

@@ -18,40 +18,27 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use crate::common::process::with_variable;
-use crate::common::tools::Test;
 use crate::common::{BIN, PATIENCE, Shown, backoff, clean, end_of, eventually, run, within};
 
-pub const TESTS: &[Test] = &[
-    ("any_call_may_fail", &["strace"], any_call_may_fail),
-    ("a_pipe_that_cannot_be_read", &["strace"], a_pipe_that_cannot_be_read),
-    (
-        "an_interrupted_call_changes_nothing",
-        &["strace"],
-        an_interrupted_call_changes_nothing,
-    ),
-    ("calls_of_the_store_may_fail", &["strace"], calls_of_the_store_may_fail),
-    ("calls_of_the_child_may_fail", &["strace"], calls_of_the_child_may_fail),
-    (
-        "a_pipe_that_cannot_be_duplicated",
-        &["strace"],
-        a_pipe_that_cannot_be_duplicated,
-    ),
-    ("no_random_numbers", &["strace"], no_random_numbers),
-    ("no_file_can_be_written", &["strace"], no_file_can_be_written),
-    ("kept_input_cannot_be_read", &["strace"], kept_input_cannot_be_read),
-    ("every_disk_is_full", &["unshare"], every_disk_is_full),
-    ("no_process_can_be_made", &["strace"], no_process_can_be_made),
-    ("few_descriptors", &["bash"], few_descriptors),
-    (
-        "standard_streams_are_closed_or_full",
-        &["bash"],
-        standard_streams_are_closed_or_full,
-    ),
-    ("killed_at_a_random_moment", &["setsid"], killed_at_a_random_moment),
-    ("ended_at_a_random_moment", &["setsid"], ended_at_a_random_moment),
-    ("a_soak", &["false"], a_soak),
-    ("a_soak_with_everything", &["false"], a_soak_with_everything),
-];
+tests! {
+    any_call_may_fail ["strace"]
+    a_pipe_that_cannot_be_read ["strace"]
+    an_interrupted_call_changes_nothing ["strace"]
+    calls_of_the_store_may_fail ["strace"]
+    calls_of_the_child_may_fail ["strace"]
+    a_pipe_that_cannot_be_duplicated ["strace"]
+    no_random_numbers ["strace"]
+    no_file_can_be_written ["strace"]
+    kept_input_cannot_be_read ["strace"]
+    every_disk_is_full ["unshare"]
+    no_process_can_be_made ["strace"]
+    few_descriptors ["bash"]
+    standard_streams_are_closed_or_full ["bash"]
+    killed_at_a_random_moment ["setsid"]
+    ended_at_a_random_moment ["setsid"]
+    a_soak ["false"]
+    a_soak_with_everything ["false"]
+}
 
 fn rounds() -> usize {
     let rounds = std::env::var("BACKOFF_TEST_ROUNDS").ok();

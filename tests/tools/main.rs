@@ -1,5 +1,5 @@
-//! Tests that need a program the machine may lack, and those that load the machine. What is missing is seen when the
-//! tests are listed, so that they have a harness of their own.
+//! Tests that need a program the machine may lack, and those that load the machine. Missing programs are found when the
+//! tests are listed, so they have a harness of their own.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,24 +12,31 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+/// Lists tests, each with the programs that it needs.
+macro_rules! tests {
+    ($($test:ident $programs:tt)*) => {
+        pub const TESTS: &[crate::common::tools::Test] = &[$((stringify!($test), &$programs, $test)),*];
+    };
+}
+
+mod cases;
 mod completions;
 mod documents;
 mod faults;
 mod idempotent;
 mod picture;
-mod real_tools;
 #[cfg(feature = "redis")]
 mod redis;
 mod root;
+mod server;
 mod storm;
 mod with_tools;
 
 fn main() {
-    common::tools::main(&[
+    let modules = [
         ("with_tools", with_tools::TESTS),
         ("completions", completions::TESTS),
         ("documents", documents::TESTS),
-        ("real_tools", real_tools::TESTS),
         ("idempotent", idempotent::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
@@ -38,5 +45,6 @@ fn main() {
         ("redis", redis::TESTS),
         // In the end, because a thousand runs at once leave nothing to others.
         ("storm", storm::TESTS),
-    ]);
+    ];
+    common::tools::main(&modules, cases::tests());
 }

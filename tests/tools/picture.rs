@@ -6,10 +6,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 
 use crate::common::readme::{README, first_block, text_of, with_times_of, without_times};
-use crate::common::tools::Test;
 use crate::common::{run, shell};
 
-pub const TESTS: &[Test] = &[("the_readme_shows_a_real_run", &["curl"], the_readme_shows_a_real_run)];
+tests! {
+    the_readme_shows_a_real_run ["curl"]
+}
 
 const OF_A_MISSING_PAGE: &str = "backoff --for curl -t 30s -d 5m -- curl -fsSO http://example.com/missing.tar.gz";
 

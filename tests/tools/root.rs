@@ -9,19 +9,14 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::tools::Test;
 use crate::common::{BIN, clean, run, within};
 
-pub const TESTS: &[Test] = &[
-    (
-        "a_configuration_of_another_user",
-        &["root"],
-        a_configuration_of_another_user,
-    ),
-    ("a_report_of_another_user", &["root"], a_report_of_another_user),
-    ("a_hooks_file_of_another_user", &["root"], a_hooks_file_of_another_user),
-    ("a_link_to_a_device", &["mknod"], a_link_to_a_device),
-];
+tests! {
+    a_configuration_of_another_user ["root"]
+    a_report_of_another_user ["root"]
+    a_hooks_file_of_another_user ["root"]
+    a_link_to_a_device ["mknod"]
+}
 
 const NOBODY: u32 = 65534;
 

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use crate::common::process::{children_of, is_alive, sleeps_below};
 use crate::common::pty::Terminal;
-use crate::common::tools::{ASKED, Test};
+use crate::common::tools::ASKED;
 use crate::common::words::Words;
 use crate::common::{
     BIN, IS_PORTABLE, Live, PATIENCE, Shown, backoff, clean, eventually, run, run_within, shell, wait_for, within,
@@ -22,119 +22,35 @@ use crate::common::{
 /// Time for a slow disk to keep gigabytes.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
 
-pub const TESTS: &[Test] = &[
-    (
-        "curl_gets_503_twice_and_then_200",
-        &["curl"],
-        curl_gets_503_twice_and_then_200,
-    ),
-    (
-        "curl_and_every_status_of_an_error",
-        &["curl"],
-        curl_and_every_status_of_an_error,
-    ),
-    (
-        "wget_and_every_status_of_an_error",
-        &["wget"],
-        wget_and_every_status_of_an_error,
-    ),
-    ("curl_against_nginx", &["curl", "nginx"], curl_against_nginx),
-    ("a_server_that_starts_later", &["curl"], a_server_that_starts_later),
-    ("a_server_that_is_never_there", &["curl"], a_server_that_is_never_there),
-    (
-        "a_download_is_whole_after_a_retry",
-        &["curl"],
-        a_download_is_whole_after_a_retry,
-    ),
-    (
-        "a_program_that_fills_the_screen_runs_on_a_pty",
-        &["less", "setsid"],
-        a_program_that_fills_the_screen_runs_on_a_pty,
-    ),
-    (
-        "a_wait_hears_keys_after_an_editor_was_killed",
-        &["vim"],
-        a_wait_hears_keys_after_an_editor_was_killed,
-    ),
-    (
-        "process_1_passes_signals_on_and_ends",
-        &["unshare"],
-        process_1_passes_signals_on_and_ends,
-    ),
-    (
-        "process_1_ends_during_a_wait",
-        &["unshare"],
-        process_1_ends_during_a_wait,
-    ),
-    (
-        "four_gigabytes_of_output_are_kept_in_little_memory",
-        &[ASKED],
-        four_gigabytes_of_output_are_kept_in_little_memory,
-    ),
-    (
-        "a_gigabyte_of_input_is_intact_on_the_third_attempt",
-        &[ASKED],
-        a_gigabyte_of_input_is_intact_on_the_third_attempt,
-    ),
-    (
-        "logs_and_reports_are_as_described",
-        &["jsonschema"],
-        logs_and_reports_are_as_described,
-    ),
-    ("process_1_reaps_orphans", &["unshare"], process_1_reaps_orphans),
-    (
-        "process_1_exits_with_128_and_the_signal",
-        &["unshare"],
-        process_1_exits_with_128_and_the_signal,
-    ),
-    (
-        "a_full_disk_is_named_and_what_was_kept_is_printed",
-        &["unshare"],
-        a_full_disk_is_named_and_what_was_kept_is_printed,
-    ),
-    (
-        "in_a_new_process_namespace_it_runs",
-        &["unshare"],
-        in_a_new_process_namespace_it_runs,
-    ),
-    (
-        "a_group_gets_its_time_without_proc",
-        &["unshare"],
-        a_group_gets_its_time_without_proc,
-    ),
-    (
-        "members_end_where_pidfds_do_not_work",
-        &["strace"],
-        members_end_where_pidfds_do_not_work,
-    ),
-    (
-        "without_proc_the_group_still_ends",
-        &["unshare"],
-        without_proc_the_group_still_ends,
-    ),
-    ("process_1_times_out_a_tree", &["unshare"], process_1_times_out_a_tree),
-    ("the_man_page_is_clean", &["mandoc"], the_man_page_is_clean),
-    (
-        "the_options_page_is_of_the_man_page",
-        &["mandoc"],
-        the_options_page_is_of_the_man_page,
-    ),
-    (
-        "start_up_makes_few_system_calls",
-        &["strace"],
-        start_up_makes_few_system_calls,
-    ),
-    (
-        "the_last_part_of_a_wait_is_waited_for_by_itself",
-        &["strace"],
-        the_last_part_of_a_wait_is_waited_for_by_itself,
-    ),
-    (
-        "a_missing_command_is_final_in_an_emulator",
-        &["valgrind"],
-        a_missing_command_is_final_in_an_emulator,
-    ),
-];
+tests! {
+    curl_gets_503_twice_and_then_200 ["curl"]
+    curl_and_every_status_of_an_error ["curl"]
+    wget_and_every_status_of_an_error ["wget"]
+    curl_against_nginx ["curl", "nginx"]
+    a_server_that_starts_later ["curl"]
+    a_server_that_is_never_there ["curl"]
+    a_download_is_whole_after_a_retry ["curl"]
+    a_program_that_fills_the_screen_runs_on_a_pty ["less", "setsid"]
+    a_wait_hears_keys_after_an_editor_was_killed ["vim"]
+    process_1_passes_signals_on_and_ends ["unshare"]
+    process_1_ends_during_a_wait ["unshare"]
+    four_gigabytes_of_output_are_kept_in_little_memory [ASKED]
+    a_gigabyte_of_input_is_intact_on_the_third_attempt [ASKED]
+    logs_and_reports_are_as_described ["jsonschema"]
+    process_1_reaps_orphans ["unshare"]
+    process_1_exits_with_128_and_the_signal ["unshare"]
+    a_full_disk_is_named_and_what_was_kept_is_printed ["unshare"]
+    in_a_new_process_namespace_it_runs ["unshare"]
+    a_group_gets_its_time_without_proc ["unshare"]
+    members_end_where_pidfds_do_not_work ["strace"]
+    without_proc_the_group_still_ends ["unshare"]
+    process_1_times_out_a_tree ["unshare"]
+    the_man_page_is_clean ["mandoc"]
+    the_options_page_is_of_the_man_page ["mandoc"]
+    start_up_makes_few_system_calls ["strace"]
+    the_last_part_of_a_wait_is_waited_for_by_itself ["strace"]
+    a_missing_command_is_final_in_an_emulator ["valgrind"]
+}
 
 // --- HTTP ---
 

@@ -1,0 +1,41 @@
+# Runs before each block of these cases: an environment without the machine's configuration, and their functions.
+# SERVER and CLOSES are addresses of servers (tests/tools/server.rs), ROOT is the repository.
+
+for name in $(compgen -e); do
+    case $name in
+        PATH | PWD | STARTED_BY_TEST | BACKOFF_CONFIG | XDG_STATE_HOME | ROOT | SERVER | CLOSES) ;;
+        HOME | RUSTUP_* | PYENV_*) ;; # Programs behind wrappers of version managers.
+        *) unset "$name" ;;
+    esac
+done
+export PATH=$PATH:/usr/sbin LC_ALL=C no_proxy='*' NO_PROXY='*'
+export RUSTUP_HOME=${RUSTUP_HOME-$HOME/.rustup} HOME=$PWD CARGO_HOME=$PWD/cargo
+export GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1 PIP_CONFIG_FILE=/dev/null WGETRC=/dev/null
+trap 'kill $(jobs -p) 2>/dev/null' EXIT
+
+# usage: retried PRESET LINE [SERVER...]
+# Expects a second attempt at the command in LINE, where $at stands for the address of each server and $port for its port:
+# `dead`, `closes`, or an answer of SERVER. Prints what a run said that went otherwise.
+retried() { tried '2 attempts' "$@"; }
+
+# The same for a command that is not tried again.
+final() { tried '1 attempt' "$@"; }
+
+tried() {
+    local attempts=$1 preset=$2 line=$3 server at port said status
+    shift 3
+    for server in "${@:-none}"; do
+        case $server in
+            dead) at=127.0.0.1:1 ;;
+            closes) at=$CLOSES ;;
+            *) at=$SERVER/$server ;;
+        esac
+        port=${at#*:} port=${port%%/*}
+        said=$(eval "backoff -n 2 -b 1ms -j none --for $preset -- $line" 2>&1)
+        status=$?
+        grep -q "gave up after $attempts in .*\bexit $status\b" <<<"$said" || printf '%s: %s\n' "$server" "$line" "status $status" "$said"
+    done
+}
+
+# Waits until a command succeeds.
+until_it() { until "$@" 2>/dev/null; do sleep 0.01; done; }

@@ -1,0 +1,96 @@
+//! A server on the loopback whose paths say how it answers.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+/// Listens on a port without the digits of a status that a tool may look for in a message.
+fn listen() -> (TcpListener, String) {
+    let listeners = std::iter::repeat_with(|| TcpListener::bind("127.0.0.1:0").unwrap());
+    let with_address = listeners.map(|listener| (listener.local_addr().unwrap().to_string(), listener));
+    let (address, listener) = with_address
+        .take(100)
+        .find(|(address, _)| !["40", "50"].iter().any(|digits| address.contains(digits)))
+        .unwrap();
+    (listener, address)
+}
+
+/// Starts a server that closes every connection at once, and returns its address.
+pub fn closes() -> String {
+    let (listener, address) = listen();
+    std::thread::spawn(move || listener.incoming().flatten().for_each(drop));
+    address
+}
+
+/// Starts a server that answers requests as the first part of their path says: `/503-200/file` is answered with 503 the
+/// first time and with 200 from then on, and `/requests` with all requests since the last time. To a command of Redis
+/// it replies an error of the same text. Returns its address.
+pub fn start() -> String {
+    let (listener, address) = listen();
+    std::thread::spawn(move || {
+        let (mut requests, mut counts) = (String::new(), HashMap::<String, usize>::new());
+        for connection in listener.incoming().flatten() {
+            let Some(request) = read(&connection) else { continue };
+            let path = request.split(['/', ' ']).nth(2).unwrap_or_default();
+            if path == "requests" {
+                answer(&connection, "200", &std::mem::take(&mut requests));
+                continue;
+            }
+            let count = counts.entry(path.to_owned()).or_default();
+            let how = path.split('-').nth(*count).or(path.split('-').next_back());
+            *count += 1;
+            answer(&connection, how.unwrap_or_default(), "0123456789\n");
+            requests += &(request + "\n");
+        }
+    });
+    address
+}
+
+/// Some tools show the reason instead of the number.
+fn reason(status: &str) -> &'static str {
+    match status {
+        "404" => "Not Found",
+        "429" => "Too Many Requests",
+        "503" => "Service Unavailable",
+        _ => "Said",
+    }
+}
+
+fn answer(mut connection: &TcpStream, how: &str, body: &str) {
+    let length = body.len();
+    let end = format!("Content-Length: {length}\r\nConnection: close\r\n\r\n");
+    let head = |status: &str| format!("HTTP/1.1 {status} {}\r\n{end}", reason(status));
+    let _ = match how {
+        "close" => Ok(()),
+        "reset" => rustix::net::sockopt::set_socket_linger(connection, Some(Duration::ZERO)).map_err(Into::into),
+        // Until the client has had enough.
+        "silent" => connection.read(&mut [0]).map(drop),
+        "half" => connection.write_all((head("200") + &body[..length / 2]).as_bytes()),
+        "moved" => {
+            connection.write_all(format!("HTTP/1.1 303 Said\r\nLocation: http://127.0.0.1:1/\r\n{end}").as_bytes())
+        }
+        status => connection.write_all((head(status) + body).as_bytes()),
+    };
+}
+
+/// Reads all of a request, and returns its method, path and key.
+fn read(connection: &TcpStream) -> Option<String> {
+    let mut reader = BufReader::new(connection);
+    let mut lines = reader.by_ref().lines().map_while(Result::ok);
+    let first = lines.next()?;
+    if first.starts_with('*') {
+        let text = lines.nth(1)?;
+        let _ = (&*connection).write_all(format!("-{text}\r\n").as_bytes());
+        return None;
+    }
+    let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let header = |name: &str| {
+        let found = headers.iter().find(|line| line.to_ascii_lowercase().starts_with(name));
+        found.map(|line| line[name.len()..].trim())
+    };
+    let length = header("content-length:").map_or(0, |length| length.parse().unwrap());
+    reader.take(length).read_to_end(&mut Vec::new()).unwrap();
+    let request = first.rsplit_once(' ')?.0;
+    Some(header("idempotency-key:").map_or(request.to_owned(), |key| format!("{request} {key}")))
+}
