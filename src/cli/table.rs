@@ -422,11 +422,6 @@ pub fn option(long: &str) -> &'static Opt {
         .unwrap_or_else(|| panic!("no option --{long}"))
 }
 
-pub fn percent(fraction: f64) -> String {
-    // 0.07 * 100.0 is 7.000000000000001.
-    format!("{}%", (fraction * 1e14).round() / 1e12)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

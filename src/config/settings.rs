@@ -168,7 +168,8 @@ impl Settings {
         let said = [&self.said, &self.overridden].into_iter().flatten();
         let said: Vec<&Said> = said.filter(|said| said.opt.long == long).collect();
         let texts: Vec<String> = said.iter().map(|said| said.shown()).collect();
-        Some((texts.join(", "), said.last()?.name()))
+        let note = if self.said(long).is_none() { "; overridden" } else { "" };
+        Some((texts.join(", "), said.last()?.name() + note))
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 pub use super::duration::{duration, durations};
 use crate::cli::suggest::closest;
 use crate::cli::table::Kind;
+use crate::policy::delay::Jitter;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 use crate::run::text::is_printable;
@@ -327,44 +328,28 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
     }
 }
 
-/// A jitter strategy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JitterKind {
-    None,
-    Full,
-    Equal,
-    Decorrelated,
-    Additive,
-    Proportional,
-    /// The ceiling of the slot exponent; None is the default.
-    Slotted(Option<u32>),
-}
+pub(crate) const DEFAULT_JITTER: Jitter = Jitter::Decorrelated { factor: 3.0 };
 
-/// In the order of the words of `--jitter`.
-const JITTERS: [JitterKind; 7] = [
-    JitterKind::None,
-    JitterKind::Full,
-    JitterKind::Equal,
-    JitterKind::Decorrelated,
-    JitterKind::Additive,
-    JitterKind::Proportional,
-    JitterKind::Slotted(None),
+/// The jitters with their default parameters, in the order of the words of `--jitter`.
+const JITTERS: [Jitter; 7] = [
+    Jitter::None,
+    Jitter::Full,
+    Jitter::Equal,
+    DEFAULT_JITTER,
+    Jitter::Additive {
+        spread: Duration::from_secs(1),
+    },
+    Jitter::Proportional { spread: 0.25 },
+    Jitter::Slotted { ceiling: 10 },
 ];
 
-/// Returns the text of a jitter: `full`, `slotted:4`.
-pub(crate) fn jitter_word(jitter: JitterKind) -> String {
-    let at = JITTERS.iter().position(|known| *known == jitter);
-    match (jitter, at) {
-        (JitterKind::Slotted(Some(ceiling)), _) => format!("slotted:{ceiling}"),
-        (_, at) => at.map_or("", |at| Kind::Jitter.words()[at]).to_owned(),
-    }
-}
-
 /// Parses a jitter: one of the words, or `slotted:CEILING`.
-pub(crate) fn jitter(text: &str) -> Parsed<JitterKind> {
+pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
     match text.split_once(':') {
         Some(("slotted", ceiling)) => match whole(ceiling, 1, 62) {
-            Ok(ceiling) => Ok(JitterKind::Slotted(Some(ceiling as u32))),
+            Ok(ceiling) => Ok(Jitter::Slotted {
+                ceiling: ceiling as u32,
+            }),
             Err(problem) => Err(format!("has a ceiling that {problem}").into()),
         },
         _ => word(Kind::Jitter.words(), text).map(|at| JITTERS[at]),

@@ -1,7 +1,6 @@
 //! Builds a run from settings: merges all sources, checks across options, fills in defaults.
 
 mod budget;
-mod effective;
 mod idempotence;
 mod limits;
 mod outer;
@@ -22,7 +21,7 @@ use crate::config::said::UsageError;
 use crate::config::settings::Settings;
 use crate::config::values;
 use crate::policy::session::Until;
-use crate::run::plan::{Effective, Plan};
+use crate::run::plan::Plan;
 
 /// The action of this invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,35 +117,24 @@ fn build(
     let why_not = idempotence::why_not(settings, &presets, command)?;
     let trusted = idempotence::trusted(&presets, &words);
     let (classifier, patterns) = rules::classifier(settings, &presets, program, &trusted)?;
-    let waits = waits::waits(settings, until)?;
+    let delays = waits::delays(settings, until)?;
     let leave_to_outer = nested == NestedMode::Once && outer.depth > 0;
     let limits = limits::limits(settings, until, why_not.is_none(), leave_to_outer)?;
     let streams = output::streams(settings, &classifier, patterns, limits.attempts)?;
     let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
-    let (budget, store) = budget::budget(settings, waits.delays.cap, outer.counted.as_deref())?;
+    let (budget, store) = budget::budget(settings, delays.cap, outer.counted.as_deref())?;
     let output = output::output(settings)?;
     let (typos, mut remarks) = remarks::unknown_variables(variables);
-    remarks.extend(waits::raised_cap(settings, &waits.delays));
+    remarks.extend(waits::raised_cap(settings, &delays));
     let seen = why_not.as_ref().filter(|_| settings.said("idempotent").is_none());
     remarks.extend(seen.map(|why| format!("--idempotent no: {why}")));
     let is_verbose = output.verbosity >= 1;
-    let effective = match output.verbosity {
-        ..2 => Vec::new(),
-        2.. => {
-            let outcome = effective::Outcome {
-                waits: &waits,
-                limits: &limits,
-                not_idempotent: why_not.as_deref(),
-                has_budget: budget.is_some(),
-            };
-            let (value, from) = config.file.clone();
-            let name = "config".to_owned();
-            let mut all = vec![Effective { name, value, from }];
-            all.extend(effective::settings(settings, &outcome));
-            all.extend(effective::rules(&presets, program));
-            all
-        }
-    };
+    if output.verbosity >= 2 {
+        let (file, from) = &config.file;
+        remarks.push(format!("config = {file} ({from})"));
+        remarks.extend(remarks::all_settings(settings));
+        remarks.extend(remarks::preset_rules(&presets, program));
+    }
     let plan = Plan {
         command: command.to_vec(),
         classifier,
@@ -176,10 +164,9 @@ fn build(
         remarks: if is_verbose { remarks } else { Vec::new() },
         remarks_on_failure: remarks::on_failure(settings, &presets, &words),
         remark_on_retry: remarks::on_retry(settings, &presets, command),
-        effective,
         not_idempotent: why_not,
         limits,
-        delays: waits.delays,
+        delays,
     };
     Ok((plan, store))
 }

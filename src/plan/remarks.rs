@@ -91,3 +91,27 @@ pub(super) fn unknown_variables(variables: &[(OsString, OsString)]) -> (Vec<Stri
 fn with_variable() -> impl Iterator<Item = &'static str> + Clone {
     OPTIONS.iter().filter(|opt| !opt.is_action()).map(|opt| opt.long)
 }
+
+/// Returns a line for each option that is set or has a default: `base = 2s (policy slow, /etc/backoff.toml:7)`.
+pub(super) fn all_settings(settings: &Settings) -> impl Iterator<Item = String> {
+    let options = OPTIONS.iter().filter(|opt| opt.is_setting());
+    options.filter_map(|opt| match (settings.shown(opt.long), opt.default()) {
+        (Some((text, source)), _) => Some(format!("{} = {text} ({source})", opt.long)),
+        (None, default) => {
+            let (value, exceptions) = default?.split_at(opt.default_value().len());
+            Some(format!("{} = {value} (default{exceptions})", opt.long))
+        }
+    })
+}
+
+/// Returns the rules of presets: `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
+pub(super) fn preset_rules(names: &[PresetName], program: Option<&str>) -> Vec<String> {
+    let mut rules = Vec::new();
+    for (_, preset) in presets::chosen(names, program) {
+        for row in preset.rows() {
+            let verdict = row.verdict.words().0;
+            rules.push(format!("for {} = {verdict} {row} ({})", preset.name, row.source));
+        }
+    }
+    rules
+}

@@ -5,37 +5,23 @@ use std::time::Duration;
 
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, JitterKind, jitter_word};
+use crate::config::values;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::Until;
 
-/// The waits of a run, and their names for `-vv`.
-pub(super) struct Waits {
-    pub(super) delays: Delays,
-    pub(super) jitter: JitterKind,
-}
-
 /// The default of `--max-delay`.
-pub(super) const MAX_DELAY: Duration = Duration::from_secs(30);
-const SLOT_CEILING: u32 = 10;
+const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// Reads the options on waits.
-pub(super) fn waits(settings: &Settings, until: Until) -> Result<Waits, UsageError> {
-    let has_growth = settings.said("growth").is_some();
+pub(super) fn delays(settings: &Settings, until: Until) -> Result<Delays, UsageError> {
     let list = settings.get("delays", values::durations)?;
-    let base = settings.duration("base")?;
-    let kind = jitter_kind(settings, has_growth, until)?;
-    let factor = settings.or(
-        "factor",
-        values::factor,
-        match kind {
-            JitterKind::Decorrelated => 3.0,
-            _ => 2.0,
-        },
-    )?;
-    let jitter = jitter(settings, kind, factor)?;
-    let cap = cap(settings, base, list.as_deref(), kind)?;
+    let jitter = jitter(settings, until)?;
+    let factor = match jitter {
+        Jitter::Decorrelated { factor } => factor,
+        _ => settings.get("factor", values::factor)?.unwrap_or(2.0),
+    };
+    let cap = cap(settings, list.as_deref(), jitter)?;
     let growths = [
         Growth::Exponential { factor },
         Growth::Linear,
@@ -44,59 +30,49 @@ pub(super) fn waits(settings: &Settings, until: Until) -> Result<Waits, UsageErr
     ];
     let growth = match list {
         Some(list) => Growth::List(list),
-        None if until == Until::Failure && !has_growth => Growth::Constant,
+        None if until == Until::Failure && settings.said("growth").is_none() => Growth::Constant,
         None => settings.choice("growth", &growths)?,
     };
-    let base = match base {
+    let base = match settings.said("base") {
         None if until == Until::Failure => Duration::ZERO,
-        _ => settings.value("base", values::duration)?,
+        _ => settings.value("base", values::duration)?.min(cap),
     };
-    let delays = Delays {
-        base: base.min(cap),
+    Ok(Delays {
+        base,
         cap,
         growth,
         jitter,
-    };
-    Ok(Waits { delays, jitter: kind })
-}
-
-fn jitter_kind(settings: &Settings, has_growth: bool, until: Until) -> Result<JitterKind, UsageError> {
-    let list = settings.source("delays");
-    Ok(match settings.get("jitter", values::jitter)? {
-        // A list is exact unless its own source or a stronger one asks for jitter.
-        Some(JitterKind::Slotted(None)) if settings.source("jitter") >= list => JitterKind::Slotted(Some(SLOT_CEILING)),
-        Some(kind) if settings.source("jitter") >= list => kind,
-        _ if list.is_some() || until == Until::Failure => JitterKind::None,
-        _ if has_growth => JitterKind::Full,
-        _ => JitterKind::Decorrelated,
     })
 }
 
-fn jitter(settings: &Settings, kind: JitterKind, factor: f64) -> Result<Jitter, UsageError> {
+fn jitter(settings: &Settings, until: Until) -> Result<Jitter, UsageError> {
+    let list = settings.source("delays");
+    let jitter = match settings.get("jitter", values::jitter)? {
+        // A list is exact unless its own source or a stronger one asks for jitter.
+        Some(jitter) if settings.source("jitter") >= list => jitter,
+        _ if list.is_some() || until == Until::Failure => Jitter::None,
+        _ if settings.said("growth").is_some() => Jitter::Full,
+        _ => values::DEFAULT_JITTER,
+    };
     settings.get("spread", values::spread)?;
-    let said = settings.said("spread");
-    if let Some(said) = said.filter(|said| said.source == Source::Flag)
-        && !matches!(kind, JitterKind::Additive | JitterKind::Proportional)
+    let has_width = matches!(jitter, Jitter::Additive { .. } | Jitter::Proportional { .. });
+    if let Some(said) = settings.said("spread").filter(|said| said.source == Source::Flag)
+        && !has_width
     {
-        let jitter = jitter_word(kind);
-        return Err(UsageError(format!(
-            "{said} means nothing with --jitter {jitter}; try --jitter additive or proportional"
-        )));
+        let problem = "means nothing without --jitter additive or proportional";
+        return Err(UsageError(format!("{said} {problem}")));
     }
-    Ok(match kind {
-        JitterKind::None => Jitter::None,
-        JitterKind::Full => Jitter::Full,
-        JitterKind::Equal => Jitter::Equal,
-        JitterKind::Decorrelated => Jitter::Decorrelated { factor },
-        JitterKind::Additive => Jitter::Additive {
-            spread: width(settings, values::duration)?.unwrap_or(Duration::from_secs(1)),
+    Ok(match jitter {
+        Jitter::Decorrelated { factor } => Jitter::Decorrelated {
+            factor: settings.get("factor", values::factor)?.unwrap_or(factor),
         },
-        JitterKind::Proportional => Jitter::Proportional {
-            spread: width(settings, values::percent)?.unwrap_or(0.25),
+        Jitter::Additive { spread } => Jitter::Additive {
+            spread: width(settings, values::duration)?.unwrap_or(spread),
         },
-        JitterKind::Slotted(ceiling) => Jitter::Slotted {
-            ceiling: ceiling.unwrap_or(SLOT_CEILING),
+        Jitter::Proportional { spread } => Jitter::Proportional {
+            spread: width(settings, values::percent)?.unwrap_or(spread),
         },
+        other => other,
     })
 }
 
@@ -109,38 +85,30 @@ fn width<T, E: Display>(settings: &Settings, read: fn(&str) -> Result<T, E>) -> 
 }
 
 /// Returns the longest wait. A cap does not cut a wait from a stronger source.
-fn cap(
-    settings: &Settings,
-    base: Option<Duration>,
-    list: Option<&[Duration]>,
-    jitter: JitterKind,
-) -> Result<Duration, UsageError> {
-    let stop_at = settings.duration("stop-at-delay")?;
-    let cap = match settings.duration("max-delay")? {
-        Some(cap) => cap,
-        None if matches!(jitter, JitterKind::Slotted(_)) => Duration::MAX,
-        None => MAX_DELAY,
+fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Result<Duration, UsageError> {
+    let default = match jitter {
+        Jitter::Slotted { .. } => Duration::MAX,
+        _ => MAX_DELAY,
     };
-    let longest = list.map(|list| list.iter().copied().max().unwrap_or_default());
-    let base = base.filter(|_| list.is_none());
-    let asked = [("stop-at-delay", stop_at), ("delays", longest), ("base", base)].into_iter();
-    let stronger = asked.filter(|(long, _)| settings.source("max-delay") < settings.source(long));
+    let cap = settings.duration("max-delay")?.unwrap_or(default);
+    let asked = match list {
+        Some(list) => ("delays", list.iter().copied().max()),
+        None => ("base", settings.duration("base")?),
+    };
+    let stronger = [asked, ("stop-at-delay", settings.duration("stop-at-delay")?)]
+        .into_iter()
+        .filter(|(long, _)| settings.source("max-delay") < settings.source(long));
     Ok(stronger.filter_map(|(_, wait)| wait).fold(cap, Duration::max))
 }
 
 /// Returns a remark if the base has raised a cap that would have cut it.
 pub(super) fn raised_cap(settings: &Settings, delays: &Delays) -> Option<String> {
     let base = settings.said("base")?;
-    let cap = settings.duration("max-delay").ok()?;
-    let shown = match settings.said("max-delay") {
-        Some(said) => said.to_string(),
-        None => format!("the default --max-delay {}", exact(MAX_DELAY)),
+    let (cap, shown) = match settings.said("max-delay") {
+        Some(said) => (said.read(values::duration).ok()?, said.to_string()),
+        None => (MAX_DELAY, format!("the default --max-delay {}", exact(MAX_DELAY))),
     };
-    let is_raised = cap.unwrap_or(MAX_DELAY) < delays.base && delays.cap == delays.base;
-    is_raised.then(|| {
-        format!(
-            "{base} is longer than {shown}, which is raised to {}",
-            exact(delays.base)
-        )
-    })
+    let raised = exact(delays.base);
+    let is_raised = cap < delays.base && delays.cap == delays.base;
+    is_raised.then(|| format!("{base} is longer than {shown}, which is raised to {raised}"))
 }

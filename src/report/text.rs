@@ -48,10 +48,6 @@ impl Text<'_> {
             Event::Warning(text) => Some(format!("warning: {}", warning(text))),
             // Standard error always gets this line.
             Event::Failed(why) => self.plan.output.log_file.as_ref().map(|_| (*why).to_owned()),
-            Event::Settings(effective) => {
-                let lines: Vec<String> = effective.iter().map(|one| printable(&one.to_string())).collect();
-                Some(lines.join("\nbackoff: "))
-            }
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
                 "standard input cannot be duplicated here: it is read ahead of the command, so that less may be left for others"

@@ -81,9 +81,6 @@ impl Run<'_> {
             self.emit(&Event::Warning(Warning::Text(warning)))?;
         }
         self.remark(&plan.remarks)?;
-        if !plan.effective.is_empty() {
-            self.emit(&Event::Settings(&plan.effective))?;
-        }
         let wait = plan.initial_delay.saturating_add(splay(plan.splay, self.rng));
         self.wait(wait, Wait::Start)?;
         let exit = self.cool_off()?;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::before_retry_env::RefusedLines;
 use super::nesting::Nesting;
-use super::plan::Effective;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::GiveUp;
@@ -22,9 +21,7 @@ pub(crate) struct JudgedAttempt {
 
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
-    /// All settings (`-vv`).
-    Settings(&'a [Effective]),
-    /// A setting or the command may be a mistake.
+    /// A setting or the command may be a mistake. With `-vv`, also each setting.
     Remark(&'a str),
     Started,
     /// A pipe on standard input cannot be duplicated, and is read ahead of the command (`-v`).

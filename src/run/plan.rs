@@ -1,7 +1,6 @@
 //! The plan of a run: validated, immutable, plain data.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::time::Duration;
 
 use super::nesting::Nesting;
@@ -61,8 +60,6 @@ pub(crate) struct Plan {
     pub(crate) remarks_on_failure: Vec<String>,
     /// Remark for the first retry after a failure that may have taken effect.
     pub(crate) remark_on_retry: Option<String>,
-    /// Every setting with its source; only for `-vv`.
-    pub(crate) effective: Vec<Effective>,
 }
 
 impl Plan {
@@ -102,21 +99,6 @@ pub(crate) struct CoolOff {
     pub(crate) longest: Duration,
     /// The run ends at once instead of waiting.
     pub(crate) skips: bool,
-}
-
-/// A setting in text for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Effective {
-    pub(crate) name: String,
-    pub(crate) value: String,
-    pub(crate) from: String,
-}
-
-/// Shows `base = 2s (policy slow, /etc/backoff.toml:7)`.
-impl fmt::Display for Effective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {} ({})", self.name, self.value, self.from)
-    }
 }
 
 /// Ids of this run, for the command and the log.
