@@ -40,6 +40,7 @@ fn run(blocks: &[Block]) {
             ("ROOT", ROOT.to_owned()),
             ("SERVER", server::start()),
             ("CLOSES", server::closes()),
+            ("FULL", server::FULL.0.clone()),
         ];
         check(block, &variables, str::to_owned).err()
     });

@@ -23,11 +23,9 @@ mod cases;
 mod completions;
 mod documents;
 mod faults;
-mod idempotent;
 mod picture;
 #[cfg(feature = "redis")]
 mod redis;
-mod root;
 mod server;
 mod storm;
 mod with_tools;
@@ -37,10 +35,8 @@ fn main() {
         ("with_tools", with_tools::TESTS),
         ("completions", completions::TESTS),
         ("documents", documents::TESTS),
-        ("idempotent", idempotent::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
-        ("root", root::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
         // In the end, because a thousand runs at once leave nothing to others.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Listens on a port without the digits of a status that a tool may look for in a message.
@@ -22,6 +23,15 @@ pub fn closes() -> String {
     std::thread::spawn(move || listener.incoming().flatten().for_each(drop));
     address
 }
+
+/// Address of a server that accepts no connection, and those that fill its queue: nothing more gets through.
+pub static FULL: LazyLock<(String, TcpListener, Vec<TcpStream>)> = LazyLock::new(|| {
+    let (listener, address) = listen();
+    rustix::net::listen(&listener, 0).unwrap();
+    let to = address.parse().unwrap();
+    let connect = |_| TcpStream::connect_timeout(&to, Duration::from_millis(100)).ok();
+    (address, listener, (0..4).filter_map(connect).collect())
+});
 
 /// Starts a server that answers requests as the first part of their path says: `/503-200/file` is answered with 503 the
 /// first time and with 200 from then on, and `/requests` with all requests since the last time. To a command of Redis

@@ -1,9 +1,9 @@
 # Runs before each block of these cases: an environment without the machine's configuration, and their functions.
-# SERVER and CLOSES are addresses of servers (tests/tools/server.rs), ROOT is the repository.
+# SERVER, CLOSES and FULL are addresses of servers (tests/tools/server.rs), ROOT is the repository.
 
 for name in $(compgen -e); do
     case $name in
-        PATH | PWD | STARTED_BY_TEST | BACKOFF_CONFIG | XDG_STATE_HOME | ROOT | SERVER | CLOSES) ;;
+        PATH | PWD | STARTED_BY_TEST | BACKOFF_CONFIG | XDG_STATE_HOME | ROOT | SERVER | CLOSES | FULL) ;;
         HOME | RUSTUP_* | PYENV_*) ;; # Programs behind wrappers of version managers.
         *) unset "$name" ;;
     esac
@@ -15,19 +15,20 @@ trap 'kill $(jobs -p) 2>/dev/null' EXIT
 
 # usage: retried PRESET LINE [SERVER...]
 # Expects a second attempt at the command in LINE, where $at stands for the address of each server and $port for its port:
-# `dead`, `closes`, or an answer of SERVER. Prints what a run said that went otherwise.
+# `dead`, `closes`, or an answer of SERVER. Prints what a run said that went otherwise; $said is the last.
 retried() { tried '2 attempts' "$@"; }
 
 # The same for a command that is not tried again.
 final() { tried '1 attempt' "$@"; }
 
 tried() {
-    local attempts=$1 preset=$2 line=$3 server at port said status
+    local attempts=$1 preset=$2 line=$3 server at port status
     shift 3
     for server in "${@:-none}"; do
         case $server in
             dead) at=127.0.0.1:1 ;;
             closes) at=$CLOSES ;;
+            none) at= ;;
             *) at=$SERVER/$server ;;
         esac
         port=${at#*:} port=${port%%/*}
@@ -39,3 +40,6 @@ tried() {
 
 # Waits until a command succeeds.
 until_it() { until "$@" 2>/dev/null; do sleep 0.01; done; }
+
+# usage: gone PROCESS
+gone() { test ! -e /proc/$1 || grep -q '^State:.Z' /proc/$1/status; }
