@@ -85,7 +85,8 @@ impl Run<'_> {
     }
 
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> Result<(), RunError> {
-        let counted = self.host.counted(budget, self.patience(budget, spare))?;
+        let patience = self.patience(budget, spare);
+        let counted = self.host.ask_budget(budget, Question::Attempt, patience)?;
         self.take(counted).map(drop)
     }
 

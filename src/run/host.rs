@@ -88,9 +88,8 @@ pub(crate) trait Host {
     fn discard_held_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
-    /// Waits until the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
-    fn counted(&mut self, budget: &SharedBudget, patience: Duration) -> Result<BudgetAnswer, RunError>;
-    /// Asks the budget, and waits at most `patience` for the answer, handling signals.
+    /// Asks the budget, and waits at most `patience` for the answer, handling signals. [`Question::Attempt`] waits until
+    /// the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,

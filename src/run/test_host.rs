@@ -63,10 +63,6 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn begin_counting(&mut self, _: &SharedBudget) {}
 
-    fn counted(&mut self, _: &SharedBudget, _: Duration) -> Result<BudgetAnswer, RunError> {
-        Ok(BudgetAnswer::default())
-    }
-
     fn ask_budget(&mut self, _: &SharedBudget, _: Question, _: Duration) -> Result<BudgetAnswer, RunError> {
         Ok(BudgetAnswer::default())
     }

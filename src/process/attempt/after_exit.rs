@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::event_loop::{EventLoop, READERS_GRACE};
-use super::on_signal::{Phase, SignalAction, on_signal};
+use super::event_loop::READERS_GRACE;
+use super::on_signal::SignalAction;
 use super::running::Running;
 use crate::policy::signal::Signal;
-use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 
 /// First and longest interval between two polls for survivors of a timed-out tree; the interval doubles.
@@ -23,7 +22,7 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
 /// Waits for the rest of a timed-out tree, and kills it when its time is up. The attempt's own process has ended but
 /// stays a zombie, so that its process number and group are not reused.
-pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoop) {
+pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
     let mut until = Deadline::after(attempt.own_time(), TREE_GRACE);
     let [mut pause, longest] = TREE_POLLS;
     loop {
@@ -37,12 +36,13 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
             until = Deadline::after(attempt.own_time(), TREE_GRACE);
             attempt.tree.signal(&attempt.child, &[Signal::KILL]);
         }
-        if !attempt.deadlines.awaits_kill() && until.is_due(attempt.own_time()) {
+        if !attempt.deadlines.kill.is_set() && until.is_due(attempt.own_time()) {
             return;
         }
-        event_loop.wait(Deadline::after(now(), pause).or_earlier(attempt.deadlines.next()));
+        let next_poll = Deadline::after(now(), pause);
+        attempt.event_loop.wait(next_poll.or_earlier(attempt.deadlines.next()));
         pause = (pause * 2).min(longest);
-        handle_signals(Phase::EndingTree, attempt, event_loop);
+        handle_signals(attempt);
     }
 }
 
@@ -50,67 +50,46 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>, event_loop: &mut EventLoo
 /// follow: draining continues while output keeps coming, up to a limit, as the other process may be a daemon. Output
 /// already read is forwarded to a slow reader until the run's deadline has passed. After a timeout or a signal the
 /// reader has to keep reading. Returns true if all output was read.
-pub(super) fn drain(attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
-    event_loop.give_readers_time(now());
-    if let Some(streams) = &mut event_loop.streams {
-        streams.limit_search(LONGEST_SEARCH);
-    }
-    let began = attempt.own_time();
-    let mut end = Deadline::after(began, LONGEST_DRAIN);
-    let mut silence = Deadline::after(began, DRAIN_GRACE);
-    let mut stuck = Deadline::after(began, READERS_GRACE);
-    while event_loop.streams(Streams::is_open) {
-        let was_cut = attempt.is_cut();
-        let waits_for_reader = event_loop.streams(Streams::has_pending_output);
+pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
+    attempt.event_loop.give_readers_time(now());
+    attempt.event_loop.streams.limit_search(LONGEST_SEARCH);
+    let mut moved_at = attempt.own_time();
+    let mut end = Deadline::after(moved_at, LONGEST_DRAIN);
+    while attempt.event_loop.streams.is_open() {
+        let (began, was_cut) = (attempt.own_time(), attempt.is_cut());
+        let waits_for_reader = attempt.event_loop.streams.has_pending_output();
         let until = match (waits_for_reader, was_cut) {
-            (true, true) => stuck,
+            (false, _) => Deadline::after(moved_at, DRAIN_GRACE).or_earlier(end),
             (true, false) => Deadline::NEVER,
-            (false, _) => silence.or_earlier(end),
+            (true, true) => Deadline::after(moved_at, READERS_GRACE),
         };
-        let before = attempt.own_time();
+        let readers_have_until = attempt.event_loop.readers_have_until;
+        if until.is_due(began) || readers_have_until.is_due(now()) {
+            break;
+        }
         let until = attempt.deadlines.machine_time(until);
-        let moved = event_loop.wait(until.or_earlier(event_loop.readers_have_until));
-        if event_loop.readers_have_until.is_due(now()) {
-            break;
-        }
-        let now = attempt.own_time();
-        // Nothing was read from the pipes while waiting for the reader.
-        if waits_for_reader {
-            end.put_off(now.saturating_duration_since(before));
-        }
-        if moved || waits_for_reader {
-            silence = Deadline::after(now, DRAIN_GRACE);
-        }
-        if moved || !was_cut {
-            stuck = Deadline::after(now, READERS_GRACE);
-        }
+        let moved = attempt.event_loop.wait(until.or_earlier(readers_have_until));
+        let asked_to_end = handle_signals(attempt);
         // A second request to end, or one after a timeout, ends draining at once.
-        if handle_signals(Phase::Draining, attempt, event_loop) && was_cut {
+        if asked_to_end && was_cut {
             break;
         }
-        let is_over = match event_loop.streams(Streams::has_pending_output) {
-            true => was_cut && stuck.is_due(now),
-            false => silence.is_due(now) || end.is_due(now),
-        };
-        if is_over {
-            break;
+        if moved || asked_to_end {
+            moved_at = attempt.own_time();
+        }
+        // Nothing was read from the pipes meanwhile.
+        if waits_for_reader {
+            end.put_off(attempt.own_time().saturating_duration_since(began));
         }
     }
-    !event_loop.streams(Streams::has_pending_output)
+    !attempt.event_loop.streams.has_pending_output()
 }
 
 /// Handles received signals. Returns true if one of them asks backoff to end.
-fn handle_signals(phase: Phase, attempt: &mut Running<'_>, event_loop: &mut EventLoop) -> bool {
+fn handle_signals(attempt: &mut Running<'_>) -> bool {
     let mut asked = false;
-    while let Some(received) = event_loop.signals.take() {
-        match on_signal(phase, received) {
-            SignalAction::NoFurtherAttempt => {
-                attempt.interrupted.get_or_insert(received.signal);
-                asked = true;
-            }
-            SignalAction::StopBackoff => attempt.stop_backoff(event_loop, received.signal),
-            _ => {}
-        }
+    while let Some(received) = attempt.event_loop.signals.take() {
+        asked |= attempt.handle(received) == SignalAction::NoFurtherAttempt;
     }
     asked
 }

@@ -9,7 +9,7 @@ use crate::run::plan::Bounds;
 
 #[derive(Debug)]
 pub(super) struct Deadlines<'a> {
-    bounds: &'a Bounds,
+    pub(super) bounds: &'a Bounds,
     started: Instant,
     /// Total time in which backoff was stopped.
     paused: Duration,
@@ -19,7 +19,7 @@ pub(super) struct Deadlines<'a> {
     /// End of the longest silence allowed.
     idle: Deadline,
     /// Time of KILL, once the attempt was asked to end.
-    kill: Deadline,
+    pub(super) kill: Deadline,
     took_kill: bool,
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<Bound>,
@@ -59,23 +59,25 @@ impl<'a> Deadlines<'a> {
     /// Returns the limit that was reached, if none has ended the attempt yet.
     pub(super) fn due(&self, now: Instant) -> Option<Bound> {
         let own = self.own_time(now);
-        let bounds = [
-            (self.run.is_due(now), Bound::Deadline),
-            (self.timeout.is_due(own), Bound::Timeout),
-            (self.idle.is_due(own), Bound::Idle),
-        ];
-        let due = bounds.into_iter().find_map(|(is_due, bound)| is_due.then_some(bound));
-        due.filter(|_| self.ended_by.is_none())
+        match self.ended_by {
+            Some(_) => None,
+            None if self.run.is_due(now) => Some(Bound::Deadline),
+            None if self.timeout.is_due(own) => Some(Bound::Timeout),
+            None => self.idle.is_due(own).then_some(Bound::Idle),
+        }
     }
 
-    /// Returns the next deadline.
+    /// Returns the next deadline, on the machine's clock.
     pub(super) fn next(&self) -> Deadline {
-        let kill = self.machine_time(self.kill);
-        if self.ended_by.is_some() {
-            return kill;
-        }
-        let own = self.machine_time(self.timeout.or_earlier(self.idle));
-        own.or_earlier(self.run).or_earlier(kill)
+        let limits = self
+            .machine_time(self.timeout.or_earlier(self.idle))
+            .or_earlier(self.run);
+        let limits = if self.ended_by.is_some() {
+            Deadline::NEVER
+        } else {
+            limits
+        };
+        limits.or_earlier(self.machine_time(self.kill))
     }
 
     /// Restarts the idle limit: the command has printed, or its output waits for a reader.
@@ -89,40 +91,35 @@ impl<'a> Deadlines<'a> {
         self.kill_after(self.bounds.kill_after, now);
     }
 
-    /// Schedules KILL after a signal that asked the command to end.
+    /// Schedules KILL after a signal that asked the command to end, unless a limit has scheduled it.
     pub(super) fn on_interrupt(&mut self, now: Instant) {
-        self.kill_after(self.bounds.kill_interrupted_after, now);
+        if self.ended_by.is_none() {
+            self.kill_after(self.bounds.kill_interrupted_after, now);
+        }
     }
 
     fn kill_after(&mut self, time: Option<Duration>, now: Instant) {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(self.own_time(now), time));
     }
 
-    /// Returns true if KILL is scheduled.
-    pub(super) fn awaits_kill(&self) -> bool {
-        self.kill.is_set()
-    }
-
     /// Returns true once when KILL is due.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
         let is_due = self.kill.is_due(self.own_time(now));
         if is_due {
-            self.kill = Deadline::NEVER;
-            self.took_kill = true;
+            (self.kill, self.took_kill) = (Deadline::NEVER, true);
         }
         is_due
     }
 
     /// Returns details of how the attempt was ended, if a limit or KILL ended it.
     pub(super) fn cut(&self) -> Cut {
-        Cut {
-            limit: match self.ended_by {
-                Some(Bound::Timeout) => self.bounds.timeout,
-                Some(Bound::Idle) => self.bounds.idle,
-                Some(Bound::Deadline) | None => None,
-            },
-            took_kill: self.took_kill,
-        }
+        let limit = match self.ended_by {
+            Some(Bound::Timeout) => self.bounds.timeout,
+            Some(Bound::Idle) => self.bounds.idle,
+            Some(Bound::Deadline) | None => None,
+        };
+        let took_kill = self.took_kill;
+        Cut { limit, took_kill }
     }
 
     /// Returns how long the command has run.
@@ -170,7 +167,7 @@ mod tests {
         let (bounds, start) = (bounds(), clock::now());
         let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
         deadlines.on_interrupt(start);
-        assert!(!deadlines.awaits_kill());
+        assert!(!deadlines.kill.is_set());
         deadlines.on_bound(Bound::Timeout, start);
         assert_eq!(deadlines.next(), Deadline::after(start, SECOND));
         assert_eq!(deadlines.due(start + 9 * SECOND), None);

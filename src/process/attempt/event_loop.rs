@@ -8,13 +8,10 @@ use nix::poll::{PollFd, PollFlags};
 
 use crate::process::signals::receive::Signals;
 use crate::process::spawn::child;
-use crate::process::streams::Streams;
+use crate::process::streams::{Stream, Streams};
 use crate::process::sys::clock::{Deadline, now, poll};
+use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
-use crate::process::terminal::pty::Pty;
-
-/// Descriptors to poll besides signals.
-pub(crate) type Interests<'a> = [Option<(BorrowedFd<'a>, PollFlags)>; 3];
 
 /// Time for readers after the deadline, or after the end of the program that ran at the deadline.
 pub(super) const READERS_GRACE: Duration = Duration::from_secs(1);
@@ -26,9 +23,10 @@ const MOST_LAST_MOVES: u32 = 32;
 #[derive(Debug)]
 pub(crate) struct EventLoop {
     pub(crate) signals: Signals,
-    /// Streams that backoff handles; None if the command inherits all of them.
-    pub(crate) streams: Option<Box<Streams>>,
+    pub(crate) streams: Streams,
     pub(crate) modes_before: modes::Before,
+    /// The countdown of the current wait.
+    pub(crate) countdown: Countdown,
     /// True once a signal has ended the run.
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
@@ -42,13 +40,14 @@ pub(crate) struct EventLoop {
 
 impl EventLoop {
     /// Creates the loop of a run with this deadline.
-    pub(crate) fn new(signals: Signals, streams: Option<Box<Streams>>, deadline: Deadline) -> EventLoop {
+    pub(crate) fn new(signals: Signals, streams: Streams, deadline: Deadline) -> EventLoop {
         let mut readers_have_until = deadline;
         readers_have_until.put_off(READERS_GRACE);
         EventLoop {
             signals,
             streams,
             modes_before: modes::Before::default(),
+            countdown: Countdown::default(),
             is_ending: false,
             readers_have_until,
             is_hook: false,
@@ -65,68 +64,54 @@ impl EventLoop {
     /// Sleeps until a signal or a stream is ready or the time is up. Receives signals and moves the command's streams.
     /// Returns true if a stream was ready.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
-        let wake_after = self.streams.as_deref().and_then(Streams::wake_after);
-        let interests = self.streams.as_deref().map_or([None; 3], Streams::interests);
-        let until = match wake_after {
-            Some(after) => until.or_earlier(Deadline::after(now(), after)),
-            None => until,
-        };
-        let (signals, ready) = self.poll(until, interests);
+        let wake = Deadline::maybe_after(now(), self.streams.wake_after());
+        let (signals, ready) = self.poll(until.or_earlier(wake), &self.streams.interests());
         if signals {
             self.signals.receive();
         }
-        if let Some(streams) = &mut self.streams {
-            streams.work(ready);
-        }
-        ready.contains(&true)
+        self.streams.work(&ready);
+        !ready.is_empty()
     }
 
     /// Moves output that is already there. A slow reader gets [`LAST_OUTPUT_GRACE`].
     pub(crate) fn pass_on_output(&mut self) {
-        let begun = now();
-        let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(begun, grace));
+        let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
         for _ in 0..MOST_LAST_MOVES {
-            let Some(streams) = &self.streams else { return };
-            let until = if streams.has_pending_output() { soon } else { at_once };
-            let [_, output, error] = streams.interests();
-            let (_, ready) = self.poll(until, [None, output, error]);
-            if !ready.contains(&true) {
+            let mut outputs = self.streams.interests();
+            outputs.retain(|(stream, ..)| *stream != Stream::Input);
+            let until = if self.streams.has_pending_output() {
+                soon
+            } else {
+                at_once
+            };
+            let (_, ready) = self.poll(until, &outputs);
+            if ready.is_empty() {
                 return;
             }
-            if let Some(streams) = &mut self.streams {
-                streams.work(ready);
-            }
+            self.streams.work(&ready);
         }
     }
 
-    /// Waits for signals, for one of `others` or until the time is up. Returns whether signals are waiting, and which
-    /// of `others` are ready.
-    pub(crate) fn poll(&self, until: Deadline, others: Interests<'_>) -> (bool, [bool; 3]) {
+    /// Waits for signals, for one of `interests` or until the time is up. Returns true if signals are waiting, and the
+    /// interests that are ready: all if polling fails.
+    pub(crate) fn poll<T: Copy>(
+        &self,
+        until: Deadline,
+        interests: &[(T, BorrowedFd<'_>, PollFlags)],
+    ) -> (bool, Vec<T>) {
         if self.signals.has_taken_in() {
-            return (true, [false; 3]);
+            return (true, Vec::new());
         }
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
-        fds.extend(others.iter().flatten().map(|(fd, flags)| PollFd::new(*fd, *flags)));
+        fds.extend(interests.iter().map(|(_, fd, events)| PollFd::new(*fd, *events)));
         let left = until.is_set().then(now).and_then(|now| until.left(now));
-        if !self.signals.let_in(|| poll(&mut fds, left)) {
-            return (true, others.map(|other| other.is_some()));
-        }
-        let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(false));
-        let signals = ready.next().unwrap_or(false);
+        let has_polled = self.signals.let_in(|| poll(&mut fds, left));
+        let is_ready = |fd: &PollFd<'_>| !has_polled || fd.any().unwrap_or(false);
+        let interests = interests.iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd));
         (
-            signals,
-            others.map(|other| other.is_some() && ready.next().unwrap_or(false)),
+            is_ready(&fds[0]),
+            interests.map(|((interest, ..), _)| *interest).collect(),
         )
-    }
-
-    /// Returns the streams' answer, or false if backoff handles no streams.
-    pub(crate) fn streams(&self, question: fn(&Streams) -> bool) -> bool {
-        self.streams.as_deref().is_some_and(question)
-    }
-
-    /// Returns the attempt's own terminal, if it has one (`--pty`).
-    pub(crate) fn pty(&mut self) -> Option<&mut Pty> {
-        self.streams.as_deref_mut().and_then(Streams::pty)
     }
 
     /// Reaps every process that has ended except `attempt`, if backoff is process 1.

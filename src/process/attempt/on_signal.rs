@@ -10,10 +10,8 @@ pub(crate) enum Phase {
     /// Waiting, writing or otherwise between two attempts.
     BetweenAttempts,
     Running(Facts),
-    /// The command has ended after a timeout; backoff waits for the rest of its tree.
-    EndingTree,
-    /// The command has ended; backoff waits for the rest of its output.
-    Draining,
+    /// The command has ended; backoff waits for the rest of its tree or of its output.
+    AfterExit,
 }
 
 /// Details of a running command that affect the decision.
@@ -27,8 +25,6 @@ pub(crate) struct Facts {
     pub(crate) was_continued: bool,
     /// backoff leads the session: once the terminal is gone, the kernel sends HUP to the leader only.
     pub(crate) leads_session: bool,
-    /// The command has its own terminal, whose size follows ours.
-    pub(crate) copies_size: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,34 +45,28 @@ pub(crate) enum SignalAction {
     /// Make this attempt the last.
     NoFurtherAttempt,
     ForwardAndNoFurtherAttempt,
-    /// Copy the size of our terminal to the command's; the kernel sends WINCH.
-    CopySize,
 }
 
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
-        (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
-        (Phase::BetweenAttempts, SignalClass::StopJob) => SignalAction::StopBackoff,
-        (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => SignalAction::EndWait,
-        (Phase::BetweenAttempts, SignalClass::Continue | SignalClass::Inform) => SignalAction::Ignore,
         (Phase::Running(facts), _) => while_running(facts, received),
-        (Phase::EndingTree | Phase::Draining, SignalClass::End) => SignalAction::NoFurtherAttempt,
+        (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
+        (Phase::AfterExit, SignalClass::End) => SignalAction::NoFurtherAttempt,
         // The shell waits until the whole job has stopped.
-        (Phase::EndingTree | Phase::Draining, SignalClass::StopJob) => SignalAction::StopBackoff,
-        (Phase::EndingTree | Phase::Draining, _) => SignalAction::Ignore,
+        (Phase::BetweenAttempts | Phase::AfterExit, SignalClass::StopJob) => SignalAction::StopBackoff,
+        (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => SignalAction::EndWait,
+        (Phase::BetweenAttempts | Phase::AfterExit, _) => SignalAction::Ignore,
     }
 }
 
 fn while_running(facts: Facts, received: Received) -> SignalAction {
-    if facts.is_hook && received.class == SignalClass::Inform {
-        // The signal is meant for backoff or the command, not for the hook.
-        return on_signal(Phase::BetweenAttempts, received);
-    }
-    let is_in_session = matches!(facts.isolation, Isolation::Terminal | Isolation::Session);
     match (received.class, command_received_it(facts, received)) {
-        (SignalClass::StopJob, _) if is_in_session => SignalAction::StopCommand,
-        (SignalClass::Inform, _) if received.signal == Signal::WINCH && facts.copies_size => SignalAction::CopySize,
+        // The signal is meant for backoff or the command, not for the hook.
+        (SignalClass::Inform, _) if facts.is_hook => on_signal(Phase::BetweenAttempts, received),
+        (SignalClass::StopJob, _) if matches!(facts.isolation, Isolation::Terminal | Isolation::Session) => {
+            SignalAction::StopCommand
+        }
         (SignalClass::End, true) => SignalAction::NoFurtherAttempt,
         (SignalClass::End, false) => SignalAction::ForwardAndNoFurtherAttempt,
         (_, true) => SignalAction::Ignore,
@@ -86,26 +76,14 @@ fn while_running(facts: Facts, received: Received) -> SignalAction {
 
 /// Returns true if the sender of the signal reached the command, too.
 fn command_received_it(facts: Facts, received: Received) -> bool {
-    if facts.isolation != Isolation::Shared {
-        return false;
-    }
-    match received.class {
+    let reached_group = match received.class {
         // Job control continues the whole job.
         SignalClass::Continue => facts.was_continued,
         // Job control stops the whole job, and must not stop the command again after CONT.
         SignalClass::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
-        _ if received.signal == Signal::HUP && facts.leads_session => false,
-        _ => received.by_terminal,
-    }
-}
-
-/// Input of [`on_stopped`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stop {
-    /// The signal that stopped the command.
-    pub(crate) by: Signal,
-    pub(crate) asked: Asked,
-    pub(crate) job: Job,
+        _ => received.by_terminal && !(received.signal == Signal::HUP && facts.leads_session),
+    };
+    reached_group && facts.isolation == Isolation::Shared
 }
 
 /// The last request to the command.
@@ -135,16 +113,15 @@ pub(crate) enum StopAction {
     ContinueCommand,
 }
 
-/// Decides about a stop of the command. If a shell controls the job, backoff stops with the command. Elsewhere an
-/// unrequested stop must not suspend backoff's limits.
-pub(crate) fn on_stopped(stop: Stop) -> StopAction {
-    match (stop.asked, stop.job) {
-        (Asked::Stop, _) => StopAction::StopBackoff,
+/// Decides about a stop of the command by a signal. If a shell controls the job, backoff stops with the command.
+/// Elsewhere an unrequested stop must not suspend backoff's limits.
+pub(crate) fn on_stopped(by: Signal, asked: Asked, job: Job) -> StopAction {
+    match (asked, job) {
         (Asked::End, _) => StopAction::ContinueCommand,
+        (Asked::Stop, _) | (Asked::Nothing, Job::Controlled) => StopAction::StopBackoff,
         // Run directly, the command's group would be orphaned, and the kernel would ignore TSTP, TTIN and TTOU there.
-        (Asked::Nothing, Job::None) if stop.by.stops_a_job() => StopAction::ContinueCommand,
-        (Asked::Nothing, Job::Controlled) => StopAction::StopBackoff,
-        (Asked::Nothing, Job::Apart) if stop.by.stops_a_job() => StopAction::StopBackoff,
+        (Asked::Nothing, Job::None) if by.stops_a_job() => StopAction::ContinueCommand,
+        (Asked::Nothing, Job::Apart) if by.stops_a_job() => StopAction::StopBackoff,
         // STOP was sent to the command alone, so CONT will be, too.
         (Asked::Nothing, Job::None | Job::Apart) => StopAction::Ignore,
     }
@@ -173,7 +150,6 @@ mod tests {
             is_stopped: false,
             was_continued: false,
             leads_session: false,
-            copies_size: false,
         }
     }
 
@@ -290,29 +266,17 @@ mod tests {
     }
 
     #[test]
-    fn on_a_terminal_of_its_own() {
-        let facts = running(Isolation::Terminal);
-        let copies_size = Phase::Running(Facts {
-            copies_size: true,
-            ..facts
-        });
-        assert_eq!(on_signal(copies_size, by_kernel(Signal::WINCH)), CopySize);
-    }
-
-    #[test]
     fn after_the_command_has_ended() {
-        for phase in [Phase::EndingTree, Phase::Draining] {
-            for receive in [sent, by_kernel] {
-                expect_row(phase, receive, [NoFurtherAttempt, StopBackoff, Ignore, Ignore, Ignore]);
-            }
-            assert_eq!(on_signal(phase, sent(Signal::CHLD)), Ignore);
+        for receive in [sent, by_kernel] {
+            let row = [NoFurtherAttempt, StopBackoff, Ignore, Ignore, Ignore];
+            expect_row(Phase::AfterExit, receive, row);
         }
+        assert_eq!(on_signal(Phase::AfterExit, sent(Signal::CHLD)), Ignore);
     }
 
     #[test]
     fn children_are_looked_at() {
-        let running = Isolation::Shared;
-        for phase in [Phase::BetweenAttempts, Phase::Running(self::running(running))] {
+        for phase in [Phase::BetweenAttempts, Phase::Running(running(Isolation::Shared))] {
             assert_eq!(on_signal(phase, by_kernel(Signal::CHLD)), LookAtChildren);
         }
     }
@@ -323,13 +287,12 @@ mod tests {
         for (phase, action) in [
             (Phase::BetweenAttempts, EndRun),
             (Phase::Running(facts), ForwardAndNoFurtherAttempt),
-            (Phase::EndingTree, NoFurtherAttempt),
-            (Phase::Draining, NoFurtherAttempt),
+            (Phase::AfterExit, NoFurtherAttempt),
         ] {
             assert_eq!(on_signal(phase, by_kernel(Signal::ALRM)), action, "{phase:?}");
         }
         let from_a_process = sent(Signal::ALRM);
-        assert_eq!(on_signal(Phase::Draining, from_a_process), Ignore);
+        assert_eq!(on_signal(Phase::AfterExit, from_a_process), Ignore);
         assert_eq!(on_signal(Phase::BetweenAttempts, from_a_process), Ignore);
         assert_eq!(on_signal(Phase::Running(facts), from_a_process), Forward);
     }
@@ -350,7 +313,7 @@ mod tests {
             ),
             (Asked::Nothing, Signal::STOP, [Ignore, Ignore, StopBackoff]),
         ] {
-            let actions = jobs.map(|job| on_stopped(Stop { by, asked, job }));
+            let actions = jobs.map(|job| on_stopped(by, asked, job));
             assert_eq!(actions, row, "{asked:?} {by}");
         }
     }

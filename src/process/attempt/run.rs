@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use nix::errno::Errno;
-
 use super::after_exit;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::running::Running;
-use crate::policy::outcome::{Bound, End, Outcome};
+use crate::policy::outcome::{Bound, End, Outcome, Seen};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
+use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
@@ -30,15 +29,14 @@ pub(crate) struct Launch<'a> {
 /// run's.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
-    launch: Launch<'_>,
-    spec: &AttemptSpec,
-    deadline: Deadline,
-) -> Result<Attempt, RunError> {
-    let Launch {
+    Launch {
         command,
         isolation,
         stdio,
-    } = launch;
+    }: Launch<'_>,
+    spec: &AttemptSpec,
+    deadline: Deadline,
+) -> Result<Attempt, RunError> {
     let was_in_foreground = isolation == Isolation::Shared && control::is_in_foreground();
     if !event_loop.is_hook {
         event_loop.modes_before.note();
@@ -48,15 +46,15 @@ pub(crate) fn run(
         .start(&spec.variables, &event_loop.signals, isolation, &stdio)
         .map_err(|errno| RunError::Fault(format!("cannot start a process: {}", describe(errno))))?;
     drop(stdio);
-    if let Some(pty) = event_loop.pty() {
+    if let Some(pty) = event_loop.streams.pty() {
         pty.started(child.pid());
     }
     let deadlines = Deadlines::new(&spec.bounds, started, deadline);
-    let mut running = Running::new(child, isolation, deadlines, spec.bounds.signal);
-    let ended = running.until_it_ends(event_loop);
+    let mut running = Running::new(event_loop, child, isolation, deadlines);
+    let ended = running.until_it_ends();
     let finished = match command.was_refused(&running.child, &spec.variables) {
         Some(failure) => Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO)),
-        None => finish(&mut running, event_loop, ended),
+        None => finish(&mut running, ended),
     };
     let interrupted = running.interrupted;
     if finished.is_ok() {
@@ -66,35 +64,37 @@ pub(crate) fn run(
     if was_in_foreground {
         control::take_back();
     }
-    let mut outcome = finished.map_err(|errno| {
-        let why = describe(errno);
-        RunError::Fault(format!("cannot learn how the command ended: {why}"))
-    })?;
+    let mut outcome = finished?;
     // Restores the modes that the terminal had before, unless the command ended by itself.
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.put_back(true);
     }
     event_loop.is_ending |= interrupted.is_some();
-    settle_streams(event_loop, &mut outcome)?;
+    if !event_loop.is_hook {
+        settle(&mut event_loop.streams, &mut outcome)?;
+    }
     Ok(Attempt { outcome, interrupted })
 }
 
 /// Waits for the rest of the tree after a timeout, and drains the output. After an error the command may still run; it
 /// gets TERM when backoff ends.
-fn finish(running: &mut Running<'_>, event_loop: &mut EventLoop, ended: Ended) -> Result<Outcome, Errno> {
+fn finish(running: &mut Running<'_>, ended: Ended) -> Result<Outcome, RunError> {
     let ran = running.deadlines.ran(now());
     let ended_by = running.deadlines.ended_by;
     let mut end = match (ended_by, ended) {
         (Some(bound), _) => End::TimedOut(bound),
         (None, Ended::Exited(code)) => End::Exited(code),
         (None, Ended::Signaled(signal)) => End::Signaled(signal),
-        (None, Ended::Unknown(errno)) => return Err(errno),
+        (None, Ended::Unknown(errno)) => {
+            let why = describe(errno);
+            return Err(RunError::Fault(format!("cannot learn how the command ended: {why}")));
+        }
     };
-    event_loop.pty().map(Pty::ended);
+    running.event_loop.streams.pty().map(Pty::ended);
     if ended_by.is_some() {
-        after_exit::wait_for_tree(running, event_loop);
+        after_exit::wait_for_tree(running);
     }
-    let is_read = after_exit::drain(running, event_loop);
+    let is_read = after_exit::drain(running);
     if !is_read {
         // Output is unread: run directly, the command would still be writing.
         end = match (ended_by, running.interrupted) {
@@ -108,17 +108,15 @@ fn finish(running: &mut Running<'_>, event_loop: &mut EventLoop, ended: Ended) -
     Ok(outcome)
 }
 
-/// Adds results of the attempt's streams to the outcome.
-fn settle_streams(event_loop: &mut EventLoop, outcome: &mut Outcome) -> Result<(), RunError> {
-    let Some(streams) = &mut event_loop.streams else {
-        return Ok(());
-    };
+/// Ends the streams of an attempt, and adds their results to the outcome.
+fn settle(streams: &mut Streams, outcome: &mut Outcome) -> Result<(), RunError> {
     // The command's terminal was hung up because its output had no reader; on a pipe the signal would be PIPE.
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
         outcome.end = End::Signaled(Signal::PIPE);
     }
-    let unread = outcome.seen.unread;
-    outcome.seen = streams.end().map_err(RunError::Fault)?;
-    outcome.seen.unread = unread;
+    outcome.seen = Seen {
+        unread: outcome.seen.unread,
+        ..streams.end().map_err(RunError::Fault)?
+    };
     Ok(())
 }

@@ -12,14 +12,13 @@ use std::time::{Duration, Instant};
 
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
-use super::on_signal::{Asked, Facts, Job, Phase, SignalAction, Stop, StopAction, on_signal, on_stopped};
+use super::on_signal::{Asked, Facts, Job, Phase, SignalAction, StopAction, on_signal, on_stopped};
 use super::tree::ProcessTree;
 use crate::policy::outcome::Bound;
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, Ended};
-use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
@@ -29,36 +28,35 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// The state of a running attempt.
 pub(super) struct Running<'a> {
+    pub(super) event_loop: &'a mut EventLoop,
     pub(super) child: Child,
     pub(super) tree: ProcessTree,
     pub(super) deadlines: Deadlines<'a>,
     /// The first signal that asked backoff to end.
     pub(super) interrupted: Option<Signal>,
     isolation: Isolation,
-    /// Sent on timeout.
-    end_by: Signal,
-    /// The last request to stop, unless the job was continued since.
-    asked_to_stop: Option<StopRequest>,
+    has_ended: bool,
+    /// The last request to stop, unless the job was continued since. Until the deadline, STOP counts as the response.
+    asked_to_stop: Option<(Signal, Deadline)>,
     /// A limit or a forwarded signal has asked the command to end.
     asked_to_end: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct StopRequest {
-    signal: Signal,
-    /// Until then, STOP counts as the command's response.
-    until: Deadline,
-}
-
 impl<'a> Running<'a> {
-    pub(super) fn new(child: Child, isolation: Isolation, deadlines: Deadlines<'a>, end_by: Signal) -> Running<'a> {
+    pub(super) fn new(
+        event_loop: &'a mut EventLoop,
+        child: Child,
+        isolation: Isolation,
+        deadlines: Deadlines<'a>,
+    ) -> Running<'a> {
         Running {
+            event_loop,
             child,
             tree: ProcessTree::default(),
             deadlines,
             interrupted: None,
             isolation,
-            end_by,
+            has_ended: false,
             asked_to_stop: None,
             asked_to_end: false,
         }
@@ -74,49 +72,50 @@ impl<'a> Running<'a> {
         self.deadlines.own_time(now())
     }
 
-    pub(super) fn until_it_ends(&mut self, event_loop: &mut EventLoop) -> Ended {
+    pub(super) fn until_it_ends(&mut self) -> Ended {
         loop {
-            let mut look = self.end_what_is_due(event_loop);
-            self.wait(event_loop, self.deadlines.next());
-            while let Some(received) = event_loop.signals.take() {
-                look |= received.class == SignalClass::Child;
-                self.handle(event_loop, received);
+            let mut has_changed = self.end_what_is_due();
+            self.wait(self.deadlines.next());
+            while let Some(received) = self.event_loop.signals.take() {
+                has_changed |= self.handle(received) == SignalAction::LookAtChildren;
             }
-            if look {
-                if let Some(ended) = self.child.ended() {
-                    return ended;
-                }
-                if let Some(signal) = self.child.newly_stopped() {
-                    self.on_stopped(event_loop, signal);
-                }
-                event_loop.reap_orphans(Some(self.child.pid()));
+            if !has_changed {
+                continue;
             }
+            if let Some(ended) = self.child.ended() {
+                self.has_ended = true;
+                return ended;
+            }
+            if let Some(signal) = self.child.newly_stopped() {
+                self.on_stopped(signal);
+            }
+            self.event_loop.reap_orphans(Some(self.child.pid()));
         }
     }
 
     /// Sleeps until an event or until the time is up.
-    fn wait(&mut self, event_loop: &mut EventLoop, until: Deadline) {
-        event_loop.wait(until);
-        let has_new_output = event_loop.streams.as_deref_mut().is_some_and(Streams::take_new_output);
+    fn wait(&mut self, until: Deadline) {
+        self.event_loop.wait(until);
+        let streams = &mut self.event_loop.streams;
         // Output that waits for its reader is not silence.
-        if has_new_output || event_loop.streams(Streams::has_pending_output) {
+        if streams.take_new_output() || streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
     }
 
     /// Ends the attempt if a limit is reached. Returns true if the command has ended by itself by then, and so has not
     /// timed out.
-    fn end_what_is_due(&mut self, event_loop: &mut EventLoop) -> bool {
+    fn end_what_is_due(&mut self) -> bool {
         if self.deadlines.due(now()) == Some(Bound::Idle) {
             // The idle limit passed; poll once more before acting, as backoff may have been late on a busy machine.
-            self.wait(event_loop, Deadline::after(now(), Duration::ZERO));
+            self.wait(Deadline::after(now(), Duration::ZERO));
         }
         if self.deadlines.take_kill(now()) {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
-        let stalled = || event_loop.streams(Streams::is_stalled).then_some(Bound::Timeout);
-        let bound = self.deadlines.due(now()).or_else(stalled);
-        let Some(bound) = bound.filter(|_| self.deadlines.ended_by.is_none()) else {
+        let is_stalled = self.deadlines.ended_by.is_none() && self.event_loop.streams.is_stalled();
+        let stalled = is_stalled.then_some(Bound::Timeout);
+        let Some(bound) = self.deadlines.due(now()).or(stalled) else {
             return false;
         };
         if self.child.ended().is_some() {
@@ -124,7 +123,8 @@ impl<'a> Running<'a> {
         }
         self.deadlines.on_bound(bound, now());
         // A stopped process cannot act on a signal.
-        self.tree.signal(&self.child, &[self.end_by, Signal::CONT]);
+        let signals = [self.deadlines.bounds.signal, Signal::CONT];
+        self.tree.signal(&self.child, &signals);
         self.ask_to_end();
         false
     }
@@ -135,50 +135,54 @@ impl<'a> Running<'a> {
         self.asked_to_stop = None;
     }
 
-    fn handle(&mut self, event_loop: &mut EventLoop, received: Received) {
+    /// Handles a signal. Returns the decision.
+    pub(super) fn handle(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
-        let phase = self.phase(event_loop, received);
+        let action = on_signal(self.phase(received), received);
         match received.class {
-            SignalClass::Continue => self.on_continue(event_loop),
-            SignalClass::StopJob => self.asked_to_stop = Some(self.stop_request(signal)),
+            SignalClass::Continue => self.on_continue(),
+            SignalClass::StopJob => self.asked_to_stop = Some((signal, Deadline::after(now(), STOP_GRACE))),
             _ => {}
         }
-        match on_signal(phase, received) {
-            SignalAction::Forward => self.child.signal(signal),
+        match action {
+            SignalAction::Forward => self.forward(signal),
             SignalAction::NoFurtherAttempt => self.interrupt(signal),
             SignalAction::ForwardAndNoFurtherAttempt => {
                 self.interrupt(signal);
                 self.forward_end(signal);
             }
-            SignalAction::StopCommand => self.stop_command(event_loop),
-            SignalAction::CopySize => {
-                if let Some(pty) = event_loop.pty() {
-                    pty.copy_size();
-                }
-            }
-            SignalAction::EndWait => event_loop.wait_is_over = true,
-            SignalAction::StopBackoff => self.stop_backoff(event_loop, signal),
+            SignalAction::StopCommand => self.stop_command(),
+            SignalAction::EndWait => self.event_loop.wait_is_over = true,
+            SignalAction::StopBackoff => self.stop_backoff(signal),
             SignalAction::LookAtChildren | SignalAction::Ignore | SignalAction::EndRun => {}
         }
+        action
     }
 
-    fn phase(&mut self, event_loop: &mut EventLoop, received: Received) -> Phase {
-        let Received { signal, class, .. } = received;
+    fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
         // The command may have ended before the signal came, and cannot stop.
-        if class == SignalClass::StopJob && self.child.ended().is_some() {
-            return Phase::Draining;
+        if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
+            return Phase::AfterExit;
         }
         // Facts that cost a system call are queried only if they matter.
-        let asks_child =
-            self.isolation == Isolation::Shared && matches!(class, SignalClass::StopJob | SignalClass::Continue);
+        let is_of_job = matches!(class, SignalClass::StopJob | SignalClass::Continue);
+        let asks_child = is_of_job && self.isolation == Isolation::Shared;
         Phase::Running(Facts {
             isolation: self.isolation,
-            is_hook: event_loop.is_hook,
+            is_hook: self.event_loop.is_hook,
             is_stopped: asks_child && self.child.is_stopped(),
             was_continued: asks_child && self.child.was_continued(),
             leads_session: signal == Signal::HUP && control::leads_session(),
-            copies_size: signal == Signal::WINCH && event_loop.pty().is_some_and(|pty| pty.has_size_to_copy()),
         })
+    }
+
+    fn forward(&mut self, signal: Signal) {
+        // A new size makes the kernel send WINCH.
+        let has_copied_size =
+            signal == Signal::WINCH && self.event_loop.streams.pty().is_some_and(|pty| pty.copy_size());
+        if !has_copied_size {
+            self.child.signal(signal);
+        }
     }
 
     /// Forwards a signal that asks to end. Also continues a stopped recipient, or one about to stop, so that it can
@@ -200,59 +204,42 @@ impl<'a> Running<'a> {
     }
 
     /// Handles CONT, which revokes a pending stop.
-    fn on_continue(&mut self, event_loop: &mut EventLoop) {
+    fn on_continue(&mut self) {
         self.asked_to_stop = None;
         self.child.forget_continued();
-        event_loop.pty().map(Pty::resume);
-    }
-
-    fn is_in_session(&self) -> bool {
-        matches!(self.isolation, Isolation::Terminal | Isolation::Session)
-    }
-
-    fn stop_request(&self, signal: Signal) -> StopRequest {
-        // A command in its own session is stopped by STOP.
-        let until = match self.is_in_session() {
-            true => Deadline::NEVER,
-            false => Deadline::after(now(), STOP_GRACE),
-        };
-        StopRequest { signal, until }
+        self.event_loop.streams.pty().map(Pty::resume);
     }
 
     /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
-    fn stop_command(&mut self, event_loop: &mut EventLoop) {
+    fn stop_command(&mut self) {
         if control::has_terminal() && control::leads_session() {
             // No shell would notice the stop and continue backoff.
             self.asked_to_stop = None;
         } else if self.child.is_stopped() {
-            self.on_stopped(event_loop, Signal::STOP);
+            self.on_stopped(Signal::STOP);
         } else {
             self.child.signal(Signal::STOP);
         }
     }
 
-    fn on_stopped(&mut self, event_loop: &mut EventLoop, by: Signal) {
+    fn on_stopped(&mut self, by: Signal) {
         let request = self.asked_to_stop.take();
         if !self.child.is_stopped() {
             return;
         }
-        let request = request.filter(|request| by.stops_a_job() || !request.until.is_due(now()));
-        let stop = Stop {
-            by,
-            asked: match request {
-                Some(_) => Asked::Stop,
-                None if self.asked_to_end => Asked::End,
-                None => Asked::Nothing,
-            },
-            job: self.job(),
+        let is_response = |until: Deadline| by.stops_a_job() || !until.is_due(now());
+        let requested = request
+            .filter(|(_, until)| is_response(*until))
+            .map(|(signal, _)| signal);
+        let asked = match requested {
+            Some(_) => Asked::Stop,
+            None if self.asked_to_end => Asked::End,
+            None => Asked::Nothing,
         };
-        match on_stopped(stop) {
+        match on_stopped(by, asked, self.job()) {
             StopAction::Ignore => {}
             StopAction::ContinueCommand => self.child.signal(Signal::CONT),
-            StopAction::StopBackoff => {
-                let request = request.filter(|_| self.is_in_session());
-                self.stop_with_it(event_loop, request.map_or(by, |request| request.signal));
-            }
+            StopAction::StopBackoff => self.stop_with_it(requested.unwrap_or(by)),
         }
     }
 
@@ -266,28 +253,28 @@ impl<'a> Running<'a> {
     }
 
     /// Stops backoff, together with the command, until it is continued.
-    fn stop_with_it(&mut self, event_loop: &mut EventLoop, signal: Signal) {
+    fn stop_with_it(&mut self, signal: Signal) {
         // Output of the command comes before the shell's message about the stop.
-        event_loop.pass_on_output();
-        self.stop_backoff(event_loop, signal);
-        if let Some(pty) = event_loop.pty() {
+        self.event_loop.pass_on_output();
+        self.stop_backoff(signal);
+        if let Some(pty) = self.event_loop.streams.pty() {
             pty.resume();
             // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
             self.child.signal(Signal::WINCH);
             // If backoff did not stop, as its group is orphaned, no CONT will come.
-            if !event_loop.signals.has(Signal::CONT) {
+            if !self.event_loop.signals.has(Signal::CONT) {
                 self.child.signal(Signal::CONT);
             }
         }
     }
 
     /// Stops backoff until it is continued. The attempt's clock pauses.
-    pub(super) fn stop_backoff(&mut self, event_loop: &mut EventLoop, signal: Signal) {
+    fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
-        let by_key = event_loop.pty().is_some_and(Pty::pause);
-        control::stop(&mut event_loop.signals, signal, by_key);
+        let by_key = self.event_loop.streams.pty().is_some_and(Pty::pause);
+        control::stop(&mut self.event_loop.signals, signal, by_key);
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));
-        event_loop.give_readers_time(continued);
+        self.event_loop.give_readers_time(continued);
     }
 }

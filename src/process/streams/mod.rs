@@ -50,6 +50,13 @@ pub(crate) struct Streams {
     fault: Option<String>,
 }
 
+/// A stream that backoff moves: typed or replayed input, or an output (0 is standard output, 1 standard error).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Input,
+    Output(usize),
+}
+
 /// Destination of messages of backoff and its hooks for standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Messages {
@@ -68,22 +75,18 @@ pub(crate) fn cannot_keep(error: &io::Error) -> String {
 
 /// Before and after an attempt.
 impl Streams {
-    /// Inspects the caller's streams. Returns `None` if the command can inherit all of them.
-    pub(crate) fn new(options: &StreamOptions) -> io::Result<Option<Box<Streams>>> {
+    /// Inspects the caller's streams.
+    pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let input = Stdin::new(options.input, options.input_limit)?;
-        let is_plain = (0..2).all(|i| !options.is_observed(i) && options.keep[i] == OutputMode::Stream);
-        if is_plain && input.is_inherited() {
-            return Ok(None);
-        }
         let messages = match options.keep[1] {
             OutputMode::Failure => Messages::Kept,
             _ => Messages::Written,
         };
-        Ok(Some(Box::new(Streams {
+        Ok(Streams {
             input,
             input_error: None,
             outputs: [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i], options.pty)),
-            share_place: fd::is_same_file(stdio::OUT, stdio::ERR),
+            share_place: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
             is_in_line: false,
             pty: None,
             observer: OutputObserver::new(options),
@@ -91,7 +94,7 @@ impl Streams {
             messages,
             fault: None,
             options: options.clone(),
-        })))
+        })
     }
 
     /// Returns true if standard input has to be read to its end before the first attempt.
@@ -161,10 +164,13 @@ impl Streams {
         self.observer.tail().map(spool::file_of).transpose()
     }
 
-    /// Returns an output at the end of the run, reduced to what has to be printed.
-    pub(crate) fn settle(&mut self, output: usize, succeeded: bool) -> &mut Output {
-        self.outputs[output].settle(succeeded);
-        &mut self.outputs[output]
+    /// Reduces kept output to what has to be printed at the end of the run.
+    pub(crate) fn settle(&mut self, succeeded: bool) {
+        self.outputs.iter_mut().for_each(|output| output.settle(succeeded));
+    }
+
+    pub(crate) fn output(&mut self, i: usize) -> &mut Output {
+        &mut self.outputs[i]
     }
 
     /// Writes later messages directly, as the run is over and kept output was printed.
@@ -212,15 +218,17 @@ impl Streams {
 
 /// While an attempt runs.
 impl Streams {
-    /// Returns descriptors and events to poll: standard input, output and error.
-    pub(crate) fn interests(&self) -> [Option<(BorrowedFd<'_>, PollFlags)>; 3] {
+    /// Returns descriptors and events to poll. Empty between attempts.
+    pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let typed = || self.pty.as_ref()?.interest();
-        let [output, error] = &self.outputs;
-        [
-            self.input.interest().or_else(typed),
-            output.interest(),
-            error.interest(),
-        ]
+        let input = self
+            .input
+            .interest()
+            .or_else(typed)
+            .map(|interest| (Stream::Input, interest));
+        let output = |i: usize| Some((Stream::Output(i), self.outputs[i].interest()?));
+        let all = [input, output(0), output(1)].into_iter().flatten();
+        all.map(|(stream, (fd, events))| (stream, fd, events)).collect()
     }
 
     /// Returns the time until the next call of [`Streams::work`] even if `poll` reports nothing.
@@ -230,17 +238,18 @@ impl Streams {
     }
 
     /// Moves data of ready streams.
-    pub(crate) fn work(&mut self, ready: [bool; 3]) {
-        if ready[0] || self.input.wake_after().is_some() {
+    pub(crate) fn work(&mut self, ready: &[Stream]) {
+        let has_input = ready.contains(&Stream::Input);
+        if has_input || self.input.wake_after().is_some() {
             let worked = self.input.work();
             self.on_input(worked);
         }
         if let Some(pty) = &mut self.pty {
-            pty.work(ready[0]);
+            pty.work(has_input);
         }
-        for i in 0..2 {
-            if ready[i + 1] {
-                self.move_output(i);
+        for stream in ready {
+            if let Stream::Output(i) = stream {
+                self.move_output(*i);
             }
         }
     }

@@ -93,7 +93,7 @@ impl Output {
     }
 
     /// Stops reading, so that the command gets SIGPIPE when it writes.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.source = None;
         self.unwritten = 0..0;
     }

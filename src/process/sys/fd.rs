@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl, open};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
@@ -23,11 +23,10 @@ pub(crate) fn fill_closed_standard() {
     }
 }
 
-/// Returns true if the caller left this descriptor open.
-pub(crate) fn is_open(number: RawFd) -> bool {
-    let flags = fcntl(inherited(number), FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
-    let is_filled = |flags: OFlag| number <= 2 && flags.intersects(native::PATH_ONLY);
-    flags.is_ok_and(|flags| !is_filled(flags))
+/// Returns true if the caller left this descriptor open: all of backoff's own are close-on-exec.
+pub(crate) fn is_inherited(number: RawFd) -> bool {
+    let flags = fcntl(inherited(number), FcntlArg::F_GETFD).map(FdFlag::from_bits_retain);
+    flags.is_ok_and(|flags| !flags.contains(FdFlag::FD_CLOEXEC))
 }
 
 /// Borrows an inherited descriptor: a standard one, or `/dev/fd/N`.

@@ -17,7 +17,8 @@ pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 #[derive(Debug, Default)]
 pub(crate) struct Countdown {
     is_wanted: bool,
-    is_shown: bool,
+    /// The seconds that the line shows.
+    shown: Option<u64>,
 }
 
 impl Countdown {
@@ -26,25 +27,26 @@ impl Countdown {
         let is_smart = || variable("TERM").is_some_and(|term| !term.is_empty() && term != b"dumb");
         Countdown {
             is_wanted: wait >= SHORTEST && stdio::is_terminal(stdio::ERR) && (always || is_smart()),
-            is_shown: false,
+            shown: None,
         }
     }
 
-    /// Draws the line, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns the time of the
-    /// next redraw: the next full second.
-    pub(crate) fn show(&mut self, now: Instant, left: Duration, line: LineFor<'_>) -> Deadline {
-        if !self.is_wanted {
+    /// Draws the line once a second, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns
+    /// the time of the next redraw: the next full second.
+    pub(crate) fn show(&mut self, now: Instant, end: Deadline, line: LineFor<'_>) -> Deadline {
+        let Some(left) = end.left(now).filter(|_| self.is_wanted) else {
             return Deadline::NEVER;
-        }
+        };
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
-        if is_ours(stdio::ERR)
+        if self.shown != Some(seconds)
+            && is_ours(stdio::ERR)
             && stdio::has_room(stdio::ERR)
             && let Some(columns) = columns(stdio::ERR)
         {
             // Some terminals wrap after the last column.
             let text = line(Duration::from_secs(seconds), usize::from(columns) - 1);
             let _ = stdio::write_some(stdio::ERR, format!("\r{text}\x1b[K").as_bytes());
-            self.is_shown = true;
+            self.shown = Some(seconds);
         }
         let after_the_next = Duration::from_secs(seconds.saturating_sub(1));
         Deadline::after(now, left.saturating_sub(after_the_next))
@@ -52,10 +54,10 @@ impl Countdown {
 
     /// Erases the line. Returns false while the terminal accepts no output.
     pub(crate) fn erase(&mut self) -> bool {
-        if self.is_shown && stdio::has_room(stdio::ERR) {
-            self.is_shown = false;
+        if self.shown.is_some() && stdio::has_room(stdio::ERR) {
+            self.shown = None;
             let _ = stdio::write_some(stdio::ERR, b"\r\x1b[K");
         }
-        !self.is_shown
+        self.shown.is_none()
     }
 }

@@ -120,16 +120,13 @@ impl Pty {
         std::mem::take(&mut self.keyboard.asks_to_stop)
     }
 
-    /// Returns true if the size of our terminal is known.
-    pub(crate) fn has_size_to_copy(&self) -> bool {
-        self.own_size().is_some()
-    }
-
-    /// Copies the size of our terminal to the command's, if it is known.
-    pub(crate) fn copy_size(&self) {
-        if let Some(size) = self.own_size() {
-            self.set_size(Some(size));
+    /// Copies the size of our terminal to the command's. Returns true if the size is known.
+    pub(crate) fn copy_size(&self) -> bool {
+        let size = self.own_size();
+        if size.is_some() {
+            self.set_size(size);
         }
+        size.is_some()
     }
 
     fn own_size(&self) -> Option<Winsize> {
