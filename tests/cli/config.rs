@@ -559,7 +559,7 @@ fn very_verbose_runs_say_every_setting_and_its_source() {
         "attempts = 5 (default; unlimited with --deadline, --stop-after or --until never)".to_owned(),
         format!("base = 2s (policy mine, {file}:4:8)"),
         "factor = 4 (--factor)".to_owned(),
-        format!("max-delay = 20s ({file}:2:13)"),
+        format!("max-delay = 20 ({file}:2:13)"),
         "growth = exponential (default; constant with --until failure)".to_owned(),
         "jitter = full (BACKOFF_JITTER)".to_owned(),
         format!("spread = 3s (policy mine, {file}:5:10)"),
