@@ -18,11 +18,12 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 
 use budget::client::Store;
+use cli::generate::{Document, document};
 use cli::parse::{CommandLine, Parsed};
+use config::listing;
 use config::policies::Config;
 use config::said::UsageError;
 use config::settings::Settings;
-use plan::{Action, Request};
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
@@ -40,50 +41,68 @@ use run::plan::{Identity, Plan};
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
         Parsed::Run(typed) => typed,
-        Parsed::Print(text) => return print([text]),
+        Parsed::Print(text) => return print(vec![text]),
         Parsed::Wrong(line) => return complain(&line),
     };
     // The process ends with the run: dropping the values would only delay the exit.
-    let request = ManuallyDrop::new(request(&typed));
-    let (config, request) = match &*request {
-        Ok((config, request)) => (config, request),
+    let prepared = ManuallyDrop::new(prepare(&typed));
+    let (settings, config, plan, store) = match &*prepared {
+        Ok((settings, config, plan, store)) => (settings, config, plan, store),
         Err(usage) => return complain(&usage.0),
     };
-    let plan = &request.plan;
-    match request.action {
-        Action::Run => run(plan, &request.store),
-        Action::Plan if plan.output.format == Format::Json => print([report::plan_table::as_json(plan)]),
-        Action::Plan => print([report::plan_table::table(plan)]),
-        Action::Plot => print([report::plan_plot::bars(
-            plan,
-            columns(stdio::OUT),
-            environment::is_utf8(),
-        )]),
-        Action::ListPresets if typed.command.is_empty() => print(config::listing::presets()),
-        Action::ListPresets => listed(config::listing::presets_named(&typed.command)),
-        Action::ListPolicies => listed(config::listing::policies(config)),
-        Action::Generate(document) => print([cli::generate::document(
-            document,
-            &config::presets::all().map(|preset| preset.name).collect::<Vec<_>>(),
-        )]),
+    let is_on = |long| settings.said(long).is_some();
+    let texts = if is_on("generate") {
+        documents(settings)
+    } else if is_on("list-presets") && typed.command.is_empty() {
+        Ok(listing::presets().collect())
+    } else if is_on("list-presets") {
+        listing::presets_named(&typed.command)
+    } else if is_on("list-policies") {
+        listing::policies(config)
+    } else if is_on("plot") {
+        let columns = columns(stdio::OUT);
+        Ok(vec![report::plan_plot::bars(plan, columns, environment::is_utf8())])
+    } else if is_on("plan") {
+        Ok(vec![match plan.output.format {
+            Format::Json => report::plan_table::as_json(plan),
+            _ => report::plan_table::table(plan),
+        }])
+    } else {
+        return run(plan, store);
+    };
+    match texts {
+        Ok(texts) => print(texts),
+        Err(usage) => complain(&usage.0),
     }
 }
 
-/// Returns the request of flags, variables and configuration file. Kept out of `main` so that its stack frame is gone
-/// during the run.
+/// Returns the settings and the plan of flags, variables and configuration file. Kept out of `main` so that its stack
+/// frame is gone during the run.
 #[inline(never)]
-fn request(typed: &CommandLine) -> Result<(Config, Request), UsageError> {
+fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), UsageError> {
     let variables = environment::backoff_variables();
     let mut settings = Settings::typed(typed)?;
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
-    let request = plan::request(settings, &typed.command, &variables, &config)?;
-    Ok((config, request))
+    let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config)?;
+    Ok((settings, config, plan, store))
+}
+
+/// Returns the document of `--generate`.
+fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
+    let documents = [
+        Document::Man,
+        Document::CompleteBash,
+        Document::CompleteZsh,
+        Document::CompleteFish,
+    ];
+    let presets: Vec<_> = config::presets::all().map(|preset| preset.name).collect();
+    Ok(vec![document(settings.choice("generate", &documents)?, &presets)])
 }
 
 fn run(plan: &Plan, store: &Store) -> Exit {
     let run_id = random::uuid();
-    let root_id = plan.root_id.clone().unwrap_or_else(|| run_id.clone());
+    let root_id = plan.nesting.root_id.clone().unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
     let mut rng = random::generator(plan.seed);
     let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour, stdio::is_read_by_runner);
@@ -118,17 +137,10 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     exit
 }
 
-fn print(texts: impl IntoIterator<Item = String>) -> Exit {
+fn print(texts: Vec<String>) -> Exit {
     match stdio::print(texts) {
         Ok(()) => Exit::Code(0),
         Err(error) => complain(&format!("cannot write to standard output: {error}")),
-    }
-}
-
-fn listed(lines: Result<Vec<String>, UsageError>) -> Exit {
-    match lines {
-        Ok(lines) => print(lines),
-        Err(usage) => complain(&usage.0),
     }
 }
 
@@ -148,7 +160,7 @@ pub mod fuzzing {
     /// Returns the output of `--list-policies`, or the usage error.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
         let printed = || {
-            let (config, _) = crate::request(typed)?;
+            let (_, config, ..) = crate::prepare(typed)?;
             crate::config::listing::policies(&config)
         };
         printed().map_err(|usage: crate::UsageError| usage.0)

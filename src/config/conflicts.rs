@@ -38,6 +38,7 @@ const PAIRS: &[Pair] = &[
     ("splay", "deadline", is_no_time, StrongerWins, LATE),
     ("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), StrongerWins,
         "cannot go with {}: one silences what the other asks for"),
+    ("log-file", "report", is_same_file, StrongerWins, "cannot go with {}: the report would replace the log; try another file"),
     ("idempotent", "consecutive", |idempotent, n| idempotent == "no" && is_several(n), Refuse, AGAIN),
     ("idempotent", "until", |idempotent, until| idempotent == "no" && until != "success", Refuse, AGAIN),
     ("base", "max-delay", is_longer, KeepBoth, "is longer than {}; try a larger --max-delay"),
@@ -60,6 +61,10 @@ fn is_on(switch: &str) -> bool {
 
 fn is_longer(one: &str, other: &str) -> bool {
     matches!((duration(one), duration(other)), (Ok(one), Ok(other)) if one > other)
+}
+
+fn is_same_file(log: &str, report: &str) -> bool {
+    log == report && log != "-" && !log.starts_with("/dev/")
 }
 
 fn is_no_time(start: &str, deadline: &str) -> bool {

@@ -95,16 +95,6 @@ impl Settings {
         self.said(long).map(|said| said.read(read)).transpose()
     }
 
-    /// Returns the option's value, or else `default`.
-    pub(crate) fn or<T, E: fmt::Display>(
-        &self,
-        long: &str,
-        read: impl Fn(&str) -> Result<T, E>,
-        default: T,
-    ) -> Result<T, UsageError> {
-        Ok(self.get(long, read)?.unwrap_or(default))
-    }
-
     /// Returns the option's value, or else that of its default.
     pub(crate) fn value<T, E: fmt::Display>(
         &self,

@@ -18,7 +18,7 @@ pub(super) fn budget(
     longest: Duration,
     counted: Option<&str>,
 ) -> Result<(Option<SharedBudget>, Store), UsageError> {
-    let mode = settings.or("cool-off", values::cool_off, CoolOffMode::Off)?;
+    let mode = settings.get("cool-off", values::cool_off)?.unwrap_or(CoolOffMode::Off);
     let ratio = settings.value("budget-ratio", values::percent)?;
     let terms = BudgetLimits {
         // A fraction in [0, 1].

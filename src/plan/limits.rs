@@ -6,7 +6,7 @@ use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::config::values;
 use crate::policy::exit::Overrides;
-use crate::policy::session::{GiveUp, Limits, Until};
+use crate::policy::session::{Limits, Until};
 use crate::policy::sets::CodeSet;
 use crate::run::plan::Bounds;
 
@@ -29,15 +29,6 @@ pub(super) fn bounds(settings: &Settings) -> Result<Bounds, UsageError> {
     })
 }
 
-/// Reads `--timeout`, one value for each attempt.
-pub(super) fn timeouts(settings: &Settings) -> Result<Vec<Option<Duration>>, UsageError> {
-    let list = settings.get("timeout", values::durations)?.unwrap_or_default();
-    Ok(list
-        .into_iter()
-        .map(|limit| Some(limit).filter(|limit| !limit.is_zero()))
-        .collect())
-}
-
 /// Returns the attempt limit. A time limit of the run overrides the default attempt limit, and one from a weaker
 /// source.
 fn attempts(settings: &Settings, until: Until) -> Result<Option<u64>, UsageError> {
@@ -47,12 +38,12 @@ fn attempts(settings: &Settings, until: Until) -> Result<Option<u64>, UsageError
             by_time = by_time.max(settings.source(long));
         }
     }
-    Ok(match settings.get("attempts", values::attempts)? {
-        Some(_) if by_time > settings.source("attempts") => None,
-        Some(attempts) => attempts,
-        None if by_time.is_some() || until == Until::Never => None,
-        None => settings.value("attempts", values::attempts)?,
-    })
+    let attempts = settings.value("attempts", values::attempts)?;
+    let is_lifted = match settings.source("attempts") {
+        None => by_time.is_some() || until == Until::Never,
+        source => by_time > source,
+    };
+    Ok(attempts.filter(|_| !is_lifted))
 }
 
 /// Reads the limits of a run. The caller has resolved `idempotent` and `leave_to_outer`.
@@ -62,27 +53,18 @@ pub(super) fn limits(
     idempotent: bool,
     leave_to_outer: bool,
 ) -> Result<Limits, UsageError> {
-    // A forgotten variable must not turn a failed deployment into a success.
-    if let (Until::Failure, Some(said)) = (until, settings.said("until"))
-        && said.source != Source::Flag
-    {
-        let why = "failure is taken from the command line alone, as it makes a success of a failure";
-        return Err(UsageError(format!("{said}: {why}")));
-    }
     let attempts = attempts(settings, until)?;
-    let consecutive = settings.get("consecutive", |text| values::whole(text, 1, u64::MAX))?;
+    let consecutive = settings.value("consecutive", |text| values::whole(text, 1, u64::MAX))?;
     if let (Some(said), Some(limit)) = (settings.said("consecutive"), attempts)
-        && consecutive > attempts
+        && consecutive > limit
     {
-        return Err(UsageError(format!(
-            "{said} can never be reached with {limit} attempts; try a larger --attempts"
-        )));
+        let problem = format!("can never be reached with {limit} attempts; try a larger --attempts");
+        return Err(UsageError(format!("{said} {problem}")));
     }
     let reset_after = settings.duration("reset-after")?;
     if let (Some(said), Some(Duration::ZERO)) = (settings.said("reset-after"), reset_after) {
-        return Err(UsageError(format!(
-            "{said} would start again after every attempt and never end; try 10m"
-        )));
+        let problem = "would start again after every attempt and never end; try 10m";
+        return Err(UsageError(format!("{said} {problem}")));
     }
     let longest_asked = max_retry_after(settings)?;
     Ok(Limits {
@@ -92,7 +74,7 @@ pub(super) fn limits(
         stop_after: limit(settings, "stop-after")?,
         stop_at_delay: settings.duration("stop-at-delay")?,
         reset_after,
-        consecutive: consecutive.unwrap_or(1),
+        consecutive,
         asked_is_exact: asked_is_exact(settings),
         max_retry_after: settings.is_on("retry-after")?.then_some(longest_asked),
         idempotent,
@@ -116,38 +98,35 @@ fn asked_is_exact(settings: &Settings) -> bool {
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
     let initial_delay = settings.value("initial-delay", values::duration)?;
     let splay = settings.value("splay", values::duration)?;
-    if let Some((limit, why)) = limits.latest_begin()
-        && initial_delay.saturating_add(splay) >= limit
-    {
-        let limit = match why {
-            GiveUp::StopAfter => "--stop-after",
-            _ => "--deadline",
-        };
-        let said = ["initial-delay", "splay"].map(|long| settings.said(long));
-        let shown: Vec<_> = said.into_iter().flatten().map(ToString::to_string).collect();
-        return Err(UsageError(format!(
-            "{} may leave no time before {limit}; try a later {limit}",
-            shown.join(" and ")
-        )));
+    let said = settings.said("splay").or(settings.said("initial-delay"));
+    match (said, limits.latest_begin()) {
+        (Some(said), Some((limit, _))) if initial_delay.saturating_add(splay) >= limit => {
+            Err(said.unreadable("may leave no time for an attempt; try less, or a later --deadline or --stop-after"))
+        }
+        _ => Ok((initial_delay, splay)),
     }
-    Ok((initial_delay, splay))
+}
+
+/// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.
+pub(super) fn check_typed_only(settings: &Settings) -> Result<(), UsageError> {
+    for long in ["until", "exhausted-exit", "skipped-exit"] {
+        if let Some(said) = settings.said(long)
+            && said.source != Source::Flag
+            && (said.text == "failure" || said.read(values::code) == Ok(0))
+        {
+            let problem = "is taken from the command line alone, as it makes a success of a failure";
+            return Err(said.unreadable(problem));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn overrides(settings: &Settings) -> Result<Overrides, UsageError> {
-    let without_a_run = |long| match (settings.get(long, values::code)?, settings.said(long)) {
-        (Some(0), Some(said)) if said.source != Source::Flag => {
-            Err(said.unreadable("is taken from the command line alone, as the command may not have been run then"))
-        }
-        (code, _) => Ok(code),
-    };
-    let success = settings.all("success-exit", values::success_codes)?;
+    let success = settings.all("success-exit", values::success_codes)?.into_iter();
     Ok(Overrides {
-        exhausted: without_a_run("exhausted-exit")?,
+        exhausted: settings.get("exhausted-exit", values::code)?,
         flaky: settings.get("flaky-exit", values::code)?,
-        zero: success
-            .iter()
-            .map(|codes| codes.zero)
-            .fold(CodeSet::default(), CodeSet::union),
-        skipped: without_a_run("skipped-exit").and_then(|_| settings.value("skipped-exit", values::code))?,
+        zero: success.map(|codes| codes.zero).fold(CodeSet::default(), CodeSet::union),
+        skipped: settings.value("skipped-exit", values::code)?,
     })
 }

@@ -7,16 +7,16 @@ use crate::cli::parse::{Parsed, parse};
 use crate::cli::table::{OPTIONS, Opt};
 use crate::config::listing;
 
-/// Returns the request of a command line, with its configuration.
-pub(super) fn request(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Request), UsageError> {
+/// Returns the plan of a command line, with its configuration.
+pub(super) fn planned(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Plan), UsageError> {
     let Parsed::Run(typed) = parse(args) else {
         panic!("{args:?}")
     };
     let mut settings = Settings::typed(&typed)?;
     settings.add_variables(variables)?;
     let config = Config::load(&settings)?;
-    let request = super::request(settings, &typed.command, variables, &config)?;
-    Ok((config, request))
+    let (plan, _) = plan(&mut settings, &typed.command, variables, &config)?;
+    Ok((config, plan))
 }
 
 /// Setting an option to its documented default changes nothing.
@@ -27,7 +27,7 @@ fn documented_defaults_are_those_in_effect() {
         all.extend(words.iter().map(OsString::from));
         all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
         all.extend(["--".into(), "cmd".into()]);
-        format!("{:?}", request(&all, &[]).unwrap().1)
+        format!("{:?}", planned(&all, &[]).unwrap().1)
     };
     for opt in OPTIONS {
         let Some(default) = opt.default() else { continue };
@@ -69,7 +69,7 @@ fn documented_defaults_are_those_in_effect() {
 
 /// Returns the error in a configuration file.
 fn listed(args: &[OsString]) -> Result<(), UsageError> {
-    let (config, _) = request(args, &[])?;
+    let (config, _) = planned(args, &[])?;
     for line in listing::policies(&config)? {
         assert!(!line.contains(|c: char| c.is_control() && c != '\n'), "{line:?}");
     }

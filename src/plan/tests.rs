@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::request_tests::request;
+use super::request_tests::planned;
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{Bound, End, StartFailure};
 use crate::policy::signal::Signal;
@@ -52,7 +52,7 @@ fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
         .chain(&[("BACKOFF_CONFIG", "none")])
         .map(|(name, value)| (OsString::from(name), OsString::from(value)))
         .collect();
-    request(&words, &variables).unwrap().1.plan
+    planned(&words, &variables).unwrap().1
 }
 
 fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {

@@ -15,4 +15,6 @@ pub(crate) struct Nesting {
     pub(crate) outer_attempts: Option<u64>,
     /// Budget that has counted the attempt of the outer run. The first attempt of this run is the same call.
     pub(crate) counted: Option<String>,
+    /// `run_id` of the outermost run; None if this run is the outermost, or if it is unknown.
+    pub(crate) root_id: Option<String>,
 }

@@ -27,8 +27,8 @@ pub(crate) struct Plan {
     pub(crate) success_if: Option<String>,
     /// Limits on an attempt, except `--timeout`.
     pub(crate) bounds: Bounds,
-    /// `--timeout`, for each attempt in turn; the last one repeats.
-    pub(crate) timeouts: Vec<Option<Duration>>,
+    /// `--timeout`, for each attempt in turn; the last one repeats, and 0 is none.
+    pub(crate) timeouts: Vec<Duration>,
     /// `--initial-delay`
     pub(crate) initial_delay: Duration,
     /// `--splay`
@@ -39,8 +39,6 @@ pub(crate) struct Plan {
     /// Reason why the command is not idempotent, for a message.
     pub(crate) not_idempotent: Option<String>,
     pub(crate) nesting: Nesting,
-    /// Id of the outermost run; None if this run is the outermost.
-    pub(crate) root_id: Option<String>,
     /// `--exhausted-exit` and `--flaky-exit`
     pub(crate) overrides: Overrides,
     pub(crate) output: OutputOptions,
@@ -68,7 +66,7 @@ impl Plan {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());
         Bounds {
-            timeout: timeout.copied().flatten(),
+            timeout: timeout.copied().filter(|limit| !limit.is_zero()),
             ..self.bounds.clone()
         }
     }
