@@ -1,7 +1,7 @@
 //! Decides whether the command may run twice, from the words of HTTP clients in the command and in scripts among its
 //! words. Knows only part of the clients' grammars, and errs towards "no".
 
-use super::Command;
+use super::program::Command;
 use crate::config::said::UsageError;
 use crate::config::settings::Settings;
 

@@ -12,6 +12,7 @@ mod waits;
 
 use std::ffi::OsString;
 
+use self::program::Command;
 use crate::budget::client::Store;
 use crate::cli::table::OPTIONS;
 use crate::config::policies::Config;
@@ -21,22 +22,6 @@ use crate::config::settings::Settings;
 use crate::config::values;
 use crate::policy::session::Until;
 use crate::run::plan::Plan;
-
-/// The command, as rules and checks see it.
-struct Command<'c> {
-    words: &'c [&'c str],
-    /// `--for`
-    presets: Vec<PresetName>,
-    /// Name and arguments of the program that the command runs in the end; empty without presets.
-    wrapped: Vec<&'c str>,
-}
-
-impl Command<'_> {
-    /// Returns true if a preset judges failures of this program.
-    fn is_judged(&self, program: &str) -> bool {
-        self.presets.iter().any(|preset| preset.is_for(program))
-    }
-}
 
 /// Returns the plan of flags and variables, with the store of its budget. Adds the configuration that they select to
 /// the settings.
@@ -84,14 +69,7 @@ fn build(
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(|word| &**word).collect();
     let presets = settings.get("for", PresetName::parse_list)?.unwrap_or_default();
-    let judged = Command {
-        words: &words,
-        wrapped: match presets.is_empty() {
-            true => Vec::new(),
-            false => program::wrapped_program(&words),
-        },
-        presets,
-    };
+    let judged = Command::new(&words, presets);
     // allow, once, warn
     let (once, warns) = settings.choice("nested", &[(false, false), (true, false), (false, true)])?;
     let nesting = nesting::nesting(variables, warns, &words);

@@ -5,8 +5,36 @@
 
 use std::path::Path;
 
-use crate::config::presets;
+use crate::config::presets::{self, PresetName};
 use crate::run::wrappers::{DEEPEST, inner_command};
+
+/// The command, as rules and checks see it.
+pub(super) struct Command<'c> {
+    pub(super) words: &'c [&'c str],
+    /// `--for`
+    pub(super) presets: Vec<PresetName>,
+    /// Name and arguments of the wrapped program; empty without presets.
+    pub(super) wrapped: Vec<&'c str>,
+}
+
+impl<'c> Command<'c> {
+    pub(super) fn new(words: &'c [&'c str], presets: Vec<PresetName>) -> Command<'c> {
+        let wrapped = match presets.is_empty() {
+            true => Vec::new(),
+            false => wrapped_program(words),
+        };
+        Command {
+            words,
+            presets,
+            wrapped,
+        }
+    }
+
+    /// Returns true if a preset judges failures of this program.
+    pub(super) fn is_judged(&self, program: &str) -> bool {
+        self.presets.iter().any(|preset| preset.is_for(program))
+    }
+}
 
 /// Returns the name and arguments of the program finally run, or of an earlier one that has a preset itself.
 pub(super) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {

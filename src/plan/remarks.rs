@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::Command;
 use super::idempotence::{Sent, curl_hides_status, sent_by};
+use super::program::Command;
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, option};
 use crate::config::presets::{self, PresetName};

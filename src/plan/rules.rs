@@ -3,8 +3,8 @@
 use std::hash::RandomState;
 use std::rc::Rc;
 
-use super::Command;
 use super::idempotence::is_single_request;
+use super::program::Command;
 use crate::config::presets::{self, RowVerdict};
 use crate::config::said::{Said, UsageError};
 use crate::config::settings::Settings;
