@@ -16,7 +16,7 @@ use super::signals::{Target, send};
 use super::spawn::start::exit_now;
 use super::sys::environment::strings;
 use super::sys::fd::fill_closed_standard;
-use super::sys::{native, stdio};
+use super::sys::stdio;
 use super::terminal::modes;
 use crate::policy::exit::Exit;
 use crate::policy::signal::Signal;
@@ -64,7 +64,9 @@ fn is_about_randomness(info: &PanicHookInfo<'_>) -> bool {
 fn die_by(signal: Signal) {
     // The command has dumped its core; a core of backoff would mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
-    native::forbid_core();
+    // A program named in core_pattern would get a core in spite of the limit.
+    #[cfg(not(portable))]
+    let _ = nix::sys::prctl::set_dumpable(false);
     let _ = set_default(signal);
     send(Target::OwnProcess, signal);
     let _ = SigSet::empty().thread_set_mask();

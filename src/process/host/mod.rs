@@ -28,7 +28,6 @@ use crate::report::words::LINES_LOST;
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};
-use crate::run::text::describe_error;
 use files::LogFile;
 use messages::{WriteError, write};
 use store_thread::StoreThread;
@@ -119,14 +118,8 @@ impl System {
         stdout: Option<OwnedFd>,
         isolation: Isolation,
     ) -> Result<Attempt, RunError> {
-        let cannot_keep = |error: io::Error| {
-            let (directory, why) = (std::env::temp_dir(), describe_error(&error));
-            RunError::Fault(format!(
-                "cannot keep the output of hooks in {}: {why}",
-                directory.display()
-            ))
-        };
-        let stderr = self.event_loop.streams.held_stderr().map_err(cannot_keep)?;
+        let cannot_keep = fault("cannot keep the output of hooks");
+        let stderr = self.event_loop.streams.held_stderr().map_err(&cannot_keep)?;
         let stdout = match (stdout, &stderr) {
             (Some(stdout), _) => stdout,
             (None, Some(held)) => held.try_clone().map_err(cannot_keep)?,

@@ -7,7 +7,7 @@ use nix::poll::PollFlags;
 
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
-use crate::process::sys::clock::{Deadline, ExactTimers, first_part, now};
+use crate::process::sys::clock::{Deadline, first_part, now, with_exact_timers};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::terminal::control;
@@ -54,9 +54,7 @@ impl EventLoop {
         if let Some((_, progress)) = shown {
             self.countdown = Countdown::new(delay, progress == Progress::Always);
         }
-        let exact = ExactTimers::begin();
-        let waited = self.sleep_until(end, shown.map(|(line, _)| line));
-        drop(exact);
+        let waited = with_exact_timers(|| self.sleep_until(end, shown.map(|(line, _)| line)));
         waited.and(self.end_countdown())?;
         Ok(!std::mem::take(&mut self.wait_is_over))
     }

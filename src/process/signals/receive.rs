@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use nix::errno::Errno;
-use nix::libc::{self, c_int, c_void, sigaction, siginfo_t};
+use nix::libc::{self, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, c_int, c_void, sigaction, siginfo_t};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use nix::unistd::{read, write};
 use signal_hook_registry::register_sigaction;
@@ -16,32 +16,11 @@ use signal_hook_registry::register_sigaction;
 use super::received::Received;
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
-use crate::process::sys::native;
 use crate::run::interrupts::uninterrupted;
 
-/// Signals that people send, and CHLD. The list is short, as each registration copies the earlier ones; other signals
+/// Signals that decide when a run ends. The list is short, as each registration copies the earlier ones; other signals
 /// get [`on_signal`].
-const REGISTERED: [Signal; 9] = [
-    Signal::HUP,
-    Signal::INT,
-    Signal::QUIT,
-    Signal::TERM,
-    Signal::USR1,
-    Signal::CHLD,
-    Signal::CONT,
-    Signal::TSTP,
-    Signal::WINCH,
-];
-
-/// Signals of faults: after a handler returned, the fault would repeat forever.
-const FAULTS: [c_int; 6] = [
-    libc::SIGSEGV,
-    libc::SIGILL,
-    libc::SIGFPE,
-    libc::SIGBUS,
-    libc::SIGTRAP,
-    libc::SIGSYS,
-];
+const REGISTERED: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::CHLD];
 
 /// The writing end of the pipe.
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
@@ -54,15 +33,14 @@ static CHILD_RECEIVED: AtomicU64 = AtomicU64::new(0);
 
 /// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
-/// Records read by one call.
-const BATCH: usize = 64;
-
 /// The signals of this process, from [`Signals::take_over`] on.
 #[derive(Debug)]
 pub(crate) struct Signals {
     records: OwnedFd,
-    caller_mask: SigSet,
-    children_ignored: bool,
+    /// The signal mask that the command starts with.
+    pub(crate) caller_mask: SigSet,
+    /// The command starts with SIGCHLD ignored.
+    pub(crate) children_ignored: bool,
     queue: VecDeque<Received>,
 }
 
@@ -102,16 +80,6 @@ impl Signals {
         has_polled && !is_lost()
     }
 
-    /// Returns the signal mask that the command starts with.
-    pub(crate) fn caller_mask(&self) -> &SigSet {
-        &self.caller_mask
-    }
-
-    /// Returns true if the command starts with SIGCHLD ignored.
-    pub(crate) fn children_ignored(&self) -> bool {
-        self.children_ignored
-    }
-
     /// Receives all pending signals without blocking. A lost record counts as CHLD, as it may have been about the end
     /// of the command.
     pub(crate) fn receive(&mut self) {
@@ -119,13 +87,10 @@ impl Signals {
         if IS_LOST.swap(false, Ordering::Relaxed) {
             self.queue.push_back(Received::new(Signal::CHLD, true));
         }
+        let mut record = Record::default();
         loop {
-            let mut records = [Record::default(); BATCH];
-            match read(&self.records, records.as_flattened_mut().as_flattened_mut()) {
-                Ok(bytes) => {
-                    let count = bytes / size_of::<Record>();
-                    self.queue.extend(records[..count].iter().filter_map(of_record));
-                }
+            match read(&self.records, record.as_flattened_mut()) {
+                Ok(_) => self.queue.extend(of_record(record)),
                 Err(Errno::EAGAIN) => return,
                 Err(_) => return self.queue.push_back(Received::new(Signal::CHLD, true)),
             }
@@ -165,14 +130,15 @@ impl Signals {
     }
 }
 
-/// Sets a handler for each signal. A signal that the caller ignores stays ignored, except CHLD: the kernel would
-/// discard the attempt's exit status.
+/// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that the
+/// caller ignores stays ignored, except CHLD: the kernel would discard the attempt's exit status.
 fn set_handlers() -> io::Result<()> {
-    let mut registered = Vec::with_capacity(REGISTERED.len());
+    const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
+    let plain = action(on_signal as *const () as usize);
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
         if !REGISTERED.contains(&signal) {
             // KILL, STOP and signals of the C library cannot have a handler.
-            if let Ok(before) = exchange(signal, Some(&action(on_signal as *const () as usize)))
+            if let Ok(before) = exchange(signal, Some(&plain))
                 && before.sa_sigaction == libc::SIG_IGN
             {
                 exchange(signal, Some(&before))?;
@@ -180,14 +146,11 @@ fn set_handlers() -> io::Result<()> {
         } else if signal == Signal::CHLD || !is_ignored(signal) {
             // SAFETY: `record` is async-signal-safe.
             unsafe { register_sigaction(signal.number(), record) }?;
-            registered.push(signal);
+            // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and
+            // write their records in reverse order.
+            let registered = exchange(signal, None)?;
+            exchange(signal, Some(&action(registered.sa_sigaction)))?;
         }
-    }
-    // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and write
-    // their records in reverse order.
-    let filled = action(exchange(Signal::CHLD, None)?.sa_sigaction);
-    for signal in registered {
-        exchange(signal, Some(&filled))?;
     }
     Ok(())
 }
@@ -229,7 +192,7 @@ pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
 /// memory, handlers record signals for [`received_by_child`], so that a stop cannot suspend the parent, and no core of
 /// both is dumped. TERM gets its default action at once: the parent may have been killed. Async-signal-safe.
 pub(crate) fn prepare_child(ignore_children: bool) {
-    let reset = |signal: &Signal| !native::CHILD_SHARES_MEMORY || *signal == Signal::TERM;
+    let reset = |signal: &Signal| cfg!(portable) || *signal == Signal::TERM;
     for signal in Signal::all().filter(reset).filter(|signal| !is_ignored(*signal)) {
         let _ = set_default(signal);
     }
@@ -265,7 +228,13 @@ fn record(info: &siginfo_t) {
     // SAFETY: the union is plain data. A signal of a process has its sender there; for other signals the number is not
     // used.
     let sender = unsafe { info.si_pid() };
-    let from_kernel = native::is_from_kernel(info.si_code, sender);
+    // On Linux the sender does not tell: 0 may be a process outside this PID namespace.
+    const SI_KERNEL: i32 = 0x80;
+    let from_kernel = if cfg!(portable) {
+        sender == 0
+    } else {
+        info.si_code == SI_KERNEL
+    };
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
     if let Some(records) = RECORDS.get() {
         let written = uninterrupted(|| write(records, record.as_flattened()));
@@ -273,7 +242,7 @@ fn record(info: &siginfo_t) {
     }
 }
 
-fn of_record(record: &Record) -> Option<Received> {
+fn of_record(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
     // PIPE and XFSZ of backoff's own failed write are handled by the writer and mean nothing to the command. Some

@@ -53,8 +53,8 @@ impl Command {
             argv: Argv::new(words()),
             shell_argv: Argv::new([SHELL, SHELL].into_iter().chain(words().skip(1))),
             environment: &Environment::new(variables),
-            mask: signals.caller_mask(),
-            ignore_children: signals.children_ignored(),
+            mask: &signals.caller_mask,
+            ignore_children: signals.children_ignored,
             isolation,
             stdio,
         })?;

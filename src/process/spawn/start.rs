@@ -8,8 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::sys::signal::SigSet;
-use nix::sys::signal::Signal::{SIGKILL, SIGTERM};
+use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, write};
 
 use super::environment::Environment;
@@ -17,7 +16,6 @@ use super::{ChildStdio, Isolation};
 use crate::process::signals::receive::{prepare_child, received_by_child};
 use crate::process::signals::{Target, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
-use crate::process::sys::native;
 
 /// Runs an executable file in a format unknown to the kernel.
 pub(super) const SHELL: &CStr = c"/bin/sh";
@@ -52,17 +50,58 @@ pub(super) fn start(mut setup: ChildSetup<'_>) -> Result<(libc::pid_t, OwnedFd),
     let (failure, write_end) = pipe().map_err(to_errno)?;
     set_nonblocking(&failure).map_err(to_errno)?;
     let parent = std::process::id();
-    let made = native::make_child(&mut || {
+    let made = make_child(&mut || {
         let errno = become_command(&mut setup, parent);
         let _ = write(write_end.as_fd(), &(errno as i32).to_ne_bytes());
         exit_now(127)
     });
     let received = received_by_child();
-    let pid = made?;
+    let pid = made?.as_raw();
     for signal in received {
         send(Target::Process(pid), signal);
     }
     Ok((pid, failure))
+}
+
+/// Creates a child that shares the parent's memory and has its own stack; the parent waits until exec or exit. No page
+/// table is copied. `work` does not return.
+#[cfg(not(portable))]
+fn make_child(work: &mut dyn FnMut()) -> nix::Result<Pid> {
+    use nix::sched::{CloneFlags, clone};
+    // Enough for the child's calls and a signal frame with the largest register state.
+    let mut stack = vec![0; 64 * 1024];
+    let work = Box::new(|| {
+        work();
+        0
+    });
+    let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
+    // SAFETY: the child makes async-signal-safe calls only. Stack and `work` outlive the child's use, as the parent waits
+    // until exec or exit.
+    unsafe { clone(work, &mut stack, flags, Some(libc::SIGCHLD)) }
+}
+
+/// Creates a child by `fork(2)`. `work` does not return.
+#[cfg(portable)]
+fn make_child(work: &mut dyn FnMut()) -> nix::Result<Pid> {
+    // SAFETY: the child makes async-signal-safe calls only.
+    match unsafe { nix::unistd::fork() }? {
+        nix::unistd::ForkResult::Parent { child } => return Ok(child),
+        nix::unistd::ForkResult::Child => work(),
+    }
+    Ok(Pid::this())
+}
+
+/// Makes the kernel send this child a signal if backoff is killed. Returns false if backoff is gone already. Parent 0
+/// only means that the parent is outside of the child's PID namespace.
+#[cfg(not(portable))]
+fn follow_parent(parent: u32, signal: Signal) -> bool {
+    let _ = nix::sys::prctl::set_pdeathsig(signal);
+    [0, parent].contains(&std::os::unix::process::parent_id())
+}
+
+#[cfg(portable)]
+fn follow_parent(_parent: u32, _signal: Signal) -> bool {
+    true
 }
 
 /// Ends the process at once, without exit handlers and destructors. Async-signal-safe.
@@ -81,7 +120,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     };
     // In its own session without a terminal, a stopped child would never be continued.
     let is_alone = setup.isolation == Isolation::Session;
-    if !native::follow_parent(parent, if is_alone { SIGKILL } else { SIGTERM }) {
+    if !follow_parent(parent, if is_alone { Signal::SIGKILL } else { Signal::SIGTERM }) {
         exit_now(128 + libc::SIGTERM);
     }
     if let Err(errno) = set_stdio(setup.stdio) {

@@ -9,6 +9,7 @@ mod stdin;
 mod tee;
 
 use std::io;
+use std::mem::take;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -16,14 +17,12 @@ use nix::poll::PollFlags;
 
 use crate::policy::outcome::Seen;
 use crate::process::spawn::ChildStdio;
-use crate::process::sys::clock::time_of_day;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
 use crate::run::streams::{OutputMode, StreamOptions};
 use crate::run::text::describe_error;
 use observer::OutputObserver;
 use output::Output;
-use spool::Spool;
 use stdin::Stdin;
 
 /// Names of the outputs in messages.
@@ -34,8 +33,6 @@ pub(crate) const NAMES: [&str; 2] = ["standard output", "standard error"];
 pub(crate) struct Streams {
     options: StreamOptions,
     input: Stdin,
-    /// Why bytes of standard input could not be kept, perhaps before the first attempt.
-    input_error: Option<String>,
     outputs: [Output; 2],
     /// Standard output and standard error go to the same file.
     share_place: bool,
@@ -77,21 +74,18 @@ pub(crate) fn cannot_keep(error: &io::Error) -> String {
 impl Streams {
     /// Inspects the caller's streams.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
-        let input = Stdin::new(options.input, options.input_limit)?;
-        let messages = match options.keep[1] {
-            OutputMode::Failure => Messages::Kept,
-            _ => Messages::Written,
-        };
         Ok(Streams {
-            input,
-            input_error: None,
+            input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
             outputs: [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i], options.pty)),
             share_place: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
             is_in_line: false,
             pty: None,
             observer: OutputObserver::new(options),
             has_new_output: false,
-            messages,
+            messages: match options.keep[1] {
+                OutputMode::Failure => Messages::Kept,
+                _ => Messages::Written,
+            },
             fault: None,
             options: options.clone(),
         })
@@ -110,11 +104,10 @@ impl Streams {
             outputs: [None, None],
         };
         if self.options.pty {
-            let pty = Pty::open(self.input.is_inherited())?;
+            let pty = self.pty.insert(Pty::open(self.input.is_inherited())?);
             self.outputs[0].begin(Some(pty.output()?));
             child.input = child.input.or(pty.child_input()?);
             child.outputs = [pty.child_output()?, pty.child_output()?];
-            self.pty = Some(pty);
             return Ok(child);
         }
         for (i, output) in self.outputs.iter_mut().enumerate() {
@@ -137,31 +130,32 @@ impl Streams {
         self.pty = None;
         let input_ended = self.input.end();
         self.on_input(input_ended);
-        let mut seen = Seen {
-            input_lost: self.input.is_lost(),
-            input_error: self.input_error.clone(),
-            input_read_ahead: self.input.take_newly_read_ahead(),
+        let (matched, wait_asked) = self.observer.finish();
+        let seen = Seen {
+            matched,
+            wait_asked,
+            input_lost: self.input.kept.is_lost,
+            input_error: self.input.kept.error.clone(),
+            input_read_ahead: take(&mut self.input.newly_read_ahead),
             reader_gone: self.outputs.iter().any(|output| output.reader_gone),
-            ..Seen::default()
+            unread: false,
         };
-        self.observer.finish(time_of_day());
-        self.observer.report(&mut seen);
         for (output, name) in self.outputs.iter_mut().zip(NAMES) {
             if let Some(why) = output.end() {
                 self.fault.get_or_insert(format!("{name}: {why}"));
             }
         }
-        self.take_fault().map_or(Ok(seen), Err)
+        self.fault.take().map_or(Ok(seen), Err)
     }
 
     /// Returns all observed output of the last attempt, for predicates.
     pub(crate) fn copy(&self) -> io::Result<Option<OwnedFd>> {
-        self.observer.copy().map(Spool::to_file).transpose()
+        self.observer.copy()
     }
 
     /// Returns the end of the observed output, for hooks.
     pub(crate) fn tail(&self) -> io::Result<Option<OwnedFd>> {
-        self.observer.tail().map(spool::file_of).transpose()
+        self.observer.tail()
     }
 
     /// Reduces kept output to what has to be printed at the end of the run.
@@ -193,9 +187,7 @@ impl Streams {
     /// Keeps or drops lines for standard error if messages are held. Returns false if the caller has to write them.
     pub(crate) fn hold(&mut self, lines: &str) -> Result<bool, String> {
         if self.messages == Messages::Kept {
-            let output = &mut self.outputs[1];
-            let end = if output.keeps_part_of_a_line() { "\n" } else { "" };
-            let kept = output.kept.append(format!("{end}{lines}").as_bytes());
+            let kept = self.outputs[1].keep_lines(lines);
             kept.map_err(|error| format!("{}: cannot be kept in {error}", NAMES[1]))?;
         }
         Ok(self.messages != Messages::Written)
@@ -212,7 +204,7 @@ impl Streams {
 
     /// Returns true once if the command has left an unfinished line in the file of standard error.
     pub(crate) fn take_is_in_line(&mut self) -> bool {
-        std::mem::take(&mut self.is_in_line)
+        take(&mut self.is_in_line)
     }
 }
 
@@ -221,14 +213,14 @@ impl Streams {
     /// Returns descriptors and events to poll. Empty between attempts.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let typed = || self.pty.as_ref()?.interest();
-        let input = self
-            .input
-            .interest()
-            .or_else(typed)
-            .map(|interest| (Stream::Input, interest));
-        let output = |i: usize| Some((Stream::Output(i), self.outputs[i].interest()?));
-        let all = [input, output(0), output(1)].into_iter().flatten();
-        all.map(|(stream, (fd, events))| (stream, fd, events)).collect()
+        let all = [
+            (Stream::Input, self.input.interest().or_else(typed)),
+            (Stream::Output(0), self.outputs[0].interest()),
+            (Stream::Output(1), self.outputs[1].interest()),
+        ];
+        let all = all.into_iter();
+        all.filter_map(|(stream, interest)| interest.map(|(fd, events)| (stream, fd, events)))
+            .collect()
     }
 
     /// Returns the time until the next call of [`Streams::work`] even if `poll` reports nothing.
@@ -257,18 +249,13 @@ impl Streams {
     fn move_output(&mut self, i: usize) {
         let output = &mut self.outputs[i];
         let bytes = output.work(self.observer.most(i));
-        let mut taken_in = Ok(());
-        if !bytes.is_empty() {
-            self.has_new_output = true;
-            taken_in = self.observer.take_in(i, bytes, time_of_day());
-        }
-        if output.is_broken()
-            && let Some(pty) = &mut self.pty
-        {
-            pty.hang_up();
+        self.has_new_output |= !bytes.is_empty();
+        let observed = self.observer.take_in(i, bytes);
+        if output.is_broken() {
+            self.pty.iter_mut().for_each(Pty::hang_up);
         }
         self.note_written(i);
-        if let Err(error) = taken_in {
+        if let Err(error) = observed {
             self.fail(cannot_keep(&error));
         }
     }
@@ -286,12 +273,8 @@ impl Streams {
         self.observer.limit_search(limit);
     }
 
-    /// Input that could not be kept makes a failure permanent; other errors end the run.
     fn on_input(&mut self, done: io::Result<()>) {
-        let Err(error) = done else { return };
-        if self.input.is_lost() {
-            self.input_error.get_or_insert_with(|| error.to_string());
-        } else {
+        if let Err(error) = done {
             self.fail(format!("standard input: {}", describe_error(&error)));
         }
     }
@@ -300,9 +283,7 @@ impl Streams {
     fn fail(&mut self, why: String) {
         self.fault.get_or_insert(why);
         self.outputs.iter_mut().for_each(Output::close);
-        if let Some(pty) = &mut self.pty {
-            pty.hang_up();
-        }
+        self.pty.iter_mut().for_each(Pty::hang_up);
     }
 
     /// Returns the attempt's own terminal, if it has one.
@@ -331,7 +312,7 @@ impl Streams {
 
     /// Returns true if output has come since the last call.
     pub(crate) fn take_new_output(&mut self) -> bool {
-        std::mem::take(&mut self.has_new_output)
+        take(&mut self.has_new_output)
     }
 
     /// Returns true if output may still come, or waits for its reader.

@@ -2,13 +2,13 @@
 //! searches it for the patterns of rules.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::spool::Spool;
-use crate::policy::outcome::Seen;
 use crate::policy::retry_after::RetryAfter;
-use crate::process::sys::clock::now;
+use crate::process::sys::clock::{now, time_of_day};
 use crate::run::streams::StreamOptions;
 use crate::search::lines::Lines;
 use crate::search::scanner::Scanner;
@@ -28,8 +28,8 @@ pub(super) struct OutputObserver {
     scanners: [Option<Scanner>; 2],
     /// For each pattern the first text that matched.
     matches: Vec<Option<String>>,
-    /// Remaining time for searching, if limited.
-    search_left: Option<Duration>,
+    /// Remaining time for searching.
+    search_left: Duration,
 }
 
 impl OutputObserver {
@@ -43,12 +43,15 @@ impl OutputObserver {
         OutputObserver {
             watched,
             copy: options.is_copied().then(Spool::default),
-            tail: options.hook_output.map(Tail::new),
+            tail: options.hook_output.map(|limit| Tail {
+                limit,
+                bytes: Vec::new(),
+            }),
             lines: Default::default(),
             retry_after: options.retry_after.then(RetryAfter::default),
             scanners: [0, 1].map(scanner),
             matches: vec![None; patterns],
-            search_left: None,
+            search_left: Duration::MAX,
         }
     }
 
@@ -59,12 +62,12 @@ impl OutputObserver {
 
     /// Limits the time spent on searching the remaining output.
     pub(super) fn limit_search(&mut self, limit: Duration) {
-        self.search_left = Some(limit);
+        self.search_left = limit;
     }
 
     /// Observes a piece of an output. Returns an error if the piece cannot be kept.
-    pub(super) fn take_in(&mut self, output: usize, bytes: &[u8], time_of_day: SystemTime) -> io::Result<()> {
-        if !self.watched[output] {
+    pub(super) fn take_in(&mut self, output: usize, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() || !self.watched[output] {
             return Ok(());
         }
         if let Some(copy) = &mut self.copy {
@@ -74,59 +77,59 @@ impl OutputObserver {
             tail.push(bytes);
         }
         if let Some(retry_after) = &mut self.retry_after {
-            self.lines[output].push(bytes, &mut |line| retry_after.read(line, time_of_day));
+            let time = time_of_day();
+            self.lines[output].push(bytes, &mut |line| retry_after.read(line, time));
         }
         let begun = now();
         self.search(output, |scanner, found| scanner.push(bytes, found));
-        if let Some(left) = &mut self.search_left {
-            *left = left.saturating_sub(now().saturating_duration_since(begun));
-            if left.is_zero() {
-                self.scanners = [None, None];
-            }
+        self.search_left = self.search_left.saturating_sub(now().saturating_duration_since(begun));
+        if self.search_left.is_zero() {
+            self.scanners = [None, None];
         }
         Ok(())
     }
 
-    /// Processes unfinished last lines at the end of all outputs.
-    pub(super) fn finish(&mut self, time_of_day: SystemTime) {
+    /// Processes unfinished last lines at the end of all outputs. Returns the first matching text of each pattern, and
+    /// the wait that the output asks for.
+    pub(super) fn finish(&mut self) -> (Vec<Option<String>>, Option<Duration>) {
         for output in 0..2 {
             self.search(output, |scanner, found| scanner.finish(found));
             if let Some(retry_after) = &mut self.retry_after {
-                self.lines[output].finish(&mut |line| retry_after.read(line, time_of_day));
+                let time = time_of_day();
+                self.lines[output].finish(&mut |line| retry_after.read(line, time));
             }
         }
         self.scanners = [None, None];
+        let wait_asked = self.retry_after.as_ref().and_then(RetryAfter::wait);
+        (std::mem::take(&mut self.matches), wait_asked)
     }
 
     /// Searches one output. A pattern that matched is no longer searched for in either output.
     fn search(&mut self, output: usize, search: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8]))) {
-        let [one, other] = &mut self.scanners;
-        let (this, other) = if output == 0 { (one, other) } else { (other, one) };
-        let Some(scanner) = this else { return };
-        let matches = &mut self.matches;
-        search(scanner, &mut |pattern, text| {
+        let Some(mut scanner) = self.scanners[output].take() else {
+            return;
+        };
+        search(&mut scanner, &mut |pattern, text| {
             let excerpt = &text[..text.len().min(EXCERPT)];
-            matches[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
-            if let Some(other) = other {
+            self.matches[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
+            if let Some(other) = &mut self.scanners[1 - output] {
                 other.close(pattern);
             }
         });
-    }
-
-    /// Moves observations into `seen`.
-    pub(super) fn report(&mut self, seen: &mut Seen) {
-        seen.matched = std::mem::take(&mut self.matches);
-        seen.wait_asked = self.retry_after.as_ref().and_then(RetryAfter::wait);
+        self.scanners[output] = Some(scanner);
     }
 
     /// Returns all observed output, if predicates need it.
-    pub(super) fn copy(&self) -> Option<&Spool> {
-        self.copy.as_ref()
+    pub(super) fn copy(&self) -> io::Result<Option<OwnedFd>> {
+        self.copy.as_ref().map(Spool::to_file).transpose()
     }
 
     /// Returns the end of the observed output, if hooks need it.
-    pub(super) fn tail(&self) -> Option<&[u8]> {
-        self.tail.as_ref().map(Tail::bytes)
+    pub(super) fn tail(&self) -> io::Result<Option<OwnedFd>> {
+        let Some(tail) = &self.tail else { return Ok(None) };
+        let mut file = Spool::default();
+        file.append(tail.bytes())?;
+        file.to_file().map(Some)
     }
 }
 
@@ -138,13 +141,6 @@ struct Tail {
 }
 
 impl Tail {
-    fn new(limit: usize) -> Tail {
-        Tail {
-            limit,
-            bytes: Vec::new(),
-        }
-    }
-
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.
@@ -173,7 +169,10 @@ mod tests {
     use super::*;
 
     fn tail(limit: usize, pieces: &[&str]) -> String {
-        let mut tail = Tail::new(limit);
+        let mut tail = Tail {
+            limit,
+            bytes: Vec::new(),
+        };
         pieces.iter().for_each(|piece| tail.push(piece.as_bytes()));
         String::from_utf8_lossy(tail.bytes()).into_owned()
     }

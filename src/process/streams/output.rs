@@ -10,33 +10,16 @@ use nix::unistd::read;
 
 use super::sink::Sink;
 use super::spool::Spool;
+use super::tee::{CHUNK, widen_if_full};
 use crate::process::sys::fd::has_lost_its_reader;
-use crate::process::sys::native::widen_pipe;
 use crate::run::streams::OutputMode;
 use crate::run::text::{describe, describe_error};
-
-/// Most bytes moved at once, and the capacity of a widened pipe.
-pub(super) const CHUNK: usize = 256 * 1024;
-/// Reads of a nearly full pipe before it is widened, so that writer and reader stop waiting for each other. Not widened
-/// at once, as the capacity of all pipes of a user is limited.
-const FULL_READS: u32 = 16;
-/// A full pipe holds more than half of its capacity: writes that do not fill pages leave gaps.
-const FULL: usize = 32 * 1024;
-
-/// Widens a pipe that was full often enough. `full_reads` counts reads of possibly full pipes.
-pub(super) fn widen_if_busy(pipe: impl AsFd, full_reads: &mut u32, count: usize) {
-    if count > FULL {
-        *full_reads = full_reads.saturating_add(1);
-        if *full_reads == FULL_READS {
-            widen_pipe(pipe, CHUNK);
-        }
-    }
-}
 
 /// Standard output or standard error; lives for the whole run.
 #[derive(Debug)]
 pub(crate) struct Output {
     mode: OutputMode,
+    /// The caller's descriptor, 1 or 2.
     fd: RawFd,
     /// Opened at first use.
     sink: OnceCell<Sink>,
@@ -45,7 +28,6 @@ pub(crate) struct Output {
     source: Option<OwnedFd>,
     /// EIO is the end of a pseudo-terminal.
     is_terminal: bool,
-    full_reads: u32,
     chunk: Vec<u8>,
     /// Bytes of the chunk that wait for the reader.
     unwritten: Range<usize>,
@@ -62,16 +44,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// `fd` is the caller's descriptor, 1 or 2.
     pub(super) fn new(fd: RawFd, mode: OutputMode, is_terminal: bool) -> Output {
         Output {
             mode,
-            is_terminal,
             fd,
             sink: OnceCell::new(),
             kept: Spool::default(),
             source: None,
-            full_reads: 0,
+            is_terminal,
             chunk: Vec::new(),
             unwritten: 0..0,
             printed: 0,
@@ -86,7 +66,6 @@ impl Output {
     /// printed, too.
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
-        self.full_reads = 0;
         if self.mode != OutputMode::Failure {
             self.kept.clear();
         }
@@ -166,7 +145,7 @@ impl Output {
             Ok(0) => self.source = None,
             Err(Errno::EIO) if self.is_terminal => self.source = None,
             Ok(count) => {
-                widen_if_busy(source, &mut self.full_reads, count);
+                widen_if_full(source, count);
                 return count;
             }
             Err(Errno::EAGAIN | Errno::EINTR) => {}
@@ -209,11 +188,14 @@ impl Output {
         self.close();
     }
 
-    /// Returns true if kept output ends within a line.
-    pub(super) fn keeps_part_of_a_line(&self) -> bool {
+    /// Keeps lines of backoff's own, after the command's unfinished line.
+    pub(super) fn keep_lines(&mut self, lines: &str) -> std::io::Result<()> {
         let mut last = [b'\n'];
-        let at = self.kept.len().unwrap_or(0).checked_sub(1);
-        at.is_some_and(|at| self.kept.read_at(&mut last, at).is_ok()) && last != [b'\n']
+        if let Some(at) = self.kept.len()?.checked_sub(1) {
+            self.kept.read_at(&mut last, at)?;
+        }
+        let end = if last == [b'\n'] { "" } else { "\n" };
+        self.kept.append(format!("{end}{lines}").as_bytes())
     }
 
     /// Drops kept output unless it has to be printed at the end of the run.
@@ -229,18 +211,18 @@ impl Output {
 
     /// Prints the next part of kept output. Returns false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
+        if self.kept.is_empty() {
+            return false;
+        }
         if !self.is_unread() {
-            if self.kept.is_empty() {
-                return false;
-            }
             self.chunk.resize(CHUNK, 0);
             match self.kept.read_at(&mut self.chunk, self.printed) {
-                Ok(count) => self.unwritten = 0..count,
+                Ok(0) => return false,
+                Ok(count) => {
+                    self.unwritten = 0..count;
+                    self.printed += count as u64;
+                }
                 Err(error) => self.fail(describe_error(&error)),
-            }
-            self.printed += self.unwritten.len() as u64;
-            if !self.is_unread() {
-                return false;
             }
         }
         self.write();

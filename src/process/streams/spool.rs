@@ -6,93 +6,91 @@ use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use crate::process::sys::fd::set_append;
-use crate::process::sys::native::memory_file;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use tempfile::tempfile;
+
 use crate::run::text::describe_error;
 
 /// Limit on bytes in memory of one spool.
-const IN_MEMORY: usize = 1024 * 1024;
+const IN_MEMORY: u64 = 1024 * 1024;
 
-/// A growing sequence of bytes, readable at any offset.
+/// A growing sequence of bytes, readable at any offset. Errors name the directory for temporary files.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
-    memory: Vec<u8>,
-    /// Holds all bytes once it exists. Every write appends, so that children may write to it, too.
+    /// Every write appends, so that children may write to it, too.
     file: Option<File>,
+    /// The file is no longer replaced: it is on a disk, or a child may write to it.
+    stays: bool,
 }
 
 impl Spool {
     pub(crate) fn len(&self) -> io::Result<u64> {
-        match &self.file {
-            Some(file) => Ok(file.metadata()?.len()),
-            None => Ok(self.memory.len() as u64),
-        }
+        self.file.as_ref().map_or(Ok(0), |file| Ok(file.metadata()?.len()))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.memory.is_empty() && self.file.is_none()
+        self.file.is_none()
     }
 
-    /// Appends bytes. After an error (a full disk) the spool is unchanged. The error names the directory of the file.
+    /// Appends bytes. After an error (a full disk) the spool is unchanged.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
-            self.memory.extend_from_slice(bytes);
-            return Ok(());
+        self.append_to_file(bytes).map_err(|error| in_directory(&error))
+    }
+
+    fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let before = self.len()?;
+        if before + bytes.len() as u64 > IN_MEMORY {
+            self.move_to_disk()?;
         }
-        let appended = self.in_file(tempfile::tempfile).and_then(|file| append(file, bytes));
-        appended.map_err(|error| {
-            let place = std::env::temp_dir();
-            io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(&error)))
+        let file = self.file()?;
+        file.write_all(bytes).inspect_err(|_| {
+            let _ = file.set_len(before);
         })
     }
 
-    /// Moves the bytes into a file, unless they are in one already.
-    fn in_file(&mut self, create: fn() -> io::Result<File>) -> io::Result<&mut File> {
+    /// Returns the file, at first in memory.
+    fn file(&mut self) -> io::Result<&mut File> {
         let file = match self.file.take() {
             Some(file) => file,
-            None => {
-                let mut file = create()?;
-                set_append(&file)?;
-                file.write_all(&self.memory)?;
-                self.memory = Vec::new();
-                file
-            }
+            None => appending(memory_file()?)?,
         };
         Ok(self.file.insert(file))
     }
 
+    fn move_to_disk(&mut self) -> io::Result<()> {
+        if !self.stays {
+            let mut disk = tempfile()?;
+            if let Some(memory) = &mut self.file {
+                memory.rewind()?;
+                io::copy(memory, &mut disk)?;
+            }
+            self.file = Some(appending(disk)?);
+            self.stays = true;
+        }
+        Ok(())
+    }
+
     /// Returns a descriptor for a child to append to.
     pub(crate) fn for_child(&mut self) -> io::Result<OwnedFd> {
-        // Memory is the fallback if no directory is usable, as the output may be large.
-        let file = self.in_file(|| tempfile::tempfile().or_else(|_| memory_file()))?;
-        Ok(file.try_clone()?.into())
+        // The output may be large. Memory is the fallback if no directory is usable.
+        let _ = self.move_to_disk();
+        self.stays = true;
+        let file = self.file().and_then(|file| file.try_clone());
+        Ok(file.map_err(|error| in_directory(&error))?.into())
     }
 
     /// Reads from `offset` on; returns 0 at the end.
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        if let Some(file) = &self.file {
-            loop {
-                match file.read_at(buffer, offset) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    read => return read,
-                }
-            }
-        }
-        let rest = usize::try_from(offset)
-            .ok()
-            .and_then(|offset| self.memory.get(offset..));
-        let rest = rest.unwrap_or_default();
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
+        let Some(file) = &self.file else { return Ok(0) };
+        let left = self.len()?.saturating_sub(offset);
+        let count = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        file.read_exact_at(&mut buffer[..count], offset).map(|()| count)
     }
 
     /// Returns a file at offset 0.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
-        let Some(file) = &self.file else {
-            return file_of(&self.memory);
-        };
-        let mut file = file.try_clone()?;
+        let file = self.file.as_ref().map_or_else(memory_file, File::try_clone);
+        let mut file = file?;
         file.rewind()?;
         Ok(file.into())
     }
@@ -103,85 +101,60 @@ impl Spool {
     }
 }
 
-/// Returns a file with these bytes, at offset 0.
-pub(super) fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let mut file = memory_file()?;
-    file.write_all(bytes)?;
-    file.rewind()?;
-    Ok(file.into())
+fn in_directory(error: &io::Error) -> io::Error {
+    let place = std::env::temp_dir();
+    io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(error)))
 }
 
-fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
-    let before = file.metadata()?.len();
-    file.write_all(bytes).inspect_err(|_| {
-        let _ = file.set_len(before);
-    })
+fn appending(file: File) -> io::Result<File> {
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
+    Ok(file)
+}
+
+/// Creates a file in memory, or in the temporary directory if that fails.
+#[cfg(not(portable))]
+fn memory_file() -> io::Result<File> {
+    use nix::sys::memfd::{MFdFlags, memfd_create};
+    let fd = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC);
+    fd.map(File::from).or_else(|_| tempfile())
+}
+
+/// Creates a file in the temporary directory, or in `/tmp`.
+#[cfg(portable)]
+fn memory_file() -> io::Result<File> {
+    tempfile().or_else(|_| tempfile::tempfile_in("/tmp"))
 }
 
 /// Bytes read from standard input, up to a limit.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Replayable {
     pub(super) spool: Spool,
     limit: u64,
     /// The bytes exceeded the limit or could not be kept, so they cannot be replayed.
     pub(super) is_lost: bool,
+    /// Why they could not be kept.
+    pub(super) error: Option<String>,
 }
 
 impl Replayable {
     pub(super) fn new(limit: u64) -> Replayable {
         Replayable {
-            spool: Spool::default(),
             limit,
-            is_lost: false,
+            ..Replayable::default()
         }
-    }
-
-    pub(super) fn has_room_for(&self, count: usize) -> io::Result<bool> {
-        Ok(self.spool.len()? + count as u64 <= self.limit)
     }
 
     /// Keeps more bytes, unless some are lost already.
-    pub(super) fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn keep(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.is_lost {
-            return Ok(());
+            return;
         }
-        match self.has_room_for(bytes.len()) {
-            Ok(true) => self.spool.append(bytes),
-            has_room => has_room.map(|_| self.lose()),
-        }
-        .inspect_err(|_| self.lose())
-    }
-
-    /// Drops all bytes, as an incomplete input cannot be replayed.
-    pub(super) fn lose(&mut self) {
-        self.is_lost = true;
-        self.spool.clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_goes_in_comes_out_across_the_limit() {
-        let mut spool = Spool::default();
-        let all: Vec<u8> = (0..3 * IN_MEMORY).map(|i| (i * 7 % 251) as u8).collect();
-        for part in all.chunks(100_003) {
-            spool.append(part).unwrap();
-        }
-        assert_eq!(spool.len().unwrap(), all.len() as u64);
-        let mut back = Vec::new();
-        let mut buffer = [0; 65_536];
-        loop {
-            let count = spool.read_at(&mut buffer, back.len() as u64).unwrap();
-            if count == 0 {
-                break;
-            }
-            back.extend_from_slice(&buffer[..count]);
-        }
-        assert!(back == all);
-        spool.clear();
-        assert!(spool.is_empty() && spool.read_at(&mut buffer, 0).unwrap() == 0);
+        let kept = match self.spool.len() {
+            Ok(len) if len + bytes.len() as u64 > self.limit => Ok(false),
+            Ok(_) => self.spool.append(bytes).map(|()| true),
+            Err(error) => Err(error),
+        };
+        self.is_lost = !matches!(kept, Ok(true));
+        self.error = kept.err().map(|error| error.to_string());
     }
 }

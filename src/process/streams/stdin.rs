@@ -10,16 +10,11 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::{SFlag, fstat};
-use nix::unistd::{Whence, lseek};
-use rustix::buffer::spare_capacity;
+use nix::unistd::{Whence, lseek, read};
 
-use super::output::{CHUNK, widen_if_busy};
 use super::spool::Replayable;
-use super::tee::{StdinPipe, Wait};
-use crate::process::sys::fd::{
-    has_lost_its_reader, inherited, is_same_file, null, pipe, ready, set_nonblocking, to_nix,
-};
-use crate::process::sys::native::widen_pipe;
+use super::tee::{CHUNK, StdinPipe, Wait, widen_if_full, widen_pipe};
+use crate::process::sys::fd::{has_lost_its_reader, is_same_file, kind, null, pipe, ready, set_nonblocking};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
 
@@ -28,24 +23,22 @@ use crate::run::streams::InputMode;
 pub(crate) struct Stdin {
     source: BorrowedFd<'static>,
     kind: Kind,
-    kept: Replayable,
+    pub(super) kept: Replayable,
     tail: Tail,
     /// Bytes that were read first but not kept; the first attempt gets them after the kept bytes.
     surplus: Vec<u8>,
     /// The pipe of the running attempt, while there is input to feed.
     pipe: Option<StdinPipe>,
-    full_reads: u32,
     /// The source needs reading ahead of the command, and this was not reported yet.
-    newly_read_ahead: bool,
+    pub(super) newly_read_ahead: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Inherited,
     Null,
-    /// A file before the first attempt, and after it; rewound to its offset at the start of the run.
+    /// A file, rewound to its offset at the start of the run.
     File(libc::off_t),
-    ReadFile(libc::off_t),
     /// Fed through a pipe.
     Replayed,
 }
@@ -65,29 +58,21 @@ enum Tail {
 
 impl Stdin {
     /// Inspects standard input. Fails if it is to be replayed and is closed.
-    pub(crate) fn new(mode: InputMode, limit: u64) -> io::Result<Stdin> {
-        Stdin::over(inherited(stdio::IN), mode, limit)
-    }
-
-    /// Inspects any descriptor in place of standard input.
-    fn over(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
+    pub(crate) fn new(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
         let kind = match mode {
             InputMode::Auto => Kind::auto(source)?,
             InputMode::Inherit => Kind::Inherited,
             InputMode::Replay => fstat(source).map(|_| Kind::Replayed)?,
             InputMode::Null => Kind::Null,
         };
+        let reads_first = mode == InputMode::Replay;
         Ok(Stdin {
             source,
             kind,
             kept: Replayable::new(limit),
-            tail: match mode {
-                InputMode::Replay => Tail::ReadFirst,
-                _ => Tail::Tee,
-            },
+            tail: if reads_first { Tail::ReadFirst } else { Tail::Tee },
             surplus: Vec::new(),
             pipe: None,
-            full_reads: 0,
             newly_read_ahead: false,
         })
     }
@@ -104,10 +89,6 @@ impl Stdin {
             Kind::Inherited => Ok(None),
             Kind::Null => null().map(Some),
             Kind::File(start) => {
-                self.kind = Kind::ReadFile(start);
-                Ok(None)
-            }
-            Kind::ReadFile(start) => {
                 lseek(self.source, start, Whence::SeekSet)?;
                 Ok(None)
             }
@@ -119,44 +100,27 @@ impl Stdin {
         let (reader, writer) = pipe()?;
         // The two ends have separate flags: the command's end stays blocking.
         set_nonblocking(&writer)?;
+        let kept = self.kept.spool.len()?;
         let tees = self.tail == Tail::Tee;
-        let pipe = self.pipe.insert(StdinPipe::new(writer, self.kept.spool.len()?, tees));
-        if !tees || pipe.has_kept() {
-            // A command that cannot be started must consume no input.
-            if self.tail != Tail::ReadAhead {
-                self.work()?;
-            }
-            return Ok(reader);
-        }
-        match pipe.begin_window(self.source) {
-            Ok(true) => {}
-            Ok(false) => {
-                self.tail = Tail::Ended;
-                self.pipe = None;
-            }
-            // The system or a sandbox may lack the calls. Nothing was consumed.
-            Err(_) => {
+        let pipe = self.pipe.insert(StdinPipe::new(writer, kept, tees));
+        if tees && kept == 0 {
+            if pipe.begin_window(self.source).is_err() {
+                // The system or a sandbox may lack the calls. Nothing was consumed.
                 widen_pipe(&pipe.fd, CHUNK);
                 self.tail = Tail::ReadAhead;
                 self.newly_read_ahead = true;
             }
+            self.close_ended_pipe();
+        } else if self.tail != Tail::ReadAhead {
+            // A command that cannot be started must consume no input.
+            self.work()?;
         }
         Ok(reader)
-    }
-
-    /// Returns true once if a pipe needs reading ahead of the command.
-    pub(crate) fn take_newly_read_ahead(&mut self) -> bool {
-        std::mem::take(&mut self.newly_read_ahead)
     }
 
     /// Returns true while standard input is to be read, before the first attempt (`replay`).
     pub(crate) fn needs_filling(&self) -> bool {
         self.tail == Tail::ReadFirst
-    }
-
-    /// Returns true if input cannot be replayed: it exceeded the limit or could not be kept.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.kept.is_lost
     }
 
     /// Returns the descriptor and events to poll. Without flags, `poll` reports only that the other end was closed.
@@ -169,7 +133,7 @@ impl Stdin {
             Wait::Room => Some((pipe.fd.as_fd(), PollFlags::POLLOUT)),
             Wait::Data => Some((self.source, PollFlags::POLLIN)),
             Wait::Look(_) => Some((pipe.fd.as_fd(), PollFlags::empty())),
-            Wait::Nothing => None,
+            Wait::Nothing | Wait::SourceEnded | Wait::ReaderGone => None,
         }
     }
 
@@ -186,9 +150,8 @@ impl Stdin {
         self.pipe.as_ref().is_some_and(|pipe| pipe.wait == Wait::Nothing)
     }
 
-    /// Moves input without blocking. After an error with [`Stdin::is_lost`] (a full disk), the attempt goes on, but is
-    /// the last. After any other error kept bytes cannot be read, and the attempt must be ended. It never sees a false
-    /// end of input.
+    /// Moves input without blocking. After an error the attempt must be ended; the command never sees a false end of
+    /// input.
     pub(crate) fn work(&mut self) -> io::Result<()> {
         if self.needs_filling() {
             return self.fill();
@@ -196,23 +159,35 @@ impl Stdin {
         let Some(mut pipe) = self.pipe.take() else {
             return Ok(());
         };
-        let goes_on = self.feed(&mut pipe);
-        if goes_on.is_err() && !self.is_lost() {
+        let fed = self.feed(&mut pipe);
+        if fed.is_err() {
             pipe.wait = Wait::Nothing;
         }
-        // After an error the pipe stays open, or the command would see an end of input.
-        if !matches!(goes_on, Ok(false)) {
-            self.pipe = Some(pipe);
+        self.pipe = Some(pipe);
+        self.close_ended_pipe();
+        fed
+    }
+
+    /// Closes the pipe once there is nothing to wait for.
+    fn close_ended_pipe(&mut self) {
+        match self.pipe.as_ref().map(|pipe| pipe.wait) {
+            Some(Wait::SourceEnded) => self.tail = Tail::Ended,
+            Some(Wait::ReaderGone) => {}
+            _ => return,
         }
-        goes_on.map(drop)
+        self.pipe = None;
     }
 
     /// Ends the attempt, and keeps the bytes that it has read.
     pub(crate) fn end(&mut self) -> io::Result<()> {
-        match self.pipe.take() {
+        let ended = match self.pipe.take() {
             Some(mut pipe) => pipe.end_window(self.source, &mut self.kept),
             None => Ok(()),
+        };
+        if self.kept.is_lost {
+            self.kept.spool.clear();
         }
+        ended
     }
 
     /// Reads the next bytes towards the end of the source.
@@ -220,71 +195,71 @@ impl Stdin {
         let Some(count) = read_some(self.source, &mut self.surplus)? else {
             return Ok(());
         };
-        widen_if_busy(self.source, &mut self.full_reads, count);
-        if count == 0 {
+        self.kept.keep(&self.surplus[..count]);
+        if self.kept.is_lost {
+            self.surplus.truncate(count);
+            self.tail = Tail::ReadAhead;
+        } else if count == 0 {
             self.surplus = Vec::new();
             self.tail = Tail::Ended;
-            return Ok(());
         }
-        let has_room = self.kept.has_room_for(count)?;
-        let kept = if has_room {
-            self.kept.spool.append(&self.surplus)
-        } else {
-            Ok(())
-        };
-        if has_room && kept.is_ok() {
-            self.surplus.clear();
-        } else {
-            // The kept bytes are still needed for the first attempt.
-            self.kept.is_lost = true;
-            self.tail = Tail::ReadAhead;
-        }
-        kept
+        Ok(())
     }
 
-    /// Moves input without blocking. Returns false once the command has all input, or has stopped reading.
-    fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<bool> {
+    /// Moves input without blocking.
+    fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<()> {
         if pipe.unwritten.is_empty() {
             pipe.wait = Wait::Room;
-            if pipe.has_kept() {
-                pipe.read_kept(&self.kept.spool)?;
-            } else if !self.surplus.is_empty() {
-                pipe.chunk = std::mem::take(&mut self.surplus);
-            } else if self.tail == Tail::Tee {
-                let goes_on = pipe.move_window(self.source, &mut self.kept);
-                if pipe.source_ended {
-                    self.tail = Tail::Ended;
-                }
-                return goes_on;
-            } else if self.tail == Tail::Ended || has_lost_its_reader(pipe.fd.as_fd()) {
-                return Ok(false);
-            } else {
-                match read_some(self.source, &mut pipe.chunk)? {
-                    Some(0) => self.tail = Tail::Ended,
-                    Some(_) => {}
-                    None => pipe.wait = Wait::Data,
-                }
-                // Set before an error is returned: the command gets these bytes in any case.
-                pipe.unwritten = 0..pipe.chunk.len();
-                self.kept.keep(&pipe.chunk)?;
-            }
-            pipe.unwritten = 0..pipe.chunk.len();
+            pipe.unwritten = 0..self.next_chunk(pipe)?;
         }
-        let is_read = pipe.write()?;
-        let has_all = pipe.unwritten.is_empty() && !pipe.has_kept() && self.surplus.is_empty();
-        // The command sees the end of input without delay.
-        Ok(is_read && !(has_all && self.tail == Tail::Ended))
+        if pipe.unwritten.is_empty() {
+            return Ok(());
+        }
+        pipe.write()?;
+        let has_all = pipe.unwritten.is_empty() && pipe.replay.is_empty() && self.surplus.is_empty();
+        if has_all && self.tail == Tail::Ended {
+            // The command sees the end of input without delay.
+            pipe.wait = Wait::SourceEnded;
+        }
+        Ok(())
+    }
+
+    /// Prepares the next bytes to write. Returns how many there are; 0 if the pipe has to wait.
+    fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<usize> {
+        if !pipe.replay.is_empty() {
+            pipe.chunk.resize(CHUNK, 0);
+            let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.start)?;
+            pipe.replay.start += count as u64;
+            return match count {
+                0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                count => Ok(count),
+            };
+        }
+        if !self.surplus.is_empty() {
+            pipe.chunk = std::mem::take(&mut self.surplus);
+            return Ok(pipe.chunk.len());
+        }
+        match self.tail {
+            Tail::Tee => pipe.move_window(self.source, &mut self.kept)?,
+            Tail::Ended => pipe.wait = Wait::SourceEnded,
+            _ if has_lost_its_reader(pipe.fd.as_fd()) => pipe.wait = Wait::ReaderGone,
+            _ => match read_some(self.source, &mut pipe.chunk)? {
+                None => pipe.wait = Wait::Data,
+                Some(0) => pipe.wait = Wait::SourceEnded,
+                Some(count) => {
+                    self.kept.keep(&pipe.chunk[..count]);
+                    return Ok(count);
+                }
+            },
+        }
+        Ok(0)
     }
 }
 
 impl Kind {
     /// Chooses the kind by the type of standard input.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Kind> {
-        let kind = match fstat(source) {
-            Err(Errno::EBADF) => return Ok(Kind::Inherited),
-            facts => SFlag::from_bits_truncate(facts?.st_mode & SFlag::S_IFMT.bits()),
-        };
-        Ok(match kind {
+        Ok(match kind(source) {
             SFlag::S_IFIFO if access_mode(source)? != OFlag::O_WRONLY => Kind::Replayed,
             SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source)? => {
                 lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, Kind::File)
@@ -307,13 +282,15 @@ fn is_output_too(source: BorrowedFd<'_>) -> io::Result<bool> {
 
 /// Reads a chunk if that does not block. Returns 0 at the end, `None` if no data is available.
 fn read_some(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> io::Result<Option<usize>> {
-    into.clear();
     if ready(source, PollFlags::POLLIN)?.is_empty() {
         return Ok(None);
     }
-    into.reserve(CHUNK);
-    match rustix::io::read(source, spare_capacity(into)).map_err(to_nix) {
-        Ok(count) => Ok(Some(count)),
+    into.resize(CHUNK, 0);
+    match read(source, into) {
+        Ok(count) => {
+            widen_if_full(source, count);
+            Ok(Some(count))
+        }
         Err(Errno::EINTR | Errno::EAGAIN) => Ok(None),
         Err(errno) => Err(errno.into()),
     }

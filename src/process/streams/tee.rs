@@ -6,9 +6,8 @@
 //! of the source, so the next window begins when the current one has been read completely.
 //!
 //! No event reports "read completely", but one reports "no longer full". So the command's pipe gets exactly as many
-//! slots as the window fills: writable means that the first slot has been read, and with one slot that is the whole
-//! window. A reader line by line gets windows of one slot and costs no timer. A continuous reader gets wider windows;
-//! if a wide window has been read only partly, it is polled again after a short time.
+//! slots as the window fills: writable means that the first slot has been read. The rest of the window is polled, ever
+//! less often.
 
 use std::io;
 use std::ops::Range;
@@ -16,24 +15,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
+#[cfg(not(portable))]
+use nix::fcntl::{FcntlArg, SpliceFFlags, fcntl, tee};
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
-use super::output::{CHUNK, widen_if_busy};
-use super::spool::{Replayable, Spool};
-use crate::process::sys::fd::{ready, to_nix};
-use crate::process::sys::native::{set_pipe_size, tee, widen_pipe};
+use super::spool::Replayable;
+use crate::process::sys::fd::ready;
 use crate::run::interrupts::uninterrupted;
 
-/// Windows of one slot before a wider one is tried; doubled whenever a window was too wide.
-const PATIENCE: u32 = 4;
-const MOST_PATIENCE: u32 = 1024;
-/// Delay before the first poll of a partly read window.
-const FIRST_LOOK: Duration = Duration::from_micros(50);
-/// Longest delay between polls.
-const LAST_LOOK: Duration = Duration::from_millis(100);
-/// A window is too wide for its reader if it takes longer than this after its first slot was read.
-const SLOW: Duration = Duration::from_millis(2);
+/// Most bytes moved at once, and the capacity of a widened pipe.
+pub(super) const CHUNK: usize = 256 * 1024;
+
+/// Shortest and longest delay between polls of a partly read window.
+const LOOKS: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(100)];
 
 /// The condition for the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +42,10 @@ pub(super) enum Wait {
     /// The end of the attempt, as kept bytes cannot be read. The pipe stays open, or the command would see an end of
     /// input.
     Nothing,
+    /// None: the source has ended, and the command has all input.
+    SourceEnded,
+    /// None: the command has stopped reading.
+    ReaderGone,
 }
 
 /// The pipe into a running attempt.
@@ -54,7 +53,7 @@ pub(super) enum Wait {
 pub(super) struct StdinPipe {
     pub(super) fd: OwnedFd,
     /// Offsets of kept bytes that are still to be fed.
-    replay: Range<u64>,
+    pub(super) replay: Range<u64>,
     pub(super) chunk: Vec<u8>,
     pub(super) unwritten: Range<usize>,
     /// Bytes at the head of the source that were duplicated into this pipe: the window.
@@ -64,20 +63,12 @@ pub(super) struct StdinPipe {
     /// The size of a slot, and of the pipe.
     page: usize,
     size: usize,
-    /// Limit on slots of the next window.
-    slots: usize,
-    /// Windows of one slot left before a wider one.
-    until_wider: u32,
-    patience: u32,
-    full_reads: u32,
-    pub(super) source_ended: bool,
     pub(super) wait: Wait,
 }
 
 impl StdinPipe {
     /// Creates the feed. `kept`: bytes to feed first. `tees`: windows follow.
     pub(super) fn new(fd: OwnedFd, kept: u64, tees: bool) -> StdinPipe {
-        let bytes = usize::try_from(kept).unwrap_or(CHUNK).min(CHUNK);
         let page = tees.then(|| set_pipe_size(&fd, 1)).flatten().unwrap_or(4096);
         let mut pipe = StdinPipe {
             fd,
@@ -88,13 +79,9 @@ impl StdinPipe {
             looked: Duration::ZERO,
             page,
             size: page,
-            slots: 1,
-            until_wider: PATIENCE,
-            patience: PATIENCE,
-            full_reads: 0,
-            source_ended: false,
             wait: Wait::Room,
         };
+        let bytes = usize::try_from(kept).unwrap_or(CHUNK).min(CHUNK);
         if tees {
             pipe.fit(bytes);
         } else {
@@ -103,112 +90,77 @@ impl StdinPipe {
         pipe
     }
 
-    /// Returns true if kept bytes are still to be fed.
-    pub(super) fn has_kept(&self) -> bool {
-        !self.replay.is_empty()
-    }
-
-    pub(super) fn read_kept(&mut self, kept: &Spool) -> io::Result<()> {
-        let left = usize::try_from(self.replay.end - self.replay.start).unwrap_or(CHUNK);
-        self.chunk.resize(left.min(CHUNK), 0);
-        let count = kept.read_at(&mut self.chunk, self.replay.start)?;
-        if count == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        self.chunk.truncate(count);
-        self.replay.start += count as u64;
-        Ok(())
-    }
-
-    /// Writes as much as there is room for. Returns false if the pipe has no reader.
-    pub(super) fn write(&mut self) -> io::Result<bool> {
+    /// Writes as much as there is room for.
+    pub(super) fn write(&mut self) -> io::Result<()> {
         match write(&self.fd, &self.chunk[self.unwritten.clone()]) {
             Ok(count) => self.unwritten.start += count,
             Err(Errno::EAGAIN | Errno::EINTR) => {}
-            Err(Errno::EPIPE) => return Ok(false),
+            Err(Errno::EPIPE) => self.wait = Wait::ReaderGone,
             Err(error) => return Err(error.into()),
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Opens the first window. Returns false at the end of the source, or an error if the system cannot duplicate or
-    /// count.
-    pub(super) fn begin_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
+    /// Opens the first window. Fails if the system cannot duplicate or count.
+    pub(super) fn begin_window(&mut self, source: BorrowedFd<'_>) -> io::Result<()> {
         // Check counting first: bytes once duplicated would reach the command twice.
         unread(&self.fd)?;
         self.open_window(source)
     }
 
-    /// Takes the read window from the source and opens the next one. Returns false once there is nothing to wait for.
-    pub(super) fn move_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<bool> {
+    /// Takes the read window from the source and opens the next one.
+    pub(super) fn move_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<()> {
         if unread(&self.fd)? > 0 {
             return self.look_at_window(source, kept);
         }
-        // A window of less than half its limit shows that the writer is slow, and nothing about the reader.
-        if self.window * 2 > self.slots * self.page {
-            self.until_wider = self.until_wider.saturating_sub(1);
-            if self.until_wider == 0 {
-                self.slots = (self.slots * 2).min(CHUNK / self.page).max(1);
-            }
-        }
         let taken = self.take(self.window, source, kept)?;
-        widen_if_busy(source, &mut self.full_reads, taken);
+        widen_if_full(source, taken);
         // The command can read on while the window is kept.
-        let goes_on = self.open_window(source);
-        kept.keep(&self.chunk[..taken])?;
-        Ok(goes_on?)
+        let opened = self.open_window(source);
+        kept.keep(&self.chunk[..taken]);
+        opened
     }
 
     /// Ends the attempt: the command has read all bytes that are no longer in its pipe. A process that it left running
     /// may still read the rest, which is not taken from the source.
     pub(super) fn end_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<()> {
-        if self.window == 0 {
-            return Ok(());
+        if self.window > 0 {
+            let read = self.window - unread(&self.fd)?.min(self.window);
+            let taken = self.take(read, source, kept)?;
+            kept.keep(&self.chunk[..taken]);
         }
-        let read = self.window - unread(&self.fd)?.min(self.window);
-        let taken = self.take(read, source, kept)?;
-        kept.keep(&self.chunk[..taken])
+        Ok(())
     }
 
-    /// Polls a pipe that is not empty. Returns false if the pipe has no reader.
-    fn look_at_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<bool> {
+    /// Polls a pipe that is not empty.
+    fn look_at_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> io::Result<()> {
         let state = ready(self.fd.as_fd(), PollFlags::POLLOUT).unwrap_or(PollFlags::empty());
         if state.contains(PollFlags::POLLERR) {
-            return self.end_window(source, kept).and(Ok(false));
+            self.wait = Wait::ReaderGone;
+            return self.end_window(source, kept);
         }
         if state.contains(PollFlags::POLLOUT) {
             // The longer the reader takes, the less a proportional delay matters.
-            let after = (self.looked / 4).clamp(FIRST_LOOK, LAST_LOOK);
+            let after = (self.looked / 4).clamp(LOOKS[0], LOOKS[1]);
             self.looked += after;
             self.wait = Wait::Look(after);
         }
-        if self.looked > SLOW {
-            if self.slots > 1 {
-                self.slots = 1;
-                self.patience = (self.patience * 2).min(MOST_PATIENCE);
-            }
-            self.until_wider = self.patience;
-        }
-        Ok(true)
+        Ok(())
     }
 
-    /// Opens the next window; the pipe must be empty. Returns false if there is nothing to wait for.
-    fn open_window(&mut self, source: BorrowedFd<'_>) -> Result<bool, Errno> {
+    /// Opens the next window; the pipe must be empty.
+    fn open_window(&mut self, source: BorrowedFd<'_>) -> io::Result<()> {
         self.window = 0;
         self.looked = Duration::ZERO;
-        let there = if self.slots > 1 { unread(source)? } else { 0 };
-        self.fit(there.min(self.slots * self.page));
-        match uninterrupted(|| tee(source, &self.fd, CHUNK)) {
-            Err(Errno::EPIPE) => return Ok(false),
-            Ok(0) => {
-                self.source_ended = true;
-                return Ok(false);
-            }
+        self.fit(unread(source)?.min(CHUNK));
+        match uninterrupted(|| duplicate(source, self.fd.as_fd())) {
+            Err(Errno::EPIPE) => self.wait = Wait::ReaderGone,
+            Ok(0) => self.wait = Wait::SourceEnded,
             Ok(count) => self.window = count,
             Err(Errno::EAGAIN) => self.wait = Wait::Data,
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Sizes the empty pipe so that `bytes` fill it.
@@ -236,15 +188,53 @@ impl StdinPipe {
                 more => taken += more,
             }
         }
-        if taken < count {
-            kept.lose();
-        }
+        kept.is_lost |= taken < count;
         Ok(taken)
     }
 }
 
 /// Returns how many bytes are in a pipe.
-fn unread(pipe: impl AsFd) -> Result<usize, Errno> {
-    let count = rustix::io::ioctl_fionread(pipe).map_err(to_nix)?;
+fn unread(pipe: impl AsFd) -> io::Result<usize> {
+    let count = rustix::io::ioctl_fionread(pipe)?;
     Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// Widens a pipe that holds more than half of its usual capacity, so that writer and reader stop waiting for each other:
+/// writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is limited.
+pub(super) fn widen_if_full(pipe: impl AsFd, count: usize) {
+    if count > 32 * 1024 {
+        widen_pipe(pipe, CHUNK);
+    }
+}
+
+/// Raises the capacity of a pipe to `bytes`, unless refused.
+pub(super) fn widen_pipe(pipe: impl AsFd, bytes: usize) {
+    #[cfg(not(portable))]
+    if fcntl(&pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < bytes) {
+        set_pipe_size(pipe, bytes);
+    }
+}
+
+/// Sets the capacity of a pipe. Returns the new capacity, or `None` if refused (for example, the user has too many
+/// pipes).
+#[cfg(not(portable))]
+fn set_pipe_size(pipe: impl AsFd, bytes: usize) -> Option<usize> {
+    let size = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(i32::try_from(bytes).ok()?));
+    usize::try_from(size.ok()?).ok()
+}
+
+#[cfg(portable)]
+fn set_pipe_size(_pipe: impl AsFd, _bytes: usize) -> Option<usize> {
+    None
+}
+
+/// Duplicates bytes at the head of a pipe into another pipe, without blocking.
+#[cfg(not(portable))]
+fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
+    tee(from, to, CHUNK, SpliceFFlags::SPLICE_F_NONBLOCK)
+}
+
+#[cfg(portable)]
+fn duplicate(_from: BorrowedFd<'_>, _to: BorrowedFd<'_>) -> nix::Result<usize> {
+    Err(Errno::ENOSYS)
 }

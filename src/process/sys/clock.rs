@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::errno::Errno;
-use nix::libc;
 use nix::poll::{PollFd, PollTimeout};
-
-use super::native;
+#[cfg(not(portable))]
+use nix::{libc, sys::prctl};
 
 /// Returns the time of CLOCK_MONOTONIC, which never jumps and stands still while the machine sleeps.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
@@ -71,10 +70,10 @@ impl Deadline {
 /// Longest time of one `poll(2)`; a longer wait polls again.
 const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
 
-/// Calls `poll(2)` with the finest timeout of the system. Returns false if polling fails (a lowered descriptor limit, a
-/// system call filter): the caller has to try every descriptor. A pause of 10 ms keeps callers from spinning.
+/// Calls `poll(2)`. Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has to
+/// try every descriptor. A pause of 10 ms keeps callers from spinning.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
-    match native::poll(fds, left.map(|left| left.min(LONGEST_POLL))) {
+    match poll_exactly(fds, left.map(|left| left.min(LONGEST_POLL))) {
         Ok(_) => true,
         // A handler has written to the pipe of signals.
         Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
@@ -83,6 +82,21 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
             false
         }
     }
+}
+
+/// Polls with a timeout in nanoseconds.
+#[cfg(not(portable))]
+fn poll_exactly(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+    nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None)
+}
+
+/// Polls with a timeout that is rounded up to milliseconds.
+#[cfg(portable)]
+fn poll_exactly(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+    let timeout = left.map_or(PollTimeout::NONE, |left| {
+        PollTimeout::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
+    });
+    nix::poll::poll(fds, timeout)
 }
 
 /// Longest wait that is a single `poll`.
@@ -98,25 +112,20 @@ pub(crate) fn first_part(left: Duration) -> Duration {
     if left > SHORT { left - early } else { left }
 }
 
-/// Sets timer slack to the minimum: by default Linux fires timers some 50 us late to save power. The command would
-/// inherit the setting, so drop restores it.
-pub(crate) struct ExactTimers {
-    /// In nanoseconds.
-    before: libc::c_ulong,
+/// Calls `wait` with exact timers: by default Linux fires them some 50 us late to save power. Restores the setting, which
+/// the command would inherit.
+#[cfg(not(portable))]
+pub(crate) fn with_exact_timers<T>(wait: impl FnOnce() -> T) -> T {
+    let before = prctl::get_timerslack().unwrap_or(0);
+    let _ = prctl::set_timerslack(1);
+    let waited = wait();
+    let _ = prctl::set_timerslack(before as libc::c_ulong);
+    waited
 }
 
-impl ExactTimers {
-    pub(crate) fn begin() -> ExactTimers {
-        ExactTimers {
-            before: native::set_timer_slack(1),
-        }
-    }
-}
-
-impl Drop for ExactTimers {
-    fn drop(&mut self) {
-        native::set_timer_slack(self.before);
-    }
+#[cfg(portable)]
+pub(crate) fn with_exact_timers<T>(wait: impl FnOnce() -> T) -> T {
+    wait()
 }
 
 #[cfg(test)]

@@ -4,18 +4,22 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
-use super::native;
+use crate::run::interrupts::uninterrupted;
+
+/// Opens a location only: neither readable nor writable.
+#[cfg(not(portable))]
+const PATH_ONLY: OFlag = OFlag::O_PATH;
+#[cfg(portable)]
+const PATH_ONLY: OFlag = OFlag::O_RDONLY;
 
 /// Fills standard descriptors that the caller closed, so that no descriptor of backoff gets their numbers. Fillers can
 /// be neither read nor written, and are closed in the command.
 pub(crate) fn fill_closed_standard() {
-    let flags = native::PATH_ONLY | OFlag::O_CLOEXEC;
-    while let Ok(fd) = open("/", flags, Mode::empty()) {
+    while let Ok(fd) = open("/", PATH_ONLY | OFlag::O_CLOEXEC, Mode::empty()) {
         if fd.as_raw_fd() > 2 {
             return;
         }
@@ -59,28 +63,16 @@ pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends each write to the end of the file, whatever other processes write.
-pub(crate) fn set_append(file: &File) -> io::Result<()> {
-    fcntl(file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
-    Ok(())
-}
-
 /// Returns the file type of a descriptor; empty if it is closed.
-pub(super) fn kind(number: RawFd) -> SFlag {
-    let facts = fstat(inherited(number));
-    facts.map_or(SFlag::empty(), |facts| {
+pub(crate) fn kind(fd: BorrowedFd<'_>) -> SFlag {
+    fstat(fd).map_or(SFlag::empty(), |facts| {
         SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT
     })
 }
 
-/// Returns true for a file or block device: a write waits for the disk only.
-pub(crate) fn is_file(number: RawFd) -> bool {
-    [SFlag::S_IFREG, SFlag::S_IFBLK].contains(&kind(number))
-}
-
 /// Returns true for a pipe or a socket.
 pub(crate) fn is_piped(number: RawFd) -> bool {
-    [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind(number))
+    [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind(inherited(number)))
 }
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.
@@ -89,19 +81,11 @@ pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
     place(one).is_some_and(|one| place(other) == Some(one))
 }
 
-/// Converts an error of rustix.
-pub(crate) fn to_nix(error: rustix::io::Errno) -> Errno {
-    Errno::from_raw(error.raw_os_error())
-}
-
 /// Returns the ready events without waiting.
 pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
-    match poll(&mut fds, PollTimeout::ZERO) {
-        Ok(_) => Ok(fds[0].revents().unwrap_or(PollFlags::empty())),
-        Err(Errno::EINTR) => Ok(PollFlags::empty()),
-        Err(errno) => Err(errno),
-    }
+    uninterrupted(|| poll(&mut fds, PollTimeout::ZERO))?;
+    Ok(fds[0].revents().unwrap_or(PollFlags::empty()))
 }
 
 /// Returns true if the reader is gone, as far as `poll` can tell without a write.

@@ -1,7 +1,6 @@
 //! Typed input while the command runs on its own terminal. Bytes are forwarded to the command unchanged, except keys
 //! that generate signals there: the signals are sent to backoff's own process group.
 
-use std::fs::OpenOptions;
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
@@ -14,7 +13,6 @@ use super::modes;
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::sys::fd::inherited;
-use crate::process::sys::native::open_anew;
 use crate::process::sys::stdio;
 
 /// Bytes read by one call.
@@ -61,7 +59,7 @@ impl Keyboard {
         let is_typed_at = may_type && stdio::is_terminal(stdio::IN);
         let (route, source) = match (is_typed_at, stdio::is_terminal(stdio::OUT), is_ours(stdio::IN)) {
             (true, true, _) if is_controlling(stdio::IN) => (Route::Background, controlling().ok()),
-            (true, true, _) => (Route::Background, open_anew(stdio::IN, OpenOptions::new().read(true))),
+            (true, true, _) => (Route::Background, None),
             // Reading there would take input that is meant for the shell.
             (true, false, false) => (Route::Nowhere, None),
             // In a pipeline (`| less`) another program may read the keyboard. The command reads from the terminal

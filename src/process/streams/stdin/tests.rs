@@ -6,8 +6,7 @@
     reason = "tests look at clocks and have writers of their own"
 )]
 
-use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::thread::{JoinHandle, sleep, spawn};
@@ -16,10 +15,9 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Stdin;
-use crate::run::streams::InputMode::{Auto, Inherit, Null, Replay};
+use crate::run::streams::InputMode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-const NO_LIMIT: u64 = 1 << 40;
 
 /// The result of an attempt, and its cost.
 struct Attempt {
@@ -34,7 +32,6 @@ fn attempt(input: &mut Stdin, script: &str) -> Attempt {
 
 /// Runs a shell command as one attempt, which ends after so many bytes of output.
 fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Attempt {
-    fill(input);
     let (mut reader, writer) = io::pipe().unwrap();
     let stdin = input.begin().unwrap();
     if let Some(fd) = &stdin {
@@ -83,15 +80,6 @@ fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Atte
     Attempt { output, calls }
 }
 
-/// Reads input first, as the host does before the first attempt.
-fn fill(input: &mut Stdin) {
-    while input.needs_filling() {
-        let (fd, flags) = input.interest().unwrap();
-        poll(&mut [PollFd::new(fd, flags)], PollTimeout::NONE).unwrap();
-        input.work().unwrap();
-    }
-}
-
 fn run(input: &mut Stdin, script: &str) -> Vec<u8> {
     attempt(input, script).output
 }
@@ -115,7 +103,7 @@ fn pipe_of(bytes: Vec<u8>) -> (BorrowedFd<'static>, JoinHandle<()>) {
 }
 
 fn auto(source: BorrowedFd<'static>) -> Stdin {
-    Stdin::over(source, Auto, NO_LIMIT).unwrap()
+    Stdin::new(source, InputMode::Auto, u64::MAX).unwrap()
 }
 
 /// Returns the bytes left for a later program.
@@ -157,19 +145,6 @@ fn every_attempt_reads_everything() {
 }
 
 #[test]
-fn nothing_is_taken_that_was_not_read() {
-    let all = binary(200_000);
-    for script in ["exit 1", "exec <&-; exit 1"] {
-        let (source, _writing) = pipe_of(all.clone());
-        let mut input = auto(source);
-        for _ in 0..3 {
-            assert!(run(&mut input, script).is_empty());
-        }
-        assert!(rest(source) == all, "{script}");
-    }
-}
-
-#[test]
 fn a_part_that_was_read_is_taken_once() {
     for count in [1, 1000, 4096, 5000, 100_000] {
         let all = binary(200_000);
@@ -181,47 +156,6 @@ fn a_part_that_was_read_is_taken_once() {
         }
         assert!(rest(source) == all[count..], "{count}");
     }
-}
-
-#[test]
-fn attempts_that_read_more_and_less() {
-    let all = binary(500_000);
-    let (source, _writing) = pipe_of(all.clone());
-    let mut input = auto(source);
-    for count in [10, 0, 70_000, 3, 250_000, 69_999, 250_001] {
-        assert!(run(&mut input, &format!("head -c {count}")).starts_with(&all[..count]));
-    }
-    // `head` reads more than it prints: only the sum of rest and taken bytes is known.
-    let left = rest(source);
-    assert!(all.ends_with(&left));
-    assert!(left.len() <= all.len() - 250_001);
-}
-
-#[test]
-fn a_shell_that_reads_a_line_takes_that_line() {
-    let (source, _writing) = pipe_of(lines(10_000));
-    let mut input = auto(source);
-    for _ in 0..3 {
-        assert_eq!(
-            run(&mut input, "read a; read b; echo \"$a, $b\"; exit 1"),
-            b"line 0, line 1\n"
-        );
-    }
-    let left = rest(source);
-    assert_eq!(&left[..14], b"line 2\nline 3\n");
-    assert_eq!(left.len(), lines(10_000).len() - 14);
-}
-
-#[test]
-fn one_run_per_line_of_a_loop() {
-    let (source, _writing) = pipe_of(lines(50));
-    for i in 0..50 {
-        let mut input = auto(source);
-        for _ in 0..2 {
-            assert_eq!(run(&mut input, "read a; echo $a"), format!("line {i}\n").as_bytes());
-        }
-    }
-    assert!(rest(source).is_empty());
 }
 
 #[test]
@@ -308,17 +242,6 @@ fn a_reader_that_pauses_is_not_polled_for() {
 }
 
 #[test]
-fn a_slow_reader_gets_all() {
-    let all = lines(4000);
-    let (source, _writing) = pipe_of(all.clone());
-    let mut input = auto(source);
-    for _ in 0..2 {
-        let script = "dd bs=20000 count=1 iflag=fullblock 2>/dev/null; for i in 1 2 3; do read a; echo \"$a\"; sleep 0.02; done; cat";
-        assert!(run(&mut input, script) == all);
-    }
-}
-
-#[test]
 fn a_reader_that_stops_reading_is_left_alone() {
     for size in [10_000, 1 << 20] {
         let (source, _writing) = pipe_of(binary(size));
@@ -336,20 +259,6 @@ fn a_reader_that_stops_reading_is_left_alone() {
 }
 
 #[test]
-fn the_end_comes_to_one_who_waits_for_it() {
-    let (source, mut writer) = source();
-    writer.write_all(b"all").unwrap();
-    let mut input = auto(source);
-    let writing = spawn(move || {
-        sleep(Duration::from_millis(100));
-        drop(writer);
-    });
-    assert_eq!(run(&mut input, "cat; echo .; cat; echo ."), b"all.\n.\n");
-    assert_eq!(run(&mut input, "cat; echo ."), b"all.\n");
-    writing.join().unwrap();
-}
-
-#[test]
 fn a_killed_attempt_counts_what_it_read() {
     let all = binary(1 << 20);
     let (source, _writing) = pipe_of(all.clone());
@@ -360,152 +269,10 @@ fn a_killed_attempt_counts_what_it_read() {
 }
 
 #[test]
-fn past_the_limit_it_flows_and_is_lost() {
-    let all = binary(300_000);
-    for (limit, is_lost) in [(0, true), (299_999, true), (300_000, false)] {
-        for mode in [Auto, Replay] {
-            let (source, _writing) = pipe_of(all.clone());
-            let mut input = Stdin::over(source, mode, limit).unwrap();
-            assert!(run(&mut input, "cat") == all, "{limit}");
-            assert_eq!(input.is_lost(), is_lost, "{mode:?} {limit}");
-        }
-    }
-    // Unread input is not lost.
-    let (source, _writing) = pipe_of(all.clone());
-    let mut input = Stdin::over(source, Auto, 1000).unwrap();
-    run(&mut input, "dd bs=1000 count=1 iflag=fullblock");
-    assert!(!input.is_lost());
-    run(&mut input, "dd bs=1001 count=1 iflag=fullblock");
-    assert!(input.is_lost());
-    assert!(rest(source) == all[1001..]);
-}
-
-#[test]
-fn replay_reads_to_the_end_first() {
-    for size in [0, 5, 70_000, 3 << 20] {
-        let all = binary(size);
-        let (source, _writing) = pipe_of(all.clone());
-        let mut input = Stdin::over(source, Replay, NO_LIMIT).unwrap();
-        assert!(input.needs_filling());
-        fill(&mut input);
-        assert!(rest(source).is_empty());
-        assert!(run(&mut input, "exit 1").is_empty());
-        assert!(run(&mut input, "dd bs=5 count=1 2>/dev/null") == all[..size.min(5)]);
-        assert!(run(&mut input, "cat") == all);
-        assert!(run(&mut input, "dd bs=4096 2>/dev/null; exec <&-; echo -n") == all);
-        assert!(!input.is_lost());
-    }
-}
-
-#[test]
-fn replay_of_a_file() {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(&binary(100_000)).unwrap();
-    file.seek(SeekFrom::Start(10)).unwrap();
-    let mut input = Stdin::over(forever(file), Replay, 50_000).unwrap();
-    assert!(run(&mut input, "cat") == binary(100_000)[10..]);
-    assert!(input.is_lost());
-}
-
-#[test]
-fn replay_while_the_writer_stalls_does_not_block() {
-    let (source, mut writer) = source();
-    let mut input = Stdin::over(source, Replay, NO_LIMIT).unwrap();
-    for _ in 0..3 {
-        input.work().unwrap();
-        assert!(input.needs_filling());
-    }
-    writer.write_all(b"later").unwrap();
-    drop(writer);
-    assert_eq!(run(&mut input, "cat"), b"later");
-}
-
-#[test]
-fn a_file_is_rewound_to_where_the_run_began() {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(b"0123456789").unwrap();
-    file.seek(SeekFrom::Start(3)).unwrap();
-    let shared = file.try_clone().unwrap();
-    let mut input = auto(forever(file));
-    let mut read = |count: usize| {
-        assert!(input.begin().unwrap().is_none());
-        assert!(input.interest().is_none());
-        let mut buffer = vec![0; count];
-        (&shared).read_exact(&mut buffer).unwrap();
-        input.end().unwrap();
-        buffer
-    };
-    assert_eq!(read(2), b"34");
-    assert_eq!(read(7), b"3456789");
-    assert_eq!(read(1), b"3");
-    // The next program reads on after the last attempt.
-    assert_eq!((&shared).stream_position().unwrap(), 4);
-}
-
-#[test]
-fn a_file_is_left_where_it_is_before_the_first_attempt() {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(b"0123456789").unwrap();
-    file.rewind().unwrap();
-    let mut shared = file.try_clone().unwrap();
-    let mut input = auto(forever(file));
-    shared.seek(SeekFrom::Start(5)).unwrap();
-    assert!(input.begin().unwrap().is_none());
-    assert_eq!(shared.stream_position().unwrap(), 5);
-}
-
-#[test]
-fn null_and_what_is_inherited() {
-    let (source, _writer) = source();
-    let mut input = Stdin::over(source, Null, 0).unwrap();
-    assert!(run(&mut input, "cat; test -c /dev/stdin && echo null") == b"null\n");
-    assert!(Stdin::over(source, Inherit, 0).unwrap().begin().unwrap().is_none());
-    let device = forever(File::open("/dev/null").unwrap());
-    let mut input = auto(device);
-    assert!(input.begin().unwrap().is_none());
-    // The writing end, which cannot be read.
-    let (_reader, writer) = io::pipe().unwrap();
-    let mut input = auto(forever(writer));
-    assert!(input.begin().unwrap().is_none());
-}
-
-#[test]
 fn an_attempt_that_never_started_takes_nothing() {
     let (source, _writing) = pipe_of(lines(100));
     let mut input = auto(source);
     drop(input.begin().unwrap());
     input.end().unwrap();
     assert!(run(&mut input, "cat") == lines(100));
-}
-
-#[test]
-fn much_is_replayed_with_bounded_memory() {
-    let (source, mut writer) = source();
-    let size: usize = 256 << 20;
-    let block = binary(1 << 20);
-    let bytes = block.clone();
-    let writing = spawn(move || (0..size >> 20).for_each(|_| writer.write_all(&bytes).unwrap()));
-    let mut input = auto(source);
-    let before = resident();
-    let sums: Vec<Vec<u8>> = (0..3).map(|_| run(&mut input, "cksum")).collect();
-    writing.join().unwrap();
-    let mut direct = Command::new("cksum")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = direct.stdin.take().unwrap();
-    (0..size >> 20).for_each(|_| stdin.write_all(&block).unwrap());
-    drop(stdin);
-    let right = direct.wait_with_output().unwrap().stdout;
-    assert!(sums.iter().all(|sum| *sum == right));
-    // Other tests of this process run concurrently.
-    assert!(resident().saturating_sub(before) < 128 << 10, "{} KiB", resident());
-}
-
-/// Returns the memory of the test process, in KiB.
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
