@@ -88,7 +88,7 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
 /// Handles received signals. Returns true if one of them asks backoff to end.
 fn handle_signals(attempt: &mut Running<'_>) -> bool {
     let mut asked = false;
-    while let Some(received) = attempt.event_loop.signals.take() {
+    while let Some(received) = attempt.event_loop.signals.queue.pop_front() {
         asked |= attempt.handle(received) == SignalAction::NoFurtherAttempt;
     }
     asked

@@ -1,6 +1,6 @@
 //! The only place where backoff sleeps: one `poll(2)` over signals, the command's streams and deadlines.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use nix::libc;
@@ -99,10 +99,10 @@ impl EventLoop {
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
     ) -> (bool, Vec<T>) {
-        if self.signals.has_taken_in() {
+        if !self.signals.queue.is_empty() {
             return (true, Vec::new());
         }
-        let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
+        let mut fds = vec![PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN)];
         fds.extend(interests.iter().map(|(_, fd, events)| PollFd::new(*fd, *events)));
         let left = until.is_set().then(now).and_then(|now| until.left(now));
         let has_polled = self.signals.let_in(|| poll(&mut fds, left));

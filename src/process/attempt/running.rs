@@ -76,7 +76,7 @@ impl<'a> Running<'a> {
         loop {
             let mut has_changed = self.end_what_is_due();
             self.wait(self.deadlines.next());
-            while let Some(received) = self.event_loop.signals.take() {
+            while let Some(received) = self.event_loop.signals.queue.pop_front() {
                 has_changed |= self.handle(received) == SignalAction::LookAtChildren;
             }
             if !has_changed {
@@ -271,8 +271,8 @@ impl<'a> Running<'a> {
     /// Stops backoff until it is continued. The attempt's clock pauses.
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
-        let by_key = self.event_loop.streams.pty().is_some_and(Pty::pause);
-        control::stop(&mut self.event_loop.signals, signal, by_key);
+        let is_typed = self.event_loop.streams.pty().map(Pty::pause).is_some();
+        control::stop(&mut self.event_loop.signals, signal, is_typed);
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));
         self.event_loop.give_readers_time(continued);

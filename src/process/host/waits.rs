@@ -22,7 +22,7 @@ impl EventLoop {
     /// Receives and handles pending signals.
     pub(super) fn receive_signals(&mut self) -> Result<(), RunError> {
         self.signals.receive();
-        while let Some(received) = self.signals.take() {
+        while let Some(received) = self.signals.queue.pop_front() {
             match on_signal(Phase::BetweenAttempts, received) {
                 SignalAction::EndRun => {
                     self.is_ending = true;
@@ -115,7 +115,8 @@ impl EventLoop {
         loop {
             let (signals, ready) = self.poll(until, &[((), fd, events)]);
             if signals && self.is_ending {
-                self.signals.discard();
+                self.signals.receive();
+                self.signals.queue.clear();
             } else if signals {
                 let received = now();
                 self.receive_signals()?;

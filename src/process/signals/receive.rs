@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::ptr;
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::libc::{self, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, c_int, c_void, sigaction, siginfo_t};
@@ -22,26 +21,27 @@ use crate::run::interrupts::uninterrupted;
 /// get [`on_signal`].
 const REGISTERED: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::CHLD];
 
-/// The writing end of the pipe.
-static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
+/// The writing end of the pipe, and backoff's process number.
+static RECORDS: OnceLock<(OwnedFd, u32)> = OnceLock::new();
 /// Set if a record could not be written because the pipe was full.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
-/// backoff's process number.
-static OWN: AtomicU32 = AtomicU32::new(0);
 /// Signals received by a child that shares this memory, as bits.
 static CHILD_RECEIVED: AtomicU64 = AtomicU64::new(0);
 
 /// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
+
 /// The signals of this process, from [`Signals::take_over`] on.
 #[derive(Debug)]
 pub(crate) struct Signals {
-    records: OwnedFd,
+    /// The pipe, readable once a signal has come.
+    pub(crate) records: OwnedFd,
     /// The signal mask that the command starts with.
     pub(crate) caller_mask: SigSet,
     /// The command starts with SIGCHLD ignored.
     pub(crate) children_ignored: bool,
-    queue: VecDeque<Received>,
+    /// Received signals in order of arrival.
+    pub(crate) queue: VecDeque<Received>,
 }
 
 impl Signals {
@@ -51,10 +51,7 @@ impl Signals {
         let (records, write) = pipe()?;
         set_nonblocking(&records)?;
         set_nonblocking(&write)?;
-        RECORDS
-            .set(write)
-            .map_err(|_| io::Error::other("they are received already"))?;
-        OWN.store(std::process::id(), Ordering::Relaxed);
+        RECORDS.get_or_init(|| (write, std::process::id()));
         let children_ignored = is_ignored(Signal::CHLD);
         set_handlers()?;
         Ok(Signals {
@@ -63,11 +60,6 @@ impl Signals {
             children_ignored,
             queue: VecDeque::new(),
         })
-    }
-
-    /// Returns the pipe, readable once a signal has come.
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.records.as_fd()
     }
 
     /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost, so that polling does not
@@ -95,22 +87,6 @@ impl Signals {
                 Err(_) => return self.queue.push_back(Received::new(Signal::CHLD, true)),
             }
         }
-    }
-
-    /// Drops all pending and received signals.
-    pub(crate) fn discard(&mut self) {
-        self.receive();
-        self.queue.clear();
-    }
-
-    /// Returns true if a received signal was not taken yet.
-    pub(crate) fn has_taken_in(&self) -> bool {
-        !self.queue.is_empty()
-    }
-
-    /// Returns the next received signal.
-    pub(crate) fn take(&mut self) -> Option<Received> {
-        self.queue.pop_front()
     }
 
     /// Gives a pending signal its default action (stopping the process), unless the signal is ignored.
@@ -148,8 +124,7 @@ fn set_handlers() -> io::Result<()> {
             unsafe { register_sigaction(signal.number(), record) }?;
             // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and
             // write their records in reverse order.
-            let registered = exchange(signal, None)?;
-            exchange(signal, Some(&action(registered.sa_sigaction)))?;
+            exchange(signal, Some(&action(exchange(signal, None)?.sa_sigaction)))?;
         }
     }
     Ok(())
@@ -174,7 +149,7 @@ fn exchange(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
     // this type, or an earlier action.
     unsafe {
         let mut old: sigaction = std::mem::zeroed();
-        let new = new.map_or(ptr::null(), ptr::from_ref);
+        let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
         Errno::result(libc::sigaction(signal.number(), new, &raw mut old)).map(|_| old)
     }
 }
@@ -204,11 +179,7 @@ pub(crate) fn prepare_child(ignore_children: bool) {
 /// Returns signals received by the child that shared this process's memory; they are to be sent to the child again.
 pub(crate) fn received_by_child() -> impl Iterator<Item = Signal> {
     let received = CHILD_RECEIVED.swap(0, Ordering::Relaxed);
-    Signal::all().filter(move |signal| received & bit(signal.number()) != 0)
-}
-
-fn bit(number: c_int) -> u64 {
-    1_u64.rotate_left(number.cast_unsigned())
+    Signal::all().filter(move |signal| received & 1_u64.rotate_left(signal.number().cast_unsigned()) != 0)
 }
 
 /// Handles signals that are not in [`REGISTERED`].
@@ -221,8 +192,9 @@ extern "C" fn on_signal(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
 
 /// Records a signal. Async-signal-safe.
 fn record(info: &siginfo_t) {
-    if std::process::id() != OWN.load(Ordering::Relaxed) {
-        CHILD_RECEIVED.fetch_or(bit(info.si_signo), Ordering::Relaxed);
+    let Some((records, own)) = RECORDS.get() else { return };
+    if std::process::id() != *own {
+        CHILD_RECEIVED.fetch_or(1_u64.rotate_left(info.si_signo.cast_unsigned()), Ordering::Relaxed);
         return;
     }
     // SAFETY: the union is plain data. A signal of a process has its sender there; for other signals the number is not
@@ -230,16 +202,10 @@ fn record(info: &siginfo_t) {
     let sender = unsafe { info.si_pid() };
     // On Linux the sender does not tell: 0 may be a process outside this PID namespace.
     const SI_KERNEL: i32 = 0x80;
-    let from_kernel = if cfg!(portable) {
-        sender == 0
-    } else {
-        info.si_code == SI_KERNEL
-    };
+    let from_kernel = info.si_code == SI_KERNEL || cfg!(portable) && sender == 0;
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
-    if let Some(records) = RECORDS.get() {
-        let written = uninterrupted(|| write(records, record.as_flattened()));
-        IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);
-    }
+    let written = uninterrupted(|| write(records, record.as_flattened()));
+    IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);
 }
 
 fn of_record(record: Record) -> Option<Received> {

@@ -29,28 +29,23 @@ pub(crate) enum SignalClass {
 impl Received {
     /// Classifies a signal. `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
     pub(crate) fn new(signal: Signal, from_kernel: bool) -> Received {
-        let class = SignalClass::of(signal, from_kernel);
-        let is_terminals = matches!(
-            signal,
-            Signal::INT | Signal::QUIT | Signal::HUP | Signal::WINCH | Signal::CONT
-        ) || class == SignalClass::StopJob;
-        Received {
-            signal,
-            class,
-            by_terminal: from_kernel && is_terminals,
-        }
-    }
-}
-
-impl SignalClass {
-    fn of(signal: Signal, from_kernel: bool) -> SignalClass {
-        match signal {
+        let class = match signal {
             Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,
             Signal::ALRM if from_kernel => SignalClass::End,
             Signal::CONT => SignalClass::Continue,
             Signal::CHLD => SignalClass::Child,
             signal if signal.stops_a_job() => SignalClass::StopJob,
             _ => SignalClass::Inform,
+        };
+        let is_terminals = match class {
+            SignalClass::End => signal != Signal::TERM && signal != Signal::ALRM,
+            SignalClass::StopJob | SignalClass::Continue => true,
+            SignalClass::Child | SignalClass::Inform => signal == Signal::WINCH,
+        };
+        Received {
+            signal,
+            class,
+            by_terminal: from_kernel && is_terminals,
         }
     }
 }

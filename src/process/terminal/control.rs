@@ -77,22 +77,24 @@ pub(crate) fn parent_controls_jobs() -> bool {
     getpgid(parent) != Ok(getpgrp()) && getsid(parent) == getsid(None)
 }
 
-/// Returns the target for signals of keys typed on standard input's terminal: this process's group, or this process if
-/// that terminal does not control it.
-pub(super) fn key_target() -> Target {
+/// Returns the target of keys typed on standard input's terminal: this process's group, or this process if that terminal
+/// does not control it.
+pub(super) fn job() -> Target {
     match is_controlling(stdio::IN) {
         true => Target::OwnGroup,
         false => Target::OwnProcess,
     }
 }
 
-/// Stops this process by `signal` until it is continued; with `by_key`, stops the whole job, as a key does.
+/// Stops this process by `signal` until it is continued. With `is_typed`, a job control signal stops the whole job, as
+/// its key does.
 ///
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. So without
 /// a terminal STOP follows.
-pub(crate) fn stop(signals: &mut Signals, signal: Signal, by_key: bool) {
-    let target = if by_key { key_target() } else { Target::OwnProcess };
-    let follows = !by_key && signal != Signal::STOP && !has_terminal();
+pub(crate) fn stop(signals: &mut Signals, signal: Signal, is_typed: bool) {
+    let is_jobs = is_typed && signal.stops_a_job();
+    let target = if is_jobs { job() } else { Target::OwnProcess };
+    let follows = signal != Signal::STOP && !has_terminal();
     for signal in [Some(signal), follows.then_some(Signal::STOP)].into_iter().flatten() {
         // The job was continued already, and stopping would discard that CONT.
         if signals.has(Signal::CONT) {

@@ -2,6 +2,5 @@
 
 pub(crate) mod control;
 pub(crate) mod countdown;
-mod keyboard;
 pub(crate) mod modes;
 pub(crate) mod pty;
