@@ -1,19 +1,46 @@
 //! Who imports whom: the paths in a crate's sources, and what is wrong with them.
 //!
-//! A path is read as the compiler reads it, from tokens, so comments and strings are none. What a macro of another crate
-//! makes of its input is not known here.
+//! The sources are read as words and signs, and a name that is imported stands for the same module in all of its file. What
+//! a macro of another crate makes of its input is not known here.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
+use std::sync::LazyLock;
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use regex::{Captures, Regex};
 
-/// A file below `src/`, the extension included.
-#[derive(Clone, Debug)]
+/// A file below `src/`.
 pub struct Source {
     pub path: String,
-    pub text: String,
+    /// Its text without comments, literals and visibilities, line by line.
+    pub code: String,
 }
+
+impl Source {
+    pub fn new(path: &str, text: &str) -> Source {
+        static IGNORED: LazyLock<Regex> = LazyLock::new(|| {
+            let literal = r##"b?r#".*?"#|b?r"[^"]*"|"(?:\\.|[^"\\])*"|'(?:\\.[^']*|[^\\'\n])'"##;
+            Regex::new(&format!(r"(?s)//[^\n]*|/\*.*?\*/|\bpub\s*\([^)]*\)|{literal}")).unwrap()
+        });
+        let lines = |found: &Captures<'_>| " ".to_owned() + &"\n".repeat(found[0].matches('\n').count());
+        let (path, code) = (path.to_owned(), IGNORED.replace_all(text, lines).into_owned());
+        Source { path, code }
+    }
+
+    /// `src/a/b.rs` and `src/a/b/mod.rs` are `a::b`.
+    fn module(&self) -> Path {
+        let path = self
+            .path
+            .strip_prefix("src/")
+            .unwrap_or(&self.path)
+            .trim_end_matches(".rs");
+        let mut module: Path = path.split('/').map(str::to_owned).collect();
+        module.pop_if(|last| ["mod", "lib"].contains(&last.as_str()));
+        module
+    }
+}
+
+type Path = Vec<String>;
 
 /// A path in one file that leads to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,365 +56,161 @@ impl fmt::Display for Arrow {
     }
 }
 
-type Path = Vec<String>;
+/// A path as it is written in a module.
+struct Mention {
+    module: Path,
+    line: usize,
+    words: Path,
+    is_import: bool,
+    /// The name that an import gives it.
+    name: Option<String>,
+}
+
+/// Replaces `a::{b, c}` by `a::b, a::c`, and keeps the ends of lines.
+fn expanded(code: &str) -> String {
+    static BRANCHES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"((?:\w+::)+)\{([^{}]*)\}").unwrap());
+    let branch = |prefix: &str, item: &str| match item.trim_start() {
+        "" => item.to_owned(),
+        path => item.replace(path, "") + prefix + path,
+    };
+    let expand = |found: &Captures<'_>| -> String {
+        let branches = found[2].split(',').map(|item| branch(&found[1], item));
+        branches.collect::<Vec<_>>().join(",")
+    };
+    let next = BRANCHES.replace_all(code, expand);
+    if next == code {
+        next.into_owned()
+    } else {
+        expanded(&next)
+    }
+}
+
+/// Returns the inline modules of a file, and the paths in it: those of `use` come first.
+fn read(source: &Source) -> (Vec<Path>, Vec<Mention>) {
+    static TOKEN: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\bmod\s+(\w+)\s*\{|[{};]|(?:\w+::)*(?:\w+|\*)").unwrap());
+    let (mut modules, mut mentions) = (Vec::new(), Vec::<Mention>::new());
+    let mut scopes = vec![source.module()];
+    let (mut is_import, mut is_renamed) = (false, false);
+    for (i, line) in expanded(&source.code).lines().enumerate() {
+        for found in TOKEN.captures_iter(line) {
+            let module = scopes.last().cloned().unwrap_or_default();
+            match (&found[0], found.get(1)) {
+                (_, Some(name)) => {
+                    scopes.push(below(&module, name.as_str()));
+                    modules.extend(scopes.last().cloned());
+                }
+                ("{", _) => scopes.push(module),
+                ("}", _) => drop(scopes.pop()),
+                ("use", _) => is_import = true,
+                (";", _) => is_import = false,
+                ("as", _) => is_renamed = is_import,
+                (name, _) if is_renamed => {
+                    is_renamed = false;
+                    mentions.last_mut().unwrap().name = Some(name.to_owned());
+                }
+                (path, _) => {
+                    // `a::{self}` is `a`.
+                    let path = path.trim_end_matches("::self");
+                    let words: Path = path.split("::").map(str::to_owned).collect();
+                    let (line, name) = (i + 1, words.last().cloned().filter(|_| is_import));
+                    mentions.push(Mention {
+                        module,
+                        line,
+                        words,
+                        is_import,
+                        name,
+                    });
+                }
+            }
+        }
+    }
+    mentions.sort_by_key(|mention| !mention.is_import);
+    (modules, mentions)
+}
+
+fn below(module: &Path, name: &str) -> Path {
+    [module.as_slice(), &[name.to_owned()]].concat()
+}
 
 /// All arrows between the files, in order.
 pub fn arrows(sources: &[Source]) -> Vec<Arrow> {
-    let trees: Vec<(&Source, Vec<TokenTree>)> = sources.iter().map(|source| (source, tokens(source))).collect();
-    let mut modules = Modules::default();
-    for (source, tokens) in &trees {
-        let module = module_of(&source.path);
-        modules.add(&module, &source.path);
-        modules.declare(tokens, &module, &source.path);
+    let mut files: HashMap<Path, &String> = sources.iter().map(|source| (source.module(), &source.path)).collect();
+    let mut mentions = Vec::new();
+    for source in sources {
+        let (modules, of_file) = read(source);
+        files.extend(modules.into_iter().map(|module| (module, &source.path)));
+        mentions.push((&source.path, of_file));
     }
     let mut all = BTreeSet::new();
-    for (source, tokens) in &trees {
-        let mut reader = Reader {
-            modules: &modules,
-            file: &source.path,
-            found: &mut all,
-        };
-        reader.module(tokens, &module_of(&source.path), &HashMap::new());
+    for (from, of_file) in mentions {
+        let mut names = HashMap::new();
+        for mention in of_file
+            .iter()
+            .filter(|mention| mention.is_import || mention.words.len() > 1)
+        {
+            let Some(path) = resolved(mention, &names, &files) else {
+                continue;
+            };
+            // The innermost module that the path goes through.
+            let to = (0..=path.len()).rev().find_map(|length| files.get(&path[..length]));
+            if let Some(&to) = to.filter(|to| **to != from) {
+                let (from, line, to) = (from.clone(), mention.line, to.clone());
+                all.insert(Arrow { from, line, to });
+            }
+            if let Some(name) = mention.name.clone().filter(|_| files.contains_key(&path)) {
+                names.insert(name, path);
+            }
+        }
     }
     all.into_iter().collect()
 }
 
-fn tokens(Source { path, text }: &Source) -> Vec<TokenTree> {
-    let stream: TokenStream = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
-    stream.into_iter().collect()
-}
-
-/// `src/a/b.rs` and `src/a/b/mod.rs` are `a::b`.
-fn module_of(path: &str) -> Path {
-    let path = path.strip_prefix("src/").unwrap_or(path).trim_end_matches(".rs");
-    let mut module: Path = path.split('/').map(str::to_owned).collect();
-    if matches!(module.last().map(String::as_str), Some("mod" | "lib" | "main")) {
-        module.pop();
-    }
-    module
-}
-
-/// Where each module stands: in a file of its own, in several (one for each platform), or within another's file.
-#[derive(Default)]
-struct Modules {
-    files: HashMap<Path, Vec<String>>,
-}
-
-impl Modules {
-    fn add(&mut self, module: &[String], file: &str) {
-        self.files.entry(module.to_vec()).or_default().push(file.to_owned());
-    }
-
-    /// Inline modules, and those that `#[path]` takes from elsewhere.
-    fn declare(&mut self, tokens: &[TokenTree], module: &[String], file: &str) {
-        let mut path = None;
-        for (i, token) in tokens.iter().enumerate() {
-            path = path_attribute(tokens, i).or(path);
-            if let Some((name, body)) = module_at(tokens, i) {
-                let child = below(module, &name);
-                match (body, path.take()) {
-                    (Some(body), _) => {
-                        self.add(&child, file);
-                        self.declare(&inside(body), &child, file);
-                    }
-                    (None, Some(path)) => {
-                        let (folder, _) = file.rsplit_once('/').unwrap_or_default();
-                        self.add(&child, &format!("{folder}/{path}"));
-                    }
-                    (None, None) => {}
-                }
-            } else if let TokenTree::Group(group) = token {
-                self.declare(&inside(group), module, file);
-            }
-        }
-    }
-
-    /// The files of the innermost module that the path goes through.
-    fn of(&self, path: &[String]) -> &[String] {
-        let innermost = (0..=path.len())
-            .rev()
-            .find_map(|length| self.files.get(&path[..length]));
-        innermost.map_or(&[], Vec::as_slice)
-    }
-
-    fn is_module(&self, path: &[String]) -> bool {
-        self.files.contains_key(path)
-    }
-}
-
-struct Reader<'a> {
-    modules: &'a Modules,
-    file: &'a str,
-    found: &'a mut BTreeSet<Arrow>,
-}
-
-/// The names in a scope that stand for a module of this crate.
-type Names = HashMap<String, Path>;
-
-impl Reader<'_> {
-    fn module(&mut self, tokens: &[TokenTree], module: &[String], outer: &Names) {
-        let mut names = outer.clone();
-        self.child_modules(tokens, module, &mut names);
-        self.imports(tokens, module, &mut names);
-        self.paths(tokens, module, &names);
-    }
-
-    fn child_modules(&self, tokens: &[TokenTree], module: &[String], names: &mut Names) {
-        for i in 0..tokens.len() {
-            if let Some((name, _)) = module_at(tokens, i) {
-                names.insert(name.clone(), below(module, &name));
-            }
-        }
-    }
-
-    /// Every `use`, also those within functions.
-    fn imports(&mut self, tokens: &[TokenTree], module: &[String], names: &mut Names) {
-        let mut i = 0;
-        while i < tokens.len() {
-            if is_word(tokens.get(i), "use") && !is_word(tokens.get(i + 1), "<") {
-                let end = (i..tokens.len())
-                    .find(|end| is_sign(tokens.get(*end), ';'))
-                    .unwrap_or(tokens.len());
-                self.import(&tokens[i + 1..end], &[], module, names);
-                i = end;
-            } else if module_at(tokens, i).is_some_and(|(_, body)| body.is_some()) {
-                i += 3;
-            } else {
-                if let TokenTree::Group(group) = &tokens[i] {
-                    self.imports(&inside(group), module, names);
-                }
-                i += 1;
-            }
-        }
-    }
-
-    /// One branch of a `use`, below `prefix`.
-    fn import(&mut self, tree: &[TokenTree], prefix: &[Ident], module: &[String], names: &mut Names) {
-        let mut words = prefix.to_vec();
-        let mut alias = None;
-        let mut rest = tree;
-        while let Some(token) = rest.first() {
-            match token {
-                TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-                    for branch in inside(group).split(|token| is_sign(Some(token), ',')) {
-                        if !branch.is_empty() {
-                            self.import(branch, &words, module, names);
-                        }
-                    }
-                    return;
-                }
-                TokenTree::Ident(word) if word == "as" => {
-                    alias = rest.get(1).map(ToString::to_string);
-                    break;
-                }
-                // `a::{self}` is `a`.
-                TokenTree::Ident(word) if word == "self" && !words.is_empty() => {}
-                TokenTree::Ident(word) => words.push(word.clone()),
-                // `*` and `::`
-                _ => {}
-            }
-            rest = &rest[1..];
-        }
-        let line = tree.iter().rev().find_map(|token| match token {
-            TokenTree::Ident(word) => Some(word.span().start().line),
-            _ => None,
-        });
-        if let Some(path) = self.arrow(&words, line, module, names)
-            && self.modules.is_module(&path)
-            && let Some(name) = alias.or_else(|| path.last().cloned())
-        {
-            names.insert(name, path);
-        }
-    }
-
-    /// Every path outside of a `use`.
-    fn paths(&mut self, tokens: &[TokenTree], module: &[String], names: &Names) {
-        let mut i = 0;
-        while i < tokens.len() {
-            if is_word(tokens.get(i), "use") {
-                i = (i..tokens.len())
-                    .find(|end| is_sign(tokens.get(*end), ';'))
-                    .unwrap_or(tokens.len());
-            } else if let Some((name, Some(body))) = module_at(tokens, i) {
-                self.module(&inside(body), &below(module, &name), names);
-                i += 3;
-            } else if is_word(tokens.get(i), "pub") && matches!(tokens.get(i + 1), Some(TokenTree::Group(_))) {
-                // `pub(in crate::a)`
-                i += 2;
-            } else if let TokenTree::Group(group) = &tokens[i] {
-                self.paths(&inside(group), module, names);
-                i += 1;
-            } else if matches!(&tokens[i], TokenTree::Ident(_)) && !is_path_sign(tokens, i.wrapping_sub(2)) {
-                let words = path_at(tokens, i);
-                if words.len() > 1 {
-                    self.arrow(&words, None, module, names);
-                }
-                i += 3 * words.len() - 2;
-            } else {
-                i += 1;
-            }
-        }
-    }
-
-    /// Notes where a path leads to; where that is, if it is in this crate.
-    fn arrow(&mut self, words: &[Ident], line: Option<usize>, module: &[String], names: &Names) -> Option<Path> {
-        let (first, rest) = words.split_first()?;
-        let mut path = match first.to_string().as_str() {
-            "crate" => Vec::new(),
-            "self" => module.to_vec(),
-            "super" => above(module),
-            other => names.get(other)?.clone(),
-        };
-        for word in rest {
-            match word.to_string().as_str() {
-                "super" => path = above(&path),
-                "self" => {}
-                word => path.push(word.to_owned()),
-            }
-        }
-        for to in self.modules.of(&path) {
-            if to != self.file {
-                self.found.insert(Arrow {
-                    from: self.file.to_owned(),
-                    line: line.unwrap_or_else(|| first.span().start().line),
-                    to: to.clone(),
-                });
-            }
-        }
-        Some(path)
-    }
-}
-
-/// `mod name;` and `mod name { ... }`
-fn module_at(tokens: &[TokenTree], i: usize) -> Option<(String, Option<&Group>)> {
-    let (true, Some(TokenTree::Ident(name))) = (is_word(tokens.get(i), "mod"), tokens.get(i + 1)) else {
-        return None;
+/// Returns where in this crate a path leads.
+fn resolved(mention: &Mention, names: &HashMap<String, Path>, files: &HashMap<Path, &String>) -> Option<Path> {
+    let Mention { module, words, .. } = mention;
+    let child = below(module, &words[0]);
+    let mut path = match words[0].as_str() {
+        "crate" => Path::new(),
+        "self" => module.clone(),
+        "super" => module[..module.len().saturating_sub(1)].to_vec(),
+        _ if files.contains_key(&child) => child,
+        name => names.get(name)?.clone(),
     };
-    match tokens.get(i + 2) {
-        Some(TokenTree::Group(body)) => Some((name.to_string(), Some(body))),
-        end => is_sign(end, ';').then(|| (name.to_string(), None)),
-    }
-}
-
-/// The file in `#[path = "..."]`.
-fn path_attribute(tokens: &[TokenTree], i: usize) -> Option<String> {
-    let (true, Some(TokenTree::Group(group))) = (is_sign(tokens.get(i), '#'), tokens.get(i + 1)) else {
-        return None;
-    };
-    match inside(group).as_slice() {
-        [TokenTree::Ident(path), _, TokenTree::Literal(file)] if path == "path" => {
-            Some(file.to_string().trim_matches('"').to_owned())
+    for word in &words[1..] {
+        match word.as_str() {
+            "super" => drop(path.pop()),
+            word => path.push(word.to_owned()),
         }
-        _ => None,
     }
+    Some(path)
 }
 
-/// The words of the path that begins here.
-fn path_at(tokens: &[TokenTree], mut i: usize) -> Vec<Ident> {
-    let mut words = Vec::new();
-    while let Some(TokenTree::Ident(word)) = tokens.get(i) {
-        words.push(word.clone());
-        if !is_path_sign(tokens, i + 1) {
-            break;
-        }
-        i += 3;
-    }
-    words
-}
-
-fn is_path_sign(tokens: &[TokenTree], i: usize) -> bool {
-    is_sign(tokens.get(i), ':') && is_sign(tokens.get(i.wrapping_add(1)), ':')
-}
-
-fn is_sign(token: Option<&TokenTree>, sign: char) -> bool {
-    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
-}
-
-fn is_word(token: Option<&TokenTree>, word: &str) -> bool {
-    matches!(token, Some(TokenTree::Ident(ident)) if ident == word)
-}
-
-fn inside(group: &Group) -> Vec<TokenTree> {
-    group.stream().into_iter().collect()
-}
-
-fn below(module: &[String], name: &str) -> Path {
-    let mut path = module.to_vec();
-    path.push(name.to_owned());
-    path
-}
-
-fn above(module: &[String]) -> Path {
-    module[..module.len().saturating_sub(1)].to_vec()
-}
-
-/// Arrows that go up: to a room that stands earlier in `order`. And rooms that import each other.
+/// Arrows to a room that stands earlier in `order`, so also one of each two between rooms that import each other.
 pub fn arrows_up(arrows: &[Arrow], order: &[&str], room: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let place = |room: &str| order.iter().position(|other| *other == room);
+    let place = |room: &str| order.iter().position(|other| *other == room).expect(room);
     let mut problems = Vec::new();
-    let mut between: BTreeMap<(String, String), &Arrow> = BTreeMap::new();
     for arrow in arrows {
-        let (Some(from), Some(to)) = (room(&arrow.from), room(&arrow.to)) else {
-            continue;
-        };
-        match (place(&from), place(&to)) {
-            (Some(lower), Some(upper)) if lower > upper => {
-                problems.push(format!("{arrow}: {from} stands below {to}"));
-            }
-            (Some(_), Some(_)) => {}
-            _ => problems.push(format!("{arrow}: {from} or {to} is no room of the list")),
-        }
-        if from != to {
-            between.entry((from, to)).or_insert(arrow);
-        }
-    }
-    for ((from, to), there) in &between {
-        if from < to
-            && let Some(back) = between.get(&(to.clone(), from.clone()))
+        if let (Some(from), Some(to)) = (room(&arrow.from), room(&arrow.to))
+            && place(&from) > place(&to)
         {
-            problems.push(format!("{from} and {to} import each other: {there}, {back}"));
+            problems.push(format!("{arrow}: {from} stands below {to}"));
         }
     }
     problems
 }
 
-/// Files of one room that lead to each other, each circle with its arrows.
-pub fn circles(arrows: &[Arrow], room: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let mut next: BTreeMap<&str, BTreeMap<&str, &Arrow>> = BTreeMap::new();
-    for arrow in arrows {
-        if room(&arrow.from) == room(&arrow.to) {
-            next.entry(&arrow.from).or_default().entry(&arrow.to).or_insert(arrow);
-        }
+/// Files of one room that lead to each other.
+pub fn circles(arrows: &[Arrow], room: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let is_within = |arrow: &&Arrow| room(&arrow.from) == room(&arrow.to);
+    let mut left: Vec<&Arrow> = arrows.iter().filter(is_within).collect();
+    let mut count = usize::MAX;
+    // An arrow of a circle begins where another ends, and ends where another begins.
+    while left.len() < count {
+        count = left.len();
+        let (from, to): (HashSet<_>, HashSet<_>) = left.iter().map(|arrow| (&arrow.from, &arrow.to)).unzip();
+        left.retain(|arrow| to.contains(&arrow.from) && from.contains(&arrow.to));
     }
-    let reached = |from: &str| {
-        let mut reached = HashSet::new();
-        let mut open = vec![from];
-        while let Some(file) = open.pop() {
-            for to in next.get(file).into_iter().flat_map(BTreeMap::keys) {
-                if reached.insert(*to) {
-                    open.push(to);
-                }
-            }
-        }
-        reached
-    };
-    let reach: BTreeMap<&str, HashSet<&str>> = next.keys().map(|file| (*file, reached(file))).collect();
-    let meets = |a: &str, b: &str| {
-        let reaches = |from: &str, to: &str| reach.get(from).is_some_and(|reached| reached.contains(to));
-        reaches(a, b) && reaches(b, a)
-    };
-    let mut told = HashSet::new();
-    let mut problems = Vec::new();
-    for file in reach.keys() {
-        let circle: Vec<&str> = reach.keys().filter(|other| meets(file, other)).copied().collect();
-        if circle.is_empty() || !circle.iter().all(|file| told.insert(*file)) {
-            continue;
-        }
-        let mut within: Vec<&Arrow> = circle.iter().flat_map(|file| next[file].values().copied()).collect();
-        within.retain(|arrow| circle.contains(&arrow.to.as_str()));
-        within.sort();
-        let within: Vec<String> = within.into_iter().map(Arrow::to_string).collect();
-        problems.push(format!("a circle: {}", within.join(", ")));
-    }
-    problems
+    let shown: Vec<String> = left.into_iter().map(Arrow::to_string).collect();
+    (!shown.is_empty()).then(|| format!("a circle: {}", shown.join(", ")))
 }
