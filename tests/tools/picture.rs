@@ -2,11 +2,10 @@
 //! `BLESS=1 cargo test --test tools picture` takes both anew.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 
 use crate::common::readme::{README, first_block, text_of, with_times_of, without_times};
 use crate::common::{run, shell};
+use crate::server;
 
 tests! {
     the_readme_shows_a_real_run ["curl"]
@@ -40,10 +39,7 @@ fn the_readme_shows_a_real_run() {
 /// Each command behind a prompt, and what it printed, in colour.
 fn play(commands: &[&str]) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
-    let to_us = format!(
-        "connect-to = \"example.com:80:127.0.0.1:{}\"\nnoproxy = \"*\"\n",
-        serve()
-    );
+    let to_us = format!("connect-to = \"example.com:80:{}\"\nnoproxy = \"*\"\n", server::start());
     fs::write(dir.path().join(".curlrc"), to_us).unwrap();
     let play = |command: &&str| {
         let shown = run(shell(&format!("exec 2>&1; {command}"))
@@ -54,26 +50,6 @@ fn play(commands: &[&str]) -> Vec<String> {
         format!("$ {command}\n{}", shown.stdout)
     };
     commands.iter().map(play).collect()
-}
-
-/// The port of a server that is overloaded for three requests, and does not have the missing page.
-fn serve() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for (i, mut connection) in listener.incoming().flatten().enumerate() {
-            let mut lines = BufReader::new(&connection).lines().map_while(Result::ok);
-            let status = match lines.next() {
-                Some(line) if line.contains("missing") => "404 Not Found",
-                _ if i < 3 => "503 Service Unavailable",
-                _ => "200 OK",
-            };
-            lines.find(String::is_empty);
-            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-            connection.write_all(answer.as_bytes()).unwrap();
-        }
-    });
-    port
 }
 
 /// Without colours.

@@ -47,6 +47,12 @@ pub fn start() -> String {
                 answer(&connection, "200", &std::mem::take(&mut requests));
                 continue;
             }
+            let path = match path {
+                // Those of the README's picture.
+                "data.tar.gz" => "503-503-503-200",
+                "missing.tar.gz" => "404",
+                path => path,
+            };
             let count = counts.entry(path.to_owned()).or_default();
             let how = path.split('-').nth(*count).or(path.split('-').next_back());
             *count += 1;
