@@ -1,6 +1,7 @@
 //! The rules of the house, held by reading the sources.
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
     reason = "these are tests"

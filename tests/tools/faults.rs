@@ -165,8 +165,12 @@ fn ran(script: &str) -> (Shown, TempDir) {
 
 /// Says what is wrong with a run.
 fn finding(what: &str, shown: &Shown, result: Result<(), String>) -> Option<String> {
-    let tail = |text: &str| text[text.floor_char_boundary(text.len().saturating_sub(200))..].to_owned();
-    let [output, errors] = [&shown.stdout, &shown.stderr].map(|text| tail(text.trim_start_matches('\0')));
+    let [output, errors] = [&shown.stdout, &shown.stderr].map(|text| {
+        let text = text.trim_start_matches('\0');
+        text.chars()
+            .skip(text.chars().count().saturating_sub(200))
+            .collect::<String>()
+    });
     let why = result.err()?;
     Some(format!("{what}: {why} ({})\n  {output:?}\n  {errors:?}", shown.status))
 }
