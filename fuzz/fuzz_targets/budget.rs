@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use backoff_cli::fuzzing::record::{self, decode, encode};
+use backoff_cli::fuzzing::record::{self, decode};
 use backoff_cli::policy::budget::{BudgetLimits, Ledger, MOST_SLOTS, Question};
 use libfuzzer_sys::fuzz_target;
 
@@ -40,9 +40,6 @@ fuzz_target!(|input: &[u8]| {
     let file = &file[..file.len().min(record::FILE)];
     // The checksum keeps most inputs out, so the record is also read from the bare file.
     for mut ledger in [record::read(file), decode(file)].into_iter().flatten() {
-        if ledger.cool_off.is_some() && decode(file).as_ref() == Some(&ledger) {
-            assert_eq!(encode(&ledger), file);
-        }
         let answer = ledger.answer(&terms, question, now);
         assert_eq!(answer.allowed, terms.allow(answer.counts));
         assert!(ledger.slots.len() <= MOST_SLOTS);

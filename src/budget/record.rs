@@ -2,89 +2,69 @@
 //!
 //! An update writes the whole page in one call. The checksum detects an incomplete update and foreign content.
 //!
-//! In little-endian order: the 16 bytes `backoff state 4` with a line feed, the length of the record (8), a checksum
-//! over length and record (8), the record, zeros. The record is numbers of eight bytes: the longest window, the end and
-//! the length of the cool-off (both 0 if there is none), the number of consecutive failed runs, and three for each slot
-//! (end, attempts, retries).
+//! In little-endian order: the 16 bytes `backoff state 5` with a line feed, a checksum over the rest of the page (8
+//! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window, the end and the length
+//! of the cool-off (both 0 if there is none), the number of consecutive failed runs, and three for each slot (end,
+//! attempts, retries).
 
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 
 /// The size of a file: one page of memory and file systems.
 pub const FILE: usize = 4096;
-const HEADER: usize = 32;
-const LONGEST: usize = FILE - HEADER;
 /// Earlier versions were never released.
-const MAGIC: &[u8; 16] = b"backoff state 4\n";
+const MAGIC: &[u8; 16] = b"backoff state 5\n";
 
-const _: () = assert!((4 + 3 * MOST_SLOTS) * size_of::<u64>() <= LONGEST);
+const _: () = assert!(MAGIC.len() + (1 + 4 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE);
 
 /// Parses a file. An empty file or a page of zeros is an unused budget. Returns None if the file is torn or foreign.
 pub fn read(file: &[u8]) -> Option<Ledger> {
     if [0, FILE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
         return Some(Ledger::default());
     }
-    decode(whole(file)?)
-}
-
-fn whole(file: &[u8]) -> Option<&[u8]> {
-    let rest = file.strip_prefix(MAGIC)?;
-    let (length, rest) = rest.split_first_chunk()?;
-    let (sum, rest) = rest.split_first_chunk()?;
-    let (record, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    let is_whole = checksum(record) == u64::from_le_bytes(*sum) && rest.iter().all(|byte| *byte == 0);
-    (file.len() == FILE && is_whole).then_some(record)
+    let (sum, record) = file.strip_prefix(MAGIC)?.split_first_chunk()?;
+    let is_whole = file.len() == FILE && checksum(record) == u64::from_le_bytes(*sum);
+    is_whole.then(|| decode(record))?
 }
 
 /// Returns the content of the whole file.
 pub fn write(ledger: &Ledger) -> Vec<u8> {
-    page(&encode(ledger))
-}
-
-fn page(record: &[u8]) -> Vec<u8> {
-    debug_assert!(record.len() <= LONGEST);
-    let mut file = MAGIC.to_vec();
-    file.extend((record.len() as u64).to_le_bytes());
-    file.extend(checksum(record).to_le_bytes());
-    file.extend(record);
-    file.resize(FILE, 0);
-    file
+    let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
+    let slots = ledger.slots.iter();
+    let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
+    let numbers = [ledger.span, until, length, ledger.failed_runs]
+        .into_iter()
+        .chain(slots);
+    let mut record: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+    record.resize(FILE - MAGIC.len() - size_of::<u64>(), 0);
+    [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
 
 /// FNV-1a, 64 bits: enough against accidents; no other user may write the file.
 fn checksum(record: &[u8]) -> u64 {
-    let length = (record.len() as u64).to_le_bytes();
-    let bytes = length.iter().chain(record);
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+    record.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Returns the record alone.
-pub fn encode(ledger: &Ledger) -> Vec<u8> {
-    let cool_off = ledger.cool_off;
-    let (until, length) = cool_off.map_or((0, 0), |cool_off| (cool_off.until, cool_off.length));
-    let slots = ledger.slots.iter();
-    let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
-    let head = [ledger.span, until, length, ledger.failed_runs];
-    head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect()
-}
-
 /// Returns None if the record is invalid.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
-    let (numbers, rest) = record.as_chunks::<8>();
-    let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    let numbers: Vec<u64> = record
+        .as_chunks()
+        .0
+        .iter()
+        .map(|bytes| u64::from_le_bytes(*bytes))
+        .collect();
     let (&[span, until, length, failed_runs], slots) = numbers.split_first_chunk()?;
-    let (slots, incomplete) = slots.as_chunks();
     let slot = |&[until, attempts, retries]: &[u64; 3]| Slot {
         until,
         counts: Counts { attempts, retries },
     };
-    let slots: Vec<Slot> = slots.iter().map(slot).collect();
-    let is_whole = rest.is_empty() && incomplete.is_empty() && slots.len() <= MOST_SLOTS;
-    let in_order = slots.is_sorted_by(|a, b| a.until < b.until);
+    let slots = slots.as_chunks().0.iter().map(slot);
+    let slots: Vec<Slot> = slots.take_while(|slot| slot.until > 0).collect();
+    let in_order = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
     // No run sets a longer cool-off.
     let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
-    (is_whole && in_order && is_sane).then_some(Ledger {
+    (in_order && is_sane).then_some(Ledger {
         span,
         slots,
         cool_off: (length > 0).then_some(CoolOff { until, length }),

@@ -259,7 +259,7 @@ fn a_damaged_or_foreign_file_is_set_aside() {
     first_version.resize(2 * PAGE, 0);
     let foreign = [
         &b"my precious notes\n"[..],
-        b"backoff state 4\n",
+        b"backoff state 5\n",
         &[255; 3 * PAGE],
         &torn,
         &first_version,

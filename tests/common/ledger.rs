@@ -7,33 +7,28 @@ pub use backoff_cli::policy::budget::{BudgetLimits, CoolOff, Counts, Ledger, MOS
 
 /// The size of a file.
 pub const PAGE: usize = 4096;
-const MAGIC: &[u8; 16] = b"backoff state 4\n";
+const MAGIC: &[u8; 16] = b"backoff state 5\n";
 
 /// Reads the ledger of a file that no process is writing.
 #[track_caller]
 pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     let file = std::fs::read(path).unwrap();
     assert_eq!((file.len(), &file[..16]), (PAGE, &MAGIC[..]));
-    let numbers: Vec<u64> = file[16..]
-        .as_chunks()
-        .0
-        .iter()
-        .map(|bytes| u64::from_le_bytes(*bytes))
-        .collect();
-    let (length, sum, record) = (numbers[0] as usize, numbers[1], &numbers[2..]);
-    assert_eq!(sum, checksum(&file[32..][..length]));
-    let record = &record[..length / 8];
-    let [span, until, length, failed_runs] = record[..4].try_into().unwrap();
-    let slots = record[4..].as_chunks().0;
+    let numbers = file[16..].as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    let numbers: Vec<u64> = numbers.collect();
+    assert_eq!(numbers[0], checksum(&file[24..]));
+    let [span, until, length, failed_runs] = numbers[1..5].try_into().unwrap();
+    let slots = numbers[5..].chunks_exact(3).take_while(|slot| slot[0] > 0);
+    let slot = |slot: &[u64]| Slot {
+        until: slot[0],
+        counts: Counts {
+            attempts: slot[1],
+            retries: slot[2],
+        },
+    };
     Ledger {
         span,
-        slots: slots
-            .iter()
-            .map(|&[until, attempts, retries]| Slot {
-                until,
-                counts: Counts { attempts, retries },
-            })
-            .collect(),
+        slots: slots.map(slot).collect(),
         cool_off: (length > 0).then_some(CoolOff { until, length }),
         failed_runs,
     }
@@ -41,26 +36,19 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
 
 /// Returns the content of the file that holds a ledger.
 pub fn file_of(ledger: &Ledger) -> Vec<u8> {
-    let slots = ledger
-        .slots
-        .iter()
-        .flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
-    let head = [ledger.span, until, length, ledger.failed_runs];
-    let record: Vec<u8> = head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect();
-    let mut file = MAGIC.to_vec();
-    file.extend((record.len() as u64).to_le_bytes());
-    file.extend(checksum(&record).to_le_bytes());
-    file.extend(record);
-    file.resize(PAGE, 0);
-    file
+    let mut numbers = vec![ledger.span, until, length, ledger.failed_runs];
+    for Slot { until, counts } in &ledger.slots {
+        numbers.extend([*until, counts.attempts, counts.retries]);
+    }
+    numbers.resize((PAGE - 24) / 8, 0);
+    let record: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+    [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
 
-/// FNV-1a over length and record.
-fn checksum(record: &[u8]) -> u64 {
-    let length = (record.len() as u64).to_le_bytes();
-    let bytes = length.iter().chain(record);
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+/// FNV-1a.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
