@@ -153,8 +153,6 @@ fn complain(line: &str) -> Exit {
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
     pub use crate::budget::record;
-    #[cfg(feature = "redis")]
-    pub use crate::budget::redis::numbers as answer;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
 
     /// Returns the output of `--list-policies`, or the usage error.

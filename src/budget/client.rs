@@ -1,4 +1,5 @@
 //! The budget's store and its client. [`policy::budget`](crate::policy::budget) decides which retries are allowed.
+#![cfg_attr(not(feature = "redis"), allow(unused_variables))]
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,29 +9,25 @@ use std::time::{Duration, Instant};
 
 use super::directory;
 #[cfg(feature = "redis")]
-use super::redis::{self, address::Address};
+use super::redis::{address::Address, connection::Time};
 use crate::policy::budget::Question;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
 /// The default timeout of an answer.
-const TIMEOUT: Duration = Duration::from_millis(250);
+pub(crate) const TIMEOUT: Duration = Duration::from_millis(250);
+const NO_HOME: &str = "there is no place for the budget: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY";
 
 #[derive(Debug, Clone)]
 pub enum Store {
-    /// `backoff` in the user's state directory, if there is one.
-    Home(Option<PathBuf>),
-    Directory(PathBuf),
+    /// None if the user has no state directory.
+    Directory(Option<PathBuf>),
     #[cfg(feature = "redis")]
     Redis(Arc<Address>),
 }
 
 impl Store {
     /// Parses an address, or the path of a directory. `duration` parses a DURATION.
-    #[cfg_attr(
-        not(feature = "redis"),
-        allow(unused_variables, reason = "a directory has no time-out")
-    )]
     pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, String>) -> Result<Store, String> {
         let why = match text.split_once("://") {
             #[cfg(feature = "redis")]
@@ -46,85 +43,58 @@ impl Store {
             None if is_a_slip(text) => {
                 "is an address that lacks its beginning; try redis://HOST:6379, or ./ in front of a directory"
             }
-            None => return Ok(Store::Directory(text.into())),
+            None => return Ok(Store::Directory(Some(text.into()))),
         };
         Err(why.to_owned())
     }
 
-    /// Returns the store's location without user and password, so that nested runs can compare their stores.
-    pub(crate) fn place(&self) -> String {
+    /// Reads the files that an address names; an error message names the faulty file. Returns the store's location
+    /// without user and password, so that nested runs can compare their stores, and its timeout.
+    pub(crate) fn prepare(&self) -> Result<(String, Duration), String> {
         match self {
-            Store::Home(None) => String::new(),
-            Store::Home(Some(path)) | Store::Directory(path) => {
-                let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                whole.display().to_string()
+            Store::Directory(path) => {
+                let path = path.clone().unwrap_or_default();
+                let whole = std::path::absolute(&path).unwrap_or(path);
+                Ok((whole.display().to_string(), TIMEOUT))
             }
             #[cfg(feature = "redis")]
-            Store::Redis(address) => format!("{address}/{}", address.database),
-        }
-    }
-
-    /// Returns the store's timeout.
-    pub(crate) fn timeout(&self) -> Duration {
-        match self {
-            #[cfg(feature = "redis")]
-            Store::Redis(address) => address.timeout.unwrap_or(TIMEOUT),
-            _ => TIMEOUT,
-        }
-    }
-
-    /// Reads the files that an address names. An error message names the faulty file.
-    pub(crate) fn read_files(&self) -> Result<(), String> {
-        match self {
-            #[cfg(feature = "redis")]
-            Store::Redis(address) => address.read_files(),
-            _ => Ok(()),
+            Store::Redis(address) => Ok((address.prepare()?, address.timeout.unwrap_or(TIMEOUT))),
         }
     }
 
     /// Returns true if a local directory can replace the store.
     pub(crate) fn is_remote(&self) -> bool {
-        !matches!(self, Store::Home(_) | Store::Directory(_))
+        !matches!(self, Store::Directory(_))
     }
 
     /// Asks the store; blocks as long as the file system does, or until a server times out. An error names the store.
-    #[cfg_attr(
-        not(feature = "redis"),
-        allow(unused_variables, reason = "a file system cannot be hurried")
-    )]
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
         question: Question,
-        patience: Duration,
+        began: Instant,
+        limit: Duration,
         since_epoch: fn() -> Duration,
-        now: fn() -> Instant,
     ) -> Result<BudgetAnswer, String> {
-        match self {
-            Store::Home(None) => Err(
-                "there is no place for the budget: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY"
-                    .into(),
-            ),
-            Store::Home(Some(path)) | Store::Directory(path) => directory::update(path, &budget.name, |ledger| {
+        let (answer, warning) = match self {
+            Store::Directory(path) => directory::update(path.as_deref().ok_or(NO_HOME)?, &budget.name, |ledger| {
                 // Reads the time under the lock, as it must not precede the last update.
                 ledger.answer(&budget.terms, question, since_epoch())
-            }),
+            })?,
             #[cfg(feature = "redis")]
-            Store::Redis(address) => Ok(BudgetAnswer {
-                answer: Some(redis::ask(address, budget, question, patience, now)?),
-                warning: None,
-            }),
-        }
+            Store::Redis(address) => (address.ask(budget, question, Time { began, limit })?, None),
+        };
+        let answer = Some(answer);
+        Ok(BudgetAnswer { answer, warning })
     }
 }
 
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Store::Home(_) => f.write_str("the directory for state"),
-            Store::Directory(path) => write!(f, "{}", path.display()),
+            Store::Directory(path) => path.as_deref().unwrap_or("the budget".as_ref()).display().fmt(f),
             #[cfg(feature = "redis")]
-            Store::Redis(address) => write!(f, "{address}"),
+            Store::Redis(address) => f.write_str(&address.name()),
         }
     }
 }
@@ -147,15 +117,13 @@ pub(crate) fn redacted(text: &str) -> String {
 /// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
 /// `//h:6379`. A path that begins with `/`, `./` or `../` is a directory.
 fn is_a_slip(path: &str) -> bool {
-    let begins_like_one = || {
-        ["redis", "valkey"]
-            .iter()
-            .any(|name| path.to_ascii_lowercase().starts_with(name))
-    };
-    match path.split_once('/').unwrap_or((path, "")) {
-        ("", rest) => rest.starts_with('/') && path.contains([':', '@']),
-        ("." | "..", _) => false,
-        (first, rest) => first.contains(':') || path.contains('@') || rest.starts_with('/') && begins_like_one(),
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let scheme = first.to_ascii_lowercase();
+    match first {
+        "" => rest.starts_with('/') && path.contains([':', '@']),
+        "." | ".." => false,
+        _ if first.contains(':') || path.contains('@') => true,
+        _ => rest.starts_with('/') && (scheme.starts_with("redis") || scheme.starts_with("valkey")),
     }
 }
 

@@ -6,7 +6,7 @@
 //! trusted.
 
 use std::fs::{DirBuilder, File, Metadata};
-use std::io::{self, ErrorKind, Read};
+use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
@@ -17,154 +17,115 @@ use nix::unistd::geteuid;
 
 use super::record;
 use crate::policy::budget::{Answer, Ledger};
-use crate::run::host::BudgetAnswer;
 use crate::run::interrupts::uninterrupted;
 use crate::run::text::{describe, describe_error};
 
 /// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;
 
-/// Changes the ledger of `name` atomically. An error names the file.
+/// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held no
+/// valid record. Warning and error name the file.
 pub(crate) fn update(
     directory: &Path,
     name: &str,
     change: impl FnOnce(&mut Ledger) -> Answer,
-) -> Result<BudgetAnswer, String> {
-    let at = |path: &Path, error: &io::Error| format!("{}: {}", path.display(), describe_error(error));
-    let home = open_directory(directory).map_err(|error| at(directory, &error))?;
+) -> Result<(Answer, Option<String>), String> {
+    let home = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
     let file_name = file_name(name);
     let path = directory.join(&file_name);
-    let (answer, aside) = update_file(&home, &file_name, change).map_err(|error| at(&path, &error))?;
-    Ok(BudgetAnswer {
-        answer: Some(answer),
-        warning: aside.map(|aside| {
-            format!(
-                "{}: does not hold what backoff wrote; set aside as {aside}",
-                path.display()
-            )
-        }),
-    })
+    let at_file = |why| format!("{}: {why}", path.display());
+    let (answer, warning) = update_file(&home, &file_name, change).map_err(at_file)?;
+    Ok((answer, warning.map(at_file)))
 }
 
-/// Returns the answer, and the new name of a file that was set aside because it held no valid record.
 fn update_file(
     home: &File,
     name: &str,
     change: impl FnOnce(&mut Ledger) -> Answer,
-) -> io::Result<(Answer, Option<String>)> {
-    let mut aside = None;
+) -> Result<(Answer, Option<String>), String> {
+    let mut warning = None;
     for _ in 0..MOST_TRIES {
-        let Some(file) = open_file(home, name)? else {
-            continue;
-        };
+        let Some(file) = open_file(home, name)? else { continue };
         let mut old = Vec::new();
-        (&file.0).take(record::FILE as u64 + 1).read_to_end(&mut old)?;
+        let read = (&file).take(record::FILE as u64 + 1).read_to_end(&mut old);
+        read.map_err(|error| describe_error(&error))?;
         let Some(mut ledger) = record::read(&old) else {
             let bad = format!("{name}.bad");
-            renameat(home, name, home, &*bad)
-                .map_err(cannot("does not hold what backoff wrote, and cannot be set aside"))?;
-            aside = Some(bad);
+            let moved = renameat(home, name, home, &*bad);
+            moved.map_err(cannot("does not hold what backoff wrote, and cannot be set aside"))?;
+            warning = Some(format!("does not hold what backoff wrote; set aside as {bad}"));
             continue;
         };
         let answer = change(&mut ledger);
-        if let Err(error) = file.0.write_all_at(&record::write(&ledger), 0) {
+        let written = file.write_all_at(&record::write(&ledger), 0);
+        if written.is_err() {
             // Restores the old record, as a partial one would look like damage; the part that fitted has room for as
             // much of the old one.
-            let _ = file
-                .0
-                .write_all_at(&old, 0)
-                .and_then(|()| file.0.set_len(old.len() as u64));
-            return Err(error);
+            let _ = file.write_all_at(&old, 0).and_then(|()| file.set_len(old.len() as u64));
         }
-        return Ok((answer, aside));
+        // Explicitly, as a child that is being started has a copy of the descriptor until exec.
+        let _ = file.unlock();
+        written.map_err(|error| describe_error(&error))?;
+        return Ok((answer, warning));
     }
-    Err(io::Error::other("is replaced all the time"))
+    Err("is replaced all the time".into())
 }
 
-fn open_directory(path: &Path) -> io::Result<File> {
+fn open_directory(path: &Path) -> Result<File, String> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let open = || uninterrupted(|| open(path, flags, Mode::empty()));
-    let opened = match open() {
-        Err(Errno::ENOENT) => {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-            made.map_err(|error| io::Error::other(format!("cannot make this directory: {}", describe_error(&error))))?;
-            open()
-        }
-        opened => opened,
-    };
-    let directory = match opened {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    let opened = uninterrupted(|| open(path, flags, Mode::empty()));
+    let directory = match (opened, made) {
         // Linux reports ENOTDIR for a symbolic link opened with O_DIRECTORY.
-        Err(Errno::ELOOP | Errno::ENOTDIR) => {
-            Err(io::Error::other("is not a directory (symbolic links are not followed)"))
-        }
-        opened => opened.map(File::from).map_err(cannot("cannot open this directory")),
+        (Err(Errno::ELOOP | Errno::ENOTDIR), _) => Err("is not a directory (symbolic links are not followed)".into()),
+        (Err(Errno::ENOENT), Err(error)) => Err(format!("cannot make this directory: {}", describe_error(&error))),
+        (opened, _) => opened.map(File::from).map_err(cannot("cannot open this directory")),
     }?;
     private(&directory)?;
     Ok(directory)
 }
 
-/// A file under an exclusive lock. Drop unlocks it explicitly, as a child has a copy of the descriptor until exec.
-struct Locked(File);
-
-impl Locked {
-    fn lock(file: File) -> io::Result<Locked> {
-        loop {
-            match file.lock() {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => {
-                    let why = describe_error(&error);
-                    return Err(io::Error::other(format!("cannot lock this file: {why}")));
-                }
-                Ok(()) => return Ok(Locked(file)),
-            }
-        }
-    }
-}
-
-impl Drop for Locked {
-    fn drop(&mut self) {
-        let _ = self.0.unlock();
-    }
-}
-
 /// Opens and locks the file of a name. Returns None if another file has replaced it meanwhile.
-fn open_file(home: &File, name: &str) -> io::Result<Option<Locked>> {
+fn open_file(home: &File, name: &str) -> Result<Option<File>, String> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = match uninterrupted(|| openat(home, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
-        Err(Errno::ELOOP) => Err(io::Error::other("is a symbolic link")),
+        Err(Errno::ELOOP) => Err("is a symbolic link".into()),
         opened => opened.map(File::from).map_err(cannot("cannot open this file")),
     }?;
     let facts = private(&file)?;
     if !facts.is_file() {
-        return Err(io::Error::other("is not a regular file"));
+        return Err("is not a regular file".into());
     }
     if facts.nlink() > 1 {
-        return Err(io::Error::other(format!("has {} hard links", facts.nlink())));
+        return Err(format!("has {} hard links", facts.nlink()));
     }
-    let locked = Locked::lock(file)?;
+    let lock = || {
+        file.lock()
+            .map_err(|error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno))
+    };
+    uninterrupted(lock).map_err(cannot("cannot lock this file"))?;
     // The previous holder of the lock may have set the file aside.
     let is_current = fstatat(home, name, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));
-    Ok(is_current.then_some(locked))
+    Ok(is_current.then_some(file))
 }
 
-fn cannot(what: &str) -> impl Fn(Errno) -> io::Error {
-    move |errno| io::Error::other(format!("{what}: {}", describe(errno)))
+fn cannot(what: &str) -> impl Fn(Errno) -> String {
+    move |errno| format!("{what}: {}", describe(errno))
 }
 
 /// Checks that only this user can change the file.
-fn private(file: &File) -> io::Result<Metadata> {
-    let (facts, own) = (file.metadata()?, geteuid().as_raw());
-    let why = if facts.uid() != own {
-        format!("belongs to user {}, not to user {own}", facts.uid())
-    } else if facts.mode() & 0o022 != 0 {
-        let mode = facts.mode() & 0o7777;
-        format!("can be written by others (mode {mode:04o}); try chmod go-w")
-    } else {
-        return Ok(facts);
-    };
-    Err(io::Error::other(why))
+fn private(file: &File) -> Result<Metadata, String> {
+    let facts = file.metadata().map_err(|error| describe_error(&error))?;
+    let own = geteuid().as_raw();
+    if facts.uid() != own {
+        return Err(format!("belongs to user {}, not to user {own}", facts.uid()));
+    }
+    match facts.mode() & 0o7777 {
+        mode if mode & 0o022 == 0 => Ok(facts),
+        mode => Err(format!("can be written by others (mode {mode:04o}); try chmod go-w")),
+    }
 }
 
 /// Returns the name with each ASCII character that is special to a shell or a file system percent-encoded.

@@ -2,54 +2,93 @@
 //! connection, so that a waiting run holds none.
 
 pub(crate) mod address;
-mod connection;
+pub(crate) mod connection;
 mod tls;
 
-use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, ServerErrorKind, cmd};
 
 use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
 use crate::run::plan::SharedBudget;
 use crate::run::text::describe_error;
-use address::{Address, server};
-use connection::{Connection, Failure, Time, no_protocol};
+use address::Address;
+use connection::{Connection, Time};
 
 /// `Ledger::answer` as a Lua script.
 const SCRIPT: &str = include_str!("budget.lua");
 /// The script's name in the server's cache.
-const SCRIPT_SHA1: &str = "98f8e5bc7a4295559c00bc2b9e371d4313d4d312";
-/// Redis computes in floats, which are exact up to this number; in milliseconds, 285,000 years.
-const LARGEST: u64 = 1 << 53;
+const SCRIPT_SHA1: &str = "cbeab34e34c9cfb376ac1cd82ee5a417b00679de";
+/// Beginnings of error replies and of errors of the connection, and the message for each.
+const PROBLEMS: &str = include_str!("redis/problems.tsv");
 /// Limit on a cluster's redirections in one step.
 const MOST_REDIRECTIONS: u32 = 3;
 
-/// Asks the servers of a service until one answers; each has an equal share of the time. An error names each server
-/// that failed, but quotes no server, as servers quote what they were sent.
-pub(crate) fn ask(
-    address: &Address,
-    budget: &SharedBudget,
-    question: Question,
-    patience: Duration,
-    now: fn() -> Instant,
-) -> Result<Answer, String> {
-    let step = Step {
-        address,
-        arguments: arguments(budget, question),
-        share: patience / address.servers.len() as u32,
-        now,
-    };
-    let mut failures = Vec::new();
-    for server in &address.servers {
-        match step.evaluate(server) {
-            Ok(answer) => return Ok(answer),
-            Err(why) => failures.push(why),
+impl Address {
+    /// Asks the servers of a service until one answers; each has an equal share of the time. An error names each server
+    /// that failed, but quotes no server, as servers quote what they were sent.
+    pub(crate) fn ask(&self, budget: &SharedBudget, question: Question, time: Time) -> Result<Answer, String> {
+        let calls = [("EVALSHA", SCRIPT_SHA1), ("EVAL", SCRIPT)];
+        let calls = calls.map(|(command, script)| call(command, script, budget, question));
+        let limit = time.limit / self.servers.len() as u32;
+        let mut failures = Vec::new();
+        for server in &self.servers {
+            let began = time.began + time.began.elapsed();
+            match self.evaluate(server, &calls, Time { began, limit }) {
+                Ok(answer) => return Ok(answer),
+                Err(why) => failures.push(why),
+            }
         }
+        Err(failures.join("; "))
     }
-    Err(failures.join("; "))
+
+    /// Runs the script on a server, or on the one to which it redirects. An error names the server that failed.
+    fn evaluate(&self, first: &ConnectionInfo, calls: &[Cmd; 2], time: Time) -> Result<Answer, String> {
+        let (mut server, mut asking) = (first.clone(), false);
+        let mut why = String::new();
+        for _ in 0..=MOST_REDIRECTIONS {
+            let failure = match self.evaluate_on(&server, asking, calls, time) {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let name = self.name_of(server.addr());
+            why = format!("{name}: {}", problem(&failure, time.limit));
+            let Some((to, once)) = redirection(&failure, server.addr()) else {
+                break;
+            };
+            (server, asking) = (server.set_addr(to), once);
+        }
+        Err(why)
+    }
+
+    fn evaluate_on(&self, server: &ConnectionInfo, asking: bool, calls: &[Cmd; 2], time: Time) -> RedisResult<Answer> {
+        let mut connection = Connection::open(server.addr(), self.tls.as_ref(), time)?;
+        let settings = server.redis_settings();
+        let (user, password) = (settings.username(), settings.password());
+        // Sends the script after user and database are accepted: otherwise it would run as the default user, or in
+        // another database. A user with an empty password authenticates, too.
+        if user.is_some() || password.is_some() {
+            connection.query::<()>(cmd("AUTH").arg(user).arg(password.unwrap_or_default()))?;
+        }
+        if settings.db() != 0 {
+            connection.query::<()>(cmd("SELECT").arg(settings.db()))?;
+        }
+        let mut evaluate = |call| {
+            if asking {
+                connection.query::<()>(&cmd("ASKING"))?;
+            }
+            connection.query(call)
+        };
+        let [by_name, whole] = calls;
+        answer(match evaluate(by_name) {
+            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => evaluate(whole)?,
+            answered => answered?,
+        })
+    }
 }
 
-/// Returns the script's single key, so that a cluster holds it on one server, and the script's arguments.
-fn arguments(budget: &SharedBudget, question: Question) -> [String; 8] {
+/// Returns a call of the script. It has a single key, so that a cluster holds it on one server.
+fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) -> Cmd {
     let (word, length, earlier) = match question {
         Question::Attempt => ("attempt", Duration::ZERO, None),
         Question::Retry => ("retry", Duration::ZERO, None),
@@ -57,166 +96,86 @@ fn arguments(budget: &SharedBudget, question: Question) -> [String; 8] {
         Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),
         Question::Succeeded => ("succeeded", Duration::ZERO, None),
     };
-    [
-        "1".to_owned(),
-        format!("backoff:budget:{}", budget.name),
-        budget.terms.window.as_millis().min(LARGEST.into()).to_string(),
-        budget.terms.min.to_string(),
-        budget.terms.ratio.to_string(),
-        word.to_owned(),
-        length.as_millis().to_string(),
-        earlier.map_or("-1".to_owned(), |earlier| earlier.min(LARGEST).to_string()),
-    ]
+    let (window, length) = (budget.terms.window.as_millis().to_string(), length.as_millis() as u64);
+    let earlier = earlier.map_or(-1, |earlier| earlier as i64);
+    let mut call = cmd(command);
+    call.arg(script).arg(1).arg(format!("backoff:budget:{}", budget.name));
+    call.arg((window, budget.terms.min, budget.terms.ratio, word, length, earlier));
+    call
 }
 
-struct Step<'a> {
-    address: &'a Address,
-    arguments: [String; 8],
-    /// The time for each server.
-    share: Duration,
-    now: fn() -> Instant,
+/// Returns the target of a cluster's redirection, and true if it holds only once (`ASK`). An empty host, or `?`, means
+/// the host of the redirecting server.
+fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(ConnectionAddr, bool)> {
+    let (host, port) = failure.redirect_node()?.0.rsplit_once(':')?;
+    let host = match (host, from) {
+        ("" | "?", ConnectionAddr::Tcp(same, _)) => same,
+        _ => host,
+    };
+    let is_host = host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
+    let to = ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?);
+    is_host.then_some((to, failure.kind() == ServerErrorKind::Ask.into()))
 }
 
-impl Step<'_> {
-    /// Runs the script on a server, or on the one to which it redirects. An error names the server that failed.
-    fn evaluate(&self, first: &str) -> Result<Answer, String> {
-        let time = Time::begin(self.share, self.now);
-        let (mut server, mut asking) = (first.to_owned(), false);
-        for _ in 0..=MOST_REDIRECTIONS {
-            let failure = match self.evaluate_on(&server, asking, time) {
-                Ok(answer) => return Ok(answer),
-                Err(failure) => failure,
-            };
-            match redirection(&failure, &server) {
-                Some((other, is_ask)) => (server, asking) = (other, is_ask),
-                None => {
-                    return Err(format!(
-                        "{}: {}",
-                        self.address.shown(&server),
-                        problem(&failure, self.share)
-                    ));
-                }
-            }
-        }
-        Err(format!(
-            "{}: redirects from server to server",
-            self.address.shown(first)
-        ))
+/// Checks the script's result.
+fn answer((allowed, attempts, retries, left, failed_runs): (bool, u64, u64, u64, u64)) -> RedisResult<Answer> {
+    let cool_off = Duration::from_millis(left);
+    if cool_off > LONGEST_COOL_OFF {
+        return Err((ErrorKind::UnexpectedReturnType, "no run sets a longer cool-off").into());
     }
-
-    fn evaluate_on(&self, server: &str, asking: bool, time: Time) -> Result<Answer, Failure> {
-        let address = self.address;
-        let mut connection = Connection::open(server, address.tls.as_ref(), time)?;
-        // Sends the script after user and database are accepted: otherwise it would run as the default user, or in
-        // another database.
-        match (&*address.user, &*address.password) {
-            ("", "") => {}
-            ("", password) => connection.run(&["AUTH", password])?,
-            // A user with an empty password authenticates, too.
-            (user, password) => connection.run(&["AUTH", user, password])?,
-        }
-        if address.database != 0 {
-            connection.run(&["SELECT", &address.database.to_string()])?;
-        }
-        let mut evaluate = |command, script| {
-            if asking {
-                connection.run(&["ASKING"])?;
-            }
-            let arguments = self.arguments.iter().map(String::as_str);
-            connection.send(&[command, script].into_iter().chain(arguments).collect::<Vec<_>>())?;
-            connection.numbers()
-        };
-        answer(&match evaluate("EVALSHA", SCRIPT_SHA1) {
-            Err(Failure::Refused(text)) if text.starts_with("NOSCRIPT ") => evaluate("EVAL", SCRIPT)?,
-            answered => answered?,
-        })
-    }
-}
-
-/// Returns the target of a cluster's redirection (`MOVED SLOT HOST:PORT`), and true if it holds only once (`ASK`).
-fn redirection(failure: &Failure, from: &str) -> Option<(String, bool)> {
-    let Failure::Refused(text) = failure else { return None };
-    let (code, rest) = text.split_once(' ')?;
-    let node = rest.split_once(' ')?.1;
-    matches!(code, "MOVED" | "ASK").then_some((server(node, Some(from))?, code == "ASK"))
-}
-
-/// Parses the script's result.
-fn answer(numbers: &[u64]) -> Result<Answer, Failure> {
-    match *numbers {
-        // No run sets a longer cool-off.
-        [allowed, attempts, retries, left, ref failed_runs @ ..] if Duration::from_millis(left) <= LONGEST_COOL_OFF => {
-            Ok(Answer {
-                allowed: allowed == 1,
-                counts: Counts { attempts, retries },
-                cool_off: Duration::from_millis(left),
-                failed_runs: failed_runs.first().copied().unwrap_or(0),
-            })
-        }
-        _ => Err(no_protocol()),
-    }
-}
-
-const NOT_ALLOWED: &str = "does not let this user do it (NOPERM); see the manual for what it takes";
-const FOREIGN: &str = "holds something else than backoff's under this name";
-
-/// Prefixes of error replies, and the message for each.
-#[rustfmt::skip]
-const REFUSALS: &[(&str, &str)] = &[
-    ("NOAUTH", "wants a password (NOAUTH)"),
-    ("WRONGPASS", "refuses the user or the password (WRONGPASS)"),
-    ("ERR AUTH ", "wants no password, or a user's name too"),
-    ("ERR DB index ", "has no database of this number"),
-    ("ERR SELECT ", "has no database of this number"),
-    ("ERR The user executing the script ", NOT_ALLOWED),
-    ("ERR max number of clients", "has reached its limit of clients (maxclients)"),
-    ("ERR unknown command", "does not run scripts: EVAL is disabled or renamed"),
-    ("NOPERM", NOT_ALLOWED),
-    ("OOM", "is out of memory (OOM)"),
-    ("READONLY", "is a read-only replica (READONLY)"),
-    ("MISCONF", "takes no writes until it can save its data again (MISCONF)"),
-    ("BUSY", "is busy with another script (BUSY)"),
-    ("CLUSTERDOWN", "is part of a cluster that is down or incomplete (CLUSTERDOWN)"),
-    ("MASTERDOWN", "is a replica without its master (MASTERDOWN)"),
-    ("DENIED", "takes clients of its own machine alone until it has a password (DENIED)"),
-    ("LOADING", "is still loading its data (LOADING)"),
-    ("WRONGTYPE", FOREIGN),
-    ("FOREIGN", FOREIGN),
-];
-
-fn problem(failure: &Failure, limit: Duration) -> String {
-    match failure {
-        Failure::Refused(text) => match REFUSALS.iter().find(|(known, _)| text.starts_with(known)) {
-            Some((_, problem)) => (*problem).to_owned(),
-            None => {
-                let code = text.split(' ').next().unwrap_or_default();
-                // Letters and digits only, as a server's text reaches a terminal.
-                let code: String = code.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
-                format!("refuses ({code})")
-            }
-        },
-        Failure::Io(error) => match (error.kind(), tls::problem(error)) {
-            (_, Some(problem)) => problem.to_owned(),
-            (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, _) => {
-                format!("gives no answer within {}ms", limit.as_millis())
-            }
-            (io::ErrorKind::UnexpectedEof, _) => "closes the connection".to_owned(),
-            (io::ErrorKind::InvalidData, _) if error.get_ref().is_none() => {
-                "does not speak the protocol of Redis".to_owned()
-            }
-            _ => format!("cannot be reached: {}", describe_error(error)),
-        },
-    }
-}
-
-/// Returns the numbers parsed from a server's replies to `commands` commands and one script, or the error message.
-#[cfg(feature = "fuzzing")]
-pub fn numbers(server: impl io::Read + io::Write + 'static, commands: usize) -> Result<Vec<u64>, String> {
-    let mut connection = Connection::to(Box::new(server));
-    let done = (0..commands).try_for_each(|_| connection.done());
-    let numbers = done.and_then(|()| connection.numbers());
-    numbers.map_err(|failure| {
-        let _ = redirection(&failure, "h:1");
-        problem(&failure, Duration::ZERO)
+    Ok(Answer {
+        allowed,
+        counts: Counts { attempts, retries },
+        cool_off,
+        failed_runs,
     })
+}
+
+/// Returns the message for an error.
+fn problem(failure: &RedisError, limit: Duration) -> String {
+    let text = match failure.code() {
+        Some(code) => format!("{code} {}", failure.detail().unwrap_or_default()),
+        None => failure.to_string(),
+    };
+    let mut problems = PROBLEMS.lines().filter_map(|line| line.split_once('\t'));
+    match problems.find(|(known, _)| text.starts_with(known)) {
+        Some((_, problem)) => problem.to_owned(),
+        None if failure.is_timeout() => format!("gives no answer within {}ms", limit.as_millis()),
+        None if failure.is_io_error() => format!("cannot be reached: {}", describe_error(failure)),
+        None => match failure.code() {
+            // Letters and digits only, as a server's text reaches a terminal.
+            Some(code) => format!(
+                "refuses ({:.20})",
+                code.replace(|c: char| !c.is_ascii_alphanumeric(), "")
+            ),
+            None => "does not speak the protocol of Redis".to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use redis::{Value, from_redis_value, parse_redis_value};
+
+    proptest! {
+        /// Asserts that any reply is an answer, or is explained in printable text.
+        #[test]
+        fn any_reply_is_understood_or_explained(
+            reply in prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..100),
+                r"-(MOVED|ASK|ERR)? ?[0-9]{0,6} ?[ -~\x1b]{0,40}\r\n".prop_map(String::into_bytes),
+                r"\*5\r\n(:-?[0-9]{1,20}\r\n){4,6}".prop_map(String::into_bytes),
+            ],
+        ) {
+            let value = parse_redis_value(&reply).and_then(Value::extract_error);
+            if let Err(failure) = value.and_then(|value| answer(from_redis_value(value)?)) {
+                let from = ConnectionAddr::Tcp("h".to_owned(), 1);
+                let to = redirection(&failure, &from).map_or(String::new(), |(to, _)| to.to_string());
+                let message = problem(&failure, Duration::ZERO) + &to;
+                prop_assert!(message.chars().all(|c| matches!(c, ' '..='~')) && message.len() < 200, "{message:?}");
+            }
+        }
+    }
 }

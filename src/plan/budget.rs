@@ -34,20 +34,21 @@ pub(super) fn budget(
             Some(Source::Flag) if mode != CoolOffMode::Off => Err(UsageError(
                 "--cool-off needs a name by which the runs know each other; try --budget NAME".into(),
             )),
-            _ => Ok((None, Store::Home(None))),
+            _ => Ok((None, Store::Directory(None))),
         };
     };
-    let store = store.unwrap_or_else(|| Store::Home(environment::state_home()));
-    if let Some(said) = settings.said("store") {
-        store.read_files().map_err(|problem| said.unreadable(problem))?;
-    }
-    let place = format!("{name:?} in {}", store.place());
+    let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
+    let (place, timeout) = store.prepare().map_err(|problem| match settings.said("store") {
+        Some(said) => said.unreadable(problem),
+        None => UsageError(problem),
+    })?;
+    let place = format!("{name:?} in {place}");
     let budget = SharedBudget {
         name,
         is_counted: counted == Some(&*place),
         place,
         terms,
-        timeout: store.timeout(),
+        timeout,
         denies_if_down,
         cool_off: (mode != CoolOffMode::Off).then_some(CoolOff {
             // The cool-off may be a server's Retry-After.

@@ -8,7 +8,7 @@ pub(crate) fn describe(errno: Errno) -> String {
 }
 
 /// Returns the system's text of an error, without its number.
-pub(crate) fn describe_error(error: &std::io::Error) -> String {
+pub(crate) fn describe_error(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -113,7 +113,7 @@ impl Drop for Server {
 pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
     let kept = kept(connection, name).unwrap_or_default();
     let numbers = parsed(&kept);
-    let slots = numbers.get(3..).unwrap_or_default().chunks(3);
+    let slots = numbers.get(4..).unwrap_or_default().chunks(3);
     slots.fold((0, 0), |sum, slot| (sum.0 + slot[1], sum.1 + slot[2]))
 }
 

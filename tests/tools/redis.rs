@@ -789,7 +789,7 @@ fn a_server_that_never_stops_talking() {
 /// A cool-off of a length that no run leaves.
 fn a_server_that_makes_one_wait() {
     let store = talker(
-        "*4\r\n:1\r\n:0\r\n:0\r\n:9007199254740991\r\n",
+        "*5\r\n:1\r\n:0\r\n:0\r\n:9007199254740991\r\n:0\r\n",
         "",
         Duration::from_secs(1),
     );
@@ -799,7 +799,7 @@ fn a_server_that_makes_one_wait() {
 
 /// Each word comes in time, and the whole never does.
 fn a_server_that_talks_slowly() {
-    let store = talker("*4\r\n", " ", Duration::from_millis(50));
+    let store = talker("*5\r\n:", "1", Duration::from_millis(50));
     let mut command = backoff("-n 1 --budget api");
     command.args(["--store", &with_timeout(&store, "50ms"), "--", "sh", "-c"]);
     let shown = run(command.arg(
@@ -835,7 +835,7 @@ fn what_others_wrote_is_left_alone() {
         " ",
         "hello",
         "1 2",
-        "1 2 3 4",
+        "1 2 3 4 5",
         "1 2 3\n",
         "-1 2 3",
         "1.5 2 3",
@@ -1279,7 +1279,7 @@ fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
                 while leave.load(Ordering::SeqCst) <= earlier {
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                let _ = stream.write_all(b"*4\r\n:1\r\n:1\r\n:0\r\n:0\r\n");
+                let _ = stream.write_all(b"*5\r\n:1\r\n:1\r\n:0\r\n:0\r\n:0\r\n");
                 let _ = stream.read_to_end(&mut Vec::new());
             });
         }
@@ -1429,7 +1429,7 @@ fn cool_off() {
 fn timeless_script() -> String {
     let time = "local time = redis.call('TIME')\n\
                 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)\n";
-    let life = "math.max(1, math.min(needed, LONGEST_TTL))";
+    let life = "math.min(ttl, LONGEST_TTL)";
     for part in [time, life] {
         assert_eq!(SCRIPT.matches(part).count(), 1, "{part}");
     }
@@ -1495,16 +1495,14 @@ impl Twins {
         let cool_off = self.ledger.cool_off.filter(|cool_off| cool_off.length > 0);
         let mut ledger = vec![self.ledger.span];
         ledger.extend(cool_off.map_or([0, 0], |cool_off| [cool_off.until, cool_off.length]));
-        if self.ledger.failed_runs > 0 {
-            ledger.extend([self.ledger.failed_runs, 0, 0]);
-        }
+        ledger.push(self.ledger.failed_runs);
         for slot in &self.ledger.slots {
             ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
         }
         let mut script = match numbers(&mut self.connection, "twin") {
             Some(numbers) => numbers,
             // Nothing was worth keeping; the longest window has no meaning then.
-            None => vec![self.ledger.span, 0, 0],
+            None => vec![self.ledger.span, 0, 0, 0],
         };
         if script[2] == 0 {
             script[1] = 0;
@@ -1595,7 +1593,7 @@ fn the_script_has_as_many_slots() {
             assert_eq!(ledger, script, "{window} ms, step {i}");
             let [ledger, script] = twins.numbers();
             assert_eq!(ledger, script, "{window} ms, after step {i}");
-            most = most.max(ledger.len() / 3 - 1);
+            most = most.max((ledger.len() - 4) / 3);
         }
     }
     assert_eq!(most, MOST_SLOTS);

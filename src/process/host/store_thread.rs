@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::PollFlags;
 
-use crate::budget::client::Store;
+use crate::budget::client::{Store, TIMEOUT};
 use crate::policy::budget::Question;
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::sys::clock::{self, Deadline};
@@ -21,6 +21,9 @@ const COUNTING: Duration = Duration::from_secs(5);
 
 /// An answer, or a message that names the store.
 type Answered = Result<BudgetAnswer, String>;
+
+/// Enough for a server that nests its reply as deeply as the parser accepts, in a debug build.
+const STACK: usize = 4 << 20;
 
 #[derive(Debug)]
 pub(super) struct StoreThread {
@@ -45,7 +48,7 @@ impl Thread {
     /// Starts a thread, which blocks all signals, as the main thread does.
     fn begin(ask: impl FnOnce() -> Answered + Send + 'static) -> io::Result<Thread> {
         let (done, mark) = io::pipe()?;
-        let answer = Builder::new().spawn(move || {
+        let answer = Builder::new().stack_size(STACK).spawn(move || {
             let _closed_at_the_end = mark;
             ask()
         })?;
@@ -106,9 +109,9 @@ impl StoreThread {
             return warned(None, warning);
         }
         if store.is_remote() {
-            let home = Store::Home(environment::state_home());
-            let thread = self.begin(&home, budget, question, home.timeout());
-            match self.finish(event_loop, &home, thread, home.timeout())? {
+            let home = Store::Directory(environment::state_home());
+            let thread = self.begin(&home, budget, question, TIMEOUT);
+            match self.finish(event_loop, &home, thread, TIMEOUT)? {
                 Ok(BudgetAnswer { answer, .. }) => {
                     return warned(
                         answer,
@@ -134,7 +137,7 @@ impl StoreThread {
             return Err(no_answer(store));
         }
         let (store, budget) = (store.clone(), budget.clone());
-        let ask = move || store.ask(&budget, question, patience, clock::since_epoch, clock::now);
+        let ask = move || store.ask(&budget, question, clock::now(), patience, clock::since_epoch);
         Thread::begin(ask).map_err(|error| format!("cannot start a thread: {}", describe_error(&error)))
     }
 
