@@ -14,10 +14,18 @@ use regex::{Captures, Regex};
 
 use crate::common::documents::{Block, Document, ROOT, blocks, document, documents};
 use crate::common::ended::lines_match;
-use crate::common::{IS_PORTABLE, run, shell};
+use crate::common::{Ends, IS_PORTABLE, shell};
 
 /// Printed after each command; no document prints it.
 const MARK: &str = "\u{1}end of command\u{1}";
+
+/// `program NAME SCRIPT` puts a program on PATH; with a slash in its name, elsewhere.
+const PRELUDE: &str = r#"exec 2>&1; umask 022; PATH=$PWD/bin:$PATH
+program() {
+    mkdir -p bin; case $1 in */*) set -- "$1" "$2";; *) set -- "bin/$1" "$2";; esac
+    printf '#!/bin/sh\n%s\n' "$2" >"$1"; chmod +x "$1"
+}
+"#;
 
 /// A command and its expected output.
 #[derive(Debug, Default, PartialEq)]
@@ -57,7 +65,7 @@ pub fn console_blocks(document: &Document) -> Vec<Block> {
 /// Runs a block with these variables. Returns an error with all that differs; with `BLESS`, the document is mended, too.
 pub fn check(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -> String) -> Result<(), String> {
     let steps = steps(&block.lines);
-    let mut script = "exec 2>&1\numask 022\n".to_owned();
+    let mut script = PRELUDE.to_owned();
     for step in &steps {
         // The mark must not change `$?` for the next command.
         writeln!(
@@ -71,14 +79,14 @@ pub fn check(block: &Block, variables: &[(&str, String)], normalize: fn(&str) ->
     let mut shell = shell(&script);
     shell.current_dir(dir.path());
     shell.envs(variables.iter().map(|(name, value)| (name, value)));
-    let shown = run(&mut shell);
+    let shown = String::from_utf8_lossy(&shell.ends().stdout).replace(dir.path().to_str().unwrap(), "$PWD");
     let place = format!("{}:{}", block.document, block.line);
-    let mut parts: Vec<&str> = shown.stdout.split(MARK).collect();
+    let mut parts: Vec<&str> = shown.split(MARK).collect();
     if parts.len() != steps.len() + 1 || parts.pop() != Some("") {
-        return Err(format!("{place}: not every command ended: {shown:#?}"));
+        return Err(format!("{place}: not every command ended: {shown}"));
     }
     // A pipe is read ahead of the command without `tee(2)`.
-    let is_as_shown = |step: &Step| !*IS_PORTABLE || !step.command.contains("| { backoff");
+    let is_as_shown = |step: &Step| !*IS_PORTABLE || !step.command.contains("| { b");
     let (mut problems, mut blessed) = (String::new(), String::new());
     for (step, printed) in steps.iter().zip(&parts) {
         let expected: Vec<String> = step.expected.iter().map(|line| normalize(line)).collect();
@@ -112,7 +120,7 @@ pub fn check(block: &Block, variables: &[(&str, String)], normalize: fn(&str) ->
 /// Replaces what varies by wildcards.
 fn with_wildcards(line: &str) -> String {
     static VARIES: LazyLock<Regex> = LazyLock::new(|| {
-        let time = r"\b(?:after|in) <?(?:[0-9]+(?:\.[0-9]+)?(?:us|ms|s|m|h))+\b";
+        let time = r"\b(?:after|in|of|another|waiting) <?(?:[0-9]+(?:\.[0-9]+)?(?:us|ms|s|m|h))+\b";
         let json = r#""(?:ts|run_id|started)":"[^"]*"|_s":[0-9][0-9.e-]*"#;
         Regex::new(&format!(r"{time}|{json}|bash: line [0-9]+:(?: +[0-9]+)?")).unwrap()
     });
@@ -174,15 +182,50 @@ macro_rules! cases {
 }
 
 cases! {
+    budget
+    config
+    cron
+    everyday
+    everyday_hooks
+    exit_status
+    held
+    hooks
+    idempotent
+    inherit
+    input
+    judging
+    log
     matching
-    slips
+    nested
     options
-held
-report budget everyday_hooks exit_status hooks judging log nested reasons scripts success_if until waits }
+    presets
+    pty
+    reasons
+    report
+    scripts
+    slips
+    store
+    timeouts
+    streams
+    success_if
+    until
+    waits
+}
 
 #[test]
 fn documents_show_what_is_printed() {
     check_all(&["recipes", "ci", "configuration"].map(|name| document(&format!("docs/{name}.md"))));
+}
+
+#[test]
+fn everyday_lines_are_recipes() {
+    let recipes = document("docs/recipes.md").text;
+    for block in console_blocks(&document("tests/cases/everyday.md")) {
+        let lines = block.lines.iter().filter_map(|line| line.strip_prefix("$ "));
+        for line in lines.filter(|line| line.starts_with("backoff ")) {
+            assert!(recipes.lines().any(|recipe| recipe == line), "{line}");
+        }
+    }
 }
 
 #[test]

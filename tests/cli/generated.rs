@@ -1,6 +1,7 @@
 //! Committed files are identical to the binary's output. `BLESS=1 cargo test` rewrites them.
 
 use crate::common::options::OPTIONS;
+use crate::common::{Ends, backoff};
 
 const GENERATED: [(&str, &str); 4] = [
     ("man", "man/backoff.1"),
@@ -9,11 +10,15 @@ const GENERATED: [(&str, &str); 4] = [
     ("complete-fish", "completions/backoff.fish"),
 ];
 
+fn generate(kind: &str) -> String {
+    backoff(format!("--generate {kind}")).code(0).out()
+}
+
 #[test]
 fn nothing_has_drifted() {
     for (kind, file) in GENERATED {
         let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
-        let generated = run!("--generate {}", kind).expect_code(0).expect_silence().stdout;
+        let generated = generate(kind);
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&path, &generated).unwrap();
         }
@@ -25,7 +30,7 @@ fn nothing_has_drifted() {
 #[test]
 fn every_option_is_in_each_of_them() {
     for (kind, _) in GENERATED {
-        let text = run!("--generate {}", kind).stdout.replace("\\-", "-");
+        let text = generate(kind).replace("\\-", "-");
         for opt in OPTIONS.iter() {
             // fish writes names without the dashes.
             assert!(text.contains(&opt.long), "{kind} lacks --{}", opt.long);
@@ -35,7 +40,7 @@ fn every_option_is_in_each_of_them() {
 
 #[test]
 fn the_man_page_has_its_sections() {
-    let page = run!("--generate man").stdout;
+    let page = generate("man");
     for section in [
         "NAME",
         "SYNOPSIS",

@@ -2,7 +2,7 @@
 
 use crate::common::options::OPTIONS;
 use crate::common::pty::Terminal;
-use crate::common::{BIN, backoff, ran, run};
+use crate::common::{Ends, backoff};
 
 const SECTIONS: [&str; 7] = ["time", "waits", "rules", "streams", "budgets", "output", "other"];
 
@@ -10,15 +10,21 @@ fn width(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
+/// Returns the output of a run that succeeds.
+#[track_caller]
+fn shown(line: &str) -> String {
+    backoff(line).code(0).out()
+}
+
 /// Returns the output on a terminal of this width, with its line ends as written.
 fn on_a_terminal(columns: u16, setting: &str, args: &str) -> String {
-    let script = format!("stty rows 24 cols {columns}; {setting} {} {args}", *BIN);
-    Terminal::start("sh", ["-c", &script]).rest().replace("\r\n", "\n")
+    let terminal = Terminal::sh(&format!("stty rows 24 cols {columns}; {setting} backoff {args}"));
+    terminal.rest().replace("\r\n", "\n")
 }
 
 #[test]
 fn the_summary_fits_a_screen() {
-    let help = run!("-h").expect_code(0).expect_silence().stdout;
+    let help = shown("-h");
     assert!(help.lines().count() <= 25 && width(&help) <= 80, "{help}");
     let examples = help.lines().filter(|line| line.starts_with("  backoff ")).count();
     let options: Vec<&str> = help
@@ -38,22 +44,22 @@ fn the_summary_fits_a_screen() {
     }
     // Words before and after `-h` do not matter.
     for line in ["-n 3 -h", "-qh", "-h time", "-h -- true"] {
-        assert_eq!(ran(line).expect_code(0).stdout, help, "{line}");
+        assert_eq!(shown(line), help, "{line}");
     }
 }
 
 #[test]
 fn examples_of_the_summary_are_command_lines_that_backoff_takes() {
-    let help = run!("-h").stdout;
+    let help = shown("-h");
     for line in help.lines().filter_map(|line| line.strip_prefix("  backoff ")) {
         let words = line.split(" # ").next().unwrap().trim();
-        run!("--plan {..}", words).expect_code(0);
+        shown(&format!("--plan {words}"));
     }
 }
 
 #[test]
 fn help_names_every_option_and_its_heading() {
-    let help = run!("--help").expect_code(0).expect_silence().stdout;
+    let help = shown("--help");
     assert!(width(&help) <= 80 && help.lines().count() <= 260, "{help}");
     for opt in OPTIONS.iter() {
         let name = help.lines().any(|line| {
@@ -76,7 +82,7 @@ fn help_names_every_option_and_its_heading() {
 fn each_option_is_in_one_section() {
     let mut found = 0;
     for section in SECTIONS {
-        let text = run!("--help {}", section).expect_code(0).expect_silence().stdout;
+        let text = shown(&format!("--help {section}"));
         let heading = text.lines().next().unwrap().trim_end_matches(':');
         assert!(heading.to_lowercase().contains(section) && width(&text) <= 80, "{text}");
         for opt in OPTIONS.iter() {
@@ -84,8 +90,8 @@ fn each_option_is_in_one_section() {
             let is_here = names.into_iter().any(|line| line.trim_start().starts_with('-'));
             found += usize::from(is_here && opt.heading == heading);
         }
-        assert_eq!(run!("--help={}", section).expect_code(0).stdout, text);
-        assert_eq!(run!("-n 3 --help {} -- true", section).stdout, text);
+        assert_eq!(shown(&format!("--help={section}")), text);
+        assert_eq!(shown(&format!("-n 3 --help {section} -- true")), text);
     }
     assert_eq!(found, OPTIONS.len());
 }
@@ -101,24 +107,20 @@ fn a_word_after_help_is_a_section_and_no_command() {
         ),
         ("--help timout", "did you mean \"timeout\"?"),
     ] {
-        let shown = ran(words).expect_code(125).expect_stderr(says);
-        assert!(
-            shown.stdout.is_empty() && shown.stderr.lines().count() == 1,
-            "{shown:?}"
-        );
+        backoff(words).code(125).stderr(&format!("backoff: ...{says}...\n"));
     }
-    let all = run!("--help").stdout;
+    let all = shown("--help");
     for words in ["--help -- echo started", "--help -n 3 echo", "-n no --help"] {
-        assert_eq!(ran(words).expect_code(0).stdout, all, "{words}");
+        assert_eq!(shown(words), all, "{words}");
     }
-    let one = run!("--help timeout").expect_code(0).stdout;
+    let one = shown("--help timeout");
     assert!(
         one.contains("\n  -t, --timeout <DURATION,...>\n") && one.contains("SIGKILL after --kill-after"),
         "{one}"
     );
     // Here it is a value, and here the command's.
-    run!("--label=--help -- echo started").expect_code(0).expect_silence();
-    assert_eq!(run!("echo --help time").stdout, "--help time\n");
+    assert_eq!(shown("--label=--help -- echo started"), "started\n");
+    assert_eq!(shown("echo --help time"), "--help time\n");
 }
 
 #[test]
@@ -143,11 +145,11 @@ fn help_is_coloured_on_a_terminal_alone() {
         assert!(!coloured("TERM=xterm NO_COLOR=1", word), "{word}");
         assert!(!coloured("TERM=xterm BACKOFF_COLOR=never", word), "{word}");
         assert!(!coloured("TERM=xterm", &format!("--color never {word}")), "{word}");
-        let plain = run(backoff(word).env("TERM", "xterm")).stdout;
+        let plain = backoff(word).env("TERM", "xterm").code(0).out();
         assert!(!plain.contains('\x1b'), "{word}");
-        let forced = run(backoff(word).env("CLICOLOR_FORCE", "1")).stdout;
+        let forced = backoff(word).env("CLICOLOR_FORCE", "1").code(0).out();
         assert!(forced.contains("\x1b[1m") && forced.contains("\x1b[36m"), "{word}");
-        assert!(run!("--color always {..}", word).stdout.contains('\x1b'), "{word}");
+        assert!(shown(&format!("--color always {word}")).contains('\x1b'), "{word}");
         let uncoloured = forced
             .replace("\x1b[1m", "")
             .replace("\x1b[36m", "")
@@ -159,77 +161,26 @@ fn help_is_coloured_on_a_terminal_alone() {
 #[test]
 fn the_version_comes_first_and_then_what_it_was_built_for() {
     for word in ["-V", "--version"] {
-        let shown = run!("{}", word).expect_code(0).expect_silence().stdout;
-        let lines: Vec<&str> = shown.lines().collect();
+        let text = shown(word);
+        let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], concat!("backoff ", env!("CARGO_PKG_VERSION")));
         let value = |name: &str| {
             let line = lines.iter().find_map(|line| line.strip_prefix(name));
-            line.unwrap_or_else(|| panic!("no {name} in {shown}")).to_owned()
+            line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
         };
-        assert!(value("target: ").starts_with(std::env::consts::ARCH), "{shown}");
+        assert!(value("target: ").starts_with(std::env::consts::ARCH), "{text}");
         assert!(
             value("libc: ").ends_with("static") || value("libc: ").ends_with("dynamic"),
-            "{shown}"
+            "{text}"
         );
-        assert!(!value("features: ").is_empty(), "{shown}");
+        assert!(!value("features: ").is_empty(), "{text}");
         assert_eq!(lines.len(), 4);
     }
 }
 
 #[test]
-fn presets_are_a_table_of_80_columns() {
-    let shown = run!("--list-presets").expect_code(0).expect_silence().stdout;
-    assert!(width(&shown) <= 80, "{shown}");
-    for name in ["curl", "ssh", "rsync", "apt", "network", "ansible-playbook"] {
-        assert!(shown.lines().any(|line| line.split(' ').next() == Some(name)), "{name}");
-    }
-    assert!(shown.contains("--list-presets NAME"), "{shown}");
-}
-
-#[test]
-fn the_rules_of_a_preset_can_be_read() {
-    let curl = run!("--list-presets curl").expect_code(0).expect_silence().stdout;
-    for part in [
-        "curl: exit codes of curl",
-        "\nretry     exit   16,92\n          from   curl(1) EXIT CODES: HTTP/2\n",
-        "\nrefused   exit   22\n          match  ^curl: \\(22\\) The requested URL returned error: 429\\b\n",
-        "\nstop      exit   35,56\n",
-        "nothing was done",
-    ] {
-        assert!(curl.contains(part), "no {part:?} in {curl}");
-    }
-    // By the name of a program, with what it includes, and several of them.
-    let apt = run!("--list-presets apt-get").expect_code(0).stdout;
-    assert!(apt.starts_with("apt: "), "{apt}");
-    assert_eq!(run!("--list-presets apt-get curl").stdout, apt + &curl);
-    let git = run!("--list-presets git").stdout;
-    assert!(git.contains("git-lfs lfshttp"), "{git}");
-    run!("--list-presets curl crul").expect_code(125).expect_stderr(
-        "--list-presets: \"crul\" names no preset; --list-presets alone shows them; did you mean \"curl\"?",
-    );
-    run!("--list-presets=curl")
-        .expect_code(125)
-        .expect_stderr("unexpected value 'curl' for '--list-presets' found");
-}
-
-#[test]
-fn very_verbose_shows_the_rules_of_presets() {
-    let shown = run!("-vv --for curl,flock -- true").expect_code(0);
-    for line in [
-        "backoff: for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)\n",
-        "backoff: for flock = retry exit 75 (flock(1) -E; seen: flock -n -E 75)\n",
-        "backoff: for curl = refused exit 22, match ^curl: \\(22\\) The requested URL returned error: 429\\b (",
-    ] {
-        assert!(shown.stderr.contains(line), "no {line:?} in {shown:#?}");
-    }
-    let shown = run!("-v --for curl -- true");
-    assert!(!shown.stderr.contains("for curl"), "{shown:?}");
-    run!("-vv --for auto -- /usr/bin/env -- flock -V").expect_stderr("backoff: for flock = retry exit 75 ");
-}
-
-#[test]
 fn the_manual_enumerates_with_commas() {
-    let page = run!("--generate man").stdout;
+    let page = shown("--generate man");
     // Names of options in a row, each in a line or in quotes of its own.
     let lines: Vec<&str> = page.lines().collect();
     for pair in lines.windows(2) {

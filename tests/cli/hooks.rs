@@ -1,4 +1,4 @@
-//! Hooks of a running command: signals, stops, terminals. What they see and print is in `tests/cases/hooks.md`.
+//! Hooks of a running command: signals, stops, terminals. Everything else is in `tests/cases/hooks.md`.
 
 use std::fs;
 
@@ -6,20 +6,14 @@ use nix::sys::signal::Signal;
 
 use crate::common::process::{is_alive, state};
 use crate::common::pty::Terminal;
-use crate::common::{BIN, Live, backoff, eventually, shell, within};
+use crate::common::{Ends, backoff, eventually};
 
 #[test]
-fn one_that_runs_is_stopped_with_backoff() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = within(&dir, "pid");
+fn a_hook_is_stopped_with_backoff() {
     // A shell that waits for its child to execute a program cannot stop.
-    let hook = format!("echo $$ >{path}.new; mv {path}.new {path}; exec sleep 3");
-    let live = Live::start(&mut backoff(words!(
-        "-n 2 -b 1ms --on-retry {} -- sh -c 'exit 5'",
-        hook
-    )));
-    eventually("the hook runs", || fs::metadata(&path).is_ok());
-    let pid: i32 = fs::read_to_string(&path).unwrap().trim().parse().unwrap();
+    let mut command = backoff("-q -n 2 -b 1ms --on-retry 'echo $$ >&2; exec sleep 3 2>&-' -- sh -c 'exit 5'");
+    let mut live = command.live();
+    let pid = live.line_of_stderr().parse().unwrap();
     for _ in 0..2 {
         live.signal(Signal::SIGTSTP);
         eventually("both stop", || {
@@ -30,52 +24,36 @@ fn one_that_runs_is_stopped_with_backoff() {
             state(live.pid()) == Some('S') && state(pid) != Some('T')
         });
     }
-    live.finish().expect_code(5);
+    live.code(5);
 }
 
 #[test]
-fn a_signal_ends_them_and_the_run() {
-    for (option, others) in [("--on-retry", "1h"), ("--on-give-up", "1ms")] {
-        let attempts = if option == "--on-retry" { "2" } else { "1" };
-        let hook = "echo $$ >&2; exec sleep 60 2>/dev/null";
-        let mut command = shell("exec backoff \"$@\" 2>&1");
-        command.args([
-            "bash", "-q", "-n", attempts, "-b", others, "-m", "1h", option, hook, "--", "false",
-        ]);
-        let mut live = Live::start(&mut command);
-        let pid: i32 = live.line().parse().unwrap();
-        live.signal(Signal::SIGTERM);
-        assert_eq!(live.finish().signal(), Some(15), "{option}");
-        eventually("the hook is gone", || !is_alive(pid));
-    }
-}
-
-#[test]
-fn a_signal_ends_before_retry_and_the_run() {
+fn a_signal_ends_a_hook_and_the_run() {
     let dir = tempfile::tempdir().unwrap();
-    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-        let mut command = shell("exec backoff \"$@\" 2>&1");
-        let hook = "echo $$; echo A=1 >$BACKOFF_ENV; exec sleep 60 >&- 2>&-";
-        command.args(words!("bash -q -b 1ms --before-retry {} -- false", hook));
-        let mut live = Live::start(command.env("TMPDIR", dir.path()));
-        let pid: i32 = live.line().parse().unwrap();
+    let hook = "echo $$ >&2; [ -z \"$BACKOFF_ENV\" ] || echo A=1 >$BACKOFF_ENV; exec sleep 60 >&- 2>&-";
+    for (options, signal) in [
+        ("-b 1h -m 1h --on-retry", Signal::SIGTERM),
+        ("-n 1 --on-give-up", Signal::SIGTERM),
+        ("-b 1ms --before-retry", Signal::SIGTERM),
+        ("-b 1ms --before-retry", Signal::SIGINT),
+        ("-b 1ms --before-retry", Signal::SIGHUP),
+    ] {
+        let mut command = backoff(format!("-q {options}"));
+        let mut live = command.args([hook, "--", "false"]).env("TMPDIR", dir.path()).live();
+        let pid = live.line_of_stderr().parse().unwrap();
         live.signal(signal);
-        assert_eq!(live.finish().signal(), Some(signal as i32));
-        eventually("it is gone", || !is_alive(pid));
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{signal}");
+        live.killed_by(signal);
+        eventually("the hook is gone", || !is_alive(pid));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{options} {signal}");
     }
 }
 
 #[test]
-fn they_have_no_terminal() {
+fn hooks_have_no_terminal() {
     let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
-    let terminal = Terminal::start(
-        *BIN,
-        words!("-q -n 2 -b 1ms --on-retry {} -- sh -c 'tty; exit 1'", hook),
-    );
-    let shown = terminal.rest();
-    assert!(shown.contains("from-?"), "{shown:?}");
-    assert!(shown.contains("no-terminal"), "{shown:?}");
+    let args = [hook, "--", "sh", "-c", "tty; exit 1"];
+    let shown = Terminal::backoff("-q -n 2 -b 1ms --on-retry", &args).rest();
+    assert!(shown.contains("from-?") && shown.contains("no-terminal"), "{shown:?}");
     assert_eq!(shown.matches("/dev/pts/").count(), 2, "{shown:?}");
 }
 
@@ -83,11 +61,8 @@ fn they_have_no_terminal() {
 #[test]
 fn before_retry_shares_the_terminal() {
     let hook = "read -r answer </dev/tty; echo got-$answer";
-    let args = words!(
-        "-q -n 2 -b 1ms --before-retry {} -- sh -c 'echo ready-$BACKOFF_ATTEMPT; exit 5'",
-        hook
-    );
-    let mut terminal = Terminal::start(*BIN, args);
+    let args = [hook, "--", "sh", "-c", "echo ready-$BACKOFF_ATTEMPT; exit 5"];
+    let mut terminal = Terminal::backoff("-q -n 2 -b 1ms --before-retry", &args);
     terminal.expect("ready-1");
     terminal.send("word\r");
     let shown = terminal.rest();

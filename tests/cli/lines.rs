@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::common::documents::{Block, blocks, documents};
+use crate::common::{Ends, backoff};
 
 /// As a shell has it, up to the command; and what the action is given.
 static LINE: LazyLock<Regex> =
@@ -40,9 +41,14 @@ fn the_options_in_blocks_that_are_not_run_are_taken() {
                 continue;
             };
             count += 1;
-            let shown = run!("--plan {..} -- true", options);
-            let said = (shown.stderr.as_str(), shown.code());
-            assert_eq!(said, ("", Some(0)), "{}: {line}", block.file_name());
+            let shown = backoff("--plan").args(options).args(["--", "true"]).ends();
+            let said = String::from_utf8(shown.stderr).unwrap();
+            assert_eq!(
+                (&*said, shown.status.code()),
+                ("", Some(0)),
+                "{}: {line}",
+                block.file_name()
+            );
         }
     }
     assert!(count > 60, "{count}");

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use regex::{Captures, Regex};
 
-use crate::common::{run, shell};
+use crate::common::{Ends, shell};
 
 const SITUATIONS: &str = include_str!("messages.situations");
 
@@ -74,10 +74,11 @@ fn lines(script: &str) -> Vec<String> {
     let redis = Regex::new(r"\{redis:(.*?)\}").unwrap();
     let script = redis.replace_all(script, |answer: &Captures<'_>| server(answer[1].to_owned()));
     let mut command = shell(&script);
-    let shown = run(command.env_remove("TMPDIR").current_dir(&dir));
+    let output = command.env_remove("TMPDIR").current_dir(&dir).ends();
     let place = dir.path().to_str().unwrap();
-    let own = shown.stderr.lines().chain(shown.stdout.lines());
-    own.filter(|line| line.starts_with("backoff: "))
+    let said = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
+    said.lines()
+        .filter(|line| line.starts_with("backoff: "))
         .map(|line| steady(&line.replace(place, ".")))
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nix::sys::termios::{LocalFlags, Termios, tcgetattr};
+use nix::sys::termios::{LocalFlags, Termios};
 use nix::unistd::tcgetpgrp;
 
 use crate::common::eventually;
@@ -17,15 +17,11 @@ const LEFT: [&str; 4] = [
     "-t 200ms -s KILL -- sh -c 'stty raw -echo; exec sleep 60'",
 ];
 
-fn modes(terminal: &Terminal) -> Termios {
-    tcgetattr(&terminal.master).unwrap()
-}
-
 /// A script without job control, on a terminal whose modes nobody else changes; and what they were.
 fn script(line: &str) -> (Terminal, Termios) {
-    let mut terminal = Terminal::start("sh", words!("-c {}", &format!("echo begin; read go; {line}; read end")));
+    let mut terminal = Terminal::sh(&format!("echo begin; read go; {line}; read end"));
     terminal.expect("begin\r\n");
-    let before = modes(&terminal);
+    let before = terminal.modes();
     terminal.send("\n");
     (terminal, before)
 }
@@ -34,23 +30,19 @@ fn script(line: &str) -> (Terminal, Termios) {
 fn a_wait_hears_keys_whatever_the_attempt_has_left() {
     for left in LEFT {
         for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
-            let mut terminal = Terminal::bash();
-            terminal.command(&format!("ulimit -c 0; backoff -b 60s -m 60s {left}"));
+            let mut terminal = Terminal::with(&format!("ulimit -c 0; backoff -b 60s -m 60s {left}"));
             terminal.expect("retrying in");
             // The line is a whole one.
             assert!(terminal.expect("\n").ends_with('\r'), "{left}");
             terminal.send(key);
-            terminal.expect("prompt> ");
-            terminal.command("echo status-$?");
-            terminal.expect(&format!("status-{status}"));
+            terminal.expect_status(status);
         }
     }
 }
 
 #[test]
 fn a_wait_stops_whatever_the_attempt_has_left() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -b 60s -m 60s {}", LEFT[2]));
+    let mut terminal = Terminal::with(&format!("backoff -b 60s -m 60s {}", LEFT[2]));
     terminal.expect("retrying in");
     for _ in 0..2 {
         terminal.expect("\n");
@@ -85,7 +77,7 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
     ] {
         let (mut terminal, before) = script(&format!("{line}; echo status-$?"));
         terminal.expect("status-1");
-        assert_eq!(modes(&terminal), before, "{line}");
+        assert_eq!(terminal.modes(), before, "{line}");
     }
 }
 
@@ -98,19 +90,20 @@ fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
     ] {
         let (mut terminal, before) = script(&format!("backoff -n 2 -b 1ms -- {line}; echo status-$?"));
         terminal.expect("status-");
-        let left = modes(&terminal);
+        let left = terminal.modes();
         assert_ne!(left, before, "{line}");
         let (mut bare, _) = script("stty -echo -ixon; echo over");
         bare.expect("over");
-        assert_eq!(left, modes(&bare), "{line}");
+        assert_eq!(left, bare.modes(), "{line}");
     }
 }
 
 #[test]
 fn a_wait_beside_programs_that_only_print_hears_keys() {
     for key in [CTRL_C, CTRL_BACKSLASH] {
-        let mut terminal = Terminal::bash();
-        terminal.command("ulimit -c 0; backoff -b 60s -m 60s -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | tee /dev/null | cat");
+        let mut terminal = Terminal::with(
+            "ulimit -c 0; backoff -b 60s -m 60s -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | tee /dev/null | cat",
+        );
         terminal.expect("retrying in");
         terminal.expect("\n");
         terminal.send(key);
@@ -120,8 +113,7 @@ fn a_wait_beside_programs_that_only_print_hears_keys() {
 
 #[test]
 fn a_run_that_begins_without_echo_hears_keys_too() {
-    let mut terminal = Terminal::bash();
-    terminal.command("stty -echo; backoff -b 60s -m 60s -t 1s -- sh -c 'stty raw; exec sleep 60'");
+    let mut terminal = Terminal::with("stty -echo; backoff -b 60s -m 60s -t 1s -- sh -c 'stty raw; exec sleep 60'");
     terminal.expect("retrying in");
     assert!(terminal.expect("\n").ends_with('\r'));
     terminal.send(CTRL_C);
@@ -131,8 +123,7 @@ fn a_run_that_begins_without_echo_hears_keys_too() {
 #[test]
 fn what_was_typed_meanwhile_is_for_the_next_attempt() {
     let script = "if test $BACKOFF_ATTEMPT = 1; then stty raw -echo; echo ready; sleep 60; fi; read a; echo got-$a";
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -n 2 -b 1ms -t 1s -- sh -c '{script}'"));
+    let mut terminal = Terminal::with(&format!("backoff -n 2 -b 1ms -t 1s -- sh -c '{script}'"));
     terminal.expect("ready");
     terminal.send("this\n");
     terminal.expect("got-this");
@@ -154,8 +145,7 @@ fn another_member_of_the_pipeline_keeps_its_modes() {
 
 #[test]
 fn in_the_background_the_shell_keeps_its_terminal() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 1 -t 2s -- sh -c 'stty -ixon; exec sleep 60'");
+    let mut terminal = Terminal::with("backoff -n 1 -t 2s -- sh -c 'stty -ixon; exec sleep 60'");
     let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_Z);
@@ -163,7 +153,7 @@ fn in_the_background_the_shell_keeps_its_terminal() {
     terminal.expect("prompt> ");
     terminal.command("bg");
     terminal.expect("prompt> ");
-    let edits_lines = |terminal: &Terminal| !modes(terminal).local_flags.contains(LocalFlags::ICANON);
+    let edits_lines = |terminal: &Terminal| !terminal.modes().local_flags.contains(LocalFlags::ICANON);
     eventually("the shell edits lines", || edits_lines(&terminal));
     terminal.expect("timed out");
     std::thread::sleep(Duration::from_millis(100));

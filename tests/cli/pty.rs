@@ -1,4 +1,4 @@
-//! `--pty`: the command on a terminal of its own, and ours as it was before.
+//! `--pty`: the command on a terminal of its own, and ours as it was before. One-shot runs are in `tests/cases/pty.md`.
 
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -6,30 +6,18 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use crate::common::process::{is_alive, parent_of, state};
-use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind, is_raw};
-use crate::common::words::Words;
-use crate::common::{BIN, Live, backoff, clean, detached, eventually, probe, run, shell};
-
-const WHAT_IS_A_TERMINAL: &str =
-    "for fd in 0 1 2; do test -t $fd && echo terminal-$fd; done; stty size </dev/tty; exit 0";
-
-#[test]
-fn without_a_terminal_there_is_one_of_80_by_24() {
-    let shown = run(&mut detached(words!("--pty -- sh -c {}", WHAT_IS_A_TERMINAL))).expect_code(0);
-    assert_eq!(shown.stdout, "terminal-1\r\nterminal-2\r\n24 80\r\n");
-    shown.expect_silence();
-}
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::{Ends, backoff, clean, eventually, probe, send};
 
 #[test]
 fn on_a_terminal_all_three_are_one_of_its_size() {
-    let mut terminal = Terminal::bash();
-    terminal.command("stty rows 33 cols 99");
+    let mut terminal = Terminal::with("stty rows 33 cols 99");
     terminal.expect("prompt> ");
-    terminal.command(&format!("tty; backoff --pty -- sh -c 'tty; {WHAT_IS_A_TERMINAL}'"));
+    let script = "for fd in 0 1 2; do test -t $fd && echo terminal-$fd; done; stty size </dev/tty";
+    terminal.command(&format!("tty; backoff --pty -- sh -c 'tty; {script}'"));
     let ours = terminal.expect("\r\n");
     assert_ne!(terminal.expect("\r\n"), ours);
     terminal.expect("terminal-0\r\nterminal-1\r\nterminal-2\r\n33 99\r\n");
@@ -37,8 +25,8 @@ fn on_a_terminal_all_three_are_one_of_its_size() {
 
 #[test]
 fn a_standard_input_that_is_no_terminal_stays() {
-    let mut terminal = Terminal::bash();
-    terminal.command("echo piped | backoff -b 1ms --pty -- sh -c 'test ! -t 0 && cat && test $BACKOFF_ATTEMPT = 2'");
+    let mut terminal =
+        Terminal::with("echo piped | backoff -b 1ms --pty -- sh -c 'test ! -t 0 && cat && test $BACKOFF_ATTEMPT = 2'");
     terminal.expect("piped\r");
     terminal.expect("retrying");
     terminal.expect("piped\r");
@@ -48,163 +36,79 @@ fn a_standard_input_that_is_no_terminal_stays() {
 }
 
 #[test]
-fn output_comes_in_order_and_whole() {
-    let shown = run!("--pty -- sh -c 'echo 1; echo 2 >&2; echo 3; echo 4 >&2'").expect_code(0);
-    assert_eq!(shown.stdout, "1\r\n2\r\n3\r\n4\r\n");
-    shown.expect_silence();
-    let shown = run!("--pty -- seq 100000").expect_code(0);
-    let expected: String = (1..=100_000).map(|i| format!("{i}\r\n")).collect();
-    assert_eq!(shown.stdout, expected);
-}
-
-#[test]
-fn colours_survive_while_output_is_looked_at() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("inside")).unwrap();
-    let path = dir.path().to_str().unwrap();
-    let words = words!("-n 1 -r never-there --pty -- ls --color=auto {}", path);
-    let shown = run(backoff(&words).env("TERM", "xterm").env_remove("LS_COLORS"));
-    assert!(shown.stdout.contains("\x1b["), "{shown:?}");
-    let shown = run(backoff(words!("-n 1 -- ls --color=auto {}", path)).env("TERM", "xterm"));
-    assert!(!shown.stdout.contains('\x1b'), "{shown:?}");
-}
-
-#[test]
 fn lines_are_not_held_back() {
     // grep buffers wholly where it does not see a terminal.
     let script = "(echo first; sleep 60) | grep --color=never first";
-    let mut live = Live::start(&mut backoff(words!("--pty -- sh -c {}", script)));
+    let mut live = backoff("--pty -- sh -c").arg(script).live();
     live.expect_line("first\r");
     live.signal(Signal::SIGTERM);
-    assert_eq!(live.finish().signal(), Some(15));
+    live.killed_by(Signal::SIGTERM);
 }
 
 #[test]
-fn what_is_shown_is_matched_without_carriage_returns() {
-    let script = "echo temporary failure >&2; exit 4";
-    let shown = run!("-n 2 -b 1ms -r '^temporary failure$' --pty -- sh -c {}", script).expect_code(4);
-    assert_eq!(shown.stdout, "temporary failure\r\n".repeat(2));
-    assert_eq!(
-        run!("-n 2 -b 1ms -r another --pty -- sh -c {}", script)
-            .expect_code(4)
-            .stdout,
-        "temporary failure\r\n"
-    );
-    // Both are one output, so that it does not matter which one is named.
-    for stream in ["stdout", "stderr"] {
-        assert_eq!(
-            run!(
-                "-n 2 -b 1ms --match-on {} -r temporary --pty -- sh -c {}",
-                stream,
-                script
-            )
-            .expect_code(4)
-            .stdout,
-            "temporary failure\r\n".repeat(2)
-        );
-    }
-}
-
-#[test]
-fn what_is_kept_is_printed_at_the_end() {
-    let script = "echo try-$BACKOFF_ATTEMPT; test $BACKOFF_ATTEMPT = 2";
-    let shown = run!("-q -b 1ms --stdout final --pty -- sh -c {}", script).expect_code(0);
-    assert_eq!(shown.stdout, "try-2\r\n");
-}
-
-#[test]
-fn a_reader_that_goes_away_ends_the_command() {
-    let shown = run(&mut shell("backoff --pty -- yes | head -n 1; echo ${PIPESTATUS[0]}"));
-    assert_eq!(shown.stdout, "y\r\n141\n");
-}
-
-#[test]
-fn signals_and_time_outs_reach_the_command() {
-    let mut live = live!("--pty -- {} signals 7", probe());
-    let pid = live.pid_of_probe();
-    let backoff = Pid::from_raw(parent_of(pid));
+fn signals_reach_the_command() {
+    let mut live = backoff(format!("-q --pty -- {} signals 7", probe())).live();
+    let backoff = parent_of(live.pid_of_probe());
     for (signal, number) in [
         (Signal::SIGHUP, "1\r"),
         (Signal::SIGUSR1, "10\r"),
         (Signal::SIGTERM, "15\r"),
     ] {
-        kill(backoff, signal).unwrap();
+        send(backoff, signal);
         live.expect_line(number);
     }
-    assert_eq!(live.finish().code(), Some(7));
-    run!("-n 1 -t 200ms --pty -- sh -c 'sleep 60; true'").expect_code(124);
-    run!("-n 1 --idle-timeout 200ms --pty -- sleep 60").expect_code(124);
-}
-
-#[test]
-fn what_cannot_be_started_is_told() {
-    run!("--pty -- /nowhere/command")
-        .expect_code(127)
-        .expect_stderr("not found");
-}
-
-#[test]
-fn a_closed_standard_descriptor_does_not_matter() {
-    let shown = run(&mut shell("backoff --pty -- sh -c 'echo shown; tty <&1 >&2' <&- 2>&-"));
-    assert!(shown.stdout.starts_with("shown\r\n/dev/"), "{shown:?}");
+    live.code(7);
 }
 
 #[test]
 fn a_window_that_changes_is_one_winch() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff --pty -- {} signals 7", probe()));
+    let mut terminal = Terminal::with(&format!("backoff --pty -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
     let ours = std::fs::read_link(format!("/proc/{}/fd/0", parent_of(pid))).unwrap();
     let theirs = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
-    let stty = |tty: &std::path::Path, words: &str| {
-        let shown = run(clean("stty").arg("-F").arg(tty).args(words.words()));
-        shown.expect_code(0).stdout
-    };
+    let stty =
+        |tty: &std::path::Path, words: &str| clean("stty").arg("-F").arg(tty).args(words.split(' ')).code(0).out();
     stty(&ours, "rows 40 cols 50");
     // stty sets the two one after the other, so there may be one for each.
     eventually("the size follows", || stty(&theirs, "size") == "40 50\n");
     terminal.expect("28\r\n");
     std::thread::sleep(Duration::from_millis(100));
-    kill(Pid::from_raw(pid), Signal::SIGUSR1).unwrap();
+    send(pid, Signal::SIGUSR1);
     assert!(terminal.expect("10\r\n").matches("28").count() <= 1);
     stty(&ours, "cols 60");
     terminal.expect("28\r\n");
     std::thread::sleep(Duration::from_millis(100));
-    kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
+    send(pid, Signal::SIGTERM);
     assert_eq!(terminal.expect("15\r\n"), "");
 }
 
 #[test]
 fn control_c_ends_command_and_backoff() {
     let mut terminal = Terminal::bash();
-    let before = settings(&mut terminal);
-    for (key, status) in [(CTRL_C, "130"), (CTRL_BACKSLASH, "131")] {
+    let before = terminal.settings();
+    for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
         terminal.command(&format!("ulimit -c 0; backoff -b 1ms --pty -- {} sleep", probe()));
         terminal.expect("ready ");
-        wait_until_raw(&mut terminal);
+        terminal.until_raw();
         terminal.send(key);
-        let meanwhile = terminal.expect("prompt> ");
+        let meanwhile = terminal.expect_status(status);
         assert!(!meanwhile.contains("ready"), "{meanwhile:?}");
-        terminal.command("echo status-$?");
-        terminal.expect(&format!("status-{status}"));
-        terminal.expect("prompt> ");
-        assert_eq!(settings(&mut terminal), before);
+        assert_eq!(terminal.settings(), before);
     }
 }
 
 #[test]
 fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!(
+    let mut terminal = Terminal::with(&format!(
         "backoff -b 1ms --pty -- {} signals 7; echo status-$?",
         probe()
     ));
     let pid = terminal.pid_of_probe();
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     std::thread::sleep(Duration::from_millis(100));
-    kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
+    send(pid, Signal::SIGTERM);
     // The line discipline sends the signal first, and then shows the key.
     assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
     terminal.expect("status-7");
@@ -213,13 +117,12 @@ fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
 #[test]
 fn keys_that_are_read_together_arrive_once_each() {
     for _ in 0..5 {
-        let mut terminal = Terminal::bash();
-        terminal.command(&format!("backoff -n 1 --pty -- {} signals 7", probe()));
+        let mut terminal = Terminal::with(&format!("backoff -n 1 --pty -- {} signals 7", probe()));
         let pid = terminal.pid_of_probe();
-        wait_until_raw(&mut terminal);
+        terminal.until_raw();
         terminal.send(&format!("{CTRL_C}{CTRL_BACKSLASH}"));
         let mut shown = terminal.expect("3\r\n");
-        kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
+        send(pid, Signal::SIGTERM);
         shown += &terminal.expect("15\r\n");
         let signals = shown.replace("^C", "").replace("^\\", "");
         assert_eq!(signals, "2\r\n");
@@ -228,59 +131,51 @@ fn keys_that_are_read_together_arrive_once_each() {
 
 #[test]
 fn one_control_c_ends_a_script_wholly() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!(
+    let mut terminal = Terminal::with(&format!(
         "bash -c 'for i in 1 2 3; do echo round-$i; backoff --pty -- {} sleep; done'",
         probe()
     ));
     terminal.expect("ready ");
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send(CTRL_C);
-    let meanwhile = terminal.expect("prompt> ");
+    let meanwhile = terminal.expect_status(130);
     assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
-    terminal.command("echo status-$?");
-    terminal.expect("status-130");
 }
 
 #[test]
 fn control_c_during_a_wait() {
     let mut terminal = Terminal::bash();
-    let before = settings(&mut terminal);
+    let before = terminal.settings();
     terminal.command("backoff -b 60s -m 60s --pty -- false");
     terminal.expect("retrying in");
     terminal.expect("\n");
     // Between two attempts the terminal is as it was.
     terminal.send(CTRL_C);
-    terminal.expect("prompt> ");
-    terminal.command("echo status-$?");
-    terminal.expect("status-130");
-    terminal.expect("prompt> ");
-    assert_eq!(settings(&mut terminal), before);
+    terminal.expect_status(130);
+    assert_eq!(terminal.settings(), before);
 }
 
 #[test]
 fn control_z_and_fg_twice_over() {
     let mut terminal = Terminal::bash();
-    let before = settings(&mut terminal);
+    let before = terminal.settings();
     terminal.command(&format!("backoff --pty -- {} sleep", probe()));
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     for _ in 0..2 {
-        wait_until_raw(&mut terminal);
+        terminal.until_raw();
         terminal.send(CTRL_Z);
         terminal.expect("Stopped");
         terminal.expect("prompt> ");
         assert!(state(pid) == Some('T') && state(backoff) == Some('T'));
-        assert_eq!(settings(&mut terminal), before);
+        assert_eq!(terminal.settings(), before);
         terminal.command("fg");
         terminal.expect("\r\n");
         eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
     }
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send(CTRL_C);
-    terminal.expect("prompt> ");
-    terminal.command("echo status-$?");
-    terminal.expect("status-130");
+    terminal.expect_status(130);
 }
 
 const SCRIPT_THAT_ASKS: &str =
@@ -288,17 +183,16 @@ const SCRIPT_THAT_ASKS: &str =
 
 /// A script that asks, stopped again and again, and brought back by `fg`. `stop` is given the probe's number.
 fn comes_back(stop: impl Fn(&mut Terminal, i32)) {
-    let mut terminal = Terminal::bash();
-    terminal.command(SCRIPT_THAT_ASKS);
+    let mut terminal = Terminal::with(SCRIPT_THAT_ASKS);
     let pid = terminal.pid_of_probe();
     for _ in 0..5 {
-        wait_until_raw(&mut terminal);
+        terminal.until_raw();
         stop(&mut terminal, pid);
         terminal.expect("prompt> ");
         terminal.command("fg");
         terminal.expect("\r\n");
     }
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send("this\n");
     terminal.expect("got-this");
     terminal.expect("after");
@@ -318,20 +212,19 @@ fn control_z_stops_a_script_wholly() {
 fn the_keyboard_comes_back_from_a_shell_that_took_it_while_backoff_ran() {
     comes_back(|terminal, pid| {
         // The shell stops waiting for the job when the only process it knows has stopped.
-        kill(Pid::from_raw(parent_of(parent_of(pid))), Signal::SIGSTOP).unwrap();
+        send(parent_of(parent_of(pid)), Signal::SIGSTOP);
         terminal.expect("Stopped");
     });
 }
 
 #[test]
 fn a_key_is_not_revoked_by_a_cont_that_is_heard_with_it() {
-    let mut terminal = Terminal::bash();
-    terminal.command(SCRIPT_THAT_ASKS);
+    let mut terminal = Terminal::with(SCRIPT_THAT_ASKS);
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     // The shell does not know this process, and leaves the terminal as it is.
-    let send = |signal| kill(Pid::from_raw(backoff), signal).unwrap();
+    let send = |signal| send(backoff, signal);
     send(Signal::SIGSTOP);
     eventually("it has stopped", || state(backoff) == Some('T'));
     let flags = nix::libc::O_NOCTTY;
@@ -359,7 +252,7 @@ fn a_key_that_ends_the_job_is_not_stopped_by_control_z() {
             // Not a shell: one that is about to start a program may miss a key.
             terminal.command(&format!("ulimit -c 0; backoff --pty -- {} sleep", probe()));
             terminal.pid_of_probe();
-            wait_until_raw(&mut terminal);
+            terminal.until_raw();
             terminal.send(&format!("{key}{CTRL_Z}"));
             terminal.expect("prompt> ");
             terminal.command("echo status-$? stopped-$(jobs -s | wc -l)");
@@ -370,15 +263,14 @@ fn a_key_that_ends_the_job_is_not_stopped_by_control_z() {
 
 #[test]
 fn control_z_stops_what_control_c_does_not_end() {
-    let mut terminal = Terminal::bash();
-    terminal.command(
+    let mut terminal = Terminal::with(
         "backoff --pty -- bash -c 'trap \"echo int-$((1))\" INT; echo ready $$; while :; do sleep 0.05; done'",
     );
     terminal.pid_of_probe();
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send(CTRL_C);
     terminal.expect("int-1");
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
     terminal.expect("prompt> ");
@@ -403,9 +295,8 @@ fn what_is_written_before_a_stop_is_shown_before() {
 
 #[test]
 fn control_d_ends_what_reads() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff --pty -- cat; echo status-$?");
-    wait_until_raw(&mut terminal);
+    let mut terminal = Terminal::with("backoff --pty -- cat; echo status-$?");
+    terminal.until_raw();
     terminal.send("line\n");
     // The echo and the copy.
     terminal.expect("line\r\nline\r\n");
@@ -416,7 +307,7 @@ fn control_d_ends_what_reads() {
 #[test]
 fn the_terminal_is_as_it_was_however_the_run_ends() {
     let mut terminal = Terminal::bash();
-    let before = settings(&mut terminal);
+    let before = terminal.settings();
     for (words, status) in [
         ("--pty -- true", 0),
         ("-n 1 --pty -- sh -c 'exit 9'", 9),
@@ -428,25 +319,21 @@ fn the_terminal_is_as_it_was_however_the_run_ends() {
         terminal.command(&format!("(ulimit -c 0; backoff {words}); echo status-$?"));
         terminal.expect(&format!("status-{status}\r\n"));
         terminal.expect("prompt> ");
-        assert_eq!(settings(&mut terminal), before, "{words}");
+        assert_eq!(terminal.settings(), before, "{words}");
     }
     for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
         terminal.command(&format!("backoff --pty -- {} sleep", probe()));
         let pid = terminal.pid_of_probe();
-        wait_until_raw(&mut terminal);
-        kill(Pid::from_raw(parent_of(pid)), signal).unwrap();
-        terminal.expect("prompt> ");
-        terminal.command("echo status-$?");
-        terminal.expect(&format!("status-{}", 128 + signal as i32));
-        terminal.expect("prompt> ");
-        assert_eq!(settings(&mut terminal), before, "{signal}");
+        terminal.until_raw();
+        send(parent_of(pid), signal);
+        terminal.expect_status(128 + signal as i32);
+        assert_eq!(terminal.settings(), before, "{signal}");
     }
 }
 
 #[test]
 fn messages_are_not_stairs() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -v -n 2 -b 1ms --pty -- sh -c 'stty raw; exit 3'; echo over");
+    let mut terminal = Terminal::with("backoff -v -n 2 -b 1ms --pty -- sh -c 'stty raw; exit 3'; echo over");
     let shown = terminal.expect("over\r\n");
     assert!(shown.matches('\n').count() >= 3);
     assert_eq!(shown.matches('\n').count(), shown.matches("\r\n").count(), "{shown:?}");
@@ -454,12 +341,11 @@ fn messages_are_not_stairs() {
 
 #[test]
 fn a_raw_program_gets_every_byte() {
-    let mut terminal = Terminal::bash();
-    terminal.command(
+    let mut terminal = Terminal::with(
         "backoff -n 1 --pty -- sh -c 'stty raw -echo; echo go; head -c 6 | od -An -tx1; stty sane; exit 5'; echo status-$?",
     );
     terminal.expect("go");
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send("\x03\x1a\x04\x11\r\x7f");
     terminal.expect("03 1a 04 11 0d 7f");
     terminal.expect("status-5");
@@ -467,10 +353,9 @@ fn a_raw_program_gets_every_byte() {
 
 #[test]
 fn an_interactive_shell_has_its_own_jobs() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 1 --pty -- bash --norc --noprofile -i");
+    let mut terminal = Terminal::with("backoff -n 1 --pty -- bash --norc --noprofile -i");
     terminal.expect("prompt> ");
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     for _ in 0..2 {
         terminal.command("sleep 60");
         std::thread::sleep(Duration::from_millis(200));
@@ -485,25 +370,23 @@ fn an_interactive_shell_has_its_own_jobs() {
     }
     terminal.command("exit 3");
     terminal.expect("gave up");
-    terminal.expect("prompt> ");
-    terminal.command("echo status-$?");
-    terminal.expect("status-3");
+    terminal.expect_status(3);
 }
 
 #[test]
 fn in_the_background_nothing_is_taken_from_the_shell() {
     let mut terminal = Terminal::bash();
-    let before = settings(&mut terminal);
+    let before = terminal.settings();
     terminal.command("backoff --pty -- sh -c 'read answer; echo got-$answer' &");
     terminal.expect("prompt> ");
     std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(settings(&mut terminal), before);
+    assert_eq!(terminal.settings(), before);
     terminal.command("echo to-the-shell");
     terminal.expect("to-the-shell\r\n");
     terminal.expect("prompt> ");
     terminal.command("fg");
     terminal.expect("\r\n");
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send("it\n");
     terminal.expect("got-it");
 }
@@ -511,7 +394,7 @@ fn in_the_background_nothing_is_taken_from_the_shell() {
 #[test]
 fn begun_in_the_background_its_terminal_is_a_usual_one() {
     let mut terminal = Terminal::bash();
-    let before = settings(&mut terminal);
+    let before = terminal.settings();
     // By then the shell edits a line.
     terminal
         .command("backoff --initial-delay 500ms --pty -- sh -c 'stty -a; read answer; echo got-$answer; stty -echo' &");
@@ -522,18 +405,18 @@ fn begun_in_the_background_its_terminal_is_a_usual_one() {
     }
     terminal.command("fg");
     terminal.expect("\r\n");
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     // It is shown, and then read.
     terminal.send("it\n");
     terminal.expect("it\r\ngot-it\r\n");
     terminal.expect("prompt> ");
-    assert_eq!(settings(&mut terminal), before);
+    assert_eq!(terminal.settings(), before);
 }
 
 #[test]
 fn in_a_pipeline_the_keyboard_is_not_taken_from_the_reader() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff --pty -- echo shown | (read line; read answer </dev/tty; echo $line-$answer)");
+    let mut terminal =
+        Terminal::with("backoff --pty -- echo shown | (read line; read answer </dev/tty; echo $line-$answer)");
     terminal.send("yes\n");
     terminal.expect("shown\r-yes");
 }
@@ -545,9 +428,9 @@ fn a_closed_terminal_leaves_nothing_behind() {
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
-    let mut terminal = Terminal::start(*BIN, words!("--pty -- {} sleep", probe()));
+    let mut terminal = Terminal::backoff(&format!("--pty -- {} sleep", probe()), &[]);
     let pid = terminal.pid_of_probe();
-    wait_until_raw(&mut terminal);
+    terminal.until_raw();
     terminal.send(CTRL_Z);
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(state(pid), Some('S'));
@@ -557,29 +440,8 @@ fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
 
 #[test]
 fn a_killed_backoff_takes_the_command_with_it() {
-    let mut live = live!("--pty -- {} sleep", probe());
+    let mut live = backoff(format!("--pty -- {} sleep", probe())).live();
     let pid = live.pid_of_probe();
-    kill(Pid::from_raw(parent_of(pid)), Signal::SIGKILL).unwrap();
+    live.signal(Signal::SIGKILL);
     eventually("the command ends", || !is_alive(pid));
-}
-
-#[test]
-fn no_descriptor_is_left_to_the_command() {
-    let bare = run(clean("ls").args(["-1", "/proc/self/fd"])).expect_code(0).stdout;
-    let shown = run!("--pty -- ls -1 /proc/self/fd").expect_code(0);
-    assert_eq!(shown.stdout.replace('\r', ""), bare);
-}
-
-/// The settings of the terminal as they are for a command that the shell runs.
-fn settings(terminal: &mut Terminal) -> String {
-    terminal.command("stty -g | sed s/^/settings-/");
-    terminal.expect("settings-");
-    let settings = terminal.expect("\r\n");
-    terminal.expect("prompt> ");
-    settings
-}
-
-/// Waits until backoff has the terminal, which keys are sent to.
-fn wait_until_raw(terminal: &mut Terminal) {
-    eventually("the terminal is raw", || is_raw(terminal));
 }

@@ -3,7 +3,7 @@
 use crate::cases::{check, console_blocks};
 use crate::common::documents::{blocks, document};
 use crate::common::readme::{first_block, text_of, without_times};
-use crate::common::{clean, executable, path_with_backoff, run, shell, within};
+use crate::common::{Ends, clean, executable, path_with_backoff, shell, within};
 
 /// An overloaded server, as curl reports it. `tests/tools/picture.rs` uses the real ones.
 const OVERLOADED: &str = "#!/bin/sh
@@ -51,8 +51,8 @@ fn the_configuration_is_one() {
     let blocks = blocks(&document("docs/configuration.md"));
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
     let script = format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
-    let shown = run(shell(&script).env("TEXT", block.lines.join("\n"))).expect_code(0);
-    shown.expect_stderr("retry-exit = 7, 100-110 (policy deploy, ");
+    let run = shell(&script).env("TEXT", block.lines.join("\n")).code(0);
+    run.says("retry-exit = 7, 100-110 (policy deploy, ");
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn the_makefile_works_and_its_sub_make_shares_the_jobs() {
     for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
         make.env_remove(name);
     }
-    let shown = run(&mut make).expect_code(0);
+    let (stdout, stderr) = make.code(0).texts();
     for line in ["fetched", "built one", "built two"] {
-        assert!(shown.stdout.lines().any(|printed| printed == line), "{shown:#?}");
+        assert!(stdout.lines().any(|printed| printed == line), "{stdout}");
     }
-    assert!(!shown.stderr.contains("jobserver"), "{shown:#?}");
-    assert!(shown.stderr.contains(": succeeded on attempt 2 of 4"), "{shown:#?}");
+    assert!(!stderr.contains("jobserver"), "{stderr}");
+    assert!(stderr.contains(": succeeded on attempt 2 of 4"), "{stderr}");
 }

@@ -6,18 +6,17 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 
 use crate::common::process::{children_of, context_switches, descriptors, state, threads};
-use crate::common::{Live, eventually, shell};
+use crate::common::{Ends, eventually, shell};
 
-/// Starts backoff with nothing open but the standard streams.
-fn start(words: &str) -> Live {
-    let close = "for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 2)); then exec {fd}>&-; fi; done";
-    Live::start(&mut shell(&format!("{close}; exec backoff {words}")))
-}
-
-/// Asserts that a run holds few resources and does not wake up.
+/// Asserts that a run of backoff holds few resources and does not wake up once it has printed a line.
 #[track_caller]
-fn expect_little(live: Live, most_descriptors: usize) {
+fn holds_little(words: &str, most_descriptors: usize, children: usize) {
+    // Nothing is open but the standard streams.
+    let close = "for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 2)); then exec {fd}>&-; fi; done";
+    let mut live = shell(&format!("{close}; exec backoff -q {words}")).live();
+    live.expect_line("ran");
     let pid = live.pid();
+    eventually("it is under way", || children_of(pid).len() == children);
     // The last of the start may still be under way.
     std::thread::sleep(Duration::from_millis(300));
     eventually("it sleeps", || state(pid) == Some('S'));
@@ -28,37 +27,16 @@ fn expect_little(live: Live, most_descriptors: usize) {
     std::thread::sleep(Duration::from_millis(700));
     assert_eq!(context_switches(pid), before, "it has woken up");
     live.signal(Signal::SIGTERM);
-    live.finish();
+    live.killed_by(Signal::SIGTERM);
 }
 
 #[test]
-fn a_wait_between_attempts_takes_one_thread_and_no_wake_ups() {
-    let mut live = start("-q -b 1h -m 1h -j none -- sh -c 'echo ran; exit 1'");
-    live.expect_line("ran");
-    eventually("the attempt is over", || children_of(live.pid()).is_empty());
+fn one_thread_few_descriptors_and_no_wake_ups() {
     // The standard streams, and where signals are read; elsewhere than on Linux also where they are written.
-    expect_little(live, 6);
-}
-
-#[test]
-fn neither_does_a_command_that_runs_for_long() {
-    let mut live = start("-t 1h -- sh -c 'echo runs; exec sleep 60'");
-    live.expect_line("runs");
-    expect_little(live, 6);
-}
-
-#[test]
-fn nor_one_that_comes_after_a_wait() {
-    let script = "test $BACKOFF_ATTEMPT = 2 || exit 1; echo runs; exec sleep 60";
-    let mut live = start(&format!("-q -b 1s -j none -- sh -c '{script}'"));
-    live.expect_line("runs");
-    expect_little(live, 6);
-}
-
-#[test]
-fn nor_one_whose_output_is_looked_at() {
-    let mut live = start("-r again -- sh -c 'echo runs; exec sleep 60'");
-    live.expect_line("runs");
+    holds_little("-b 1h -m 1h -j none -- sh -c 'echo ran; exit 1'", 6, 0);
+    holds_little("-t 1h -- sh -c 'echo ran; exec sleep 60'", 6, 1);
+    let script = "test $BACKOFF_ATTEMPT = 2 || exit 1; echo ran; exec sleep 60";
+    holds_little(&format!("-b 100ms -j none -- sh -c '{script}'"), 6, 1);
     // Two pipes that are read, and a second description of each stream that is written to.
-    expect_little(live, 10);
+    holds_little("-r again -- sh -c 'echo ran; exec sleep 60'", 10, 1);
 }

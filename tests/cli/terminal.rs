@@ -3,20 +3,20 @@
 use std::os::unix::process::ExitStatusExt;
 
 use crate::common::process::{children_of, descendants_named, is_alive, is_named, parent_of, state, stopped_below};
-use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind, is_raw};
-use crate::common::{BIN, clean, eventually, probe, run};
+use nix::sys::signal::Signal;
+
+use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::{Ends, clean, eventually, probe, send};
 
 #[test]
 fn the_command_sees_the_terminal_itself() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -- sh -c 'test -t 0 && test -t 1 && test -t 2 && tty && echo is-a-tty'");
+    let mut terminal = Terminal::with("backoff -- sh -c 'test -t 0 && test -t 1 && test -t 2 && tty && echo is-a-tty'");
     terminal.expect("is-a-tty");
 }
 
 #[test]
 fn the_command_reads_a_line() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -- sh -c 'echo ask; read answer; echo got-$answer'");
+    let mut terminal = Terminal::with("backoff -- sh -c 'echo ask; read answer; echo got-$answer'");
     terminal.expect("ask");
     terminal.send("yes\n");
     terminal.expect("got-yes");
@@ -30,27 +30,23 @@ fn the_command_reads_a_line() {
 #[test]
 fn control_c_ends_command_and_backoff() {
     let mut terminal = Terminal::bash();
-    for (key, status) in [(CTRL_C, "130"), (CTRL_BACKSLASH, "131")] {
+    for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
         terminal.command(&format!("ulimit -c 0; backoff -- {} sleep", probe()));
         terminal.expect("ready ");
         terminal.send(key);
-        terminal.expect("prompt> ");
-        terminal.command("echo status-$?");
-        terminal.expect(&format!("status-{status}"));
-        terminal.expect("prompt> ");
+        terminal.expect_status(status);
     }
 }
 
 #[test]
 fn the_command_gets_exactly_one_int() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -- {} signals 7; echo status-$?", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -- {} signals 7; echo status-$?", probe()));
     let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
+    send(pid, Signal::SIGTERM);
     // It handled INT and exited normally: backoff reports its code and nothing else was seen.
     assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
     terminal.expect("status-7");
@@ -58,20 +54,16 @@ fn the_command_gets_exactly_one_int() {
 
 #[test]
 fn control_c_during_a_wait() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -b 60s -m 60s -- false");
+    let mut terminal = Terminal::with("backoff -b 60s -m 60s -- false");
     terminal.expect("retrying in");
     terminal.expect("\n");
     terminal.send(CTRL_C);
-    terminal.expect("prompt> ");
-    terminal.command("echo status-$?");
-    terminal.expect("status-130");
+    terminal.expect_status(130);
 }
 
 #[test]
 fn one_control_c_ends_a_loop_wholly() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!(
+    let mut terminal = Terminal::with(&format!(
         "bash -c 'for i in 1 2 3; do echo round-$i; backoff -- {} sleep; done'",
         probe()
     ));
@@ -93,8 +85,7 @@ fn one_control_c_ends_a_loop_wholly() {
 
 #[test]
 fn control_z_and_fg_twice_over() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -- {} sleep", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -- {} sleep", probe()));
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     for _ in 0..2 {
@@ -113,8 +104,7 @@ fn control_z_and_fg_twice_over() {
 
 #[test]
 fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -n 1 -- {} signals 7", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     // It takes TSTP without stopping, so nothing stops.
@@ -122,40 +112,34 @@ fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
     terminal.expect("20\r\n");
     eventually("backoff sleeps", || state(backoff) == Some('S'));
     // STOP cannot be caught: the shell shows the job as stopped.
-    let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
-    send(nix::sys::signal::Signal::SIGSTOP);
+    send(pid, Signal::SIGSTOP);
     terminal.expect("Stopped");
     assert_eq!(state(backoff), Some('T'));
     terminal.command("fg");
     terminal.expect("18\r\n");
-    send(nix::sys::signal::Signal::SIGTERM);
+    send(pid, Signal::SIGTERM);
     assert_eq!(terminal.expect("15\r\n"), "");
-    terminal.expect("prompt> ");
-    terminal.command("echo status-$?");
-    terminal.expect("status-7");
+    terminal.expect_status(7);
 }
 
 #[test]
 fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -n 1 -- {} signals 7", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
-    let send = |to: i32, signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(to), signal).unwrap();
-    send(-backoff, nix::sys::signal::Signal::SIGSTOP);
+    send(-backoff, Signal::SIGSTOP);
     terminal.expect("Stopped");
     // The shell does not know the command.
     eventually("both have stopped", || state(pid) == Some('T'));
     terminal.command("fg");
     terminal.expect("18\r\n");
-    send(pid, nix::sys::signal::Signal::SIGTERM);
+    send(pid, Signal::SIGTERM);
     assert_eq!(terminal.expect("15\r\n"), "");
 }
 
 #[test]
 fn bg_goes_on_in_the_background() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 1 -- sh -c 'sleep 1; echo finished; exit 5'");
+    let mut terminal = Terminal::with("backoff -n 1 -- sh -c 'sleep 1; echo finished; exit 5'");
     let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_Z);
@@ -167,8 +151,7 @@ fn bg_goes_on_in_the_background() {
 
 #[test]
 fn control_z_during_a_wait_stops_and_runs_nothing() {
-    let mut terminal = Terminal::bash();
-    terminal.command(
+    let mut terminal = Terminal::with(
         "backoff -n 2 -g constant -j none -b 300ms -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?",
     );
     terminal.expect("retrying in");
@@ -184,8 +167,7 @@ fn control_z_during_a_wait_stops_and_runs_nothing() {
 
 #[test]
 fn time_spent_stopped_does_not_count_against_the_time_out() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 1 -t 2s -- sh -c 'sleep 1; echo finished'");
+    let mut terminal = Terminal::with("backoff -n 1 -t 2s -- sh -c 'sleep 1; echo finished'");
     let shell = terminal.pid();
     eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
     terminal.send(CTRL_Z);
@@ -210,8 +192,7 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
             "code-124",
         ),
     ] {
-        let mut terminal = Terminal::bash();
-        terminal.command(&line);
+        let mut terminal = Terminal::with(&line);
         let shell = terminal.pid();
         let has_ended = |backoff: &i32| {
             is_named(*backoff, "backoff") && children_of(*backoff).iter().all(|child| state(*child) == Some('Z'))
@@ -232,8 +213,7 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
 #[test]
 fn time_spent_stopped_does_not_count_against_kill_after() {
     // Not dash: it starts programs by vfork, and cannot stop while a child that has not executed yet is stopped.
-    let mut terminal = Terminal::bash();
-    terminal.command(
+    let mut terminal = Terminal::with(
         "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; echo cleaned; exit\" TERM; \
          while :; do sleep 0.1; done'",
     );
@@ -247,8 +227,7 @@ fn time_spent_stopped_does_not_count_against_kill_after() {
 
 #[test]
 fn time_spent_stopped_counts_against_the_deadline() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -d 2s -- {} sleep", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -d 2s -- {} sleep", probe()));
     terminal.expect("ready ");
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
@@ -259,8 +238,7 @@ fn time_spent_stopped_counts_against_the_deadline() {
 
 #[test]
 fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -- cat &");
+    let mut terminal = Terminal::with("backoff -- cat &");
     let shell = terminal.pid();
     eventually("both stop", || stopped_below(shell) == 2);
     terminal.command("jobs");
@@ -276,8 +254,8 @@ fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
 
 #[test]
 fn pipelines_behave_as_without_backoff() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -- sh -c 'echo question >/dev/tty; read a </dev/tty; echo got-$a' | cat");
+    let mut terminal =
+        Terminal::with("backoff -- sh -c 'echo question >/dev/tty; read a </dev/tty; echo got-$a' | cat");
     terminal.expect("question");
     terminal.send("answer\n");
     terminal.expect("got-answer");
@@ -293,27 +271,25 @@ fn pipelines_behave_as_without_backoff() {
 
 #[test]
 fn a_resized_window_is_one_winch() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -- {} signals 7", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
     let tty = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let tty = tty.to_str().unwrap();
-    assert!(run(clean("stty").args(["-F", tty, "cols", "50"])).status.success());
+    clean("stty").args(["-F", tty, "cols", "50"]).code(0);
     terminal.expect("28\r\n");
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
+    send(pid, Signal::SIGTERM);
     assert_eq!(terminal.expect("15\r\n"), "");
 }
 
 #[test]
 fn a_killed_backoff_leaves_nothing_stopped() {
     for options in ["", "--pty"] {
-        let mut terminal = Terminal::bash();
-        terminal.command(&format!("backoff {options} -- {} sleep", probe()));
+        let mut terminal = Terminal::with(&format!("backoff {options} -- {} sleep", probe()));
         let pid = terminal.pid_of_probe();
         let backoff = parent_of(pid);
         terminal.send(CTRL_Z);
         terminal.expect("Stopped");
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(backoff), nix::sys::signal::Signal::SIGKILL).unwrap();
+        send(backoff, Signal::SIGKILL);
         eventually("the command ends", || !is_alive(pid));
     }
 }
@@ -325,21 +301,20 @@ fn a_closed_terminal_leaves_nothing_behind() {
 
 #[test]
 fn term_to_backoff_alone_reaches_the_command() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -- {} signals 7; echo status-$?", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -- {} signals 7; echo status-$?", probe()));
     let pid = terminal.pid_of_probe();
-    let backoff = nix::unistd::Pid::from_raw(parent_of(pid));
-    nix::sys::signal::kill(backoff, nix::sys::signal::Signal::SIGUSR1).unwrap();
+    let backoff = parent_of(pid);
+    send(backoff, Signal::SIGUSR1);
     terminal.expect("10\r\n");
-    nix::sys::signal::kill(backoff, nix::sys::signal::Signal::SIGTERM).unwrap();
+    send(backoff, Signal::SIGTERM);
     terminal.expect("15\r\n");
     terminal.expect("status-7");
 }
 
 #[test]
 fn a_time_out_ends_the_tree_in_a_shared_group() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 1 -t 2s -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?");
+    let mut terminal =
+        Terminal::with("backoff -n 1 -t 2s -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?");
     let shell = terminal.pid();
     eventually("both run", || descendants_named(shell, "sleep") == 2);
     terminal.expect("status-124");
@@ -351,8 +326,7 @@ fn a_time_out_ends_the_tree_in_a_shared_group() {
 
 #[test]
 fn an_interactive_shell_runs_under_it() {
-    let mut terminal = Terminal::bash();
-    terminal.command("backoff -n 1 -- bash --norc --noprofile -i");
+    let mut terminal = Terminal::with("backoff -n 1 -- bash --norc --noprofile -i");
     terminal.expect("prompt> ");
     terminal.command("sleep 60");
     let shell = terminal.pid();
@@ -376,9 +350,7 @@ fn the_terminal_is_taken_back_from_a_group_that_is_gone() {
     terminal.expect("retrying in");
     terminal.expect("\n");
     terminal.send(CTRL_C);
-    terminal.expect("prompt> ");
-    terminal.command("echo status-$?");
-    terminal.expect("status-130");
+    terminal.expect_status(130);
 }
 
 #[test]
@@ -389,7 +361,7 @@ fn an_explicit_kill_after_follows_keys_too() {
             terminal.command(&format!("backoff {options} -- {} signals 7; echo status-$?", probe()));
             let pid = terminal.pid_of_probe();
             eventually("the terminal is backoff's", || {
-                !options.contains("--pty") || is_raw(&terminal)
+                !options.contains("--pty") || terminal.is_raw()
             });
             terminal.send(key);
             terminal.expect(" and needed KILL; no further attempt");
@@ -402,27 +374,24 @@ fn an_explicit_kill_after_follows_keys_too() {
 
 #[test]
 fn without_kill_after_no_kill_follows_keys() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -t 30s -- {} signals 7; echo status-$?", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -t 30s -- {} signals 7; echo status-$?", probe()));
     let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     std::thread::sleep(std::time::Duration::from_millis(500));
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
+    send(pid, Signal::SIGTERM);
     terminal.expect("status-7");
 }
 
 #[test]
 fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
-    let mut terminal = Terminal::bash();
-    terminal.command(&format!("backoff -n 1 -- {} sleep", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} sleep", probe()));
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
-    let send = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(-backoff), signal).unwrap();
     for round in 0..300_u64 {
-        send(nix::sys::signal::Signal::SIGTSTP);
+        send(-backoff, Signal::SIGTSTP);
         std::thread::sleep(std::time::Duration::from_micros(round % 8 * 100));
-        send(nix::sys::signal::Signal::SIGCONT);
+        send(-backoff, Signal::SIGCONT);
     }
     eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
     std::thread::sleep(std::time::Duration::from_millis(50));
@@ -433,17 +402,15 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
 #[test]
 fn where_no_shell_watches_a_stop_holds_up_no_bound() {
     for options in ["-t 300ms", "-d 300ms", "--pty -t 300ms"] {
-        let terminal = Terminal::start(
-            *BIN,
-            words!("-q -n 1 -k 5s {..} -- sh -c 'kill -STOP $$; sleep 60'", options),
-        );
+        let line = format!("-q -n 1 -k 5s {options} -- sh -c 'kill -STOP $$; sleep 60'");
+        let terminal = Terminal::backoff(&line, &[]);
         assert_eq!(terminal.finish().code(), Some(124), "{options}");
     }
 }
 
 #[test]
 fn as_the_sessions_leader_it_dies_of_control_c() {
-    let mut terminal = Terminal::start(*BIN, words!("-- {} sleep", probe()));
+    let mut terminal = Terminal::backoff(&format!("-- {} sleep", probe()), &[]);
     terminal.expect("ready ");
     terminal.send(CTRL_C);
     assert_eq!(terminal.finish().signal(), Some(2));

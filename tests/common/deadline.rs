@@ -2,25 +2,12 @@
 
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Shown, leftovers};
-
-/// Limit on any wait in the tests.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Waits until `holds` returns true.
-#[track_caller]
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
+use super::{PATIENCE, leftovers};
 
 /// Reads from a process, or waits for its end. After [`PATIENCE`] kills all processes of the test, which ends the read,
 /// and fails.
@@ -55,13 +42,6 @@ pub fn in_time<T>(limit: Duration, process: u32, wait: impl FnOnce() -> T) -> (T
 #[track_caller]
 pub fn end_of(what: &str, child: &mut Child) -> ExitStatus {
     wait_for(what, child.id(), || child.wait()).unwrap()
-}
-
-/// Waits for the end of a child and of its output.
-#[track_caller]
-pub fn finish(what: &str, child: Child) -> Shown {
-    let output = wait_for(what, child.id(), || child.wait_with_output());
-    Shown::from(output.expect("readable output"))
 }
 
 #[test]

@@ -4,14 +4,13 @@
 //! In an expected text, `...` stands for any text within a line, and a line that is only `...` for any number of lines.
 
 use std::panic::Location;
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output};
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
 use nix::sys::signal::Signal;
 use predicates::function::function;
 
-use super::deadline::{PATIENCE, in_time};
+use super::live::Live;
 
 pub trait Ends {
     /// Runs to the end, which must be this exit code.
@@ -22,35 +21,39 @@ pub trait Ends {
 
     /// Runs to the end, however that is.
     fn ends(&mut self) -> Output;
+
+    /// Starts it, and reads its output.
+    fn live(&mut self) -> Live;
+
+    /// Starts it, with its output where the test wants it.
+    fn unread(&mut self) -> Live;
 }
 
 impl Ends for Command {
     #[track_caller]
     fn code(&mut self, code: i32) -> Ended {
-        let output = self.ends();
-        Ended::with_code(self, output, code)
+        self.live().code(code)
     }
 
     #[track_caller]
     fn killed_by(&mut self, signal: Signal) -> Ended {
-        let output = self.ends();
-        Ended::by_signal(self, output, signal)
+        self.live().killed_by(signal)
     }
 
     #[track_caller]
     fn ends(&mut self) -> Output {
-        ends_within(PATIENCE, self)
+        self.live().output()
     }
-}
 
-/// Runs a command to the end of its output; kills it, and all that it started, after the time limit.
-#[track_caller]
-pub fn ends_within(limit: Duration, command: &mut Command) -> Output {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (output, is_late) = in_time(limit, child.id(), || child.wait_with_output());
-    let output = output.unwrap();
-    assert!(!is_late, "the end of {command:?}: not within {limit:?}: {output:#?}");
-    output
+    #[track_caller]
+    fn live(&mut self) -> Live {
+        Live::start(self)
+    }
+
+    #[track_caller]
+    fn unread(&mut self) -> Live {
+        Live::unread(self)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -67,22 +70,22 @@ pub struct Ended {
 
 impl Ended {
     #[track_caller]
-    pub fn with_code(command: &dyn std::fmt::Debug, output: Output, code: i32) -> Ended {
+    pub fn with_code(command: &str, output: Output, code: i32) -> Ended {
         Ended::checked(command, output.assert().code(code))
     }
 
     #[track_caller]
-    pub fn by_signal(command: &dyn std::fmt::Debug, output: Output, signal: Signal) -> Ended {
+    pub fn by_signal(command: &str, output: Output, signal: Signal) -> Ended {
         use std::os::unix::process::ExitStatusExt;
-        assert_eq!(output.status.signal(), Some(signal as i32), "{command:?}: {output:?}");
+        assert_eq!(output.status.signal(), Some(signal as i32), "{command}: {output:?}");
         Ended::checked(command, output.assert())
     }
 
     #[track_caller]
-    fn checked(command: &dyn std::fmt::Debug, assert: Assert) -> Ended {
+    fn checked(command: &str, assert: Assert) -> Ended {
         let place = Location::caller();
         Ended {
-            assert: Some(assert.append_context("command", format!("{command:?}\nplace: {place}"))),
+            assert: Some(assert.append_context("command", format!("{command}\nplace: {place}"))),
             unmentioned: vec![Stream::Out, Stream::Err],
         }
     }

@@ -46,19 +46,20 @@ pub fn kill_all(mark: &(&str, String)) {
 }
 
 #[test]
-fn what_a_failing_test_started_is_gone() {
+fn processes_that_a_failing_test_started_are_gone() {
     use super::process::is_alive;
     use super::pty::Terminal;
+    use super::{Ends, backoff, eventually};
 
     let fails = || {
-        let mut job = live!("-- sh -c {}", "(setsid sh -c 'sleep 60; :' & echo $!); exec sleep 60");
-        assert!(is_alive(job.line().parse().unwrap()));
-        let mut terminal = Terminal::bash();
-        terminal.command("backoff --pty -- sh -c 'sleep 60 & echo ready; cat'");
+        let script = "(setsid sh -c 'sleep 60; :' & echo $!); exec sleep 60";
+        let mut job = std::mem::ManuallyDrop::new(backoff("-- sh -c").arg(script).live());
+        assert!(is_alive(job.number()));
+        let mut terminal = Terminal::with("backoff --pty -- sh -c 'sleep 60 & echo ready; cat'");
         terminal.expect("ready");
         let (name, value) = mark();
         // setsid executes the program in its own process.
-        super::eventually("all of them are there", || with_variable(name, &value).len() >= 9);
+        eventually("all of them are there", || with_variable(name, &value).len() >= 9);
         std::panic::panic_any(value);
     };
     let mark = std::thread::spawn(fails).join().unwrap_err();

@@ -1,5 +1,10 @@
 //! Shared code of the black-box tests: the binary, the probe child, and processes whose output tests wait for.
-#![allow(dead_code, unused_macros, reason = "each test binary uses a part of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "each test binary uses a part of it"
+)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 #![allow(
     clippy::disallowed_methods,
@@ -17,6 +22,7 @@ pub mod documents;
 pub mod ended;
 pub mod ledger;
 pub mod leftovers;
+pub mod live;
 pub mod options;
 pub mod process;
 pub mod pty;
@@ -26,20 +32,18 @@ pub mod redis;
 pub mod storm;
 pub mod tools;
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock, Once};
-use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use words::Words;
 
-pub use deadline::{PATIENCE, end_of, eventually, finish, wait_for};
-pub use ended::Ends;
+pub use deadline::{end_of, wait_for};
+pub use ended::{Ended, Ends};
+pub use live::{Live, PATIENCE, eventually, send};
 
 /// The binary under test: cargo's, or the build named by TESTED_BACKOFF.
 pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {
@@ -114,15 +118,8 @@ fn stop_ignoring_signals() {
     });
 }
 
-/// Returns `backoff` with these words, independent of the tests' terminal.
+/// Returns `backoff` with these words, in a session of its own without a controlling terminal, as under cron.
 pub fn backoff(args: impl Words) -> Command {
-    let mut command = clean(*BIN);
-    command.args(args.words());
-    command
-}
-
-/// Returns `backoff` in its own session, without a controlling terminal, as under cron.
-pub fn detached(args: impl Words) -> Command {
     let mut command = clean("setsid");
     command.arg(*BIN).args(args.words());
     command
@@ -186,127 +183,29 @@ impl From<Output> for Shown {
     }
 }
 
-/// Runs a command to the end of its output; kills it after the time limit.
+/// Runs a command to the end of its output.
 #[track_caller]
 pub fn run(command: &mut Command) -> Shown {
-    run_within(PATIENCE, command)
+    Shown::from(command.ends())
 }
 
-/// Like [`run`], with a time limit for slow commands.
+/// Like [`run`]; the time limit is that of all reads.
 #[track_caller]
-pub fn run_within(limit: Duration, command: &mut Command) -> Shown {
-    let command = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
-    drop(child.stdin.take());
-    let (output, is_late) = deadline::in_time(limit, child.id(), || child.wait_with_output());
-    let mut shown = Shown::from(output.expect("readable output"));
-    assert!(!is_late, "the end of {command:?}: not within {limit:?}: {shown:#?}");
-    if *IS_PORTABLE {
-        // Standard input is a pipe here.
-        let is_remark = |line: &&str| line.starts_with("backoff: standard input cannot be duplicated here");
-        for text in [&mut shown.stdout, &mut shown.stderr] {
-            *text = text.split_inclusive('\n').filter(|line| !is_remark(line)).collect();
-        }
+pub fn run_within(_limit: std::time::Duration, command: &mut Command) -> Shown {
+    run(command)
+}
+
+impl Live {
+    #[track_caller]
+    pub fn finish(self) -> Shown {
+        Shown::from(self.output())
     }
-    shown
 }
 
 /// Runs `backoff` with these words to the end.
 #[track_caller]
 pub fn ran(args: impl Words) -> Shown {
     run(&mut backoff(args))
-}
-
-/// A running command whose output is read line by line.
-pub struct Live {
-    pub child: Child,
-    lines: BufReader<ChildStdout>,
-}
-
-impl Live {
-    pub fn start(command: &mut Command) -> Live {
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        Live { child, lines }
-    }
-
-    pub fn pid(&self) -> i32 {
-        self.child.id() as i32
-    }
-
-    /// Returns the next line without its end; empty at the end of the output.
-    #[track_caller]
-    pub fn line(&mut self) -> String {
-        let mut line = String::new();
-        let read = wait_for("a line on standard output", self.child.id(), || {
-            self.lines.read_line(&mut line)
-        });
-        read.expect("readable output");
-        line.trim_end_matches('\n').to_owned()
-    }
-
-    /// Returns the next line on standard error without its end. Reads byte by byte, as [`Live::finish`] needs the rest.
-    #[track_caller]
-    pub fn line_of_stderr(&mut self) -> String {
-        line_of_stderr(&mut self.child)
-    }
-
-    #[track_caller]
-    pub fn expect_line(&mut self, expected: &str) {
-        assert_eq!(self.line(), expected);
-    }
-
-    /// Returns the pid that the probe prints when it is ready.
-    #[track_caller]
-    pub fn pid_of_probe(&mut self) -> i32 {
-        let line = self.line();
-        let pid = line.trim().strip_prefix("ready ").and_then(|pid| pid.parse().ok());
-        pid.unwrap_or_else(|| panic!("no probe in {line:?}"))
-    }
-
-    pub fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.pid()), signal).expect("it is there");
-    }
-
-    /// Returns the exit status of a run whose output is not read; None after the time limit.
-    pub fn ends_unread(&mut self) -> Option<ExitStatus> {
-        let began = Instant::now();
-        let mut status = None;
-        eventually("the end", || {
-            status = self.child.try_wait().unwrap();
-            status.is_some() || began.elapsed() > Duration::from_secs(5)
-        });
-        status
-    }
-
-    /// Waits for the end, and returns the rest of the output.
-    #[track_caller]
-    pub fn finish(mut self) -> Shown {
-        let mut rest = Vec::new();
-        let read = wait_for("the end of standard output", self.child.id(), || {
-            std::io::Read::read_to_end(&mut self.lines, &mut rest)
-        });
-        read.expect("readable output");
-        Shown {
-            stdout: String::from_utf8_lossy(&rest).into_owned(),
-            ..finish("the end", self.child)
-        }
-    }
-}
-
-/// Returns the next line on a child's standard error without its end, and reads no further byte.
-#[track_caller]
-pub fn line_of_stderr(child: &mut Child) -> String {
-    let process = child.id();
-    let mut stderr = BufReader::with_capacity(1, child.stderr.as_mut().unwrap());
-    let mut line = String::new();
-    let read = wait_for("a line on standard error", process, || stderr.read_line(&mut line));
-    read.expect("readable output");
-    line.trim_end_matches('\n').to_owned()
 }
 
 /// Creates an executable file. Another process writes it: a child that another test starts meanwhile would inherit an

@@ -54,6 +54,17 @@ pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
     .collect()
 }
 
+/// Waits for the `sleep` that a process starts.
+#[track_caller]
+pub fn sleeping_child(parent: i32) -> i32 {
+    let mut child = None;
+    eventually("a child", || {
+        child = children_of(parent).into_iter().find(|pid| is_named(*pid, "sleep"));
+        child.is_some()
+    });
+    child.unwrap()
+}
+
 fn descendants_of(pid: i32) -> Vec<i32> {
     let below = |child| [vec![child], descendants_of(child)].concat();
     children_of(pid).into_iter().flat_map(below).collect()
@@ -78,13 +89,17 @@ pub fn sleeps_below(root: i32, name: &str) -> bool {
     !named.is_empty() && named.iter().all(|pid| state(*pid) == Some('S'))
 }
 
-/// Returns a set of signals from `/proc/PID/status`.
-fn signals(pid: i32, field: &str) -> u64 {
+/// Returns a value from `/proc/PID/status`; empty if there is none.
+fn status(pid: i32, field: &str) -> String {
     let status = read(pid, "status");
-    let set = status
+    let value = status
         .lines()
         .find_map(|line| line.strip_prefix(field)?.strip_prefix(":\t"));
-    u64::from_str_radix(set.unwrap_or("0"), 16).unwrap()
+    value.unwrap_or_default().to_owned()
+}
+
+fn signals(pid: i32, field: &str) -> u64 {
+    u64::from_str_radix(&status(pid, field), 16).unwrap_or(0)
 }
 
 /// Returns the signals that a process ignores: bit 0 is signal 1.
@@ -115,25 +130,14 @@ pub fn until_it_is_stuck(pid: i32) {
     });
 }
 
-/// Returns a number from `/proc/PID/status`.
-#[track_caller]
-fn status(pid: i32, field: &str) -> u64 {
-    let status = read(pid, "status");
-    let value = status
-        .lines()
-        .find_map(|line| line.strip_prefix(field)?.strip_prefix(":\t"));
-    value.unwrap().parse().unwrap()
-}
-
-#[track_caller]
 pub fn threads(pid: i32) -> u64 {
-    status(pid, "Threads")
+    status(pid, "Threads").parse().unwrap_or(0)
 }
 
 /// Returns the number of times that a process has gone to sleep.
 #[track_caller]
 pub fn context_switches(pid: i32) -> u64 {
-    status(pid, "voluntary_ctxt_switches")
+    status(pid, "voluntary_ctxt_switches").parse().unwrap()
 }
 
 /// Returns a process's open files, in the form of `ls -l /proc/PID/fd`.

@@ -2,21 +2,20 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus};
 use std::time::Instant;
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
-use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
-
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::process::{is_alive, parent_of, state};
 use super::words::Words;
-use super::{BIN, PATIENCE, clean, end_of, eventually, path_with_backoff, probe};
+use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
 
 pub const CTRL_C: &str = "\x03";
 pub const CTRL_D: &str = "\x04";
@@ -42,50 +41,96 @@ pub fn new_master() -> PtyMaster {
 impl Terminal {
     /// Runs a program as the leader of a session on a new terminal.
     pub fn start(program: &str, args: impl Words) -> Terminal {
-        Terminal::sized(None, program, args)
+        Terminal::sized(0, program, args)
     }
 
-    /// Like [`Terminal::start`], with the given rows and columns.
-    pub fn sized(size: Option<(u16, u16)>, program: &str, args: impl Words) -> Terminal {
+    /// Like [`Terminal::start`], with 12 rows and so many columns; 0 is unknown.
+    pub fn sized(columns: u16, program: &str, args: impl Words) -> Terminal {
         let master = new_master();
-        if let Some((rows, columns)) = size {
-            set_size(&master, rows, columns);
-        }
-        let slave = std::fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(OFlag::O_NOCTTY.bits())
-            .open(ptsname_r(&master).unwrap())
-            .unwrap();
-        keep_what_is_shown(&slave);
+        let mut options = File::options();
+        options.read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits());
+        let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
+        // NOFLSH: on a signal key the line discipline sends the signal first and then discards pending output, which
+        // may include a program's reaction to the signal.
+        let mut settings = tcgetattr(&slave).unwrap();
+        settings.local_flags |= LocalFlags::NOFLSH;
+        tcsetattr(&slave, SetArg::TCSANOW, &settings).unwrap();
         let mut command = clean("setsid");
         command.arg("--ctty").arg(program).args(args.words());
         command
             .env("PATH", path_with_backoff())
             .env("PS1", "prompt> ")
-            .env("TERM", "dumb");
-        command
+            .env("TERM", "dumb")
             .stdin(slave.try_clone().unwrap())
             .stdout(slave.try_clone().unwrap())
-            .stderr(Stdio::from(slave));
-        let child = command.spawn().unwrap();
+            .stderr(slave);
+        let master = File::from(OwnedFd::from(master));
+        if columns > 0 {
+            set_columns(&master, columns);
+        }
         Terminal {
-            master: File::from(std::os::fd::OwnedFd::from(master)),
-            child,
+            master,
+            child: command.spawn().unwrap(),
             shown: String::new(),
         }
     }
 
-    /// Resizes the window.
-    pub fn resize(&self, rows: u16, columns: u16) {
-        set_size(&self.master, rows, columns);
+    /// Runs a line of sh, which has backoff on its PATH.
+    pub fn sh(line: &str) -> Terminal {
+        Terminal::start("sh", ["-c", line])
+    }
+
+    /// Runs backoff as the session's leader.
+    pub fn backoff(line: &str, args: &[&str]) -> Terminal {
+        let words = [line.words(), args.words()].concat();
+        Terminal::start(*BIN, words.iter().map(String::as_str).collect::<Vec<_>>().as_slice())
     }
 
     /// Starts an interactive shell with job control.
     pub fn bash() -> Terminal {
-        let mut terminal = Terminal::start("bash", "--norc --noprofile -i");
+        let mut terminal = Terminal::start("bash", ["--norc", "--noprofile", "-i"]);
         terminal.expect("prompt> ");
         terminal
+    }
+
+    /// Starts an interactive shell, and types a command line.
+    pub fn with(line: &str) -> Terminal {
+        let mut terminal = Terminal::bash();
+        terminal.command(line);
+        terminal
+    }
+
+    /// Resizes the window.
+    pub fn resize(&self, columns: u16) {
+        set_columns(&self.master, columns);
+    }
+
+    pub fn modes(&self) -> Termios {
+        tcgetattr(&self.master).unwrap()
+    }
+
+    /// Returns true if keys send no signals, and input has no lines.
+    pub fn is_raw(&self) -> bool {
+        !self
+            .modes()
+            .local_flags
+            .intersects(LocalFlags::ISIG | LocalFlags::ICANON)
+    }
+
+    /// Waits until backoff has the terminal, which keys are sent to.
+    #[track_caller]
+    pub fn until_raw(&self) {
+        eventually("the terminal is raw", || self.is_raw());
+    }
+
+    /// Returns the settings of the terminal as they are for a command that the shell runs.
+    #[track_caller]
+    pub fn settings(&mut self) -> String {
+        self.command("stty -g | sed s/^/settings-/");
+        self.expect("settings-");
+        let settings = self.expect("\r\n");
+        self.expect("prompt> ");
+        settings
     }
 
     /// Returns the pid of the session leader.
@@ -98,9 +143,19 @@ impl Terminal {
     }
 
     /// Types a command line, and skips its echo.
+    #[track_caller]
     pub fn command(&mut self, line: &str) {
         self.send(&format!("{line}\n"));
         self.expect("\n");
+    }
+
+    /// Waits for the prompt, and asks for the status of the last command. Returns the output before the prompt.
+    #[track_caller]
+    pub fn expect_status(&mut self, status: i32) -> String {
+        let before = self.expect("prompt> ");
+        self.command("echo status-$?");
+        self.expect(&format!("status-{status}\r\nprompt> "));
+        before
     }
 
     /// Waits until the text is shown, and returns the output before it.
@@ -113,14 +168,10 @@ impl Terminal {
                 self.shown.drain(..at + text.len());
                 return before;
             }
+            assert!(self.read_some(began), "closed without {text:?}: {:?}", self.shown);
             assert!(
                 began.elapsed() < PATIENCE,
                 "no {text:?} on the terminal, but {:?}",
-                self.shown
-            );
-            assert!(
-                self.read_some(),
-                "the terminal closed without {text:?}: {:?}",
                 self.shown
             );
         }
@@ -133,42 +184,44 @@ impl Terminal {
         self.expect("\r\n").parse().unwrap()
     }
 
-    fn is_readable(&self, milliseconds: u8) -> bool {
+    /// Waits a moment for output; returns false once no process has the terminal open.
+    #[track_caller]
+    fn read_some(&mut self, began: Instant) -> bool {
+        assert!(
+            began.elapsed() < PATIENCE,
+            "the terminal is not closed: {:?}",
+            self.shown
+        );
         let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
-        poll(&mut fds, PollTimeout::from(milliseconds)).unwrap_or(0) > 0
-    }
-
-    /// Returns false once no process has the terminal open.
-    fn read_some(&mut self) -> bool {
-        if !self.is_readable(100) {
+        if poll(&mut fds, PollTimeout::from(100_u8)) == Ok(0) {
             return true;
         }
         let mut bytes = [0; 4096];
         match self.master.read(&mut bytes) {
             Ok(count) if count > 0 => {
-                let text = String::from_utf8_lossy(&bytes[..count]);
-                self.shown.push_str(&text);
+                self.shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
                 true
             }
             _ => false,
         }
     }
 
-    /// Reads until no process has the terminal open, and waits for the session leader.
     #[track_caller]
-    fn read_to_the_end(&mut self) {
-        let began = Instant::now();
-        while self.read_some() {
-            let shown = &self.shown;
-            assert!(began.elapsed() < PATIENCE, "the terminal is not closed: {shown:?}");
-        }
-        end_of("the session's leader", &mut self.child);
+    fn end(&mut self) -> ExitStatus {
+        let mut status = None;
+        eventually("the end of the session's leader", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.unwrap()
     }
 
     /// Returns all output until no process has the terminal open.
     #[track_caller]
     pub fn rest(mut self) -> String {
-        self.read_to_the_end();
+        let began = Instant::now();
+        while self.read_some(began) {}
+        self.end();
         std::mem::take(&mut self.shown)
     }
 
@@ -176,31 +229,21 @@ impl Terminal {
     #[track_caller]
     pub fn finish(mut self) -> ExitStatus {
         let began = Instant::now();
-        while self.read_some() {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            let shown = &self.shown;
-            assert!(
-                began.elapsed() < PATIENCE,
-                "the session's leader does not end: {shown:?}"
-            );
-        }
-        end_of("the session's leader", &mut self.child)
+        while self.child.try_wait().unwrap().is_none() && self.read_some(began) {}
+        self.end()
     }
 }
 
-/// Sets NOFLSH: on a signal key the line discipline sends the signal first and then discards pending output, which may
-/// include a program's reaction to the signal.
-fn keep_what_is_shown(slave: &File) {
-    let mut settings = tcgetattr(slave).unwrap();
-    settings.local_flags |= LocalFlags::NOFLSH;
-    tcsetattr(slave, SetArg::TCSANOW, &settings).unwrap();
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
-fn set_size(master: &impl AsFd, rows: u16, columns: u16) {
+fn set_columns(master: &File, columns: u16) {
     let size = Winsize {
-        ws_row: rows,
+        ws_row: 12,
         ws_col: columns,
         ws_xpixel: 0,
         ws_ypixel: 0,
@@ -208,30 +251,20 @@ fn set_size(master: &impl AsFd, rows: u16, columns: u16) {
     tcsetwinsize(master, size).unwrap();
 }
 
-/// Returns true if the terminal is in raw mode: keys send no signals, and input has no lines.
-pub fn is_raw(terminal: &Terminal) -> bool {
-    let flags = tcgetattr(&terminal.master).unwrap().local_flags;
-    !flags.intersects(LocalFlags::ISIG | LocalFlags::ICANON)
-}
-
 /// Closes the terminal of a running command; of a stopped one whose shell forwards HUP or dies first; and of a command
 /// whose backoff is the session leader, which alone gets HUP from the kernel.
 #[track_caller]
 pub fn closing_leaves_nothing_behind(options: &str) {
-    for (leader, is_stopped, shell_dies) in [
+    for (is_leader, is_stopped, shell_dies) in [
         (false, false, false),
         (false, true, false),
         (false, true, true),
         (true, false, false),
     ] {
-        let probe = probe();
-        let args = words!("{..} -- {} sleep", options, probe);
-        let mut terminal = if leader {
-            Terminal::start(*BIN, &args)
-        } else {
-            let mut terminal = Terminal::bash();
-            terminal.command(&format!("backoff {}", args.join(" ")));
-            terminal
+        let line = format!("{options} -- {} sleep", probe());
+        let mut terminal = match is_leader {
+            true => Terminal::backoff(&line, &[]),
+            false => Terminal::with(&format!("backoff {line}")),
         };
         let pid = terminal.pid_of_probe();
         let backoff = parent_of(pid);
@@ -240,14 +273,13 @@ pub fn closing_leaves_nothing_behind(options: &str) {
             terminal.expect("Stopped");
             eventually("both stop", || state(pid) == Some('T') && state(backoff) == Some('T'));
         }
-        let Terminal { master, mut child, .. } = terminal;
         if shell_dies {
-            child.kill().unwrap();
-            child.wait().unwrap();
+            terminal.child.kill().unwrap();
+            terminal.child.wait().unwrap();
         }
-        drop(master);
+        terminal.master = File::open("/").unwrap();
         eventually("the command ends", || !is_alive(pid));
         eventually("backoff ends", || !is_alive(backoff));
-        end_of("the session's leader", &mut child);
+        terminal.end();
     }
 }

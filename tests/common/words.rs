@@ -113,13 +113,6 @@ macro_rules! run {
     };
 }
 
-/// Starts `backoff` with the words of a line in its own session.
-macro_rules! live {
-    ($($line:tt)*) => {
-        $crate::common::Live::start(&mut $crate::common::detached(words!($($line)*)))
-    };
-}
-
 #[test]
 fn a_line_is_split_before_values_are_put_in() {
     let script = "echo 'a b'; exit $?";
