@@ -19,9 +19,10 @@ pub(crate) enum InputMode {
 }
 
 /// `--stdout`, `--stderr`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum OutputMode {
     /// Forwarded at once.
+    #[default]
     Stream,
     /// Kept; only the last attempt's is printed.
     Final,

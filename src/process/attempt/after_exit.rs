@@ -52,7 +52,7 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
 /// reader has to keep reading. Returns true if all output was read.
 pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
     attempt.event_loop.give_readers_time(now());
-    attempt.event_loop.streams.limit_search(LONGEST_SEARCH);
+    attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
     let mut moved_at = attempt.own_time();
     let mut end = Deadline::after(moved_at, LONGEST_DRAIN);
     while attempt.event_loop.streams.is_open() {

@@ -46,7 +46,7 @@ pub(crate) fn run(
         .start(&spec.variables, &event_loop.signals, isolation, &stdio)
         .map_err(|errno| RunError::Fault(format!("cannot start a process: {}", describe(errno))))?;
     drop(stdio);
-    if let Some(pty) = event_loop.streams.pty() {
+    if let Some(pty) = &mut event_loop.streams.pty {
         pty.started(child.pid());
     }
     let deadlines = Deadlines::new(&spec.bounds, started, deadline);
@@ -90,7 +90,7 @@ fn finish(running: &mut Running<'_>, ended: Ended) -> Result<Outcome, RunError> 
             return Err(RunError::Fault(format!("cannot learn how the command ended: {why}")));
         }
     };
-    running.event_loop.streams.pty().map(Pty::ended);
+    running.event_loop.streams.pty.as_mut().map(Pty::ended);
     if ended_by.is_some() {
         after_exit::wait_for_tree(running);
     }

@@ -98,7 +98,7 @@ impl<'a> Running<'a> {
         self.event_loop.wait(until);
         let streams = &mut self.event_loop.streams;
         // Output that waits for its reader is not silence.
-        if streams.take_new_output() || streams.has_pending_output() {
+        if std::mem::take(&mut streams.has_new_output) || streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
     }
@@ -113,7 +113,7 @@ impl<'a> Running<'a> {
         if self.deadlines.take_kill(now()) {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
-        let is_stalled = self.deadlines.ended_by.is_none() && self.event_loop.streams.is_stalled();
+        let is_stalled = self.deadlines.ended_by.is_none() && self.event_loop.streams.input.is_stalled();
         let stalled = is_stalled.then_some(Bound::Timeout);
         let Some(bound) = self.deadlines.due(now()).or(stalled) else {
             return false;
@@ -179,7 +179,7 @@ impl<'a> Running<'a> {
     fn forward(&mut self, signal: Signal) {
         // A new size makes the kernel send WINCH.
         let has_copied_size =
-            signal == Signal::WINCH && self.event_loop.streams.pty().is_some_and(|pty| pty.copy_size());
+            signal == Signal::WINCH && self.event_loop.streams.pty.as_ref().is_some_and(Pty::copy_size);
         if !has_copied_size {
             self.child.signal(signal);
         }
@@ -207,7 +207,7 @@ impl<'a> Running<'a> {
     fn on_continue(&mut self) {
         self.asked_to_stop = None;
         self.child.forget_continued();
-        self.event_loop.streams.pty().map(Pty::resume);
+        self.event_loop.streams.pty.as_mut().map(Pty::resume);
     }
 
     /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
@@ -257,7 +257,7 @@ impl<'a> Running<'a> {
         // Output of the command comes before the shell's message about the stop.
         self.event_loop.pass_on_output();
         self.stop_backoff(signal);
-        if let Some(pty) = self.event_loop.streams.pty() {
+        if let Some(pty) = &mut self.event_loop.streams.pty {
             pty.resume();
             // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
             self.child.signal(Signal::WINCH);
@@ -271,7 +271,7 @@ impl<'a> Running<'a> {
     /// Stops backoff until it is continued. The attempt's clock pauses.
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
-        let is_typed = self.event_loop.streams.pty().map(Pty::pause).is_some();
+        let is_typed = self.event_loop.streams.pty.as_mut().map(Pty::pause).is_some();
         control::stop(&mut self.event_loop.signals, signal, is_typed);
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));

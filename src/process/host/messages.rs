@@ -54,7 +54,9 @@ pub(super) fn write(event_loop: &mut EventLoop, sink: &Sink, mut rest: &[u8]) ->
 
 /// Prints kept output at the end of the run. Returns true if all of it was read in time.
 pub(super) fn print_kept(event_loop: &mut EventLoop, succeeded: bool) -> Result<bool, RunError> {
-    event_loop.streams.settle(succeeded);
+    for output in &mut event_loop.streams.outputs {
+        output.settle(succeeded);
+    }
     let printed = print(event_loop, 0).and_then(|is_read| Ok(print(event_loop, 1)? && is_read));
     // Kept output is never printed twice.
     event_loop.streams.release_messages();
@@ -63,19 +65,19 @@ pub(super) fn print_kept(event_loop: &mut EventLoop, succeeded: bool) -> Result<
 
 fn print(event_loop: &mut EventLoop, i: usize) -> Result<bool, RunError> {
     let until = event_loop.readers_have_until;
-    while event_loop.streams.output(i).print() {
+    while event_loop.streams.outputs[i].print() {
         if event_loop.streams.has_pending_output() {
             event_loop.wait(until);
         }
         event_loop.receive_signals()?;
         let is_unread = event_loop.streams.has_pending_output();
-        let output = event_loop.streams.output(i);
+        let output = &mut event_loop.streams.outputs[i];
         if is_unread && until.is_due(now()) {
             output.close();
             return Ok(!output.holds_output);
         }
     }
-    let output = event_loop.streams.output(i);
+    let output = &mut event_loop.streams.outputs[i];
     // A failure to print backoff's own lines is not an error.
     match output.fault.take() {
         _ if !output.holds_output => Ok(true),

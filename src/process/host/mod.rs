@@ -95,7 +95,7 @@ impl System {
     fn isolation(&self) -> Isolation {
         // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
         // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
-        if self.event_loop.streams.has_pty() {
+        if self.event_loop.streams.pty.is_some() {
             Isolation::Terminal
         } else if control::has_terminal() {
             Isolation::Shared
@@ -144,7 +144,7 @@ impl System {
 
     /// Returns standard input for a hook: the end of the output.
     fn hook_input(&self) -> Result<OwnedFd, RunError> {
-        let tail = self.event_loop.streams.tail();
+        let tail = self.event_loop.streams.observer.tail();
         let tail = tail.map_err(fault("cannot keep the output for hooks"))?;
         tail.map_or_else(null, Ok)
     }
@@ -164,12 +164,14 @@ impl System {
     /// left to report them.
     fn write_to_standard_error(&mut self, lines: &str) -> Result<(), RunError> {
         let streams = &mut self.event_loop.streams;
-        if streams.hold(lines).map_err(RunError::Fault)? {
-            return Ok(());
-        }
-        let is_in_line = streams.take_is_in_line() && !lines.starts_with('\n');
+        let is_in_line = std::mem::take(&mut streams.is_in_line) && !lines.starts_with('\n');
         let lines = [if is_in_line { "\n" } else { "" }, lines].concat();
-        let sink = self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR));
+        let held = streams.held_stderr().map_err(fault("cannot keep messages"))?;
+        let held = held.map(|held| Sink::to_file(held.into()));
+        let sink = match &held {
+            Some(held) => held,
+            None => self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR)),
+        };
         let written = write(&mut self.event_loop, sink, lines.as_bytes());
         if !matches!(written, Err(WriteError::Failed(_))) {
             self.has_lost_lines = written.is_err();
@@ -252,7 +254,7 @@ impl Host for System {
     }
 
     fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
-        let copy = self.event_loop.streams.copy();
+        let copy = self.event_loop.streams.observer.copy();
         let copy = copy.map_err(|error| RunError::Fault(streams::cannot_keep(&error)))?;
         // `jq -e` prints its answer, which is useless at each attempt.
         self.run_shell(shell, spec, copy, Some(null()?), self.isolation())

@@ -82,12 +82,12 @@ impl EventLoop {
     /// for an attempt: an earlier message may have waited for its reader.
     pub(super) fn fill_input(&mut self, deadline: Deadline) -> Result<bool, RunError> {
         while !deadline.is_due(now()) {
-            if !self.streams.needs_filling() {
+            if !self.streams.input.needs_filling() {
                 return Ok(true);
             }
             self.wait(deadline);
             self.receive_signals()?;
-            if let Some(why) = self.streams.take_fault() {
+            if let Some(why) = self.streams.fault.take() {
                 return Err(RunError::Fault(why));
             }
         }

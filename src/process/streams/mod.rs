@@ -32,19 +32,23 @@ pub(crate) const NAMES: [&str; 2] = ["standard output", "standard error"];
 #[derive(Debug)]
 pub(crate) struct Streams {
     options: StreamOptions,
-    input: Stdin,
-    outputs: [Output; 2],
+    pub(crate) input: Stdin,
+    pub(crate) outputs: [Output; 2],
     /// Standard output and standard error go to the same file.
     share_place: bool,
     /// The last output to the file of standard error ends within a line.
-    is_in_line: bool,
+    pub(crate) is_in_line: bool,
     /// The terminal of the running attempt (`--pty`); `outputs[0]` reads its output.
-    pty: Option<Pty>,
+    pub(crate) pty: Option<Pty>,
     /// Observes the running attempt, or has observed the last one.
-    observer: OutputObserver,
-    has_new_output: bool,
-    messages: Messages,
-    fault: Option<String>,
+    pub(crate) observer: OutputObserver,
+    /// Output has come since the field was last taken.
+    pub(crate) has_new_output: bool,
+    /// Standard error of backoff and its hooks, if it is not written: kept standard error (`--stderr failure`), or
+    /// `/dev/null` once the run has succeeded.
+    held: Option<OwnedFd>,
+    /// An error that occurred since the field was last taken.
+    pub(crate) fault: Option<String>,
 }
 
 /// A stream that backoff moves: typed or replayed input, or an output (0 is standard output, 1 standard error).
@@ -52,17 +56,6 @@ pub(crate) struct Streams {
 pub(crate) enum Stream {
     Input,
     Output(usize),
-}
-
-/// Destination of messages of backoff and its hooks for standard error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Messages {
-    /// Standard error.
-    Written,
-    /// Kept standard error (`--stderr failure`).
-    Kept,
-    /// None, as the run has succeeded.
-    Dropped,
 }
 
 /// Returns the message for output that a predicate needs and that cannot be kept.
@@ -74,26 +67,20 @@ pub(crate) fn cannot_keep(error: &io::Error) -> String {
 impl Streams {
     /// Inspects the caller's streams.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
+        let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i]));
+        let is_held = options.keep[1] == OutputMode::Failure;
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
-            outputs: [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i], options.pty)),
             share_place: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
             is_in_line: false,
             pty: None,
             observer: OutputObserver::new(options),
             has_new_output: false,
-            messages: match options.keep[1] {
-                OutputMode::Failure => Messages::Kept,
-                _ => Messages::Written,
-            },
+            held: is_held.then(|| outputs[1].kept.for_children()).transpose()?,
+            outputs,
             fault: None,
             options: options.clone(),
         })
-    }
-
-    /// Returns true if standard input has to be read to its end before the first attempt.
-    pub(crate) fn needs_filling(&self) -> bool {
-        self.input.needs_filling()
     }
 
     /// Creates the streams of an attempt.
@@ -148,25 +135,6 @@ impl Streams {
         self.fault.take().map_or(Ok(seen), Err)
     }
 
-    /// Returns all observed output of the last attempt, for predicates.
-    pub(crate) fn copy(&self) -> io::Result<Option<OwnedFd>> {
-        self.observer.copy()
-    }
-
-    /// Returns the end of the observed output, for hooks.
-    pub(crate) fn tail(&self) -> io::Result<Option<OwnedFd>> {
-        self.observer.tail()
-    }
-
-    /// Reduces kept output to what has to be printed at the end of the run.
-    pub(crate) fn settle(&mut self, succeeded: bool) {
-        self.outputs.iter_mut().for_each(|output| output.settle(succeeded));
-    }
-
-    pub(crate) fn output(&mut self, i: usize) -> &mut Output {
-        &mut self.outputs[i]
-    }
-
     /// Writes later messages directly, as the run is over and kept output was printed.
     pub(crate) fn release_messages(&mut self) {
         for i in 0..2 {
@@ -174,37 +142,19 @@ impl Streams {
             self.outputs[i].kept.clear();
             self.note_written(i);
         }
-        self.messages = Messages::Written;
+        self.held = None;
     }
 
-    /// Drops held messages, as the run has succeeded.
+    /// Drops later messages if they were held, as the run has succeeded.
     pub(crate) fn discard_held_messages(&mut self) {
         if self.options.keep[1] == OutputMode::Failure {
-            self.messages = Messages::Dropped;
+            self.held = fd::null().ok();
         }
     }
 
-    /// Keeps or drops lines for standard error if messages are held. Returns false if the caller has to write them.
-    pub(crate) fn hold(&mut self, lines: &str) -> Result<bool, String> {
-        if self.messages == Messages::Kept {
-            let kept = self.outputs[1].keep_lines(lines);
-            kept.map_err(|error| format!("{}: cannot be kept in {error}", NAMES[1]))?;
-        }
-        Ok(self.messages != Messages::Written)
-    }
-
-    /// Returns standard error for hooks and predicates if messages are held.
-    pub(crate) fn held_stderr(&mut self) -> io::Result<Option<OwnedFd>> {
-        match self.messages {
-            Messages::Written => Ok(None),
-            Messages::Kept => self.outputs[1].kept.for_child().map(Some),
-            Messages::Dropped => fd::null().map(Some),
-        }
-    }
-
-    /// Returns true once if the command has left an unfinished line in the file of standard error.
-    pub(crate) fn take_is_in_line(&mut self) -> bool {
-        take(&mut self.is_in_line)
+    /// Returns standard error for backoff and its hooks if it is not written.
+    pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
+        self.held.as_ref().map(OwnedFd::try_clone).transpose()
     }
 }
 
@@ -268,11 +218,6 @@ impl Streams {
         }
     }
 
-    /// Limits the time spent on searching the remaining output.
-    pub(crate) fn limit_search(&mut self, limit: Duration) {
-        self.observer.limit_search(limit);
-    }
-
     fn on_input(&mut self, done: io::Result<()>) {
         if let Err(error) = done {
             self.fail(format!("standard input: {}", describe_error(&error)));
@@ -286,33 +231,9 @@ impl Streams {
         self.pty.iter_mut().for_each(Pty::hang_up);
     }
 
-    /// Returns the attempt's own terminal, if it has one.
-    pub(crate) fn pty(&mut self) -> Option<&mut Pty> {
-        self.pty.as_mut()
-    }
-
-    pub(crate) fn has_pty(&self) -> bool {
-        self.pty.is_some()
-    }
-
     /// Returns true if the attempt's own terminal was hung up because its output has no reader.
     pub(crate) fn is_hung_up(&self) -> bool {
         self.options.pty && self.outputs[0].reader_gone
-    }
-
-    /// Returns true if the attempt must be ended, as it may wait for input that will not come.
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.input.is_stalled()
-    }
-
-    /// Returns an error that occurred since the last call.
-    pub(crate) fn take_fault(&mut self) -> Option<String> {
-        self.fault.take()
-    }
-
-    /// Returns true if output has come since the last call.
-    pub(crate) fn take_new_output(&mut self) -> bool {
-        take(&mut self.has_new_output)
     }
 
     /// Returns true if output may still come, or waits for its reader.

@@ -17,7 +17,7 @@ use crate::search::scanner::Scanner;
 const EXCERPT: usize = 80;
 
 #[derive(Debug)]
-pub(super) struct OutputObserver {
+pub(crate) struct OutputObserver {
     /// Observed outputs. A terminal's output counts as both.
     watched: [bool; 2],
     /// All observed output, for predicates.
@@ -29,7 +29,7 @@ pub(super) struct OutputObserver {
     /// For each pattern the first text that matched.
     matches: Vec<Option<String>>,
     /// Remaining time for searching.
-    search_left: Duration,
+    pub(crate) search_left: Duration,
 }
 
 impl OutputObserver {
@@ -58,11 +58,6 @@ impl OutputObserver {
     /// Returns how many bytes to read from an output at most, so that one search is short.
     pub(super) fn most(&self, output: usize) -> usize {
         self.scanners[output].as_ref().map_or(usize::MAX, Scanner::most)
-    }
-
-    /// Limits the time spent on searching the remaining output.
-    pub(super) fn limit_search(&mut self, limit: Duration) {
-        self.search_left = limit;
     }
 
     /// Observes a piece of an output. Returns an error if the piece cannot be kept.
@@ -120,12 +115,12 @@ impl OutputObserver {
     }
 
     /// Returns all observed output, if predicates need it.
-    pub(super) fn copy(&self) -> io::Result<Option<OwnedFd>> {
+    pub(crate) fn copy(&self) -> io::Result<Option<OwnedFd>> {
         self.copy.as_ref().map(Spool::to_file).transpose()
     }
 
     /// Returns the end of the observed output, if hooks need it.
-    pub(super) fn tail(&self) -> io::Result<Option<OwnedFd>> {
+    pub(crate) fn tail(&self) -> io::Result<Option<OwnedFd>> {
         let Some(tail) = &self.tail else { return Ok(None) };
         let mut file = Spool::default();
         file.append(tail.bytes())?;

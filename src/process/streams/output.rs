@@ -1,22 +1,23 @@
 //! One output of the command: each chunk is forwarded, kept or dropped before the next is read.
 
 use std::cell::OnceCell;
+use std::io::IsTerminal;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::unistd::read;
 
 use super::sink::Sink;
 use super::spool::Spool;
-use super::tee::{CHUNK, widen_if_full};
+use super::tee::{CHUNK, read_chunk};
 use crate::process::sys::fd::has_lost_its_reader;
+use crate::process::sys::stdio;
 use crate::run::streams::OutputMode;
 use crate::run::text::{describe, describe_error};
 
 /// Standard output or standard error; lives for the whole run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Output {
     mode: OutputMode,
     /// The caller's descriptor, 1 or 2.
@@ -26,8 +27,6 @@ pub(crate) struct Output {
     pub(super) kept: Spool,
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
-    /// EIO is the end of a pseudo-terminal.
-    is_terminal: bool,
     chunk: Vec<u8>,
     /// Bytes of the chunk that wait for the reader.
     unwritten: Range<usize>,
@@ -44,21 +43,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(fd: RawFd, mode: OutputMode, is_terminal: bool) -> Output {
+    pub(super) fn new(fd: RawFd, mode: OutputMode) -> Output {
         Output {
-            mode,
             fd,
-            sink: OnceCell::new(),
-            kept: Spool::default(),
-            source: None,
-            is_terminal,
-            chunk: Vec::new(),
-            unwritten: 0..0,
-            printed: 0,
-            last_written: None,
-            holds_output: false,
-            reader_gone: false,
-            fault: None,
+            mode,
+            ..Output::default()
         }
     }
 
@@ -137,18 +126,11 @@ impl Output {
 
     fn read(&mut self, most: usize) -> usize {
         let Some(source) = &self.source else { return 0 };
-        // A silent output needs no memory.
-        if self.chunk.is_empty() {
-            self.chunk = vec![0; CHUNK];
-        }
-        match read(source, &mut self.chunk[..most.min(CHUNK)]) {
-            Ok(0) => self.source = None,
-            Err(Errno::EIO) if self.is_terminal => self.source = None,
-            Ok(count) => {
-                widen_if_full(source, count);
-                return count;
-            }
-            Err(Errno::EAGAIN | Errno::EINTR) => {}
+        match read_chunk(source.as_fd(), &mut self.chunk, most) {
+            Ok(Some(0)) => self.source = None,
+            // The end of a pseudo-terminal.
+            Err(Errno::EIO) if source.is_terminal() => self.source = None,
+            Ok(count) => return count.unwrap_or(0),
             // Not the end: missing output must be reported.
             Err(errno) => self.fail(format!("cannot be read: {}", describe(errno))),
         }
@@ -173,6 +155,10 @@ impl Output {
             return self.lose_reader();
         }
         self.holds_output = true;
+        // Messages follow in the same file.
+        if self.mode == OutputMode::Failure && self.fd == stdio::ERR {
+            self.last_written = self.chunk[..count].last().copied();
+        }
         if let Err(error) = self.kept.append(&self.chunk[..count]) {
             self.fail(format!("cannot be kept in {error}"));
         }
@@ -188,18 +174,8 @@ impl Output {
         self.close();
     }
 
-    /// Keeps lines of backoff's own, after the command's unfinished line.
-    pub(super) fn keep_lines(&mut self, lines: &str) -> std::io::Result<()> {
-        let mut last = [b'\n'];
-        if let Some(at) = self.kept.len()?.checked_sub(1) {
-            self.kept.read_at(&mut last, at)?;
-        }
-        let end = if last == [b'\n'] { "" } else { "\n" };
-        self.kept.append(format!("{end}{lines}").as_bytes())
-    }
-
     /// Drops kept output unless it has to be printed at the end of the run.
-    pub(super) fn settle(&mut self, succeeded: bool) {
+    pub(crate) fn settle(&mut self, succeeded: bool) {
         self.reader_gone = false;
         match self.mode {
             OutputMode::Final => {}

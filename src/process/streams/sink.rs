@@ -10,10 +10,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::sys::stat::SFlag;
 use nix::unistd::write;
 
-use crate::process::sys::fd::{inherited, kind, ready};
+use crate::process::sys::fd::{inherited, is_piped, ready};
+use crate::process::sys::stdio;
 
 #[derive(Debug)]
 pub(crate) struct Sink {
@@ -27,12 +27,12 @@ pub(crate) struct Sink {
 impl Sink {
     /// Writes to an inherited descriptor.
     pub(crate) fn new(fd: RawFd) -> Sink {
-        let own = open_anew(inherited(fd));
-        // A write to a file or block device waits for the disk only.
-        let is_file = [SFlag::S_IFREG, SFlag::S_IFBLK].contains(&kind(inherited(fd)));
+        // A write to a file or to `/dev/null` does not wait for a reader.
+        let may_block = is_piped(fd) || stdio::is_terminal(fd);
+        let own = may_block.then(|| open_anew(fd)).flatten();
         Sink {
             inherited: fd,
-            in_pieces: own.is_none() && !is_file,
+            in_pieces: may_block && own.is_none(),
             own,
         }
     }
@@ -65,34 +65,23 @@ impl Sink {
 }
 
 /// Reopens a pipe or terminal for writing, as a non-blocking description of our own. Returns `None` if that is not
-/// allowed, or would give another file: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal, and other
-/// devices may do anything.
+/// allowed.
 #[cfg(not(portable))]
-fn open_anew(fd: BorrowedFd<'_>) -> Option<OwnedFd> {
-    use std::io::IsTerminal;
-    use std::os::fd::AsRawFd;
+fn open_anew(fd: RawFd) -> Option<OwnedFd> {
     use std::os::unix::fs::OpenOptionsExt;
 
     use nix::sys::stat::{fstat, major};
-    // Major numbers in Linux's devices.txt: memory (null, zero, full), and aliases (tty, console, ptmx).
-    const MEMORY: u64 = 1;
+    // Linux's devices.txt: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal.
     const ALIASES: u64 = 5;
-    let is_the_same = match kind(fd) {
-        SFlag::S_IFIFO => true,
-        SFlag::S_IFCHR => match major(fstat(fd).ok()?.st_rdev) {
-            MEMORY => true,
-            ALIASES => false,
-            _ => fd.is_terminal(),
-        },
-        _ => false,
-    };
+    if major(fstat(inherited(fd)).ok()?.st_rdev) == ALIASES {
+        return None;
+    }
     let mut options = File::options();
     options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    let file = is_the_same.then(|| options.open(format!("/proc/self/fd/{}", fd.as_raw_fd())))?;
-    file.ok().map(OwnedFd::from)
+    Some(options.open(format!("/proc/self/fd/{fd}")).ok()?.into())
 }
 
 #[cfg(portable)]
-fn open_anew(_fd: BorrowedFd<'_>) -> Option<OwnedFd> {
+fn open_anew(_fd: RawFd) -> Option<OwnedFd> {
     None
 }

@@ -70,13 +70,12 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns a descriptor for a child to append to.
-    pub(crate) fn for_child(&mut self) -> io::Result<OwnedFd> {
+    /// Creates the file of an empty spool. Returns a descriptor for children to append to.
+    pub(crate) fn for_children(&mut self) -> io::Result<OwnedFd> {
         // The output may be large. Memory is the fallback if no directory is usable.
-        let _ = self.move_to_disk();
+        let file = appending(tempfile().or_else(|_| memory_file())?)?;
         self.stays = true;
-        let file = self.file().and_then(|file| file.try_clone());
-        Ok(file.map_err(|error| in_directory(&error))?.into())
+        Ok(self.file.insert(file).try_clone()?.into())
     }
 
     /// Reads from `offset` on; returns 0 at the end.

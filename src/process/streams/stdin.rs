@@ -5,15 +5,14 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::{SFlag, fstat};
-use nix::unistd::{Whence, lseek, read};
+use nix::unistd::{Whence, lseek};
 
 use super::spool::Replayable;
-use super::tee::{CHUNK, StdinPipe, Wait, widen_if_full, widen_pipe};
+use super::tee::{CHUNK, StdinPipe, Wait, read_chunk, widen_pipe};
 use crate::process::sys::fd::{has_lost_its_reader, is_same_file, kind, null, pipe, ready, set_nonblocking};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
@@ -285,15 +284,7 @@ fn read_some(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> io::Result<Option<us
     if ready(source, PollFlags::POLLIN)?.is_empty() {
         return Ok(None);
     }
-    into.resize(CHUNK, 0);
-    match read(source, into) {
-        Ok(count) => {
-            widen_if_full(source, count);
-            Ok(Some(count))
-        }
-        Err(Errno::EINTR | Errno::EAGAIN) => Ok(None),
-        Err(errno) => Err(errno.into()),
-    }
+    Ok(read_chunk(source, into, CHUNK)?)
 }
 
 #[cfg(test)]

@@ -199,9 +199,22 @@ fn unread(pipe: impl AsFd) -> io::Result<usize> {
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
+/// Reads a chunk without blocking. Returns 0 at the end, `None` if no data is available.
+pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, most: usize) -> nix::Result<Option<usize>> {
+    into.resize(CHUNK, 0);
+    match read(source, &mut into[..most.min(CHUNK)]) {
+        Ok(count) => {
+            widen_if_full(source, count);
+            Ok(Some(count))
+        }
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
 /// Widens a pipe that holds more than half of its usual capacity, so that writer and reader stop waiting for each other:
 /// writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is limited.
-pub(super) fn widen_if_full(pipe: impl AsFd, count: usize) {
+fn widen_if_full(pipe: impl AsFd, count: usize) {
     if count > 32 * 1024 {
         widen_pipe(pipe, CHUNK);
     }
