@@ -105,7 +105,12 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let root_id = plan.nesting.root_id.clone().unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
     let mut rng = random::generator(plan.seed);
-    let mut reporter = Reporter::new(plan, &identity, stdio::takes_colour, stdio::is_read_by_runner);
+    let mut reporter = Reporter::new(
+        plan,
+        &identity,
+        || stdio::takes_colour(stdio::ERR),
+        stdio::is_read_by_runner,
+    );
     let mut host = ManuallyDrop::new(System::take_over(plan, store));
     let host = match &mut *host {
         Ok(host) => host,

@@ -58,7 +58,7 @@ pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String>
     let is_coloured = match color.and_then(OsStr::to_str) {
         Some("always") => true,
         Some("never") => false,
-        _ => stdio::takes_colour_on(stdio::OUT),
+        _ => stdio::takes_colour(stdio::OUT),
     };
     Ok(if is_coloured {
         text.ansi().to_string()

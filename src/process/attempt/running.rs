@@ -113,7 +113,7 @@ impl<'a> Running<'a> {
         if self.deadlines.take_kill(now()) {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
-        let is_stalled = self.deadlines.ended_by.is_none() && self.event_loop.streams.input.is_stalled();
+        let is_stalled = self.deadlines.ended_by.is_none() && self.event_loop.streams.input.fault.is_some();
         let stalled = is_stalled.then_some(Bound::Timeout);
         let Some(bound) = self.deadlines.due(now()).or(stalled) else {
             return false;

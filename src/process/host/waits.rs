@@ -87,8 +87,8 @@ impl EventLoop {
             }
             self.wait(deadline);
             self.receive_signals()?;
-            if let Some(why) = self.streams.fault.take() {
-                return Err(RunError::Fault(why));
+            if let Some(why) = self.streams.input.fault.take() {
+                return Err(RunError::Fault(format!("standard input: {why}")));
             }
         }
         Ok(false)

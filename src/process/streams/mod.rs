@@ -20,7 +20,6 @@ use crate::process::spawn::ChildStdio;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
 use crate::run::streams::{OutputMode, StreamOptions};
-use crate::run::text::describe_error;
 use observer::OutputObserver;
 use output::Output;
 use stdin::Stdin;
@@ -47,8 +46,8 @@ pub(crate) struct Streams {
     /// Standard error of backoff and its hooks, if it is not written: kept standard error (`--stderr failure`), or
     /// `/dev/null` once the run has succeeded.
     held: Option<OwnedFd>,
-    /// An error that occurred since the field was last taken.
-    pub(crate) fault: Option<String>,
+    /// Output could not be kept for predicates.
+    fault: Option<String>,
 }
 
 /// A stream that backoff moves: typed or replayed input, or an output (0 is standard output, 1 standard error).
@@ -115,8 +114,7 @@ impl Streams {
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         // Restores our terminal's modes.
         self.pty = None;
-        let input_ended = self.input.end();
-        self.on_input(input_ended);
+        self.input.end();
         let (matched, wait_asked) = self.observer.finish();
         let seen = Seen {
             matched,
@@ -127,12 +125,16 @@ impl Streams {
             reader_gone: self.outputs.iter().any(|output| output.reader_gone),
             unread: false,
         };
-        for (output, name) in self.outputs.iter_mut().zip(NAMES) {
-            if let Some(why) = output.end() {
-                self.fault.get_or_insert(format!("{name}: {why}"));
-            }
-        }
-        self.fault.take().map_or(Ok(seen), Err)
+        let [output, error] = self.outputs.each_mut().map(Output::end);
+        let faults = [
+            ("standard input", self.input.fault.take()),
+            (NAMES[0], output),
+            (NAMES[1], error),
+        ];
+        let fault = faults
+            .into_iter()
+            .find_map(|(name, why)| Some(format!("{name}: {}", why?)));
+        self.fault.take().or(fault).map_or(Ok(seen), Err)
     }
 
     /// Writes later messages directly, as the run is over and kept output was printed.
@@ -183,8 +185,7 @@ impl Streams {
     pub(crate) fn work(&mut self, ready: &[Stream]) {
         let has_input = ready.contains(&Stream::Input);
         if has_input || self.input.wake_after().is_some() {
-            let worked = self.input.work();
-            self.on_input(worked);
+            self.input.work();
         }
         if let Some(pty) = &mut self.pty {
             pty.work(has_input);
@@ -215,12 +216,6 @@ impl Streams {
             && (i == 1 || self.share_place)
         {
             self.is_in_line = last != b'\n';
-        }
-    }
-
-    fn on_input(&mut self, done: io::Result<()>) {
-        if let Err(error) = done {
-            self.fail(format!("standard input: {}", describe_error(&error)));
         }
     }
 

@@ -38,8 +38,8 @@ impl OutputObserver {
         let watched = options
             .watched
             .map(|is| is || (options.pty && options.watched.contains(&true)));
-        let looks = |output: usize| watched[output] && patterns > 0;
-        let scanner = |output| looks(output).then(|| Scanner::new(Arc::clone(&options.patterns)));
+        let is_searched = |output: usize| watched[output] && patterns > 0;
+        let scanner = |output| is_searched(output).then(|| Scanner::new(Arc::clone(&options.patterns)));
         OutputObserver {
             watched,
             copy: options.is_copied().then(Spool::default),

@@ -87,18 +87,13 @@ impl Output {
         !self.unwritten.is_empty()
     }
 
-    /// Returns the descriptor to poll for room.
-    pub(crate) fn sink_fd(&self) -> BorrowedFd<'_> {
-        self.sink().fd()
-    }
-
     fn sink(&self) -> &Sink {
         self.sink.get_or_init(|| Sink::new(self.fd))
     }
 
     pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         if self.is_unread() {
-            return Some((self.sink_fd(), PollFlags::POLLOUT));
+            return Some((self.sink().fd(), PollFlags::POLLOUT));
         }
         self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
@@ -151,7 +146,7 @@ impl Output {
 
     fn keep(&mut self, count: usize) {
         // Without a reader the command would have ended; keeping its output could fill the disk in vain.
-        if has_lost_its_reader(self.sink_fd()) {
+        if has_lost_its_reader(self.sink().fd()) {
             return self.lose_reader();
         }
         self.holds_output = true;

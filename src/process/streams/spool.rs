@@ -14,7 +14,7 @@ use crate::run::text::describe_error;
 /// Limit on bytes in memory of one spool.
 const IN_MEMORY: u64 = 1024 * 1024;
 
-/// A growing sequence of bytes, readable at any offset. Errors name the directory for temporary files.
+/// A growing sequence of bytes, readable at any offset.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
     /// Every write appends, so that children may write to it, too.
@@ -32,9 +32,12 @@ impl Spool {
         self.file.is_none()
     }
 
-    /// Appends bytes. After an error (a full disk) the spool is unchanged.
+    /// Appends bytes. After an error (a full disk) the spool is unchanged. The error names the directory.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.append_to_file(bytes).map_err(|error| in_directory(&error))
+        self.append_to_file(bytes).map_err(|error| {
+            let (directory, why) = (std::env::temp_dir(), describe_error(&error));
+            io::Error::new(error.kind(), format!("{}: {why}", directory.display()))
+        })
     }
 
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -100,11 +103,6 @@ impl Spool {
     }
 }
 
-fn in_directory(error: &io::Error) -> io::Error {
-    let place = std::env::temp_dir();
-    io::Error::new(error.kind(), format!("{}: {}", place.display(), describe_error(error)))
-}
-
 fn appending(file: File) -> io::Result<File> {
     fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
     Ok(file)
@@ -128,7 +126,7 @@ fn memory_file() -> io::Result<File> {
 #[derive(Debug, Default)]
 pub(super) struct Replayable {
     pub(super) spool: Spool,
-    limit: u64,
+    pub(super) limit: u64,
     /// The bytes exceeded the limit or could not be kept, so they cannot be replayed.
     pub(super) is_lost: bool,
     /// Why they could not be kept.
@@ -136,13 +134,6 @@ pub(super) struct Replayable {
 }
 
 impl Replayable {
-    pub(super) fn new(limit: u64) -> Replayable {
-        Replayable {
-            limit,
-            ..Replayable::default()
-        }
-    }
-
     /// Keeps more bytes, unless some are lost already.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.is_lost {

@@ -12,10 +12,11 @@ use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 
 use super::spool::Replayable;
-use super::tee::{CHUNK, StdinPipe, Wait, read_chunk, widen_pipe};
+use super::tee::{CHUNK, StdinPipe, Wait, read_chunk};
 use crate::process::sys::fd::{has_lost_its_reader, is_same_file, kind, null, pipe, ready, set_nonblocking};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
+use crate::run::text::describe_error;
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
@@ -28,6 +29,9 @@ pub(crate) struct Stdin {
     surplus: Vec<u8>,
     /// The pipe of the running attempt, while there is input to feed.
     pipe: Option<StdinPipe>,
+    /// The error that stopped reading or feeding. The command may wait for input that will not come, so the attempt must
+    /// be ended; it never sees a false end of input.
+    pub(crate) fault: Option<String>,
     /// The source needs reading ahead of the command, and this was not reported yet.
     pub(super) newly_read_ahead: bool,
 }
@@ -68,10 +72,14 @@ impl Stdin {
         Ok(Stdin {
             source,
             kind,
-            kept: Replayable::new(limit),
+            kept: Replayable {
+                limit,
+                ..Replayable::default()
+            },
             tail: if reads_first { Tail::ReadFirst } else { Tail::Tee },
             surplus: Vec::new(),
             pipe: None,
+            fault: None,
             newly_read_ahead: false,
         })
     }
@@ -100,19 +108,21 @@ impl Stdin {
         // The two ends have separate flags: the command's end stays blocking.
         set_nonblocking(&writer)?;
         let kept = self.kept.spool.len()?;
-        let tees = self.tail == Tail::Tee;
-        let pipe = self.pipe.insert(StdinPipe::new(writer, kept, tees));
-        if tees && kept == 0 {
+        let pipe = self.pipe.insert(StdinPipe::new(writer, kept));
+        if self.tail == Tail::Tee && kept == 0 {
             if pipe.begin_window(self.source).is_err() {
                 // The system or a sandbox may lack the calls. Nothing was consumed.
-                widen_pipe(&pipe.fd, CHUNK);
+                pipe.fit(CHUNK);
                 self.tail = Tail::ReadAhead;
                 self.newly_read_ahead = true;
             }
             self.close_ended_pipe();
-        } else if self.tail != Tail::ReadAhead {
-            // A command that cannot be started must consume no input.
-            self.work()?;
+            return Ok(reader);
+        }
+        pipe.fit(CHUNK);
+        // A command that cannot be started must consume no input.
+        if self.tail != Tail::ReadAhead {
+            self.work();
         }
         Ok(reader)
     }
@@ -127,12 +137,13 @@ impl Stdin {
         if self.needs_filling() {
             return Some((self.source, PollFlags::POLLIN));
         }
-        let pipe = self.pipe.as_ref()?;
+        // After an error the pipe stays open, or the command would see an end of input.
+        let pipe = self.pipe.as_ref().filter(|_| self.fault.is_none())?;
         match pipe.wait {
             Wait::Room => Some((pipe.fd.as_fd(), PollFlags::POLLOUT)),
             Wait::Data => Some((self.source, PollFlags::POLLIN)),
             Wait::Look(_) => Some((pipe.fd.as_fd(), PollFlags::empty())),
-            Wait::Nothing | Wait::SourceEnded | Wait::ReaderGone => None,
+            Wait::SourceEnded | Wait::ReaderGone => None,
         }
     }
 
@@ -144,27 +155,23 @@ impl Stdin {
         }
     }
 
-    /// Returns true if the command may wait for input that will not come.
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.pipe.as_ref().is_some_and(|pipe| pipe.wait == Wait::Nothing)
+    /// Moves input without blocking.
+    pub(crate) fn work(&mut self) {
+        if self.needs_filling() {
+            let filled = self.fill();
+            return self.note(filled);
+        }
+        let Some(mut pipe) = self.pipe.take() else { return };
+        let fed = self.feed(&mut pipe);
+        self.pipe = Some(pipe);
+        self.note(fed);
+        self.close_ended_pipe();
     }
 
-    /// Moves input without blocking. After an error the attempt must be ended; the command never sees a false end of
-    /// input.
-    pub(crate) fn work(&mut self) -> io::Result<()> {
-        if self.needs_filling() {
-            return self.fill();
+    fn note(&mut self, done: io::Result<()>) {
+        if let Err(error) = done {
+            self.fault.get_or_insert_with(|| describe_error(&error));
         }
-        let Some(mut pipe) = self.pipe.take() else {
-            return Ok(());
-        };
-        let fed = self.feed(&mut pipe);
-        if fed.is_err() {
-            pipe.wait = Wait::Nothing;
-        }
-        self.pipe = Some(pipe);
-        self.close_ended_pipe();
-        fed
     }
 
     /// Closes the pipe once there is nothing to wait for.
@@ -178,15 +185,14 @@ impl Stdin {
     }
 
     /// Ends the attempt, and keeps the bytes that it has read.
-    pub(crate) fn end(&mut self) -> io::Result<()> {
-        let ended = match self.pipe.take() {
-            Some(mut pipe) => pipe.end_window(self.source, &mut self.kept),
-            None => Ok(()),
-        };
+    pub(crate) fn end(&mut self) {
+        if let Some(mut pipe) = self.pipe.take() {
+            let ended = pipe.end_window(self.source, &mut self.kept);
+            self.note(ended);
+        }
         if self.kept.is_lost {
             self.kept.spool.clear();
         }
-        ended
     }
 
     /// Reads the next bytes towards the end of the source.

@@ -39,9 +39,6 @@ pub(super) enum Wait {
     Data,
     /// A poll of the window after a delay, as no event reports reading.
     Look(Duration),
-    /// The end of the attempt, as kept bytes cannot be read. The pipe stays open, or the command would see an end of
-    /// input.
-    Nothing,
     /// None: the source has ended, and the command has all input.
     SourceEnded,
     /// None: the command has stopped reading.
@@ -67,10 +64,10 @@ pub(super) struct StdinPipe {
 }
 
 impl StdinPipe {
-    /// Creates the feed. `kept`: bytes to feed first. `tees`: windows follow.
-    pub(super) fn new(fd: OwnedFd, kept: u64, tees: bool) -> StdinPipe {
-        let page = tees.then(|| set_pipe_size(&fd, 1)).flatten().unwrap_or(4096);
-        let mut pipe = StdinPipe {
+    /// Creates the feed. `kept`: bytes to feed first.
+    pub(super) fn new(fd: OwnedFd, kept: u64) -> StdinPipe {
+        let page = set_pipe_size(&fd, 1).unwrap_or(4096);
+        StdinPipe {
             fd,
             replay: 0..kept,
             chunk: Vec::new(),
@@ -80,14 +77,7 @@ impl StdinPipe {
             page,
             size: page,
             wait: Wait::Room,
-        };
-        let bytes = usize::try_from(kept).unwrap_or(CHUNK).min(CHUNK);
-        if tees {
-            pipe.fit(bytes);
-        } else {
-            widen_pipe(&pipe.fd, bytes);
         }
-        pipe
     }
 
     /// Writes as much as there is room for.
@@ -164,7 +154,7 @@ impl StdinPipe {
     }
 
     /// Sizes the empty pipe so that `bytes` fill it.
-    fn fit(&mut self, bytes: usize) {
+    pub(super) fn fit(&mut self, bytes: usize) {
         let slots = bytes.div_ceil(self.page).max(1);
         let size = self.page << slots.ilog2();
         // Refused if the user has too many pipes: the size stays, and polls become more frequent.
@@ -214,17 +204,10 @@ pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, most: usize
 
 /// Widens a pipe that holds more than half of its usual capacity, so that writer and reader stop waiting for each other:
 /// writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is limited.
-fn widen_if_full(pipe: impl AsFd, count: usize) {
-    if count > 32 * 1024 {
-        widen_pipe(pipe, CHUNK);
-    }
-}
-
-/// Raises the capacity of a pipe to `bytes`, unless refused.
-pub(super) fn widen_pipe(pipe: impl AsFd, bytes: usize) {
+fn widen_if_full(pipe: BorrowedFd<'_>, count: usize) {
     #[cfg(not(portable))]
-    if fcntl(&pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < bytes) {
-        set_pipe_size(pipe, bytes);
+    if count > 32 * 1024 && fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < CHUNK) {
+        set_pipe_size(pipe, CHUNK);
     }
 }
 

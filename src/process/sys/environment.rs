@@ -1,7 +1,7 @@
 //! The environment as raw bytes, including entries without `=`, odd names and invalid UTF-8.
 
 use std::ffi::{CStr, OsStr, OsString, c_char};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 unsafe extern "C" {
@@ -73,11 +73,8 @@ fn home(name: &str, below_home: &str) -> Option<PathBuf> {
 }
 
 /// Returns all variables named `BACKOFF_*`. If a name occurs twice, the first counts, as in `getenv(3)`.
+#[allow(clippy::disallowed_methods, reason = "this module reads the environment")]
 pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
-    let os = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
-    entries()
-        .filter(|entry| entry.to_bytes().starts_with(b"BACKOFF_"))
-        .filter_map(split)
-        .map(|(name, value)| (os(name), os(value)))
-        .collect()
+    let is_ours = |(name, _): &(OsString, _)| name.as_bytes().starts_with(b"BACKOFF_");
+    std::env::vars_os().filter(is_ours).collect()
 }

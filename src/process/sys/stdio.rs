@@ -32,13 +32,8 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Returns true if lines on standard error are coloured.
-pub(crate) fn takes_colour() -> bool {
-    takes_colour_on(ERR)
-}
-
 /// Returns true if output on `fd` is coloured (no-color.org, bixense.com/clicolors).
-pub(crate) fn takes_colour_on(fd: RawFd) -> bool {
+pub(crate) fn takes_colour(fd: RawFd) -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if set("NO_COLOR").is_some() {
         return false;
@@ -52,29 +47,16 @@ pub(crate) fn has_room(fd: RawFd) -> bool {
     ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
 }
 
-pub(crate) fn output_is_piped() -> bool {
-    is_piped(OUT)
-}
-
 /// Returns true if standard output is a pipe or a socket whose reader is gone. A hung-up terminal does not count: HUP
 /// reports it.
 pub(crate) fn output_has_lost_its_reader() -> bool {
-    output_is_piped() && has_lost_its_reader(inherited(OUT))
+    is_piped(OUT) && has_lost_its_reader(inherited(OUT))
 }
 
-/// Prints requested text (`--help`, `--plan`) on standard output, in large pieces to save calls.
+/// Prints requested text (`--help`, `--plan`) on standard output.
 pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), String> {
-    let mut piece = String::new();
-    let mut texts = texts.into_iter().peekable();
-    while let Some(text) = texts.next() {
-        piece.push_str(&text);
-        if piece.len() < 32 * 1024 && texts.peek().is_some() {
-            continue;
-        }
-        write_all(OUT, piece.as_bytes()).map_err(crate::run::text::describe)?;
-        piece.clear();
-    }
-    Ok(())
+    let text: String = texts.into_iter().collect();
+    write_all(OUT, text.as_bytes()).map_err(crate::run::text::describe)
 }
 
 /// Returns true if output is read by GitHub Actions, or by a runner with the same commands.

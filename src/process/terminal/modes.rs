@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
 
 use super::control::{has_foreground, is_ours};
-use crate::process::sys::fd::inherited;
+use crate::process::sys::fd::{inherited, is_piped};
 use crate::process::sys::stdio;
 
 /// Our terminal's modes before raw mode; None unless the terminal is in raw mode.
@@ -65,7 +65,7 @@ impl Before {
     /// or a signal ended the attempt.
     pub(crate) fn put_back(&self, cut: bool) {
         if let Some(before) = &self.0
-            && (cut || !stdio::output_is_piped())
+            && (cut || !is_piped(stdio::OUT))
             && has_foreground(inherited(stdio::IN))
             && get().is_some_and(|now| now != *before)
         {
