@@ -40,9 +40,9 @@ use run::plan::{Identity, Plan};
 #[allow(clippy::needless_pass_by_value, reason = "the C `main` hands them over")]
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
-        Parsed::Run(typed) => typed,
-        Parsed::Print(text) => return print(vec![text]),
-        Parsed::Wrong(line) => return complain(&line),
+        Ok(Parsed::Run(typed)) => typed,
+        Ok(Parsed::Print(text)) => return print(vec![text]),
+        Err(usage) => return complain(&usage.0),
     };
     // The process ends with the run: dropping the values would only delay the exit.
     let prepared = ManuallyDrop::new(prepare(&typed));

@@ -14,7 +14,7 @@ thread_local! {
     static TYPED: [CommandLine; 2] = [&["--", "true"][..], &["--policy", "mine", "--plan"]].map(|words| {
         let args: Vec<_> = PATH.with(|path| [&["backoff", "--config", path], words].concat().iter().map(OsString::from).collect());
         match parse(&args) {
-            Parsed::Run(typed) => typed,
+            Ok(Parsed::Run(typed)) => typed,
             _ => panic!("not a run: {words:?}"),
         }
     });

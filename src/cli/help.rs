@@ -1,10 +1,12 @@
 //! `-h`, `--help` and `--version`.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
-use super::declare::{SUMMARY_ID, described};
+use super::UsageError;
+use super::parse::{SUMMARY_ID, described};
 use super::suggest::closest;
 use super::table::{OPTIONS, Opt, SECTIONS};
 use crate::process::sys::{environment, stdio};
@@ -12,29 +14,22 @@ use crate::process::sys::{environment, stdio};
 /// The text of `-h`.
 pub(super) const SUMMARY: &str = include_str!("summary.txt");
 
-impl Opt {
-    /// Returns true if the option's section has this name.
-    pub(super) fn is_in_section(&self, section: &str) -> bool {
-        self.heading.to_lowercase().split(' ').any(|word| word == section)
-    }
-}
-
 /// Returns the help on a section or an option, or on everything if the topic is empty.
-pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String> {
+pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<String, UsageError> {
     let topic = topic.trim_start_matches('-');
-    let is_letter = |opt: &&Opt| opt.short.is_some_and(|short| topic.chars().eq([short]));
-    let topic = OPTIONS.iter().find(is_letter).map_or(topic, |opt| opt.long);
-    let is_named = OPTIONS.iter().any(|opt| opt.long == topic);
-    let is_meant = |opt: &&Opt| match is_named {
-        true => opt.long == topic,
-        false => topic.is_empty() || opt.is_in_section(topic),
+    let is_letter = |opt: &Opt| opt.short.is_some_and(|short| topic.chars().eq([short]));
+    let named = OPTIONS.iter().find(|opt| opt.long == topic || is_letter(opt));
+    let is_in_section = |opt: &Opt| opt.heading.to_lowercase().split(' ').any(|word| word == topic);
+    let is_meant = |opt: &&Opt| match named {
+        Some(named) => *opt == named,
+        None => topic.is_empty() || is_in_section(opt),
     };
     if !OPTIONS.iter().any(|opt| is_meant(&opt)) {
         let hint = closest(topic, SECTIONS.into_iter().chain(OPTIONS.iter().map(|opt| opt.long)));
-        return Err(format!(
-            "--help: {topic:?} is neither an option nor one of {}; nothing was run, and --help alone shows all{hint}",
-            SECTIONS.join(", ")
-        ));
+        let sections = SECTIONS.join(", ");
+        return Err(UsageError(format!(
+            "--help: {topic:?} is neither an option nor one of {sections}; nothing was run, and --help alone shows all{hint}"
+        )));
     }
     let bold = Style::new().bold();
     let styles = Styles::plain()
@@ -52,36 +47,22 @@ pub(super) fn help(topic: &str, color: Option<&OsStr>) -> Result<String, String>
             .help_template("{all-args}\n")
             .render_long_help(),
     };
-    let variables = environment::backoff_variables();
-    let variable = variables.iter().find(|(name, _)| name == "BACKOFF_COLOR");
-    let color = color.or(variable.map(|(_, when)| &**when));
-    let is_coloured = match color.and_then(OsStr::to_str) {
-        Some("always") => true,
-        Some("never") => false,
-        _ => stdio::takes_colour(stdio::OUT),
-    };
-    Ok(if is_coloured {
-        text.ansi().to_string()
-    } else {
-        text.to_string()
+    let color = color.map(|(_, when)| when.as_bytes());
+    Ok(match color.or_else(|| environment::variable("BACKOFF_COLOR")) {
+        Some(b"never") => text.to_string(),
+        Some(b"always") => text.ansi().to_string(),
+        _ if stdio::takes_colour(stdio::OUT) => text.ansi().to_string(),
+        _ => text.to_string(),
     })
 }
 
 /// Returns the text of `--version`: a first line for programs, then details for bug reports.
 pub(super) fn version() -> String {
-    let libc = if cfg!(target_env = "musl") {
-        "musl"
-    } else {
-        "the system's"
-    };
-    let linked = if cfg!(target_feature = "crt-static") {
-        "static"
-    } else {
-        "dynamic"
-    };
+    let is_static = cfg!(target_feature = "crt-static");
+    let libc = if is_static { "static" } else { "dynamic" };
     let redis = if cfg!(feature = "redis") { "redis" } else { "none" };
     format!(
-        "backoff {}\ntarget: {}\nlibc: {libc}, {linked}\nfeatures: {redis}\n",
+        "backoff {}\ntarget: {}\nlibc: {libc}\nfeatures: {redis}\n",
         env!("CARGO_PKG_VERSION"),
         env!("BUILD_TARGET")
     )

@@ -1,15 +1,14 @@
 //! Parses the command line with clap, as the table of options declares it.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::declare::{COMMAND, SUMMARY_ID, described, parser};
-use super::help;
 use super::suggest::foreign;
-use super::table::{Kind, OPTIONS, Opt};
+use super::table::{Kind, OPTIONS, OTHER, Opt};
+use super::{UsageError, help};
 
 /// A parsed command line; option values are still text.
 #[derive(Debug, Default)]
@@ -27,139 +26,111 @@ pub enum Parsed {
     Run(CommandLine),
     /// Text for standard output: help or the version.
     Print(String),
-    /// A usage error in one line.
-    Wrong(String),
-}
-
-impl Opt {
-    /// Returns true if a word could be this option: its name, or its letter anywhere after a dash.
-    fn could_occur_in(&self, words: &[OsString]) -> bool {
-        let letter = self.short.map(|short| short as u8);
-        words.iter().any(|word| match word.as_bytes() {
-            [b'-', b'-', name @ ..] => name.starts_with(self.long.as_bytes()),
-            [b'-', letters @ ..] => letter.is_some_and(|letter| letters.contains(&letter)),
-            _ => false,
-        })
-    }
-
-    /// Returns true if this option is the word, or its letter the last one of the word. The next word is its text then,
-    /// unless the letter is a part of a text (`-b5e`).
-    fn is_last_in(&self, word: &[u8]) -> bool {
-        match word {
-            [b'-', b'-', name @ ..] => name == self.long.as_bytes(),
-            [b'-', .., last] => self.short.is_some_and(|short| short as u8 == *last),
-            _ => false,
-        }
-    }
 }
 
 /// Parses a command line whose first word is the program's own name.
-pub fn parse(args: &[OsString]) -> Parsed {
+pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
     let words = args.get(1..).unwrap_or_default();
-    if let [help, topic] = words
-        && help == "--help"
-        && OPTIONS.iter().any(|opt| opt.is_last_in(topic.as_bytes()))
-    {
-        return help_on(topic, None);
+    let named = named(words)?;
+    let parser = parser(named.iter().map(|opt| opt.arg()));
+    let mut matches = parser.try_get_matches_from(words).map_err(|_| usage_error(words))?;
+    let wants_summary = matches.get_flag(SUMMARY_ID);
+    let line = typed(&mut matches, &named);
+    let said = |long| line.options.iter().rfind(|(opt, _)| opt.long == long);
+    Ok(match (said("help"), said("version")) {
+        (Some((_, topic)), _) => Parsed::Print(help::help(&topic.to_string_lossy(), said("color"))?),
+        _ if wants_summary => Parsed::Print(help::SUMMARY.to_owned()),
+        (_, Some(_)) => Parsed::Print(help::version()),
+        _ => Parsed::Run(line),
+    })
+}
+
+/// Returns the options before the command, which are all that clap needs to know: declaring the others takes longer
+/// than the rest of the start. Refuses two mistakes that clap accepts: another option in place of a text, and a long
+/// name after one dash (`-timeout` would be `-t imeout`).
+fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
+    let mut named = Vec::new();
+    let mut words = words.iter().map(|word| word.as_bytes());
+    let is_option = |word: &&[u8]| word.len() > 1 && word.starts_with(b"-") && *word != b"--";
+    while let Some(word) = words.next().filter(is_option) {
+        if let Some(opt) = find(&[b"-", word].concat()) {
+            let tip = format!("a similar argument exists: '--{}'", opt.long);
+            return Err(unexpected(&String::from_utf8_lossy(word), &tip));
+        }
+        if word.starts_with(b"--help") {
+            return Ok(OPTIONS.iter().collect());
+        }
+        let Some((opt, text)) = options_in(word, &mut named) else {
+            continue;
+        };
+        if text.is_empty()
+            && let Some(next) = words.next()
+            && (matches!(next, b"--" | b"-h") || find(next).is_some())
+        {
+            let (long, next) = (opt.long, String::from_utf8_lossy(next));
+            let tip = format!("use '--{long}={next}' if it is the value");
+            return Err(format!("a value is required for '--{long}', but '{next}' follows; tip: {tip}").into());
+        }
     }
-    // Declares only the options that may occur: declaring all takes longer than the rest of the start.
-    let named = OPTIONS.iter().filter(|opt| opt.could_occur_in(words));
-    let mut matches = parser(named.clone().map(Opt::arg)).try_get_matches_from(words);
-    let wants_summary = matches.as_ref().is_ok_and(|matches| matches.get_flag(SUMMARY_ID));
-    match matches.as_mut().map(|matches| typed(matches, named)) {
-        Ok(line) => answer(line, words, wants_summary),
-        Err(_) => Parsed::Wrong(usage_error(words)),
+    named.sort_by_key(|opt| opt.long);
+    named.dedup_by_key(|opt| opt.long);
+    Ok(named)
+}
+
+/// Adds the options that a word names. Returns the last one if it takes a text, and the rest of the word.
+fn options_in<'w>(word: &'w [u8], named: &mut Vec<&'static Opt>) -> Option<(&'static Opt, &'w [u8])> {
+    if word.starts_with(b"--") {
+        let end = word.iter().position(|byte| *byte == b'=').unwrap_or(word.len());
+        named.extend(find(word));
+        return Some((find(word).filter(|opt| opt.kind.takes_next())?, &word[end..]));
     }
+    for (at, letter) in word.iter().enumerate().skip(1) {
+        named.extend(find(&[b'-', *letter]));
+        if let Some(opt) = find(&[b'-', *letter]).filter(|opt| opt.kind.takes_next()) {
+            return Some((opt, &word[at + 1..]));
+        }
+    }
+    None
+}
+
+/// Returns the option that a word is: `--timeout`, `--timeout=3` or `-t`.
+fn find(word: &[u8]) -> Option<&'static Opt> {
+    let is_it = |opt: &&Opt| match word.split(|byte| *byte == b'=').next().unwrap_or_default() {
+        [b'-', b'-', name @ ..] => name == opt.long.as_bytes(),
+        [b'-', letter] => opt.short.is_some_and(|short| short as u8 == *letter),
+        _ => false,
+    };
+    OPTIONS.iter().find(is_it)
 }
 
 /// Extracts these options and the command from clap's matches.
-fn typed(matches: &mut ArgMatches, options: impl Iterator<Item = &'static Opt>) -> CommandLine {
+fn typed(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
         let times = match opt.kind {
             Kind::Switch => u8::from(matches.get_flag(opt.long)),
             Kind::Count => matches.get_count(opt.long),
-            _ => {
-                let texts = matches.remove_many(opt.long).into_iter().flatten();
-                line.options.extend(texts.map(|text| (opt, text)));
-                0
-            }
+            _ => 0,
         };
         if times > 0 {
             line.options.push((opt, times.to_string().into()));
+        } else if !opt.kind.is_switch() {
+            let texts = matches.remove_many(opt.long).into_iter().flatten();
+            line.options.extend(texts.map(|text| (*opt, text)));
         }
     }
     line.command = matches.remove_many(COMMAND).map(Iterator::collect).unwrap_or_default();
     line
 }
 
-fn answer(line: CommandLine, words: &[OsString], wants_summary: bool) -> Parsed {
-    let said = |long| line.options.iter().rev().find(|(opt, _)| opt.long == long);
-    if let Some(problem) = slip(&line, words) {
-        return Parsed::Wrong(problem);
-    }
-    match (said("help"), said("version")) {
-        (Some((_, topic)), _) => help_on(topic, said("color").map(|(_, when)| &**when)),
-        _ if wants_summary => Parsed::Print(help::SUMMARY.to_owned()),
-        (_, Some(_)) => Parsed::Print(help::version()),
-        _ => Parsed::Run(line),
-    }
-}
-
-fn help_on(topic: &OsStr, color: Option<&OsStr>) -> Parsed {
-    match help::help(&topic.to_string_lossy(), color) {
-        Ok(text) => Parsed::Print(text),
-        Err(problem) => Parsed::Wrong(problem),
-    }
-}
-
-/// Returns the error for an option that was parsed as the text of another option, or as several letters.
-fn slip(line: &CommandLine, words: &[OsString]) -> Option<String> {
-    let before_command = &words[..words.len() - line.command.len()];
-    for pair in before_command.windows(2).filter(|pair| is_option(pair[1].as_bytes())) {
-        let is_taken = |(opt, text): &&(&Opt, OsString)| *text == pair[1] && opt.is_last_in(pair[0].as_bytes());
-        if let Some((opt, next)) = line.options.iter().find(is_taken) {
-            let (long, next) = (opt.long, next.to_string_lossy());
-            return Some(format!(
-                "a value is required for '--{long}', but '{next}' follows; tip: use '--{long}={next}' if it is the value"
-            ));
-        }
-    }
-    let is_text = |word: &&OsString| line.options.iter().any(|(_, text)| text == *word);
-    let mut others = before_command.iter().filter(|word| !is_text(word));
-    others.find_map(long_after_one_dash)
-}
-
-/// Returns true if the word is `--` or one of backoff's options: `-n`, `--attempts`, `--attempts=3`.
-fn is_option(word: &[u8]) -> bool {
-    let name = word.split(|byte| *byte == b'=').next().unwrap_or_default();
-    let is_name = name.starts_with(b"--") || name.len() == 2;
-    matches!(word, b"--" | b"-h") || is_name && OPTIONS.iter().any(|opt| opt.is_last_in(name))
-}
-
-/// Returns the error for `-timeout`, which would parse as `-t imeout`.
-fn long_after_one_dash(word: &OsString) -> Option<String> {
-    let word = word.to_str()?;
-    let name = word.strip_prefix('-')?.split('=').next()?;
-    let opt = OPTIONS.iter().find(|opt| opt.long == name)?;
-    Some(unexpected(
-        word,
-        &format!("a similar argument exists: '--{}'", opt.long),
-    ))
-}
-
-fn unexpected(word: &str, tip: &str) -> String {
-    format!("unexpected argument '{word}' found; tip: {tip}")
+fn unexpected(word: &str, tip: &str) -> UsageError {
+    UsageError(format!("unexpected argument '{word}' found; tip: {tip}"))
 }
 
 /// Returns clap's error about a rejected command line, in one line. Declares all options, for suggestions.
-fn usage_error(words: &[OsString]) -> String {
-    let options = words.iter().take_while(|word| word.as_bytes().starts_with(b"-"));
-    if let Some(problem) = options.filter(|word| *word != "--").find_map(long_after_one_dash) {
-        return problem;
-    }
+fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter()).try_get_matches_from(words) else {
-        return String::new();
+        return UsageError(String::new());
     };
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
@@ -170,7 +141,64 @@ fn usage_error(words: &[OsString]) -> String {
     let text = error.render().to_string();
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);
     let told = lines.filter(|line| !line.is_empty() && !line.starts_with("Usage:"));
-    told.take(2).collect::<Vec<_>>().join("; ")
+    UsageError(told.take(2).collect::<Vec<_>>().join("; "))
+}
+
+/// The id of `-h`.
+pub(super) const SUMMARY_ID: &str = "h";
+/// The id of the command and its arguments.
+pub(super) const COMMAND: &str = "COMMAND";
+
+impl Opt {
+    /// Declares the option to clap. As with getopt, the word after an option that takes a text is its text, `-5`
+    /// included.
+    pub(super) fn arg(&self) -> Arg {
+        let arg = Arg::new(self.long).long(self.long).short(self.short);
+        let text = |arg: Arg| arg.value_parser(value_parser!(OsString)).allow_hyphen_values(true);
+        let optional = |arg, missing| text(arg).num_args(0..=1).default_missing_value(missing);
+        match self.kind {
+            Kind::Switch => arg.action(ArgAction::SetTrue),
+            Kind::Count => arg.action(ArgAction::Count),
+            Kind::Repeatable(_) => text(arg).action(ArgAction::Append),
+            Kind::One(_) | Kind::List(_) | Kind::Word(_) => text(arg),
+            // The next word may be the command.
+            Kind::Optional(_) => optional(arg, "on").require_equals(true),
+            Kind::Topic => optional(arg, ""),
+        }
+    }
+}
+
+/// Returns the parser with these options declared.
+pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
+    let summary = Arg::new(SUMMARY_ID).short('h').action(ArgAction::SetTrue);
+    let command = Arg::new(COMMAND).num_args(1..).trailing_var_arg(true);
+    Command::new("backoff")
+        .no_binary_name(true)
+        .args_override_self(true)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args(options)
+        .arg(summary.help("Print a summary").help_heading(OTHER))
+        .arg(command.value_parser(value_parser!(OsString)).hide(true))
+}
+
+/// Returns the parser with all details for help, man page and completions.
+pub(super) fn described<'o>(options: impl Iterator<Item = &'o Opt>) -> Command {
+    parser(options.map(|opt| {
+        let mut help = opt.about.to_owned();
+        if let Kind::Repeatable(_) = opt.kind {
+            help += " [repeatable]";
+        }
+        if let Some(default) = opt.default() {
+            help += &format!(" [default: {default}]");
+        }
+        let details = [&help, opt.more].join(". ");
+        opt.arg()
+            .help(help)
+            .long_help(details.trim_end_matches(". ").to_owned())
+            .help_heading(opt.heading)
+            .value_name(opt.kind.placeholder())
+    }))
 }
 
 #[cfg(test)]
@@ -179,8 +207,8 @@ mod tests {
 
     use super::*;
 
-    fn read(options: impl Iterator<Item = &'static Opt> + Clone, words: &[OsString]) -> Option<CommandLine> {
-        let matches = parser(options.clone().map(Opt::arg)).try_get_matches_from(words);
+    fn read(options: &[&'static Opt], words: &[OsString]) -> Option<CommandLine> {
+        let matches = parser(options.iter().map(|opt| opt.arg())).try_get_matches_from(words);
         matches.ok().map(|mut matches| typed(&mut matches, options))
     }
 
@@ -212,8 +240,10 @@ mod tests {
         #[test]
         fn options_that_do_not_occur_need_not_be_declared(words in proptest::collection::vec(word(), 0..8)) {
             let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-            let few = read(OPTIONS.iter().filter(|opt| opt.could_occur_in(&words)), &words);
-            prop_assert_eq!(format!("{few:?}"), format!("{:?}", read(OPTIONS.iter(), &words)));
+            if let Ok(few) = named(&words) {
+                let all: Vec<&Opt> = few.iter().copied().chain(OPTIONS.iter().filter(|opt| !few.contains(opt))).collect();
+                prop_assert_eq!(format!("{:?}", read(&few, &words)), format!("{:?}", read(&all, &words)));
+            }
         }
     }
 }

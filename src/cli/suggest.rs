@@ -1,38 +1,31 @@
-//! Suggestions for misspelled names.
+//! Suggestions for misspelled names, and for names that other tools use.
 
-/// Returns `; did you mean "full"?` if a known word resembles `word`.
+/// Returns `; did you mean "full"?` if a known word is one typo away.
 pub(crate) fn closest<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> String {
-    most_like(word, known).map_or_else(String::new, |known| format!("; did you mean {known:?}?"))
+    one_slip_away(word, known).map_or_else(String::new, |known| format!("; did you mean {known:?}?"))
 }
 
 /// Returns a suggestion for the name of an option, which may come from another tool.
 pub(crate) fn did_you_mean<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    match foreign(name) {
-        Some(tip) => format!("; did you mean {tip}?"),
-        None => closest(name, known),
-    }
-}
-
-fn most_like<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let word = normal(word);
-    let likeness = |name: &str| {
-        let name = normal(name);
-        // Jaro rates three letters low if two of them are swapped.
-        let is_a_slip = name.len() >= 3 && strsim::osa_distance(&word, &name) <= 1;
-        strsim::jaro(&word, &name).max(if is_a_slip { 0.9 } else { 0.0 })
-    };
-    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) > 0.75).then_some(best)
+    foreign(name).map_or_else(|| closest(name, known), |tip| format!("; did you mean {tip}?"))
 }
 
 /// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.
 pub(crate) fn one_slip_away<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = normal(name);
-    known.find(|known| match strsim::osa_distance(&name, known) {
-        0 => true,
-        // Everything resembles a short word, except its own letters in another order.
-        1 => known.len() > 3 || strsim::levenshtein(&name, known) == 2,
-        _ => false,
+    known.find(|known| {
+        let known = normal(known);
+        let is_same = |(one, other): &(&u8, &u8)| one == other;
+        let begin = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+        let (name, known) = (&name.as_bytes()[begin..], &known.as_bytes()[begin..]);
+        let end = name.iter().rev().zip(known.iter().rev()).take_while(is_same).count();
+        match (&name[..name.len() - end], &known[..known.len() - end]) {
+            ([], []) => true,
+            ([a, b], [c, d]) => a == d && b == c,
+            // Everything resembles a short word.
+            ([], [_]) | ([_], [] | [_]) => begin + known.len() > 3,
+            _ => false,
+        }
     })
 }
 
@@ -40,8 +33,8 @@ fn normal(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// Returns the option for another tool's name.
-pub(super) fn foreign(name: &str) -> Option<&'static str> {
+/// Returns the option for another tool's name, with a value or a remark.
+pub(crate) fn foreign(name: &str) -> Option<&'static str> {
     let name = normal(name);
     let found = FOREIGN
         .iter()
@@ -50,34 +43,22 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
 }
 
 /// Other tools' names of options, with backoff's.
-const FOREIGN: [(&str, &str); 18] = [
-    (
-        "retries retry max-retries tries max-tries max-attempts times count",
-        "attempts, which counts the first one, too",
-    ),
-    (
-        "forever infinite loop until-success until-succeeds",
-        "attempts unlimited",
-    ),
+#[rustfmt::skip]
+const FOREIGN: [(&str, &str); 14] = [
+    ("retries retry max-retries tries max-tries max-attempts times count", "attempts, which counts the first one, too"),
+    ("forever infinite loop until-success until-succeeds", "attempts unlimited"),
     ("until-fail until-failure until-error", "until failure"),
     ("always restart respawn", "until never"),
     ("interval sleep wait delay pause retry-delay poll-interval", "every"),
     ("min-delay min-wait initial-backoff base-delay", "base"),
     ("max-wait max-interval max-backoff cap", "max-delay"),
     ("multiplier exponent backoff-factor", "factor"),
-    ("exponential linear fibonacci constant", "growth"),
-    ("no-jitter random full-jitter", "jitter"),
-    (
-        "max-time time-limit max-elapsed-time retry-max-time",
-        "deadline, or timeout for each attempt",
-    ),
+    ("max-time time-limit max-elapsed-time retry-max-time", "deadline, or timeout for each attempt"),
     ("dry-run simulate preview", "plan"),
     ("retry-on retry-codes exit-code retry-signal", "retry-exit"),
     ("retry-on-output match grep pattern", "retry-match"),
     ("on-error on-fail on-failure", "on-retry, or on-give-up at the end"),
     ("silent no-output", "quiet"),
-    ("debug trace", "verbose"),
-    ("json", "log-format json"),
 ];
 
 #[cfg(test)]

@@ -1,85 +1,53 @@
 //! The table of options: one row has everything about an option. The parser, `--help`, the man page, the completions,
 //! the `BACKOFF_*` variables and the keys of the configuration file come from [`OPTIONS`].
 
-#[derive(Debug)]
+type Text = &'static str;
+
+#[derive(Debug, PartialEq, Eq)]
 pub struct Opt {
     /// The heading in help.
-    pub heading: &'static str,
+    pub heading: Text,
     pub short: Option<char>,
     /// The long name without dashes.
-    pub long: &'static str,
-    /// The grammar of the text.
+    pub long: Text,
     pub kind: Kind,
     /// A one-line description that stands alone.
-    pub about: &'static str,
+    pub about: Text,
     /// The default text, then exceptions after a semicolon; may be empty.
-    default: &'static str,
+    default: Text,
     /// Details for `--help NAME` and the man page; may be empty.
-    pub more: &'static str,
+    pub more: Text,
 }
 
-/// The grammar of an option's text.
+/// The number of an option's texts, and the name of their grammar, which help shows: `DURATION`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// On or off.
     Switch,
     /// A switch that may be repeated, or a number.
     Count,
-    /// A number of at least 1, or `unlimited`.
-    Attempts,
-    /// A whole number of at least this.
-    Number(u64),
-    /// A number of at least 1, with decimals.
-    Factor,
-    Percent,
-    /// A duration or a percentage.
-    Spread,
-    Size,
-    Duration,
-    /// A duration of at least a millisecond.
-    Period,
-    /// Durations separated by commas.
-    Durations,
-    Signal,
-    Code,
-    /// Exit codes, signals and `timeout`, separated by commas; repeatable.
-    Codes,
-    /// Exit codes, each optionally followed by `=0`; repeatable.
-    SuccessCodes,
-    /// A non-empty regular expression; repeatable.
-    Regex,
-    /// A non-empty shell command.
-    Predicate,
-    /// A shell command; empty means none.
-    Shell,
-    /// Names of presets separated by commas, or `auto`.
-    Presets,
-    Policy,
-    Jitter,
+    One(Text),
+    /// One text, which is a list separated by commas.
+    List(Text),
+    /// One text or several, which add up.
+    Repeatable(Text),
     /// One of a list of words.
-    Word(&'static [&'static str]),
-    /// The name of a budget: non-empty text.
-    Budget,
-    /// Up to 64 printable characters.
-    Label,
-    Path,
-    /// A path or `none`.
-    Config,
-    /// A directory or an address.
-    Store,
-    /// On, off or `skip`; on if given alone.
-    CoolOff,
-    /// On, off or a size; on if given alone.
-    HookOutput,
+    Word(&'static [Text]),
+    /// On, off or this text, after `=`; on if given alone.
+    Optional(Text),
     /// A section or an option; all of them if given alone.
     Topic,
 }
 
-use Kind::{
-    Attempts, Budget, Code, Codes, Config, CoolOff, Count, Duration, Durations, Factor, HookOutput, Jitter, Label,
-    Number, Path, Percent, Period, Policy, Predicate, Presets, Regex, Shell, Signal, Size, Spread, Store, SuccessCodes,
-    Switch, Topic, Word,
-};
+use Kind::{Count, List, One, Optional, Repeatable, Switch, Topic, Word};
+
+const DURATION: Kind = One("DURATION");
+const CODES: Kind = Repeatable("CODES");
+const REGEX: Kind = Repeatable("REGEX");
+const SHELL: Kind = One("SHELL");
+const WHEN: Kind = Word(&["auto", "always", "never"]);
+/// A directory or an address, which may hold a password.
+pub(crate) const STORE: Kind = One("URL");
 
 impl Kind {
     /// Returns true if the option takes no text.
@@ -87,30 +55,15 @@ impl Kind {
         matches!(self, Switch | Count)
     }
 
-    /// Returns true if the text is optional and needs `=`.
-    pub fn is_optional(self) -> bool {
-        matches!(self, CoolOff | HookOutput)
-    }
-
-    /// Returns true if repeated texts add up.
-    pub fn is_repeatable(self) -> bool {
-        matches!(self, Codes | SuccessCodes | Regex)
+    /// Returns true if the next word is the option's text.
+    pub(super) fn takes_next(self) -> bool {
+        matches!(self, One(_) | List(_) | Repeatable(_) | Word(_))
     }
 
     /// Returns the accepted words, if the option takes one of a few.
-    pub fn words(self) -> &'static [&'static str] {
+    pub fn words(self) -> &'static [Text] {
         match self {
             Word(words) => words,
-            Jitter => &[
-                "none",
-                "full",
-                "equal",
-                "decorrelated",
-                "additive",
-                "proportional",
-                "slotted",
-            ],
-            CoolOff => &["skip"],
             Topic => &SECTIONS,
             _ => &[],
         }
@@ -118,30 +71,11 @@ impl Kind {
 
     /// Returns the name of the text in help: `DURATION`, `auto|always|never`.
     pub fn placeholder(self) -> String {
-        let name = match self {
-            Attempts => "N|unlimited",
-            Number(_) => "N",
-            Factor => "NUMBER",
-            Percent => "PERCENT",
-            Spread => "DURATION|PERCENT",
-            Size | HookOutput => "SIZE",
-            Duration | Period => "DURATION",
-            Durations => "DURATION,...",
-            Signal => "SIGNAL",
-            Code => "CODE",
-            Codes | SuccessCodes => "CODES",
-            Regex => "REGEX",
-            Predicate | Shell => "SHELL",
-            Presets => "PRESET,...",
-            Policy | Budget => "NAME",
-            Label => "TEXT",
-            Path => "PATH",
-            Config => "PATH|none",
-            Store => "URL",
-            Topic => "SECTION|OPTION",
-            Switch | Count | Jitter | CoolOff | Word(_) => return self.words().join("|"),
-        };
-        name.to_owned()
+        match self {
+            One(name) | List(name) | Repeatable(name) | Optional(name) => name.to_owned(),
+            Topic => "SECTION|OPTION".to_owned(),
+            Switch | Count | Word(_) => self.words().join("|"),
+        }
     }
 }
 
@@ -156,135 +90,103 @@ pub(super) const OTHER: &str = "Other";
 /// The word by which `--help` selects each heading.
 pub(super) const SECTIONS: [&str; 7] = ["time", "waits", "rules", "streams", "budgets", "output", "other"];
 
-const WHEN: Kind = Word(&["auto", "always", "never"]);
-
-const fn opt(
-    heading: &'static str,
-    short: Option<char>,
-    long: &'static str,
-    kind: Kind,
-    about: &'static str,
-    default: &'static str,
-    more: &'static str,
-) -> Opt {
-    Opt {
-        heading,
-        short,
-        long,
-        kind,
-        about,
-        default,
-        more,
-    }
+#[rustfmt::skip]
+const fn opt(heading: Text, short: Option<char>, long: Text, kind: Kind, about: Text, default: Text, more: Text) -> Opt {
+    Opt { heading, short, long, kind, about, default, more }
 }
 
 /// All options, in the order of `--help`.
 #[rustfmt::skip]
 pub const OPTIONS: &[Opt] = &[
-    opt(TIME, Some('n'), "attempts", Attempts, "Maximum number of attempts, including the first",
-        "5; unlimited with --deadline, --stop-after or --until never",
-        "The default waits add up to about 10s, and to 4s to 24s in nine runs of ten."),
-    opt(TIME, Some('d'), "deadline", Duration, "Maximum time for the whole run", "",
-        "Lifts a limit of attempts that a weaker source sets. A wait that would end past the deadline is not started: \
-         backoff gives up at once. An attempt that is still running then is ended as by --timeout. Time during which \
-         backoff is stopped (Ctrl-Z) counts. 0 disables."),
-    opt(TIME, None, "stop-after", Duration, "Start no attempt after this time; a running one may finish", "",
-        "A wait that would end past this time is not started: backoff gives up at once. Time during which backoff is \
-         stopped (Ctrl-Z) counts. 0 disables."),
-    opt(TIME, Some('t'), "timeout", Durations, "Maximum time for one attempt", "",
-        "Of 30s,1m,2m the first attempt has 30s, the second 1m, all later ones 2m. On timeout, the attempt's process \
-         tree gets the signal of --signal, then SIGKILL after --kill-after. A timeout is transient unless --stop-exit \
-         lists it. Time during which backoff is stopped (Ctrl-Z) does not count. 0 disables."),
-    opt(TIME, Some('i'), "idle-timeout", Duration, "Maximum time without output", "",
-        "Ends an attempt that writes nothing to standard output or standard error for this long, as --timeout does. 0 \
-         disables."),
-    opt(TIME, Some('s'), "signal", Signal, "Signal sent on timeout", "TERM", ""),
-    opt(TIME, Some('k'), "kill-after", Duration, "Send SIGKILL this long after the signal; 0 disables", "5s",
-        "If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included. \
-         Not for a program that keeps running after Ctrl-C."),
+    opt(TIME, Some('n'), "attempts", One("N|unlimited"), "Maximum number of attempts, including the first",
+        "5; unlimited with --deadline, --stop-after or --until never", ""),
+    opt(TIME, Some('d'), "deadline", DURATION, "Maximum time for the whole run", "",
+        "Lifts a limit of attempts from a weaker source. A wait that would end past the deadline is not started. Ends a \
+         running attempt as --timeout does. Time while stopped (Ctrl-Z) counts. 0 disables."),
+    opt(TIME, None, "stop-after", DURATION, "Start no attempt after this time; a running one may finish", "",
+        "A wait that would end past this time is not started. Time while stopped (Ctrl-Z) counts. 0 disables."),
+    opt(TIME, Some('t'), "timeout", List("DURATION,..."), "Maximum time for one attempt", "",
+        "Of 30s,1m,2m the first attempt has 30s, the second 1m, all later ones 2m. The process tree gets --signal, then \
+         SIGKILL after --kill-after. A timeout is transient unless --stop-exit lists it. 0 disables."),
+    opt(TIME, Some('i'), "idle-timeout", DURATION, "Maximum time without output", "",
+        "Ends an attempt that writes nothing for this long, as --timeout does. 0 disables."),
+    opt(TIME, Some('s'), "signal", One("SIGNAL"), "Signal sent on timeout", "TERM", ""),
+    opt(TIME, Some('k'), "kill-after", DURATION, "Send SIGKILL this long after the signal; 0 disables", "5s",
+        "If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included."),
     opt(TIME, None, "nested", Word(&["allow", "once", "warn"]), "How to retry under an outer backoff", "warn",
         "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry and print a warning; once: run COMMAND \
          once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
 
-    opt(WAITS, None, "every", Duration, "Fixed wait: constant growth, no jitter", "",
-        "Same as -b DURATION -g constant -j none."),
-    opt(WAITS, Some('b'), "base", Duration, "Base delay: waits grow from it", "500ms; 0 with --until failure",
+    opt(WAITS, None, "every", DURATION, "Fixed wait: -b DURATION -g constant -j none", "", ""),
+    opt(WAITS, Some('b'), "base", DURATION, "Base delay: waits grow from it", "500ms; 0 with --until failure",
         "With decorrelated jitter, the default, the first wait is one to three times as long. With slotted jitter, \
          this is the slot time. A --max-delay from a stronger source lowers it."),
-    opt(WAITS, Some('f'), "factor", Factor, "Growth factor per retry, at least 1", "2; 3 with decorrelated jitter", ""),
-    opt(WAITS, Some('m'), "max-delay", Duration, "Maximum wait, jitter included", "30s",
+    opt(WAITS, Some('f'), "factor", One("NUMBER"), "Growth factor per retry, at least 1", "2; 3 with decorrelated jitter", ""),
+    opt(WAITS, Some('m'), "max-delay", DURATION, "Maximum wait, jitter included", "30s",
         "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter has no maximum, an entry \
          of --delays may be longer, and --base and --stop-at-delay raise it."),
     opt(WAITS, Some('g'), "growth", Word(&["exponential", "linear", "fibonacci", "constant"]), "Growth of the wait before jitter",
         "exponential; constant with --until failure",
         "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own growth."),
-    opt(WAITS, None, "delays", Durations, "List of waits instead of growth; the last one repeats", "",
+    opt(WAITS, None, "delays", List("DURATION,..."), "List of waits instead of growth; the last one repeats", "",
         "Without jitter, unless --jitter comes from the same source or a stronger one."),
-    opt(WAITS, Some('j'), "jitter", Jitter, "Jitter strategy",
+    opt(WAITS, Some('j'), "jitter",
+        Word(&["none", "full", "equal", "decorrelated", "additive", "proportional", "slotted"]), "Jitter strategy",
         "decorrelated; full with --growth; none with --delays or --until failure",
-        "See WAITS AND JITTER in the manual. slotted:CEILING sets the ceiling of the exponent, 1 to 62, by default \
-         10."),
-    opt(WAITS, None, "spread", Spread, "Width of additive or proportional jitter", "1s; 25%",
-        "A duration for additive jitter, a percentage for proportional jitter."),
-    opt(WAITS, None, "stop-at-delay", Duration, "Give up once the wait before jitter would reach this", "",
+        "slotted:CEILING sets the ceiling of the exponent, by default 10. See WAITS AND JITTER in the manual."),
+    opt(WAITS, None, "spread", One("DURATION|PERCENT"), "Width of additive or proportional jitter", "1s; 25%", ""),
+    opt(WAITS, None, "stop-at-delay", DURATION, "Give up once the wait before jitter would reach this", "",
         "For decorrelated jitter, this wait is base * factor^i; for slotted jitter, the longest possible one."),
-    opt(WAITS, None, "initial-delay", Duration, "Wait before the first attempt", "0", ""),
-    opt(WAITS, None, "splay", Duration, "Maximum of a random wait before the first attempt", "0",
+    opt(WAITS, None, "initial-delay", DURATION, "Wait before the first attempt", "0", ""),
+    opt(WAITS, None, "splay", DURATION, "Maximum of a random wait before the first attempt", "0",
         "Comes on top of --initial-delay. Keeps the cron jobs of many machines from starting in the same second."),
-    opt(WAITS, None, "reset-after", Duration, "Reset waits and attempts if an attempt ran this long", "",
+    opt(WAITS, None, "reset-after", DURATION, "Reset waits and attempts if an attempt ran this long", "",
         "For long-running commands that backoff supervises. With --until never, a success counts, too."),
     opt(WAITS, None, "retry-after", Switch, "Honor Retry-After in the output", "",
         "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long, plus a random part \
          unless --jitter none is also on the command line."),
-    opt(WAITS, None, "max-retry-after", Duration, "Longest wait to accept from the output", "5m",
-        "If the output names a longer wait, give up."),
-    opt(WAITS, None, "seed", Number(0), "Seed for reproducible waits", "",
-        "The same build with the same seed has the same waits."),
-    opt(WAITS, Some('p'), "policy", Policy, "Named set of options; explicit options override it", "",
-        "A policy of the configuration file, or a built-in one: sip, google, ethernet, aws, clojure or cron. \
-         --list-policies shows their settings and origin."),
+    opt(WAITS, None, "max-retry-after", DURATION, "Longest wait to accept from the output, else give up", "5m", ""),
+    opt(WAITS, None, "seed", One("N"), "Seed for waits that this build repeats", "", ""),
+    opt(WAITS, Some('p'), "policy", One("NAME"), "Named set of options; explicit options override it", "",
+        "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. --list-policies shows all."),
 
     opt(RULES, None, "until", Word(&["success", "failure", "never"]), "When to stop: after a success, after a failure, or never", "success",
         "failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
          it is accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual."),
-    opt(RULES, None, "success-exit", SuccessCodes, "Exit codes that count as success (24=0 ends with 0)", "0",
+    opt(RULES, None, "success-exit", CODES, "Exit codes that count as success (24=0 ends with 0)", "0",
         "CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. With CODE=0, as in \
          0,24=0, the run ends with status 0; without it a success keeps its code."),
-    opt(RULES, None, "success-match", Regex, "Succeed only if a line of output matches", "",
+    opt(RULES, None, "success-match", REGEX, "Succeed only if a line of output matches", "",
         "One match is enough if the option is repeated. REGEX is searched for in each line, as bytes."),
-    opt(RULES, None, "fail-match", Regex, "Fail if a line of output matches, whatever the exit code", "", ""),
-    opt(RULES, None, "consecutive", Number(1), "Successful attempts in a row that a success takes", "1",
-        "The wait between them is --base."),
-    opt(RULES, Some('e'), "retry-exit", Codes, "Exit codes of transient failures; others are permanent", "",
+    opt(RULES, None, "fail-match", REGEX, "Fail if a line of output matches, whatever the exit code", "", ""),
+    opt(RULES, None, "consecutive", One("N"), "Successful attempts in a row to succeed, --base apart", "1", ""),
+    opt(RULES, Some('e'), "retry-exit", CODES, "Exit codes of transient failures; others are permanent", "",
         "CODES may include timeout; timeouts are transient in any case unless --stop-exit lists them. With 126 or \
          127, a command that cannot be executed or found is a transient failure."),
-    opt(RULES, None, "stop-exit", Codes, "Exit codes of permanent failures; overrides retry rules", "",
-        "CODES may include timeout."),
-    opt(RULES, Some('r'), "retry-match", Regex, "Transient if a line of output matches, else permanent", "",
+    opt(RULES, None, "stop-exit", CODES, "Exit codes of permanent failures; overrides retry rules", "", ""),
+    opt(RULES, Some('r'), "retry-match", REGEX, "Transient if a line of output matches, else permanent", "",
         "If there are other retry rules, one that matches is enough."),
-    opt(RULES, None, "stop-match", Regex, "Permanent if a line of output matches", "", ""),
-    opt(RULES, None, "retry-if", Predicate, "Shell command that decides if a failure is transient", "",
+    opt(RULES, None, "stop-match", REGEX, "Permanent if a line of output matches", "", ""),
+    opt(RULES, None, "retry-if", SHELL, "Shell command that decides if a failure is transient", "",
         "Run after a failed attempt that no other rule decides, with the attempt's output on standard input. Exit \
-         status 0 means transient, 1 permanent; any other is an error, which means permanent. The deadline limits \
-         it."),
-    opt(RULES, None, "success-if", Predicate, "Shell command that decides if an attempt succeeded", "",
+         status 0 means transient, 1 permanent, any other an error and permanent. The deadline limits it."),
+    opt(RULES, None, "success-if", SHELL, "Shell command that decides if an attempt succeeded", "",
         "Like --retry-if, for an attempt that would be a success: 0 confirms it, 1 makes it a failure, transient \
          unless a stop rule or --retry-if says otherwise. Any other status is an error and a permanent failure."),
-    opt(RULES, None, "for", Presets, "Known rules for a tool: curl, ssh, ...; auto: for COMMAND", "",
+    opt(RULES, None, "for", List("PRESET,..."), "Known rules for a tool: curl, ssh, ...; auto: for COMMAND", "",
         "--list-presets shows all presets. auto selects by COMMAND's name; it looks behind sudo, env, nice, timeout \
          and the like, and into sh -c 'COMMAND' if the shell does nothing else."),
     opt(RULES, None, "match-on", Word(&["stdout", "stderr", "both"]), "Streams that rules and predicates examine", "both",
         "Applies to regular expressions, --retry-if, --success-if, --retry-after and --hook-output."),
     opt(RULES, None, "idempotent", Word(&["yes", "no"]), "Whether COMMAND is safe to run twice", "yes",
-        "no: retry only failures that certainly had no effect, as a preset of --for, a retry rule that matches or \
-         --retry-if says. If not given and --for applies rules for curl or wget, requests that may send data mean no. \
-         See IDEMPOTENCE in the manual."),
+        "no: retry only failures that certainly had no effect, as a preset, a matching retry rule or --retry-if says. \
+         With --for, requests of curl or wget that may send data mean no. See IDEMPOTENCE in the manual."),
     opt(RULES, None, "c-locale", Switch, "Run COMMAND with LC_ALL=C.UTF-8 for English messages", "", ""),
 
     opt(STREAMS, None, "stdin", Word(&["auto", "inherit", "replay", "null"]), "How to provide standard input", "auto",
         "auto: a file is rewound; a pipe is replayed, and only what COMMAND reads is taken from it; all else is \
          inherited. replay: read it to the end, then feed it to each attempt. null: provide none."),
-    opt(STREAMS, None, "stdin-limit", Size, "Maximum amount of input kept for replay", "1GiB",
+    opt(STREAMS, None, "stdin-limit", One("SIZE"), "Maximum amount of input kept for replay", "1GiB",
         "Past it the input still flows, but a failure is then final."),
     opt(STREAMS, None, "stdout", Word(&["stream", "final", "success", "failure", "null"]), "How to handle standard output", "stream",
         "stream: print as it comes. final: print that of the last attempt; success: only if it succeeds. failure: \
@@ -296,76 +198,69 @@ pub const OPTIONS: &[Opt] = &[
         "Standard output and standard error are then one stream with CR LF line ends, on standard output. If standard \
          input and output are a terminal, COMMAND gets what is typed."),
 
-    opt(BUDGETS, None, "budget", Budget, "Limit the share of retries of all runs with this NAME", "",
+    opt(BUDGETS, None, "budget", One("NAME"), "Limit the share of retries of all runs with this NAME", "",
         "A retry is allowed while the window holds fewer than --budget-min attempts, or retries / attempts is below \
          --budget-ratio; else the failure is final. Take the name of the service that is called."),
-    opt(BUDGETS, None, "budget-ratio", Percent, "Maximum share of retries among attempts", "10%", ""),
-    opt(BUDGETS, None, "budget-min", Number(0), "Number of attempts below which every retry is allowed", "10", ""),
-    opt(BUDGETS, None, "budget-window", Period, "Time during which an attempt counts", "10m",
+    opt(BUDGETS, None, "budget-ratio", One("PERCENT"), "Maximum share of retries among attempts", "10%", ""),
+    opt(BUDGETS, None, "budget-min", One("N"), "Number of attempts below which every retry is allowed", "10", ""),
+    opt(BUDGETS, None, "budget-window", DURATION, "Time during which an attempt counts", "10m",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
-    opt(BUDGETS, None, "cool-off", CoolOff, "Wait first if the last run of this budget gave up", "",
-        "For jobs that are started again and again; needs --budget. The wait is what is left of the one that would \
-         have come next in that run. With =skip, a run that comes too early ends at once and prints nothing. See \
-         COOL-OFF in the manual."),
-    opt(BUDGETS, None, "skipped-exit", Code, "Exit status of a run that --cool-off=skip ends", "75",
+    opt(BUDGETS, None, "cool-off", Optional("skip"), "Wait first if the last run of this budget gave up", "",
+        "For jobs that are started again and again; needs --budget. Waits the rest of the time that would have come \
+         next in that run. With =skip, a run that is too early ends at once. See COOL-OFF in the manual."),
+    opt(BUDGETS, None, "skipped-exit", One("CODE"), "Exit status of a run that --cool-off=skip ends", "75",
         "0 is accepted on the command line only."),
-    opt(BUDGETS, None, "store", Store, "Directory or Redis address that keeps budgets", "",
+    opt(BUDGETS, None, "store", STORE, "Directory or Redis address that keeps budgets", "",
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff; for a fleet redis://, rediss:// or \
-         redis+unix://. ?timeout= of an address limits an answer, by default 250ms; during a wait it may take as long \
-         as the wait, up to 5s. Set an address with a password by BACKOFF_STORE, as all users can read a command \
-         line."),
+         redis+unix://. ?timeout=250ms of an address limits an answer; during a wait, up to 5s are accepted. Set an \
+         address with a password by BACKOFF_STORE, as all users can read a command line."),
     opt(BUDGETS, None, "store-down", Word(&["local", "deny"]), "What to do if the store does not answer", "local",
         "With a warning in any case, local: use a budget of the same name in ~/.local/state/backoff or, if that is \
          not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
     opt(OUTPUT, Some('q'), "quiet", Switch, "Print only errors and warnings", "", ""),
     opt(OUTPUT, Some('v'), "verbose", Count, "Print more; twice: all settings, rules and arguments", "",
-        "Once: also starts, successes, and unknown BACKOFF_* variables. Twice: also every setting and the rules of \
-         presets and policies, with the source of each."),
+        "Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting and rule with its source."),
     opt(OUTPUT, None, "log-format", Word(&["text", "json", "github", "github-groups"]), "Format of messages", "text",
-        "json: one object per line. github: workflow commands of GitHub Actions; github-groups: also fold each \
-         attempt into a group."),
-    opt(OUTPUT, None, "log-file", Path, "Append messages to this file, not standard error", "",
+        "json: one object per line. github: commands of GitHub Actions; github-groups: also a group for each attempt."),
+    opt(OUTPUT, None, "log-file", One("PATH"), "Append messages to this file, not standard error", "",
         "- is standard output. A new file has mode 0600. Each line is one write, so that runs can share a file. -q \
          does not apply. If the file cannot be written, there is one warning."),
-    opt(OUTPUT, None, "label", Label, "Name of COMMAND in messages", "",
+    opt(OUTPUT, None, "label", One("TEXT"), "Name of COMMAND in messages", "",
         "One line of up to 64 characters. JSON lines and the report have it beside the name."),
-    opt(OUTPUT, None, "report", Path, "Write a JSON summary of the run to this file", "",
+    opt(OUTPUT, None, "report", One("PATH"), "Write a JSON summary of the run to this file", "",
         "- is standard output. The file is complete or not written at all, also if the run is interrupted."),
     opt(OUTPUT, None, "color", WHEN, "When to use color", "auto",
         "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always."),
     opt(OUTPUT, None, "progress", WHEN, "When to show a countdown during waits", "auto",
         "auto: on a terminal, for waits of a second and more. always: also if TERM is dumb."),
-    opt(OUTPUT, None, "on-retry", Shell, "Shell command to run before each wait", "",
-        "See BACKOFF_EXIT, BACKOFF_REASON and others under ENVIRONMENT in the manual. Its output goes to standard \
-         error; it has no input (but see --hook-output) and no terminal. Its failure is reported and changes \
-         nothing."),
-    opt(OUTPUT, None, "before-retry", Predicate, "Shell command that must succeed after each wait", "",
+    opt(OUTPUT, None, "on-retry", SHELL, "Shell command to run before each wait", "",
+        "See BACKOFF_EXIT and others under ENVIRONMENT in the manual. Its output goes to standard error; it has no \
+         terminal, and input only with --hook-output. Its failure is reported and changes nothing."),
+    opt(OUTPUT, None, "before-retry", SHELL, "Shell command that must succeed after each wait", "",
         "If it fails, the run ends with the status of the last attempt. Lines KEY=VALUE that it appends to the file \
          $BACKOFF_ENV are variables of all later attempts, at most 64 KiB in all."),
-    opt(OUTPUT, None, "on-give-up", Shell, "Shell command to run when giving up", "",
-        "Like --on-retry, but with at least five seconds, as the deadline may have passed."),
-    opt(OUTPUT, None, "hook-output", HookOutput, "Pass the last output of a failed attempt to hooks", "",
+    opt(OUTPUT, None, "on-give-up", SHELL, "Shell command to run when giving up", "",
+        "Like --on-retry, but with at least five seconds, as the deadline may have passed. BACKOFF_FAILED_RUNS is the \
+         number of runs of --budget that gave up in a row, this one included."),
+    opt(OUTPUT, None, "hook-output", Optional("SIZE"), "Pass the last output of a failed attempt to hooks", "",
         "As standard input of --on-retry, --before-retry and --on-give-up, by default 64KiB, at most 1MiB. Longer \
          output is cut at the beginning of a line, unless that line is longer than half of SIZE."),
-    opt(OUTPUT, None, "exhausted-exit", Code, "Exit status if retries run out on a transient failure", "",
-        "By default, the command's own. 75 (tempfail) tells a scheduler to try later. 0 is accepted on the command \
-         line only."),
-    opt(OUTPUT, None, "flaky-exit", Code, "Exit status of a success after a failure", "0", ""),
+    opt(OUTPUT, None, "exhausted-exit", One("CODE"), "Exit status if retries run out on a transient failure", "",
+        "By default, the command's own. 75 tells a scheduler to try later. 0 is accepted on the command line only."),
+    opt(OUTPUT, None, "flaky-exit", One("CODE"), "Exit status of a success after a failure", "0", ""),
 
     opt(OTHER, None, "plan", Switch, "Print the waits of these options and run nothing", "",
-        "One line per retry if every attempt fails at once; see PLAN in the manual. --log-format json prints all \
-         digits."),
+        "One line per retry if every attempt fails at once. See PLAN in the manual."),
     opt(OTHER, None, "plot", Switch, "Draw the waits of --plan", "",
         "As wide as the terminal; with block characters in a UTF-8 locale, in ASCII elsewhere."),
     opt(OTHER, None, "list-presets", Switch, "List the presets of --for, or the rules of each NAME", "",
         "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources."),
     opt(OTHER, None, "list-policies", Switch, "List policies with their origin and settings", "", ""),
-    opt(OTHER, None, "config", Config, "Configuration file, or none", "",
+    opt(OTHER, None, "config", One("PATH|none"), "Configuration file, or none", "",
         "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists."),
     opt(OTHER, None, "generate", Word(&["man", "complete-bash", "complete-zsh", "complete-fish"]), "Print the man page or completions for a shell", "", ""),
-    opt(OTHER, None, "help", Topic, "Print all options, a section, or one option with details", "",
-        "-h prints a summary."),
+    opt(OTHER, None, "help", Topic, "Print all options, a section, or one option with details", "", ""),
     opt(OTHER, Some('V'), "version", Switch, "Print version, target, C library and features", "", ""),
 ];
 
@@ -446,10 +341,11 @@ mod tests {
 
     #[test]
     fn a_section_is_a_word_of_its_heading() {
+        let is_in = |opt: &Opt, section: &str| opt.heading.to_lowercase().split(' ').any(|word| word == section);
         for section in SECTIONS {
-            assert!(OPTIONS.iter().any(|opt| opt.is_in_section(section)), "{section}");
+            assert!(OPTIONS.iter().any(|opt| is_in(opt, section)), "{section}");
         }
-        let found = |opt: &Opt| SECTIONS.iter().filter(|section| opt.is_in_section(section)).count();
+        let found = |opt: &Opt| SECTIONS.iter().filter(|section| is_in(opt, section)).count();
         assert!(OPTIONS.iter().all(|opt| found(opt) == 1));
     }
 }

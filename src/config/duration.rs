@@ -1,56 +1,58 @@
-//! Parses DURATION: numbers with units, added up exactly.
+//! Parses DURATION: numbers with units, added up.
 
 use std::time::Duration;
 
-/// One nanosecond in attoseconds, the unit in which durations are added up.
-const NANOSECOND: u128 = 1_000_000_000;
+use super::values::Parsed;
 
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
-pub fn duration(text: &str) -> Result<Duration, String> {
-    read(text.trim()).map_err(|why| format!("is not a duration ({why}); try 500ms, 2s, 1.5s or 1m30s"))
+pub fn duration(text: &str) -> Parsed<Duration> {
+    read(text.trim()).map_err(|why| format!("is not a duration ({why}); try 500ms, 2s, 1.5s or 1m30s").into())
 }
 
 /// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.
-pub fn durations(text: &str) -> Result<Vec<Duration>, String> {
+pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
     }
+    let wrong = |part, why| format!("is not a list of durations ({part:?}: {why}); try 1s,5s,30s").into();
     let parts = text.split(',').map(str::trim);
-    parts
-        .map(|part| read(part).map_err(|why| format!("is not a list of durations ({part:?}: {why}); try 1s,5s,30s")))
-        .collect()
+    parts.map(|part| read(part).map_err(|why| wrong(part, why))).collect()
 }
 
-/// Parses a duration; the error holds only the reason.
-fn read(text: &str) -> Result<Duration, String> {
+/// Parses a duration; the error is only the reason.
+fn read(text: &str) -> Parsed<Duration> {
     if text.is_empty() {
         return Err("it is empty".into());
     }
     if text.starts_with('-') {
         return Err("it is negative".into());
     }
-    let (mut total, mut rest) = (0u128, text);
+    let (mut whole, mut fraction, mut rest) = (0u128, 0.0, text);
     while !rest.is_empty() {
         let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
         let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic());
         let unit = if number == text { "s" } else { unit };
-        match after.trim_start().chars().next() {
-            Some(sign) if number.is_empty() && unit.is_empty() || !sign.is_ascii_alphanumeric() && sign != '.' => {
-                return Err(format!("{:?} is not understood", sign.to_string()));
-            }
-            _ => total = total.saturating_add(attoseconds(number, unit)?),
-        }
         rest = after.trim_start();
+        match rest.chars().next() {
+            Some(sign) if number.is_empty() && unit.is_empty() || !sign.is_ascii_alphanumeric() && sign != '.' => {
+                return Err(format!("{:?} is not understood", sign.to_string()).into());
+            }
+            _ => {
+                let nanoseconds = nanoseconds(number, unit)?;
+                whole = whole.saturating_add(nanoseconds.0);
+                fraction += nanoseconds.1;
+            }
+        }
     }
     // Must not round to 0, which means "no limit".
-    if total < NANOSECOND && text.contains(|c| matches!(c, '1'..='9')) {
+    if whole == 0 && fraction < 1.0 && text.contains(|c| matches!(c, '1'..='9')) {
         return Err("it is less than 1ns".into());
     }
-    let nanos = total.saturating_add(NANOSECOND / 2) / NANOSECOND;
-    let seconds = u64::try_from(nanos / 1_000_000_000);
+    let total = whole.saturating_add(fraction.round() as u128);
+    let seconds = u64::try_from(total / 1_000_000_000);
     Ok(seconds.map_or(Duration::MAX, |seconds| {
-        Duration::new(seconds, (nanos % 1_000_000_000) as u32)
+        Duration::new(seconds, (total % 1_000_000_000) as u32)
     }))
 }
 
@@ -59,32 +61,32 @@ fn split(text: &str, is_of_kind: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !is_of_kind(c)).unwrap_or(text.len()))
 }
 
-/// Returns `number` times `unit` in attoseconds. Saturates; drops decimals beyond an attosecond of a second.
-fn attoseconds(number: &str, unit: &str) -> Result<u128, String> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() {
+/// Returns the nanoseconds of the number's digits before the point, and of those after it.
+fn nanoseconds(number: &str, unit: &str) -> Parsed<(u128, f64)> {
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && decimals.is_empty() {
         return Err("a number is missing".into());
-    }
-    if fraction.contains('.') {
-        return Err("the number cannot be read".into());
     }
     if unit.is_empty() {
         return Err("a unit is missing".into());
     }
     if matches!(unit, "M" | "month" | "months" | "y" | "year" | "years") {
-        return Err(format!("months and years are too vague; {number}m would be minutes"));
+        return Err(format!("months and years are too vague; {number}m would be minutes").into());
     }
+    let fraction = format!("0.{decimals}")
+        .parse::<f64>()
+        .map_err(|_| "the number cannot be read")?;
     let scale = humantime::parse_duration(&format!("1{unit}")).map_err(|_| format!("there is no unit {unit:?}"))?;
-    let value = |digits: &mut dyn Iterator<Item = u8>| {
-        digits.fold(0u128, |n, digit| {
-            n.saturating_mul(10).saturating_add(u128::from(digit - b'0'))
-        })
+    // Too many digits for a number saturate.
+    let whole = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().unwrap_or(u128::MAX)
     };
-    let scale = scale.as_nanos();
-    let whole = value(&mut whole.bytes()).saturating_mul(scale * NANOSECOND);
-    // In units of 10^-18 of `unit`.
-    let fraction = value(&mut fraction.bytes().chain(std::iter::repeat(b'0')).take(18));
-    Ok(whole.saturating_add(fraction * scale / NANOSECOND))
+    Ok((
+        whole.saturating_mul(scale.as_nanos()),
+        fraction * scale.as_nanos() as f64,
+    ))
 }
 
 #[cfg(test)]
@@ -158,9 +160,9 @@ mod tests {
             "99999999999999999999999999s bogus",
         ] {
             let wrong = duration(text).expect_err(text);
-            assert!(wrong.contains("500ms"), "{text:?}: {wrong}");
+            assert!(wrong.0.contains("500ms"), "{text:?}: {wrong}");
         }
-        assert!(duration("5M").is_err_and(|wrong| wrong.contains("5m would be minutes")));
+        assert!(duration("5M").is_err_and(|wrong| wrong.0.contains("5m would be minutes")));
     }
 
     #[test]

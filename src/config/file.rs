@@ -1,76 +1,60 @@
 //! Reads the configuration file, and checks its owner and mode.
 
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Read};
+use std::fs::{Metadata, OpenOptions};
+use std::io::{Error, ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
+use super::said::UsageError;
 use crate::run::text::describe_error;
 
 /// Rejects a log or a disk image given by mistake.
 const LARGEST: u64 = 1 << 20;
 
-/// Returns the bytes of a file, or an error message.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    open(path).map_err(|error| cannot_open(&error)).and_then(content)
-}
-
-/// Returns the bytes of a file, None if the file is missing, or an error message.
-pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    match open(path) {
-        Ok(file) => content(file).map(Some),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        // A home directory that cannot be searched belongs to another user (a service that inherited HOME).
-        Err(error) if error.kind() == ErrorKind::PermissionDenied && path.metadata().is_err() => Ok(None),
-        Err(error) => Err(cannot_open(&error)),
-    }
-}
-
-fn cannot_open(error: &std::io::Error) -> String {
-    format!("cannot be opened: {}", describe_error(error))
-}
-
-/// Opens a file and follows symbolic links, which dotfile managers use. The caller checks the descriptor, so that the
-/// file cannot be exchanged between check and use.
-fn open(path: &Path) -> std::io::Result<File> {
+/// Returns the bytes of a file, or None if it is missing and may be. Follows symbolic links, which dotfile managers use.
+pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>, UsageError> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
-}
-
-fn content(file: File) -> Result<Vec<u8>, String> {
-    let unreadable = |error: std::io::Error| format!("cannot be read: {}", describe_error(&error));
-    let facts = file.metadata().map_err(unreadable)?;
-    trusted(&facts)?;
+    let file = match OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {
+        Ok(file) => file,
+        Err(error) if may_be_missing && is_missing(path, &error) => return Ok(None),
+        Err(error) => return Err(format!("cannot be opened: {}", describe_error(&error)).into()),
+    };
+    let unreadable = |error| format!("cannot be read: {}", describe_error(&error));
+    // Checks the descriptor, so that the file cannot be exchanged between check and use.
+    trusted(&file.metadata().map_err(unreadable)?)?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
         return Err("is larger than 1MiB, so it is not a configuration file".into());
     }
-    Ok(bytes)
+    Ok(Some(bytes))
+}
+
+/// Returns true if no file is there, or the directory cannot be searched: a home directory of another user (a service
+/// that inherited HOME).
+fn is_missing(path: &Path, error: &Error) -> bool {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => true,
+        kind => kind == ErrorKind::PermissionDenied && path.metadata().is_err(),
+    }
 }
 
 /// Checks that only this user or root can have written the file: options may name shell commands.
-fn trusted(facts: &Metadata) -> Result<(), String> {
+fn trusted(facts: &Metadata) -> Result<(), UsageError> {
+    let (own, owner, mode) = (geteuid().as_raw(), facts.uid(), facts.mode());
     if !facts.is_file() {
         return Err("is not a regular file".into());
     }
-    let own = geteuid().as_raw();
-    if facts.uid() != own && facts.uid() != 0 {
-        return Err(format!(
-            "belongs to user {}, not to user {own} or root; try --config none",
-            facts.uid()
-        ));
+    if owner != own && owner != 0 {
+        return Err(format!("belongs to user {owner}, not to user {own} or root; try --config none").into());
     }
-    if facts.mode() & 0o022 != 0 {
-        return Err(format!(
-            "can be written by others (mode {:04o}); try chmod go-w",
-            facts.mode() & 0o7777
-        ));
+    if mode & 0o022 != 0 {
+        return Err(format!("can be written by others (mode {:04o}); try chmod go-w", mode & 0o7777).into());
     }
     Ok(())
 }

@@ -2,102 +2,66 @@
 
 use std::ffi::OsString;
 
-use super::document::Policy;
-use super::policies::{Config, built_in};
+use super::policies::{Config, Policy};
 use super::presets::{self, Preset, RowVerdict};
 use super::said::UsageError;
-use crate::cli::wrap::wrap;
 use crate::run::text::printable;
-
-/// Fits every terminal.
-const WIDTH: usize = 80;
-/// The second column's position.
-const COLUMN: usize = 18;
 
 /// Lists presets by name, with descriptions and the programs that `auto` matches.
 pub(crate) fn presets() -> impl Iterator<Item = String> {
-    let rest = "--list-presets NAME shows the rules of one.".to_owned();
     let lines = presets::all().map(|preset| {
-        let programs: Vec<&str> = preset.programs().filter(|program| *program != preset.name).collect();
-        let also = if programs.is_empty() {
-            String::new()
-        } else {
-            format!(" (also for {})", programs.join(", "))
-        };
-        let about = wrap(&format!("{}{also}", preset.about), COLUMN, COLUMN, WIDTH);
-        format!("{:<1$}{about}", preset.name, COLUMN)
+        let others: Vec<&str> = preset.programs().filter(|program| *program != preset.name).collect();
+        let also = Some(others.join(", ")).filter(|others| !others.is_empty());
+        let also = also.map(|others| format!(" (also for {others})")).unwrap_or_default();
+        format!("{:<18}{}{also}\n", preset.name, preset.about)
     });
-    lines.chain(["\n".to_owned(), rest + "\n"])
+    lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
 }
 
 /// Lists the rules of each named preset.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
-    names
-        .iter()
-        .map(|name| {
-            let preset = presets::named(&name.to_string_lossy());
-            let preset = preset.map_err(|problem| UsageError(format!("--list-presets: {problem}")))?;
-            Ok(rules(&preset))
-        })
-        .collect()
+    let listed = |name: &OsString| match presets::named(&name.to_string_lossy()) {
+        Ok(preset) => Ok(rules(&preset)),
+        Err(problem) => Err(UsageError(format!("--list-presets: {problem}"))),
+    };
+    names.iter().map(listed).collect()
 }
 
 fn rules(preset: &Preset) -> String {
-    let mut text = wrap(&format!("{}: {}", preset.name, preset.about), 0, 4, WIDTH);
+    let mut text = format!("{}: {}\n", preset.name, preset.about);
     let programs = preset.programs().collect::<Vec<_>>().join(", ");
     if !programs.is_empty() {
-        text.push_str(&wrap(&format!("--for auto picks it for {programs}"), 0, 4, WIDTH));
+        text += &format!("--for auto picks it for {programs}\n");
     }
-    let mut verdicts: Vec<RowVerdict> = Vec::new();
-    for row in &preset.rows() {
-        if !verdicts.contains(&row.verdict) {
-            verdicts.push(row.verdict);
-        }
-        // Patterns are not wrapped, so that they can be copied.
-        let conditions = [
-            row.codes.map(|codes| format!("exit   {codes}\n")),
-            row.text.map(|pattern| format!("match  {pattern}\n")),
-            Some(format!("from   {}", wrap(row.source, 17, 17, WIDTH))),
-        ];
-        text.push('\n');
-        let mut verdict = row.verdict.words().0;
-        for condition in conditions.into_iter().flatten() {
-            text.push_str(&format!("{verdict:<10}{condition}"));
-            verdict = "";
-        }
+    for row in preset.rows() {
+        let codes = row.codes.map(|codes| format!("exit   {codes}"));
+        let pattern = row.text.map(|pattern| format!("match  {pattern}"));
+        let source = format!("from   {}", row.source);
+        let lines: Vec<String> = [codes, pattern, Some(source)].into_iter().flatten().collect();
+        text += &format!("\n{:<10}{}\n", row.verdict.words().0, lines.join("\n          "));
     }
     text.push('\n');
-    for (word, meaning) in verdicts.into_iter().map(RowVerdict::words) {
-        text.push_str(&format!("{word:<10}{}", wrap(meaning, 10, 10, WIDTH)));
+    for (word, meaning) in RowVerdict::ALL.map(RowVerdict::words) {
+        text += &format!("{word:<10}{meaning}\n");
     }
-    text.push('\n');
-    text
+    text + "\n"
 }
 
 /// Returns the lines of `--list-policies`: for each policy its name and source, then an indented line for each option
 /// set.
 pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
-    let replaced: Vec<String> = built_in()?.into_iter().map(|policy| policy.name).collect();
-    let all = config.all_policies()?.into_iter();
-    Ok(all.map(|policy| listed(&policy, &replaced)).collect())
+    Ok(config.all_policies()?.iter().map(listed).collect())
 }
 
-fn listed(policy: &Policy, replaced: &[String]) -> String {
+fn listed(policy: &Policy) -> String {
+    let line = policy.position.rsplit_once(':').map_or("", |(line, _)| line);
     let from = match &policy.about {
-        Some(about) => wrap(&format!("built in ({about})"), COLUMN + 1, COLUMN + 1, WIDTH),
-        None => {
-            let note = match replaced.contains(&policy.name) {
-                true => " (in place of the built-in one)",
-                false => "",
-            };
-            // Not wrapped, so that it can be copied; neither are the values below.
-            let line = policy.position.rsplit_once(':').map_or("", |(line, _)| line);
-            format!("{line}{note}\n")
-        }
+        Some(about) => format!("built in ({about})"),
+        None => line.to_owned(),
     };
-    let mut text = format!("{:<COLUMN$} {from}", policy.name);
+    let mut text = format!("{:<18} {from}\n", policy.name);
     for said in &policy.said {
-        text.push_str(&format!("  {} = {}\n", said.opt.long, printable(&said.shown())));
+        text += &format!("  {} = {}\n", said.opt.long, printable(&said.shown()));
     }
     text
 }

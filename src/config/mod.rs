@@ -1,7 +1,6 @@
 //! Sources of settings (flag, variable, policy, file), grammars of values, and presets and policies, which are data.
 
 mod conflicts;
-mod document;
 pub mod duration;
 mod file;
 pub(crate) mod listing;

@@ -1,17 +1,34 @@
-//! Policies, built-in and user-defined, and the configuration file that may define some.
+//! Policies, built-in and user-defined, and the configuration file that may define some. A value of the file becomes the
+//! text that a flag would take.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use super::document::Policy;
-use super::said::{Said, UsageError};
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use super::file;
+use super::said::{Said, Source, UsageError};
 use super::settings::Settings;
-use super::{document, file};
-use crate::cli::suggest::closest;
+use super::values::Parsed;
+use crate::cli::suggest::{closest, did_you_mean};
+use crate::cli::table::{Kind, OPTIONS, Opt};
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
 
+#[derive(Debug, Clone)]
+pub(crate) struct Policy {
+    /// The name that `--policy` takes.
+    pub(crate) name: String,
+    /// The source of a built-in policy's numbers.
+    pub(crate) about: Option<String>,
+    /// `FILE:LINE:COLUMN` of the name; empty for a built-in policy.
+    pub(crate) position: String,
+    pub(crate) said: Vec<Said>,
+}
+
 /// Contents of the configuration file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Config {
     /// The file's name, or "none", and the reason; for `-vv`.
     pub(crate) file: (String, String),
@@ -22,35 +39,36 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
-    pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
-        let none = |why: String| Config {
-            file: ("none".to_owned(), why),
-            defaults: Vec::new(),
-            policies: Vec::new(),
-        };
-        let shown = |path: &Path| printable(&path.to_string_lossy());
-        if let (Some(path), Some(said)) = (settings.path("config")?, settings.said("config")) {
-            if path == Path::new("none") {
-                return Ok(none(said.name()));
-            }
-            let bytes = file::read(&path).map_err(|problem| said.unreadable(problem))?;
-            return Config::of_file(shown(&path), said.name(), &bytes);
-        }
-        let Some(path) = config_home().map(|home| home.join("config.toml")) else {
-            return Ok(none("neither XDG_CONFIG_HOME nor HOME is set".to_owned()));
-        };
-        let wrong = |problem| UsageError(format!("{}: the configuration file {problem}", shown(&path)));
-        match file::read_if_there(&path).map_err(wrong)? {
-            Some(bytes) => Config::of_file(shown(&path), "default".to_owned(), &bytes),
-            None => Ok(none(format!("no {}", shown(&path)))),
+    fn none(why: String) -> Config {
+        let file = ("none".to_owned(), why);
+        Config {
+            file,
+            ..Config::default()
         }
     }
 
-    fn of_file(file: String, from: String, bytes: &[u8]) -> Result<Config, UsageError> {
-        let (defaults, policies) = document::parse(&file, bytes)?;
+    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
+    pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
+        let said = settings.said("config");
+        let by = said.map_or("default".to_owned(), Said::name);
+        let path = match (settings.path("config")?, config_home()) {
+            (Some(path), _) if path == Path::new("none") => return Ok(Config::none(by)),
+            (Some(path), _) => path,
+            (None, Some(home)) => home.join("config.toml"),
+            (None, None) => return Ok(Config::none("neither XDG_CONFIG_HOME nor HOME is set".to_owned())),
+        };
+        let shown = printable(&path.to_string_lossy());
+        let bytes = file::read(&path, said.is_none()).map_err(|problem| match said {
+            Some(said) => said.unreadable(problem),
+            None => UsageError(format!("{shown}: the configuration file {problem}")),
+        })?;
+        let Some(bytes) = bytes else {
+            return Ok(Config::none(format!("no {shown}")));
+        };
+        let (defaults, policies) = parse(&shown, &bytes)?;
+        let file = (shown, by);
         Ok(Config {
-            file: (file, from),
+            file,
             defaults,
             policies,
         })
@@ -70,21 +88,186 @@ impl Config {
         let Some(said) = settings.said("policy").or(by_default) else {
             return Ok(Vec::new());
         };
-        let is_it = |policy: &&Policy| said.text == *policy.name;
-        if let Some(own) = self.policies.iter().find(is_it) {
-            return Ok(own.said.clone());
+        let mut all = self.all_policies()?;
+        if let Some(at) = all.iter().position(|policy| said.text == *policy.name) {
+            return Ok(all.swap_remove(at).said);
         }
-        let all = self.all_policies()?;
-        if let Some(policy) = all.iter().find(is_it) {
-            return Ok(policy.said.clone());
-        }
-        let known: Vec<&str> = all.iter().map(|policy| &*policy.name).collect();
-        let hint = closest(&said.shown(), known.iter().copied());
-        Err(said.unreadable(format!("is not one of {}{hint}", known.join(", "))))
+        let names = all.iter().map(|policy| &*policy.name);
+        let known = names.clone().collect::<Vec<_>>().join(", ");
+        Err(said.unreadable(format!("is not one of {known}{}", closest(&said.shown(), names))))
     }
 }
 
 pub(super) fn built_in() -> Result<Vec<Policy>, UsageError> {
-    let (_, policies) = document::parse("", include_bytes!("policies.toml"))?;
+    let (_, policies) = parse("", include_bytes!("policies.toml"))?;
     Ok(policies)
+}
+
+type Key<'a> = Spanned<Cow<'a, str>>;
+type Value<'a> = Spanned<DeValue<'a>>;
+
+/// A document, used to find positions in its text.
+struct Document<'a> {
+    /// The file's name, escaped for display; empty for a built-in document.
+    file: &'a str,
+    bytes: &'a [u8],
+}
+
+/// Returns the statements of `[defaults]`, and the policies in file order.
+pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>), UsageError> {
+    let document = Document { file, bytes };
+    let text = std::str::from_utf8(bytes).map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
+    let root = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        document.wrong(at, &format!("is not TOML: {}", error.message()))
+    })?;
+    let (mut defaults, mut policies) = (Vec::new(), Vec::new());
+    for (key, value) in in_order(root.get_ref()) {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("defaults", DeValue::Table(table)) => defaults = document.options(&Source::Defaults, table)?,
+            ("policy", DeValue::Table(table)) => {
+                for (name, value) in in_order(table) {
+                    policies.push(document.policy(name, value)?);
+                }
+            }
+            (name, _) => {
+                let hint = did_you_mean(name, ["defaults", "policy"].into_iter());
+                let problem = "is no table [defaults] or [policy.NAME]; an option goes under [defaults]";
+                return Err(document.wrong_key(key, &format!("{problem}{hint}")));
+            }
+        }
+    }
+    Ok((defaults, policies))
+}
+
+/// Returns the entries in file order, so that errors are reported from the top; the parser sorts by name.
+fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+/// Returns the option of a key; `max_delay` is accepted for `max-delay`.
+fn known(key: &str, source: &Source) -> Parsed<&'static Opt> {
+    let settings = OPTIONS.iter().filter(|opt| opt.is_setting());
+    match OPTIONS.iter().find(|opt| opt.long == key.replace('_', "-")) {
+        Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
+        Some(opt) if opt.long == "policy" && *source != Source::Defaults => Err("cannot be set by a policy".into()),
+        Some(opt) => Ok(opt),
+        None => Err(format!("is no option{}", did_you_mean(key, settings.map(|opt| opt.long))).into()),
+    }
+}
+
+impl Document<'_> {
+    /// Returns `FILE:LINE:COLUMN`. Line and column count from 1; columns are characters.
+    fn position(&self, at: usize) -> String {
+        if self.file.is_empty() {
+            return String::new();
+        }
+        let before = &self.bytes[..at.min(self.bytes.len())];
+        let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
+        let lines = before.iter().filter(|byte| **byte == b'\n').count();
+        let columns = before[line..].iter().filter(begins_character).count();
+        format!("{}:{}:{}", self.file, lines + 1, columns + 1)
+    }
+
+    fn wrong(&self, at: usize, problem: &str) -> UsageError {
+        UsageError(format!("{}: {problem}", self.position(at)))
+    }
+
+    fn wrong_key(&self, key: &Key<'_>, problem: &str) -> UsageError {
+        self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
+    }
+
+    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, UsageError> {
+        let name = key.get_ref();
+        let DeValue::Table(table) = value.get_ref() else {
+            let problem = format!("must be a table, [policy.{}], or stand in one", printable(name));
+            return Err(self.wrong_key(key, &problem));
+        };
+        // Names appear in messages and in the first column of a list.
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(self.wrong_key(key, "is not a name for a policy; try letters, digits, - and _"));
+        }
+        let about = table.get("about").and_then(|about| about.get_ref().as_str());
+        Ok(Policy {
+            name: name.clone().into_owned(),
+            about: about.filter(|_| self.file.is_empty()).map(str::to_owned),
+            position: self.position(key.span().start),
+            said: self.options(&Source::Policy(name.as_ref().into()), table)?,
+        })
+    }
+
+    /// Returns the statements of a table.
+    fn options(&self, source: &Source, table: &DeTable<'_>) -> Result<Vec<Said>, UsageError> {
+        let mut layer: Vec<Said> = Vec::new();
+        for (key, value) in in_order(table) {
+            if key.get_ref() == "about" && self.file.is_empty() {
+                continue;
+            }
+            let opt = known(key.get_ref(), source).map_err(|problem| self.wrong_key(key, &problem.0))?;
+            if layer.iter().any(|said| said.opt == opt) {
+                return Err(self.wrong_key(key, "stands here twice, with - and with _"));
+            }
+            for (text, at) in self.texts(opt, value)? {
+                layer.push(Said::new(opt, text, source.clone(), self.position(at)));
+            }
+        }
+        Ok(layer)
+    }
+
+    /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
+    /// be repeated, or else one text.
+    fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
+        let values = match (value.get_ref(), opt.kind) {
+            (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => array.iter().collect(),
+            _ => vec![value],
+        };
+        let mut texts = Vec::new();
+        for value in values {
+            let at = value.span().start;
+            let text = text(value.get_ref(), opt).ok_or_else(|| {
+                let (long, form, given) = (opt.long, form(opt), value.get_ref().type_str());
+                self.wrong(at, &format!("{long:?} takes {form}, not a TOML {given}"))
+            })?;
+            texts.push((text, at));
+        }
+        if let Kind::List(_) = opt.kind {
+            let parts: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
+            texts = vec![(parts.join(","), value.span().start)];
+        }
+        Ok(texts)
+    }
+}
+
+/// Returns the expected form of an option's value, for error messages.
+fn form(opt: &Opt) -> String {
+    match opt.kind {
+        Kind::Switch => "true or false".to_owned(),
+        Kind::Count => "a number".to_owned(),
+        kind => kind.placeholder(),
+    }
+}
+
+fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
+    match (value, opt.kind) {
+        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => Some(on.to_string()),
+        // TOML users write true for yes.
+        (DeValue::Boolean(on), Kind::Word(["yes", "no"])) => Some(if *on { "yes" } else { "no" }.to_owned()),
+        (_, Kind::Switch) => None,
+        (DeValue::Integer(number), _) => Some(decimal(number)),
+        (_, Kind::Count) => None,
+        (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
+        (DeValue::String(text), _) => Some(text.clone().into_owned()),
+        _ => None,
+    }
+}
+
+/// Returns a number in decimal, as TOML also has 0x1F and 1_000. A number beyond i128 stays as written; the option's
+/// parser rejects it.
+fn decimal(number: &DeInteger<'_>) -> String {
+    let value = i128::from_str_radix(number.as_str(), number.radix());
+    value.map_or_else(|_| number.to_string(), |value| value.to_string())
 }

@@ -46,13 +46,20 @@ pub(crate) enum RowVerdict {
 }
 
 impl RowVerdict {
+    pub(crate) const ALL: [RowVerdict; 4] = [
+        RowVerdict::Retry,
+        RowVerdict::Refused,
+        RowVerdict::Stop,
+        RowVerdict::Behind,
+    ];
+
     /// Returns the verdict's word in the table, and an explanation.
     pub(crate) fn words(self) -> (&'static str, &'static str) {
         match self {
             RowVerdict::Retry => ("retry", "the failure is transient"),
             RowVerdict::Refused => (
                 "refused",
-                "transient, and nothing was done: even --idempotent no retries it",
+                "transient, and nothing was done: --idempotent no retries it, too",
             ),
             RowVerdict::Stop => ("stop", "the failure is permanent, whatever other rules say"),
             RowVerdict::Behind => ("behind", "permanent as stop is, but transient with --before-retry"),
@@ -71,7 +78,7 @@ impl fmt::Display for Row {
 }
 
 /// Returns all presets, sorted by name.
-pub(crate) fn all() -> impl Iterator<Item = Preset> {
+pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
     let lines = TABLE.lines().skip_while(|line| line.starts_with('#'));
     lines.map_while(|line| match columns(line)? {
         [name, "preset", programs, about, included] => Some(Preset {
@@ -85,20 +92,15 @@ pub(crate) fn all() -> impl Iterator<Item = Preset> {
 }
 
 fn columns(line: &'static str) -> Option<[&'static str; 5]> {
-    let mut columns = line.split('\t');
-    let five = [(); 5].map(|()| columns.next());
-    let [Some(a), Some(b), Some(c), Some(d), Some(e)] = five else {
-        return None;
-    };
-    columns.next().is_none().then_some([a, b, c, d, e])
+    line.split('\t').collect::<Vec<_>>().try_into().ok()
 }
 
-fn list(column: &'static str) -> impl Iterator<Item = &'static str> {
+fn list(column: &'static str) -> impl Iterator<Item = &'static str> + Clone {
     column.split(' ').filter(|name| *name != "-")
 }
 
 impl Preset {
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> + use<> {
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
         list(self.programs)
     }
 
@@ -117,14 +119,9 @@ fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
 /// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
+    let is_it = |known: &RowVerdict| known.words().0 == verdict;
     Some(Row {
-        verdict: match verdict {
-            "retry" => RowVerdict::Retry,
-            "refused" => RowVerdict::Refused,
-            "stop" => RowVerdict::Stop,
-            "behind" => RowVerdict::Behind,
-            _ => return None,
-        },
+        verdict: RowVerdict::ALL.into_iter().find(is_it)?,
         codes: match codes {
             "-" => None,
             codes => Some(values::codes(codes).ok()?),
@@ -152,7 +149,7 @@ pub(crate) fn named(name: &str) -> Parsed<Preset> {
     })
 }
 
-fn names_and_programs() -> impl Iterator<Item = &'static str> {
+fn names_and_programs() -> impl Iterator<Item = &'static str> + Clone {
     all().flat_map(|preset| std::iter::once(preset.name).chain(preset.programs()))
 }
 
@@ -184,7 +181,7 @@ impl PresetName {
     fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
-            PresetName::Named(name) => all().find(|preset| preset.name == name),
+            PresetName::Named(name) => find(name),
         }
     }
 }

@@ -5,37 +5,18 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::budget::client::redacted;
-use crate::cli::table::{Kind, Opt};
-
-/// Usage error: one line that quotes the input and its source, and suggests a valid form. The exit status is 125.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UsageError(pub(crate) String);
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
+pub(crate) use crate::cli::UsageError;
+use crate::cli::table::{Kind, Opt, STORE};
 
 /// Source of a statement, from lowest to highest precedence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// `[defaults]` of the configuration file.
     Defaults,
-    Policy,
+    /// The policy with this name.
+    Policy(Rc<str>),
     Variable,
     Flag,
-}
-
-/// The place of a statement in the configuration file or in a built-in policy.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Place {
-    /// Name of the policy; empty for `[defaults]`.
-    pub(crate) policy: Rc<str>,
-    /// `/etc/backoff.toml:12:8`; empty for a built-in policy.
-    pub(crate) position: String,
 }
 
 /// A statement about an option.
@@ -44,32 +25,28 @@ pub(crate) struct Said {
     pub(crate) opt: &'static Opt,
     pub(crate) text: OsString,
     pub(crate) source: Source,
-    /// Empty for a flag or a variable.
-    pub(crate) place: Place,
+    /// `/etc/backoff.toml:12:8`; empty outside of the configuration file.
+    position: String,
     /// The statement that this one was expanded from: `--every` sets three options.
     part_of: Option<Rc<Said>>,
 }
 
 impl Said {
-    pub(crate) fn new(opt: &'static Opt, text: OsString, source: Source, place: Place) -> Said {
+    pub(super) fn new(opt: &'static Opt, text: impl Into<OsString>, source: Source, position: String) -> Said {
         Said {
             opt,
-            text,
+            text: text.into(),
             source,
-            place,
+            position,
             part_of: None,
         }
     }
 
     /// Returns the part of a compound statement that sets `opt`.
     pub(super) fn part_of(whole: &Rc<Said>, opt: &'static Opt, text: OsString) -> Said {
-        Said {
-            opt,
-            text,
-            source: whole.source,
-            place: whole.place.clone(),
-            part_of: Some(Rc::clone(whole)),
-        }
+        let mut part = Said::clone(whole);
+        (part.opt, part.text, part.part_of) = (opt, text, Some(Rc::clone(whole)));
+        part
     }
 
     fn as_given(&self) -> &Said {
@@ -79,35 +56,32 @@ impl Said {
     /// Returns the text without secrets: an address may hold a password.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
-        match self.opt.kind {
-            Kind::Store => redacted(&text),
-            _ => text.into_owned(),
+        match self.opt.kind == STORE {
+            true => redacted(&text),
+            false => text.into_owned(),
         }
     }
 
     /// Returns the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow, /etc/backoff.toml:12:8`.
     pub(crate) fn name(&self) -> String {
-        let Said { opt, source, place, .. } = self.as_given();
-        match source {
-            Source::Flag => format!("--{}", opt.long),
-            Source::Variable => opt.variable(),
-            Source::Policy if place.position.is_empty() => format!("policy {}", place.policy),
-            Source::Policy => format!("policy {}, {}", place.policy, place.position),
-            Source::Defaults => place.position.clone(),
+        let said = self.as_given();
+        match (&said.source, &*said.position) {
+            (Source::Flag, _) => format!("--{}", said.opt.long),
+            (Source::Variable, _) => said.opt.variable(),
+            (Source::Policy(name), "") => format!("policy {name}"),
+            (Source::Policy(name), position) => format!("policy {name}, {position}"),
+            (Source::Defaults, position) => position.to_owned(),
         }
     }
 
     /// Returns the error for an invalid text.
     pub(crate) fn unreadable(&self, problem: impl fmt::Display) -> UsageError {
-        let said = self.as_given();
-        let place = match &*said.place.position {
-            "" => said.name(),
-            position => position.to_owned(),
-        };
-        UsageError(format!("{place}: {:?} {problem}", said.shown()))
+        let place = Some(self.position.clone()).filter(|position| !position.is_empty());
+        let place = place.unwrap_or_else(|| self.name());
+        UsageError(format!("{place}: {:?} {problem}", self.shown()))
     }
 
-    pub(crate) fn read<T, E: fmt::Display>(&self, read: impl Fn(&str) -> Result<T, E>) -> Result<T, UsageError> {
+    pub(crate) fn read<T>(&self, read: impl Fn(&str) -> Result<T, UsageError>) -> Result<T, UsageError> {
         let text = self.text.to_str().ok_or_else(|| self.unreadable("is not UTF-8"))?;
         read(text).map_err(|problem| self.unreadable(problem))
     }
@@ -120,10 +94,10 @@ impl fmt::Display for Said {
         let (name, long, text) = (said.name(), said.opt.long, said.shown());
         match said.source {
             Source::Flag if said.opt.kind.is_switch() => f.write_str(&name),
-            Source::Flag if said.opt.kind.is_optional() => write!(f, "{name}={text}"),
+            Source::Flag if matches!(said.opt.kind, Kind::Optional(_)) => write!(f, "{name}={text}"),
             Source::Flag => write!(f, "{name} {text}"),
             Source::Variable => write!(f, "{name}={text}"),
-            Source::Policy | Source::Defaults => write!(f, "--{long} {text} ({name})"),
+            Source::Policy(_) | Source::Defaults => write!(f, "--{long} {text} ({name})"),
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Statements of all sources about options.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::said::{Place, Said, Source, UsageError};
-use super::{conflicts, values};
+use super::conflicts;
+use super::said::{Said, Source, UsageError};
+use super::values::{self, Parsed};
 use crate::cli::parse::CommandLine;
-use crate::cli::table::{Kind, OPTIONS, Opt, option};
+use crate::cli::table::{OPTIONS, Opt, option};
 
 /// Merged statements of all sources, added from highest to lowest precedence.
 #[derive(Debug, Clone, Default)]
@@ -23,8 +23,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Returns the settings of the command line.
     pub(crate) fn typed(typed: &CommandLine) -> Result<Settings, UsageError> {
-        let flag =
-            |(opt, text): &(&'static Opt, OsString)| Said::new(opt, text.clone(), Source::Flag, Place::default());
+        let flag = |(opt, text): &(&'static Opt, OsString)| Said::new(opt, text, Source::Flag, String::new());
         let mut settings = Settings::default();
         settings.add(typed.options.iter().map(flag).collect())?;
         Ok(settings)
@@ -33,14 +32,10 @@ impl Settings {
     /// Adds the options' `BACKOFF_*` variables.
     pub(crate) fn add_variables(&mut self, variables: &[(OsString, OsString)]) -> Result<(), UsageError> {
         let said = |opt: &'static Opt| {
-            let text = find(variables, |name| opt.has_variable(name.as_bytes()))?;
-            let is_setting = !opt.is_action();
-            is_setting.then(|| Said::new(opt, text.to_owned(), Source::Variable, Place::default()))
+            let (_, text) = variables.iter().find(|(name, _)| opt.has_variable(name.as_bytes()))?;
+            (!text.is_empty()).then(|| Said::new(opt, text, Source::Variable, String::new()))
         };
-        match variables {
-            [] => Ok(()),
-            _ => self.add(OPTIONS.iter().filter_map(said).collect()),
-        }
+        self.add(OPTIONS.iter().filter(|opt| !opt.is_action()).filter_map(said).collect())
     }
 
     /// Adds the statements of a lower source about options that are not yet set.
@@ -59,15 +54,15 @@ impl Settings {
             return Ok(());
         };
         let every = Rc::new(layer.remove(at));
-        for (long, text) in [
+        let parts = [
             ("base", every.text.clone()),
             ("growth", "constant".into()),
             ("jitter", "none".into()),
-        ] {
+        ];
+        for (long, text) in parts {
             match layer.iter().find(|said| said.opt.long == long) {
                 Some(other) if other.text != text => {
-                    let why = "it is a fixed wait without jitter";
-                    return Err(UsageError(format!("{every} cannot go with {other}: {why}")));
+                    return Err(format!("{every} cannot go with {other}: it is a fixed wait without jitter").into());
                 }
                 None if self.source(long).is_none() => layer.push(Said::part_of(&every, option(long), text)),
                 _ => {}
@@ -83,24 +78,16 @@ impl Settings {
 
     /// Returns the source of an option's value; None, which is below every source, if the option is not set.
     pub(crate) fn source(&self, long: &str) -> Option<Source> {
-        self.said(long).map(|said| said.source)
+        self.said(long).map(|said| said.source.clone())
     }
 
     /// Returns the option's value, if set.
-    pub(crate) fn get<T, E: fmt::Display>(
-        &self,
-        long: &str,
-        read: impl Fn(&str) -> Result<T, E>,
-    ) -> Result<Option<T>, UsageError> {
+    pub(crate) fn get<T>(&self, long: &str, read: impl Fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
         self.said(long).map(|said| said.read(read)).transpose()
     }
 
     /// Returns the option's value, or else that of its default.
-    pub(crate) fn value<T, E: fmt::Display>(
-        &self,
-        long: &str,
-        read: impl Fn(&str) -> Result<T, E>,
-    ) -> Result<T, UsageError> {
+    pub(crate) fn value<T>(&self, long: &str, read: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
         let default = option(long).default_value();
         match self.said(long) {
             Some(said) => said.read(read),
@@ -120,33 +107,25 @@ impl Settings {
     }
 
     /// Returns the values of a repeatable option.
-    pub(crate) fn all<T, E: fmt::Display>(
-        &self,
-        long: &str,
-        read: impl Fn(&str) -> Result<T, E>,
-    ) -> Result<Vec<T>, UsageError> {
+    pub(crate) fn all<T>(&self, long: &str, read: impl Fn(&str) -> Parsed<T>) -> Parsed<Vec<T>> {
         self.each(long).map(|said| said.read(&read)).collect()
     }
 
-    /// Returns the number of times a switch is given.
+    /// Returns the number of times a repeatable switch is given.
     pub(crate) fn count(&self, long: &str) -> Result<u8, UsageError> {
-        let read = match option(long).kind {
-            Kind::Count => values::count,
-            _ => values::switch_count,
-        };
-        Ok(self.get(long, read)?.unwrap_or(0))
+        Ok(self.get(long, values::count)?.unwrap_or(0))
     }
 
     pub(crate) fn is_on(&self, long: &str) -> Result<bool, UsageError> {
-        Ok(self.count(long)? > 0)
+        Ok(self.get(long, values::switch)?.unwrap_or(false))
     }
 
-    pub(crate) fn duration(&self, long: &str) -> Result<Option<Duration>, UsageError> {
+    pub(crate) fn duration(&self, long: &str) -> Parsed<Option<Duration>> {
         self.get(long, values::duration)
     }
 
     /// Returns a path, which need not be UTF-8.
-    pub(crate) fn path(&self, long: &str) -> Result<Option<PathBuf>, UsageError> {
+    pub(crate) fn path(&self, long: &str) -> Parsed<Option<PathBuf>> {
         match self.said(long) {
             Some(said) if said.text.is_empty() => Err(said.unreadable("is not a path; try a file name")),
             said => Ok(said.map(|said| PathBuf::from(&said.text))),
@@ -165,12 +144,8 @@ impl Settings {
 
 /// Returns a variable's value by its full name; an empty variable counts as unset.
 pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
-    find(variables, |known| known == name)
-}
-
-fn find(variables: &[(OsString, OsString)], is_it: impl Fn(&OsStr) -> bool) -> Option<&OsStr> {
-    let (_, value) = variables.iter().find(|(name, _)| is_it(name))?;
-    (!value.is_empty()).then_some(value)
+    let (_, value) = variables.iter().find(|(known, _)| known == name)?;
+    Some(&**value).filter(|value| !value.is_empty())
 }
 
 #[cfg(test)]
@@ -179,7 +154,7 @@ mod tests {
 
     fn layer(source: Source, said: &[(&str, &str)]) -> Vec<Said> {
         let said = said.iter();
-        said.map(|(long, text)| Said::new(option(long), text.into(), source, Place::default()))
+        said.map(|(long, text)| Said::new(option(long), text, source.clone(), String::new()))
             .collect()
     }
 

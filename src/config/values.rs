@@ -1,36 +1,19 @@
 //! The grammars of option values. Each function takes the text and returns the value.
 
-use std::fmt;
 use std::time::Duration;
 
 pub use super::duration::{duration, durations};
+use crate::cli::UsageError;
 use crate::cli::suggest::closest;
-use crate::cli::table::Kind;
+use crate::cli::table::option;
 use crate::policy::delay::Jitter;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 use crate::run::text::is_printable;
 use crate::search::pattern::Pattern;
 
-/// Error message that follows the rejected text in a sentence: the problem, then a valid example.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadValue(String);
-
-impl fmt::Display for BadValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BadValue {}
-
-impl<T: Into<String>> From<T> for BadValue {
-    fn from(problem: T) -> BadValue {
-        BadValue(problem.into())
-    }
-}
-
-pub type Parsed<T> = Result<T, BadValue>;
+/// A value, or an error that follows the rejected text in a sentence: the problem, then a valid example.
+pub type Parsed<T> = Result<T, UsageError>;
 
 /// Returns None unless the text is all digits, and Some(None) if the number exceeds u64.
 fn digits(text: &str) -> Option<Option<u64>> {
@@ -51,19 +34,16 @@ pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
 
 /// Parses a number of at least 1, or `unlimited`.
 pub fn attempts(text: &str) -> Parsed<Option<u64>> {
-    if text.eq_ignore_ascii_case("unlimited") {
-        return Ok(None);
-    }
     match digits(text) {
-        None if text.starts_with('-') => Err("is negative; try 3, or \"unlimited\" for no limit".into()),
+        Some(_) => match whole(text, 1, u64::MAX) {
+            Ok(attempts) => Ok(Some(attempts)),
+            Err(problem) => Err(format!("{problem}, or \"unlimited\"").into()),
+        },
+        None if text.eq_ignore_ascii_case("unlimited") => Ok(None),
         None => {
             let hint = closest(text, ["unlimited"].into_iter());
             Err(format!("is not a whole number; try 3 or \"unlimited\"{hint}").into())
         }
-        _ => match whole(text, 1, u64::MAX) {
-            Ok(attempts) => Ok(Some(attempts)),
-            Err(problem) => Err(format!("{problem}, or \"unlimited\"").into()),
-        },
     }
 }
 
@@ -71,8 +51,7 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
 pub fn factor(text: &str) -> Parsed<f64> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
-        Ok(_) => Err("is out of range; it must be finite and at least 1; try 2 or 1.5".into()),
-        Err(_) => Err("is not a number; try 2 or 1.5".into()),
+        _ => Err("is not a number of at least 1; try 2 or 1.5".into()),
     }
 }
 
@@ -94,11 +73,10 @@ pub fn percent(text: &str) -> Parsed<f64> {
 
 /// Parses a duration of at least one millisecond.
 pub fn period(text: &str, example: &str) -> Parsed<Duration> {
-    match duration(text)? {
-        short if short < Duration::from_millis(1) => {
-            Err(format!("is out of range; it must be at least 1ms; try {example}").into())
-        }
-        duration => Ok(duration),
+    let duration = duration(text)?;
+    match duration < Duration::from_millis(1) {
+        true => Err(format!("is out of range; it must be at least 1ms; try {example}").into()),
+        false => Ok(duration),
     }
 }
 
@@ -148,13 +126,9 @@ pub fn code(text: &str) -> Parsed<u8> {
         None => SYSEXITS.iter().position(|known| *known == name).map(|i| 64 + i as u8),
     };
     code.ok_or_else(|| {
-        let hint = like_sysexits(text);
+        let hint = closest(text, SYSEXITS.into_iter());
         format!("is not an exit code; try a number from 0 to 255 or a sysexits name such as tempfail{hint}").into()
     })
-}
-
-fn like_sysexits(text: &str) -> String {
-    closest(text, SYSEXITS.into_iter().chain(["timeout"]))
 }
 
 /// Parses CODES: `7`, `1,2,75`, `100-110`, `tempfail`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a
@@ -177,23 +151,17 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         .split_once('-')
         .and_then(|(first, last)| one(first.trim()).zip(one(last.trim())));
     // RTMAX-1 is a single signal, not a range.
-    let (problem, hint) = match one(part).map(|only| (only, only)).or(range) {
+    let problem = match one(part).map(|only| (only, only)).or(range) {
         Some((first, last)) if first <= last => {
             set.add(first..=last);
             return Ok(());
         }
-        Some(_) => ("runs backwards", String::new()),
-        None if part.is_empty() => ("is empty", String::new()),
-        None => ("is neither from 0 to 255 nor a name", like_codes(part)),
+        Some(_) => "runs backwards",
+        None if part.is_empty() => "is empty",
+        None => "is neither from 0 to 255 nor a name",
     };
+    let hint = closest(part, SYSEXITS.into_iter().chain(["timeout"]).chain(signal_names()));
     Err(format!("is not a list of exit codes ({part:?} {problem}); try 7, 1,2,75 or 100-110{hint}").into())
-}
-
-fn like_codes(text: &str) -> String {
-    match like_sysexits(text) {
-        hint if hint.is_empty() => like_signals(text),
-        hint => hint,
-    }
 }
 
 /// Codes of `--success-exit`, and the subset whose status becomes 0.
@@ -226,15 +194,14 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
 
 /// Parses a signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`.
 pub fn signal(text: &str) -> Parsed<Signal> {
-    let wrong = |()| format!("is not a signal; try TERM, SIGINT, 15 or RTMIN+1{}", like_signals(text));
-    Ok(text.trim().parse().map_err(wrong)?)
+    let hint = |()| closest(text.trim(), signal_names());
+    let signal = text.trim().parse().map_err(hint);
+    signal.map_err(|hint| format!("is not a signal; try TERM, SIGINT, 15 or RTMIN+1{hint}").into())
 }
 
-fn like_signals(text: &str) -> String {
-    let text = text.trim().to_ascii_uppercase();
-    let text = text.strip_prefix("SIG").unwrap_or(&text);
-    let names = nix::sys::signal::Signal::iterator().map(|signal| signal.as_str().trim_start_matches("SIG"));
-    closest(text, names)
+fn signal_names() -> impl Iterator<Item = &'static str> {
+    let names = nix::sys::signal::Signal::iterator().map(nix::sys::signal::Signal::as_str);
+    names.flat_map(|name| [name.trim_start_matches("SIG"), name])
 }
 
 /// Parses a regular expression; rejects an empty one, as it would match every line.
@@ -277,11 +244,11 @@ pub fn label(text: &str) -> Parsed<String> {
     Err(format!("{problem}; try a name such as nightly-sync").into())
 }
 
-/// Parses a switch as 0 or 1.
-pub fn switch_count(text: &str) -> Parsed<u8> {
+/// Parses a switch.
+pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
-        "1" | "true" | "yes" | "on" => Ok(1),
-        "0" | "false" | "no" | "off" => Ok(0),
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
         _ => Err("is not on or off; try 1 or 0".into()),
     }
 }
@@ -290,7 +257,7 @@ pub fn switch_count(text: &str) -> Parsed<u8> {
 pub fn count(text: &str) -> Parsed<u8> {
     match whole(text, 0, u64::from(u8::MAX)) {
         Ok(count) => Ok(count as u8),
-        Err(_) => switch_count(text),
+        Err(_) => switch(text).map(u8::from),
     }
 }
 
@@ -299,8 +266,8 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     const DEFAULT: usize = 64 << 10;
     /// The output is kept in memory.
     const MOST: u64 = 1 << 20;
-    match switch_count(text) {
-        Ok(is_on) => Ok((is_on > 0).then_some(DEFAULT)),
+    match switch(text) {
+        Ok(is_on) => Ok(is_on.then_some(DEFAULT)),
         Err(_) => match size(text)? {
             size @ 1..=MOST => Ok(Some(size as usize)),
             _ => Err("is out of range; it must be from 1B to 1MiB".into()),
@@ -317,11 +284,11 @@ pub enum CoolOffMode {
 }
 
 pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
-    match (text, switch_count(text)) {
-        ("skip", _) => Ok(CoolOffMode::Skip),
-        (_, Ok(0)) => Ok(CoolOffMode::Off),
-        (_, Ok(_)) => Ok(CoolOffMode::Wait),
-        (_, Err(_)) => {
+    match switch(text) {
+        Ok(true) => Ok(CoolOffMode::Wait),
+        Ok(false) => Ok(CoolOffMode::Off),
+        Err(_) if text == "skip" => Ok(CoolOffMode::Skip),
+        Err(_) => {
             let hint = closest(text, ["on", "off", "skip"].into_iter());
             Err(format!("is not on, off or skip; try --cool-off or --cool-off=skip{hint}").into())
         }
@@ -331,16 +298,10 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
 pub(crate) const DEFAULT_JITTER: Jitter = Jitter::Decorrelated { factor: 3.0 };
 
 /// The jitters with their default parameters, in the order of the words of `--jitter`.
+#[rustfmt::skip]
 const JITTERS: [Jitter; 7] = [
-    Jitter::None,
-    Jitter::Full,
-    Jitter::Equal,
-    DEFAULT_JITTER,
-    Jitter::Additive {
-        spread: Duration::from_secs(1),
-    },
-    Jitter::Proportional { spread: 0.25 },
-    Jitter::Slotted { ceiling: 10 },
+    Jitter::None, Jitter::Full, Jitter::Equal, DEFAULT_JITTER, Jitter::Additive { spread: Duration::from_secs(1) },
+    Jitter::Proportional { spread: 0.25 }, Jitter::Slotted { ceiling: 10 },
 ];
 
 /// Parses a jitter: one of the words, or `slotted:CEILING`.
@@ -352,7 +313,7 @@ pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
             }),
             Err(problem) => Err(format!("has a ceiling that {problem}").into()),
         },
-        _ => word(Kind::Jitter.words(), text).map(|at| JITTERS[at]),
+        _ => word(option("jitter").kind.words(), text).map(|at| JITTERS[at]),
     }
 }
 

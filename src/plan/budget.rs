@@ -27,7 +27,7 @@ pub(super) fn budget(
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
     let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.to_string());
-    let store = settings.get("store", |text| Store::parse(text, patience))?;
+    let store = settings.get("store", |text| Ok(Store::parse(text, patience)?))?;
     let denies_if_down = settings.choice("store-down", &[false, true])?;
     let Some(name) = settings.get("budget", values::budget_name)? else {
         return match settings.source("cool-off") {

@@ -9,7 +9,7 @@ use crate::config::listing;
 
 /// Returns the plan of a command line, with its configuration.
 pub(super) fn planned(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Plan), UsageError> {
-    let Parsed::Run(typed) = parse(args) else {
+    let Ok(Parsed::Run(typed)) = parse(args) else {
         panic!("{args:?}")
     };
     let mut settings = Settings::typed(&typed)?;

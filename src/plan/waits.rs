@@ -1,11 +1,10 @@
 //! Builds [`Delays`], the waits between attempts, from the options.
 
-use std::fmt::Display;
 use std::time::Duration;
 
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values;
+use crate::config::values::{self, Parsed};
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::Until;
@@ -77,7 +76,7 @@ fn jitter(settings: &Settings, until: Until) -> Result<Jitter, UsageError> {
 }
 
 /// Returns the width of a jitter; None if the spread belongs to a jitter that a stronger source has overridden.
-fn width<T, E: Display>(settings: &Settings, read: fn(&str) -> Result<T, E>) -> Result<Option<T>, UsageError> {
+fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
     match settings.get("spread", read) {
         Err(_) if settings.source("spread") < settings.source("jitter") => Ok(None),
         width => width,

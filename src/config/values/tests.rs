@@ -56,7 +56,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in any::<String>()) {
         let _ = (duration(&text), codes(&text), signal(&text), factor(&text), percent(&text));
-        let _ = (attempts(&text), durations(&text), switch_count(&text));
+        let _ = (attempts(&text), durations(&text), switch(&text));
     }
 
     #[test]
@@ -69,10 +69,10 @@ proptest! {
         for text in [&text, &near] {
             let said = [
                 codes(text).err(), signal(text).err(), size(text).err(), factor(text).err(), percent(text).err(),
-                attempts(text).err(), switch_count(text).err(), duration(text).err().map(BadValue),
-                durations(text).err().map(BadValue),
+                attempts(text).err(), switch(text).err(), duration(text).err(),
+                durations(text).err(),
             ];
-            for BadValue(line) in said.into_iter().flatten() {
+            for UsageError(line) in said.into_iter().flatten() {
                 prop_assert!(!line.contains(char::is_control), "{:?}", line);
             }
         }
