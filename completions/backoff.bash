@@ -23,7 +23,7 @@ _backoff() {
 
     case "${cmd}" in
         backoff)
-            opts="-h -n -d -t -i -s -k -b -f -m -g -j -p -e -r -q -v -V --attempts --deadline --stop-after --timeout --idle-timeout --signal --kill-after --nested --every --base --factor --max-delay --growth --delays --jitter --spread --stop-at-delay --initial-delay --splay --reset-after --retry-after --max-retry-after --seed --policy --until --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-if --success-if --for --match-on --idempotent --c-locale --stdin --stdin-limit --stdout --stderr --pty --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-down --quiet --verbose --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --plan --plot --list-presets --list-policies --config --generate --help --version"
+            opts="-n -d -t -i -s -k -b -f -m -g -j -p -e -r -q -v -V -h --attempts --deadline --stop-after --timeout --idle-timeout --signal --kill-after --nested --every --base --factor --max-delay --growth --delays --jitter --spread --stop-at-delay --initial-delay --splay --reset-after --retry-after --max-retry-after --seed --policy --until --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-if --success-if --for --match-on --idempotent --c-locale --stdin --stdin-limit --stdout --stderr --pty --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-down --quiet --verbose --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --plan --plot --list-presets --list-policies --config --generate --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -398,10 +398,6 @@ _backoff() {
                     fi
                     return 0
                     ;;
-                --cool-off)
-                    COMPREPLY=($(compgen -W "skip" -- "${cur}"))
-                    return 0
-                    ;;
                 --skipped-exit)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -519,13 +515,6 @@ _backoff() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --hook-output)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
                     fi
                     return 0
                     ;;

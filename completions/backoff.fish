@@ -73,7 +73,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -s k -l kill-after -d 'S
 complete -c backoff -n 'not __backoff_words >/dev/null' -l nested -d 'How to retry under an outer backoff' -r -f -a "allow\t''
 once\t''
 warn\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l every -d 'Fixed wait: constant growth, no jitter' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l every -d 'Fixed wait: -b DURATION -g constant -j none' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s b -l base -d 'Base delay: waits grow from it' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s f -l factor -d 'Growth factor per retry, at least 1' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s m -l max-delay -d 'Maximum wait, jitter included' -r -f
@@ -94,8 +94,8 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-at-delay -d 'Giv
 complete -c backoff -n 'not __backoff_words >/dev/null' -l initial-delay -d 'Wait before the first attempt' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l splay -d 'Maximum of a random wait before the first attempt' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l reset-after -d 'Reset waits and attempts if an attempt ran this long' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l max-retry-after -d 'Longest wait to accept from the output' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l seed -d 'Seed for reproducible waits' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l max-retry-after -d 'Longest wait to accept from the output, else give up' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l seed -d 'Seed for reproducible waits (with the same build)' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s p -l policy -d 'Named set of options; explicit options override it' -r -f -a "(backoff --list-policies 2>/dev/null | string match -r '^[^ ]+')"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l until -d 'When to stop: after a success, after a failure, or never' -r -f -a "success\t''
 failure\t''
@@ -103,7 +103,7 @@ never\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes that count as success (24=0 ends with 0)' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-match -d 'Succeed only if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l fail-match -d 'Fail if a line of output matches, whatever the exit code' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row that a success takes' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row to succeed, --base apart' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Exit codes of transient failures; others are permanent' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-exit -d 'Exit codes of permanent failures; overrides retry rules' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d 'Transient if a line of output matches, else permanent' -r -f
@@ -134,7 +134,6 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l budget -d 'Limit the 
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-ratio -d 'Maximum share of retries among attempts' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-min -d 'Number of attempts below which every retry is allowed' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-window -d 'Time during which an attempt counts' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l cool-off -d 'Wait first if the last run of this budget gave up' -f -a "skip\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l skipped-exit -d 'Exit status of a run that --cool-off=skip ends' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l store -d 'Directory or Redis address that keeps budgets' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l store-down -d 'What to do if the store does not answer' -r -f -a "local\t''
@@ -155,7 +154,6 @@ never\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l on-retry -d 'Shell command to run before each wait' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l before-retry -d 'Shell command that must succeed after each wait' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l on-give-up -d 'Shell command to run when giving up' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks' -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l exhausted-exit -d 'Exit status if retries run out on a transient failure' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l flaky-exit -d 'Exit status of a success after a failure' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l config -d 'Configuration file, or none' -r -F
@@ -170,14 +168,16 @@ streams\t''
 budgets\t''
 output\t''
 other\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -s h -d 'Print a summary'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l c-locale -d 'Run COMMAND with LC_ALL=C.UTF-8 for English messages'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Run each attempt on a pseudo-terminal to keep colors'
+complete -c backoff -n 'not __backoff_words >/dev/null' -l cool-off -d 'Wait first if the last run of this budget gave up'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only errors and warnings'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings, rules and arguments'
+complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits of these options and run nothing'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l plot -d 'Draw the waits of --plan'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-presets -d 'List the presets of --for, or the rules of each NAME'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-policies -d 'List policies with their origin and settings'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s V -l version -d 'Print version, target, C library and features'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s h -d 'Print a summary'

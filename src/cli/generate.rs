@@ -87,7 +87,7 @@ fn offered(opt: &Opt) -> Arg {
         // clap would offer the text that an option has if none is given.
         _ => opt.arg().default_missing_value(Resettable::Reset),
     };
-    let arg = arg.help(opt.about);
+    let arg = arg.help(opt.about).value_name(opt.kind.placeholder());
     let words = match opt.kind {
         Kind::Switch | Kind::Count | Kind::Optional(_) => return arg,
         Kind::One("PATH" | "PATH|none" | "URL" | "SHELL") => return arg.value_hint(ValueHint::FilePath),
@@ -97,10 +97,9 @@ fn offered(opt: &Opt) -> Arg {
         Kind::Repeatable("CODES") => vec!["@CODES@"],
         kind => kind.words().to_vec(),
     };
-    let arg = arg.num_args(1).value_name(opt.kind.placeholder());
     match words.is_empty() {
         true => arg.value_hint(ValueHint::Other),
-        false => arg.value_parser(PossibleValuesParser::new(words)),
+        false => arg.num_args(1).value_parser(PossibleValuesParser::new(words)),
     }
 }
 

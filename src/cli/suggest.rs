@@ -44,7 +44,7 @@ pub(crate) fn foreign(name: &str) -> Option<&'static str> {
 
 /// Other tools' names of options, with backoff's.
 #[rustfmt::skip]
-const FOREIGN: [(&str, &str); 14] = [
+const FOREIGN: [(&str, &str); 17] = [
     ("retries retry max-retries tries max-tries max-attempts times count", "attempts, which counts the first one, too"),
     ("forever infinite loop until-success until-succeeds", "attempts unlimited"),
     ("until-fail until-failure until-error", "until failure"),
@@ -59,6 +59,9 @@ const FOREIGN: [(&str, &str); 14] = [
     ("retry-on-output match grep pattern", "retry-match"),
     ("on-error on-fail on-failure", "on-retry, or on-give-up at the end"),
     ("silent no-output", "quiet"),
+    ("debug trace", "verbose"),
+    ("json", "log-format json"),
+    ("exponential linear fibonacci constant", "growth"),
 ];
 
 #[cfg(test)]

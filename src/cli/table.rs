@@ -55,9 +55,9 @@ impl Kind {
         matches!(self, Switch | Count)
     }
 
-    /// Returns true if the next word is the option's text.
+    /// Returns true if the next word is the option's text, or its topic.
     pub(super) fn takes_next(self) -> bool {
-        matches!(self, One(_) | List(_) | Repeatable(_) | Word(_))
+        matches!(self, One(_) | List(_) | Repeatable(_) | Word(_) | Topic)
     }
 
     /// Returns the accepted words, if the option takes one of a few.
@@ -146,7 +146,7 @@ pub const OPTIONS: &[Opt] = &[
         "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long, plus a random part \
          unless --jitter none is also on the command line."),
     opt(WAITS, None, "max-retry-after", DURATION, "Longest wait to accept from the output, else give up", "5m", ""),
-    opt(WAITS, None, "seed", One("N"), "Seed for waits that this build repeats", "", ""),
+    opt(WAITS, None, "seed", One("N"), "Seed for reproducible waits (with the same build)", "", ""),
     opt(WAITS, Some('p'), "policy", One("NAME"), "Named set of options; explicit options override it", "",
         "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. --list-policies shows all."),
 

@@ -131,8 +131,8 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>)
                 }
             }
             (name, _) => {
-                let hint = did_you_mean(name, ["defaults", "policy"].into_iter());
-                let problem = "is no table [defaults] or [policy.NAME]; an option goes under [defaults]";
+                let hint = did_you_mean(name, ["defaults", "policy"].into_iter().filter(|known| *known != name));
+                let problem = "is neither a table [defaults] nor [policy.NAME]; put options under [defaults]";
                 return Err(document.wrong_key(key, &format!("{problem}{hint}")));
             }
         }

@@ -41,7 +41,6 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--idempotent n", "no"),
     ("--color=alw", "always"),
     ("--log-format js", "json"),
-    ("--cool-off=sk", "skip"),
     ("--generate complete-z", "complete-zsh"),
     ("--for ansib", "ansible-playbook"),
     ("--for=cur", "curl"),
