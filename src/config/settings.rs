@@ -152,7 +152,7 @@ pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) ->
 mod tests {
     use super::*;
 
-    fn layer(source: Source, said: &[(&str, &str)]) -> Vec<Said> {
+    fn layer(source: &Source, said: &[(&str, &str)]) -> Vec<Said> {
         let said = said.iter();
         said.map(|(long, text)| Said::new(option(long), text, source.clone(), String::new()))
             .collect()
@@ -160,8 +160,8 @@ mod tests {
 
     fn settings(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<Settings, UsageError> {
         let mut settings = Settings::default();
-        settings.add(layer(Source::Flag, flags))?;
-        settings.add(layer(Source::Variable, variables))?;
+        settings.add(layer(&Source::Flag, flags))?;
+        settings.add(layer(&Source::Variable, variables))?;
         Ok(settings)
     }
 
