@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ValueHint};
 use clap_complete::aot::{Bash, Fish, Generator, Zsh, generate};
 use clap_mangen::Man;
 
-use super::parse::{described, parser};
+use super::declare::{described, parser};
 use super::table::{Kind, OPTIONS, Opt};
 
 /// The document that `--generate` prints.

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
 use super::UsageError;
-use super::parse::{SUMMARY_ID, described};
+use super::declare::{SUMMARY_ID, described};
 use super::suggest::closest;
 use super::table::{OPTIONS, Opt, SECTIONS};
 use crate::process::sys::{environment, stdio};

@@ -1,5 +1,6 @@
 //! The table of options, and the parser, `--help`, man page and completions made from the table.
 
+mod declare;
 pub(crate) mod generate;
 mod help;
 pub mod parse;

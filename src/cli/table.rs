@@ -164,8 +164,7 @@ pub const OPTIONS: &[Opt] = &[
         "CODES may include timeout; timeouts are transient in any case unless --stop-exit lists them. With 126 or \
          127, a command that cannot be executed or found is a transient failure."),
     opt(RULES, None, "stop-exit", CODES, "Exit codes of permanent failures; overrides retry rules", "", ""),
-    opt(RULES, Some('r'), "retry-match", REGEX, "Transient if a line of output matches, else permanent", "",
-        "If there are other retry rules, one that matches is enough."),
+    opt(RULES, Some('r'), "retry-match", REGEX, "Transient if a line of output matches, else permanent", "", ""),
     opt(RULES, None, "stop-match", REGEX, "Permanent if a line of output matches", "", ""),
     opt(RULES, None, "retry-if", SHELL, "Shell command that decides if a failure is transient", "",
         "Run after a failed attempt that no other rule decides, with the attempt's output on standard input. Exit \
@@ -174,8 +173,7 @@ pub const OPTIONS: &[Opt] = &[
         "Like --retry-if, for an attempt that would be a success: 0 confirms it, 1 makes it a failure, transient \
          unless a stop rule or --retry-if says otherwise. Any other status is an error and a permanent failure."),
     opt(RULES, None, "for", List("PRESET,..."), "Known rules for a tool: curl, ssh, ...; auto: for COMMAND", "",
-        "--list-presets shows all presets. auto selects by COMMAND's name; it looks behind sudo, env, nice, timeout \
-         and the like, and into sh -c 'COMMAND' if the shell does nothing else."),
+        "--list-presets shows all presets. auto selects by COMMAND's name, also behind sudo, env, timeout or sh -c."),
     opt(RULES, None, "match-on", Word(&["stdout", "stderr", "both"]), "Streams that rules and predicates examine", "both",
         "Applies to regular expressions, --retry-if, --success-if, --retry-after and --hook-output."),
     opt(RULES, None, "idempotent", Word(&["yes", "no"]), "Whether COMMAND is safe to run twice", "yes",
@@ -224,8 +222,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(OUTPUT, None, "log-format", Word(&["text", "json", "github", "github-groups"]), "Format of messages", "text",
         "json: one object per line. github: commands of GitHub Actions; github-groups: also a group for each attempt."),
     opt(OUTPUT, None, "log-file", One("PATH"), "Append messages to this file, not standard error", "",
-        "- is standard output. A new file has mode 0600. Each line is one write, so that runs can share a file. -q \
-         does not apply. If the file cannot be written, there is one warning."),
+        "- is standard output. Each line is one write, so that runs can share a file. -q does not apply."),
     opt(OUTPUT, None, "label", One("TEXT"), "Name of COMMAND in messages", "",
         "One line of up to 64 characters. JSON lines and the report have it beside the name."),
     opt(OUTPUT, None, "report", One("PATH"), "Write a JSON summary of the run to this file", "",
@@ -244,8 +241,7 @@ pub const OPTIONS: &[Opt] = &[
         "Like --on-retry, but with at least five seconds, as the deadline may have passed. BACKOFF_FAILED_RUNS is the \
          number of runs of --budget that gave up in a row, this one included."),
     opt(OUTPUT, None, "hook-output", Optional("SIZE"), "Pass the last output of a failed attempt to hooks", "",
-        "As standard input of --on-retry, --before-retry and --on-give-up, by default 64KiB, at most 1MiB. Longer \
-         output is cut at the beginning of a line, unless that line is longer than half of SIZE."),
+        "As their standard input, by default 64KiB, at most 1MiB. Longer output is cut at the beginning of a line."),
     opt(OUTPUT, None, "exhausted-exit", One("CODE"), "Exit status if retries run out on a transient failure", "",
         "By default, the command's own. 75 tells a scheduler to try later. 0 is accepted on the command line only."),
     opt(OUTPUT, None, "flaky-exit", One("CODE"), "Exit status of a success after a failure", "0", ""),

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::values::Parsed;
+use crate::cli::UsageError;
 
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
-pub fn duration(text: &str) -> Parsed<Duration> {
+pub fn duration(text: &str) -> Result<Duration, UsageError> {
     read(text.trim()).map_err(|why| format!("is not a duration ({why}); try 500ms, 2s, 1.5s or 1m30s").into())
 }
 
 /// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.
-pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
+pub fn durations(text: &str) -> Result<Vec<Duration>, UsageError> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
     }
@@ -21,7 +21,7 @@ pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
 }
 
 /// Parses a duration; the error is only the reason.
-fn read(text: &str) -> Parsed<Duration> {
+fn read(text: &str) -> Result<Duration, UsageError> {
     if text.is_empty() {
         return Err("it is empty".into());
     }
@@ -62,7 +62,7 @@ fn split(text: &str, is_of_kind: impl Fn(char) -> bool) -> (&str, &str) {
 }
 
 /// Returns the nanoseconds of the number's digits before the point, and of those after it.
-fn nanoseconds(number: &str, unit: &str) -> Parsed<(u128, f64)> {
+fn nanoseconds(number: &str, unit: &str) -> Result<(u128, f64), UsageError> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && decimals.is_empty() {
         return Err("a number is missing".into());
