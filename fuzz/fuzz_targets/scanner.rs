@@ -38,7 +38,7 @@ fuzz_target!(|input: &[u8]| {
         Some(naive.find(line)?.as_bytes().to_vec())
     });
 
-    let mut scanner = Scanner::new(Arc::new(Patterns::new(vec![pattern], Vec::new())));
+    let mut scanner = Scanner::new(Arc::new(Patterns::new(vec![pattern])));
     let mut all = Vec::new();
     let mut found = |_, text: &[u8]| all.push(text.to_vec());
     for piece in stream.chunks(usize::from(size).max(1)) {

@@ -46,7 +46,7 @@ pub fn run(options: &Options) -> Result<()> {
     ] {
         let patterns = texts.into_iter().map(Pattern::parse);
         let patterns = patterns.collect::<std::result::Result<_, _>>()?;
-        let patterns = Arc::new(Patterns::new(patterns, Vec::new()));
+        let patterns = Arc::new(Patterns::new(patterns));
         let mut has_found = false;
         best(name, &log, || {
             let mut scanner = Scanner::new(Arc::clone(&patterns));

@@ -22,7 +22,6 @@ pub(super) fn streams(
     attempts: Option<u64>,
 ) -> Result<StreamOptions, UsageError> {
     let inputs = [InputMode::Auto, InputMode::Inherit, InputMode::Replay, InputMode::Null];
-    let superseded = classifier.superseded(patterns.len());
     Ok(StreamOptions {
         input: match settings.choice("stdin", &inputs)? {
             // A single attempt needs no replay.
@@ -36,7 +35,7 @@ pub(super) fn streams(
         ],
         pty: settings.is_on("pty")?,
         watched: settings.choice("match-on", &[[true, false], [false, true], [true, true]])?,
-        patterns: Arc::new(Patterns::new(patterns, superseded)),
+        patterns: Arc::new(Patterns::new(patterns)),
         retry_after: settings.is_on("retry-after")?,
         retry_if: classifier.asks,
         success_if: settings.said("success-if").is_some(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::sets::CodeSet;
-use crate::policy::outcome::{End, Outcome, Seen};
+use crate::policy::outcome::{End, Outcome};
 use crate::policy::signal::Signal;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -146,24 +146,21 @@ impl Why {
 impl Classifier {
     /// Judges an attempt: first success or failure, then stop rules, then retry rules, then the default.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
-        let Some(failure) = self.failure(outcome) else {
-            return Verdict::Success;
+        let Outcome { end, seen, .. } = outcome;
+        let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
+        let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
+        let cause = match self.has_good_code(end) {
+            true if fail_match.is_some() => Some(FailureCause::FailMatch),
+            true if is_proven => return Verdict::Success,
+            true => Some(FailureCause::NoSuccessMatch),
+            false => (*end == End::Exited(0)).then_some(FailureCause::SuccessExit),
         };
-        match failure.end {
-            End::TimedOut(_) => self.judge_time_out(&failure),
-            _ => self.judge_failure(&failure),
-        }
+        self.judge_failure(outcome, fail_match, cause)
     }
 
     /// Judges a successful attempt that `--success-if` calls a failure.
     pub fn judge_denied(&self, outcome: &Outcome) -> Verdict {
-        self.judge_failure(&Failure {
-            end: &outcome.end,
-            seen: &outcome.seen,
-            could_not_start: outcome.could_not_start(),
-            fail_match: None,
-            cause: Some(FailureCause::SuccessIf),
-        })
+        self.judge_failure(outcome, None, Some(FailureCause::SuccessIf))
     }
 
     /// Returns true if the exit status alone is a success, whatever the output.
@@ -171,151 +168,64 @@ impl Classifier {
         matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains(end.shell_status())
     }
 
-    fn failure<'a>(&self, outcome: &'a Outcome) -> Option<Failure<'a>> {
+    /// Judges a failure. `fail_match` is the text that a `--fail-match` pattern matched.
+    fn judge_failure(&self, outcome: &Outcome, fail_match: Option<&str>, cause: Option<FailureCause>) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
-        let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
-        let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
-        let cause = match self.has_good_code(end) {
-            true if fail_match.is_some() => Some(FailureCause::FailMatch),
-            true if is_proven => return None,
-            true => Some(FailureCause::NoSuccessMatch),
-            false => (*end == End::Exited(0)).then_some(FailureCause::SuccessExit),
+        let could_not_start = outcome.could_not_start();
+        let matching = |stops: bool| {
+            let rules = self.rules.iter().filter(move |rule| rule.stops == stops);
+            rules.filter(|rule| rule.applies(outcome))
         };
-        Some(Failure {
-            end,
-            seen,
-            could_not_start: outcome.could_not_start(),
-            fail_match,
-            cause,
-        })
-    }
-
-    /// Judges a timeout. backoff causes a timeout, so only retry rules that name timeouts apply.
-    fn judge_time_out(&self, failure: &Failure<'_>) -> Verdict {
-        let mut stops = self.rules.iter().filter(|rule| rule.stops);
-        if let Some(rule) = stops.find(|rule| rule.applies(failure)) {
-            return failure.by_rule(rule);
-        }
-        // The output of another attempt would follow the gap in this one's.
-        if failure.seen.unread {
-            return failure.permanent(Why::Unread);
-        }
-        let speaks_of_it = |rule: &&Rule| rule.codes.is_some_and(|codes| codes.contains_timeout());
-        let mut retries = self.rules.iter().filter(|rule| !rule.stops).filter(speaks_of_it);
-        match retries.find(|rule| rule.applies(failure)) {
-            Some(rule) => failure.by_rule(rule),
-            None => failure.transient(Why::ByDefault),
-        }
-    }
-
-    fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
-        let first = |stops: bool| {
-            self.rules
-                .iter()
-                .find(|rule| rule.stops == stops && rule.applies(failure))
-        };
-        if let Some(rule) = first(true) {
-            return failure.by_rule(rule);
-        }
-        if failure.seen.reader_gone {
-            return failure.permanent(Why::ReaderGone);
-        }
-        if let Some(rule) = first(false) {
-            let is_safe = |rule: &Rule| !rule.stops && rule.is_safe_to_repeat && rule.applies(failure);
-            let mut reason = failure.reason_of_rule(rule);
-            reason.is_safe_to_repeat |= self.rules.iter().any(is_safe);
-            return Verdict::Transient(reason);
-        }
-        match failure.end {
-            _ if failure.could_not_start => failure.permanent(Why::CannotStart),
-            End::Signaled(Signal::PIPE) => failure.permanent(Why::ReaderGone),
-            _ if self.asks => Verdict::Ask(failure.reason(Why::ByDefault)),
-            // Retry rules list transient failures of the command; the command itself calls this end a success.
-            _ if failure.cause == Some(FailureCause::SuccessIf) => failure.transient(Why::ByDefault),
-            _ if self.rules.iter().any(|rule| !rule.stops) => failure.permanent(Why::NoRuleMatched),
-            _ => failure.transient(Why::ByDefault),
-        }
-    }
-
-    /// Returns for each of `patterns` patterns the patterns that cannot change the verdict after its match and need no
-    /// further search. Each rule has its own pattern.
-    pub fn superseded(&self, patterns: usize) -> Vec<Vec<usize>> {
-        let mut superseded: Vec<Vec<usize>> = vec![Vec::new(); patterns];
-        for rule in &self.rules {
-            let (true, Some(pattern)) = (rule.codes.is_none(), rule.pattern) else {
-                continue;
-            };
-            // The rule matches by its pattern alone, whatever the exit code. So later rules cannot decide any more, and
-            // rules with the same decision are redundant. Retry rules decide alike, but a retry is safe to repeat if
-            // any matching rule says so.
-            let adds_nothing = |other: &&Rule| {
-                let says_less = rule.is_safe_to_repeat || !other.is_safe_to_repeat;
-                let is_about_timeouts = other.codes.is_some_and(|codes| codes.contains_timeout());
-                rule.stops || !other.stops && says_less && !is_about_timeouts
-            };
-            superseded[pattern].extend(self.rules.iter().filter(adds_nothing).filter_map(|other| other.pattern));
-        }
-        for pattern in &self.fail_match {
-            superseded[*pattern].extend(self.fail_match.iter().chain(&self.success_match));
-        }
-        for pattern in &self.success_match {
-            superseded[*pattern].extend(&self.success_match);
-        }
-        superseded
-    }
-}
-
-/// A failed attempt.
-struct Failure<'a> {
-    end: &'a End,
-    seen: &'a Seen,
-    could_not_start: bool,
-    /// Text that a `--fail-match` pattern matched.
-    fail_match: Option<&'a str>,
-    cause: Option<FailureCause>,
-}
-
-impl Failure<'_> {
-    fn reason(&self, why: Why) -> Reason {
-        Reason {
+        let reason = |why: Why, matched: Option<&str>| Reason {
             why,
-            matched: self.fail_match.map(str::to_owned),
-            cause: self.cause,
-            is_safe_to_repeat: self.could_not_start,
+            matched: matched.map(str::to_owned),
+            cause,
+            is_safe_to_repeat: could_not_start,
+        };
+        let by_rule = |rule: &Rule| {
+            let matched = rule.pattern.and_then(|pattern| seen.text(pattern)).or(fail_match);
+            let is_safe = matching(rule.stops).any(|rule| rule.is_safe_to_repeat);
+            let reason = reason(Why::Rule(rule.name.to_string()), matched);
+            Reason {
+                is_safe_to_repeat: is_safe || could_not_start,
+                ..reason
+            }
+        };
+        let transient = || Verdict::Transient(reason(Why::ByDefault, fail_match));
+        let permanent = |why: Why| Verdict::Permanent(reason(why, fail_match));
+        if let Some(rule) = matching(true).next() {
+            return Verdict::Permanent(by_rule(rule));
         }
-    }
-
-    fn transient(&self, why: Why) -> Verdict {
-        Verdict::Transient(self.reason(why))
-    }
-
-    fn permanent(&self, why: Why) -> Verdict {
-        Verdict::Permanent(self.reason(why))
-    }
-
-    fn reason_of_rule(&self, rule: &Rule) -> Reason {
-        let mut reason = self.reason(Why::Rule(rule.name.to_string()));
-        reason.is_safe_to_repeat |= rule.is_safe_to_repeat;
-        if let Some(text) = rule.pattern.and_then(|pattern| self.seen.text(pattern)) {
-            reason.matched = Some(text.to_owned());
+        // The output of another attempt would follow the gap in this one's, or has no reader either.
+        if seen.unread {
+            return permanent(Why::Unread);
         }
-        reason
-    }
-
-    fn by_rule(&self, rule: &Rule) -> Verdict {
-        let reason = self.reason_of_rule(rule);
-        if rule.stops {
-            Verdict::Permanent(reason)
-        } else {
-            Verdict::Transient(reason)
+        if seen.reader_gone {
+            return permanent(Why::ReaderGone);
+        }
+        if let Some(rule) = matching(false).next() {
+            return Verdict::Transient(by_rule(rule));
+        }
+        match end {
+            _ if could_not_start => permanent(Why::CannotStart),
+            End::Signaled(Signal::PIPE) => permanent(Why::ReaderGone),
+            End::TimedOut(_) => transient(),
+            _ if self.asks => Verdict::Ask(reason(Why::ByDefault, fail_match)),
+            // Retry rules list transient failures of the command; the command itself calls this end a success.
+            _ if cause == Some(FailureCause::SuccessIf) => transient(),
+            _ if self.rules.iter().any(|rule| !rule.stops) => permanent(Why::NoRuleMatched),
+            _ => transient(),
         }
     }
 }
 
 impl Rule {
-    fn applies(&self, failure: &Failure<'_>) -> bool {
-        let has_match = |pattern| failure.seen.text(pattern).is_some();
-        self.codes.is_none_or(|codes| codes.contains_end(failure.end)) && self.pattern.is_none_or(has_match)
+    fn applies(&self, outcome: &Outcome) -> bool {
+        let has_match = |pattern| outcome.seen.text(pattern).is_some();
+        let is_met = self.codes.is_none_or(|codes| codes.contains_end(&outcome.end));
+        // backoff causes a timeout, so only retry rules that name timeouts apply to it.
+        let names_it = || self.codes.is_some() || !matches!(outcome.end, End::TimedOut(_));
+        is_met && self.pattern.is_none_or(has_match) && (self.stops || names_it())
     }
 }
 

@@ -185,6 +185,10 @@ pub(crate) fn plain_doubling() -> Delays {
 pub(crate) fn codes(text: &str) -> CodeSet {
     let mut set = CodeSet::default();
     for range in text.split(',') {
+        if range == "timeout" {
+            set.add_timeout();
+            continue;
+        }
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         set.add(first.parse().unwrap()..=last.parse().unwrap());
     }

@@ -65,30 +65,22 @@ impl StreamOptions {
         !self.reasons(output).is_empty()
     }
 
-    /// Returns true if all output is kept until the attempt is judged.
-    pub(crate) fn is_copied(&self) -> bool {
-        self.retry_if || self.success_if
-    }
-
     /// Returns the reasons why backoff must see this output; empty if the output is inherited.
     fn reasons(&self, output: usize) -> Vec<&'static str> {
         let watched = self.watched[output];
-        [
+        let is_kept = !matches!(self.keep[output], OutputMode::Stream | OutputMode::Null);
+        let reasons = [
             (self.pty, "--pty"),
-            (watched && !self.patterns.as_slice().is_empty(), "rules"),
+            (watched && !self.patterns.list.is_empty(), "rules"),
             (watched && self.retry_if, "--retry-if"),
             (watched && self.success_if, "--success-if"),
             (watched && self.hook_output.is_some(), "--hook-output"),
             (watched && self.retry_after, "--retry-after"),
             (self.idle, "--idle-timeout"),
-            (
-                !matches!(self.keep[output], OutputMode::Stream | OutputMode::Null),
-                "kept",
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(applies, reason)| applies.then_some(reason))
-        .collect()
+            (is_kept, "kept"),
+        ];
+        let applicable = reasons.into_iter().filter(|(applies, _)| *applies);
+        applicable.map(|(_, reason)| reason).collect()
     }
 }
 

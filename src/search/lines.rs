@@ -12,15 +12,15 @@ pub struct Lines {
 impl Lines {
     /// Takes a piece of the stream, and shows the lines that it completes.
     pub fn push(&mut self, piece: &[u8], see: &mut impl FnMut(&[u8])) {
-        let mut lines = piece.split(|byte| *byte == b'\n');
-        // `split` returns at least one item; the last one follows the last line feed.
-        let last = lines.next_back().unwrap_or_default();
-        for line in lines {
-            self.keep(line);
-            see(&self.rest);
-            self.rest.clear();
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            let text = part.strip_suffix(b"\n").unwrap_or(part);
+            let room = LONGEST.saturating_sub(self.rest.len());
+            self.rest.extend_from_slice(&text[..text.len().min(room)]);
+            if text.len() < part.len() {
+                see(&self.rest);
+                self.rest.clear();
+            }
         }
-        self.keep(last);
     }
 
     /// Shows a last line without an end.
@@ -29,11 +29,6 @@ impl Lines {
             see(&self.rest);
             self.rest.clear();
         }
-    }
-
-    fn keep(&mut self, part: &[u8]) {
-        let room = LONGEST.saturating_sub(self.rest.len());
-        self.rest.extend_from_slice(&part[..part.len().min(room)]);
     }
 }
 

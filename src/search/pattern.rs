@@ -37,13 +37,8 @@ impl Pattern {
     }
 
     fn hir(&self) -> &Hir {
-        self.hir
-            .get_or_init(|| parse(&self.text, true).unwrap_or_else(|_| Hir::fail()))
-    }
-
-    /// Returns the expression as it was written.
-    pub fn as_str(&self) -> &str {
-        &self.text
+        let known = || parse(&self.text, true).unwrap_or_else(|_| Hir::fail());
+        self.hir.get_or_init(known)
     }
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.
@@ -83,12 +78,9 @@ fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
 }
 
 fn syntax_error(error: &regex_syntax::Error) -> String {
-    // Only the kind: the whole message draws the expression on several lines.
-    let kind = match error {
-        regex_syntax::Error::Parse(error) => error.kind().to_string(),
-        regex_syntax::Error::Translate(error) => error.kind().to_string(),
-        _ => "its syntax is unknown".to_owned(),
-    };
+    // The message draws the expression on several lines before it names the error.
+    let message = error.to_string();
+    let kind = message.rsplit("error: ").next().unwrap_or_default();
     format!("is not a regular expression ({kind}); try 'connection (refused|reset)'")
 }
 
@@ -99,12 +91,11 @@ fn in_block(hir: &Hir, is_lowercase: bool) -> Hir {
     match hir.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
         HirKind::Literal(literal) if is_lowercase => Hir::literal(literal.0.to_ascii_lowercase()),
-        HirKind::Empty | HirKind::Literal(_) => hir.clone(),
         HirKind::Class(class) => Hir::class(class_in_block(class.clone(), is_lowercase)),
         HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartCRLF),
         HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndCRLF),
         HirKind::Look(look) if LookSet::singleton(*look).contains_word_unicode() => Hir::empty(),
-        HirKind::Look(look) => Hir::look(*look),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => hir.clone(),
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
             sub: Box::new(of(&repetition.sub)),
             ..repetition.clone()
@@ -119,9 +110,8 @@ fn class_in_block(mut class: Class, is_lowercase: bool) -> Class {
     if is_lowercase {
         class.case_fold_simple();
     }
-    let absent = [(b'\n', b'\n'), (b'A', b'Z')]
-        .into_iter()
-        .take(1 + usize::from(is_lowercase));
+    let absent = [(b'\n', b'\n'), (b'A', b'Z')].into_iter();
+    let absent = absent.take(1 + usize::from(is_lowercase));
     match &mut class {
         Class::Unicode(class) => {
             let ranges = absent.map(|(first, last)| ClassUnicodeRange::new(first.into(), last.into()));

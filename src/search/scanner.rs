@@ -2,20 +2,17 @@
 //!
 //! The result is that of the naive search: cut the stream after each `\n`, strip the `\n` and then one `\r`, and run
 //! each expression on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes
-//! make no difference. The scanner is faster, as one engine for all patterns searches blocks of whole lines, and each
-//! pattern is searched alone only in lines in which the engine finds it.
+//! make no difference. The scanner is faster, as one engine for the alternation of all patterns searches blocks of whole
+//! lines, and each pattern by itself searches only lines that this engine finds.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.
 
-use std::borrow::Cow;
 use std::mem::take;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use regex_automata::meta::Regex;
-use regex_automata::util::prefilter::Prefilter;
-use regex_automata::{Input, MatchKind, PatternSet, nfa::thompson::WhichCaptures};
+use regex_automata::{Input, meta::Regex, nfa::thompson::WhichCaptures};
 use regex_syntax::hir::Hir;
 
 use super::pattern::Pattern;
@@ -41,23 +38,19 @@ const LAZY_STATES: usize = 2 << 20;
 /// The patterns of a run, known by index. All streams share the patterns and the first engine.
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
-    list: Vec<Pattern>,
-    /// For each pattern, the patterns whose search ends once it is found.
-    superseded: Vec<Vec<usize>>,
+    pub list: Vec<Pattern>,
     first: OnceLock<Option<Engine>>,
     /// Limits on the bytes of one call of an engine: for whole lines, and for one line.
     call: usize,
     window: usize,
 }
 
-/// One engine for several patterns.
+/// One engine for several patterns, which finds that some pattern may match.
 #[derive(Debug, Clone)]
 struct Engine {
     regex: Regex,
     /// Text is searched in lowercase, as patterns ignore case and the prefilter would otherwise have too many texts.
     is_lowercase: bool,
-    /// Index of each pattern in the engine.
-    indices: Vec<usize>,
 }
 
 /// Called with the index of a pattern and the text of its first match.
@@ -78,61 +71,48 @@ pub struct Scanner {
 }
 
 impl Patterns {
-    pub fn new(list: Vec<Pattern>, superseded: Vec<Vec<usize>>) -> Self {
+    pub fn new(list: Vec<Pattern>) -> Self {
         let places = list.iter().map(Pattern::places).fold(1, usize::saturating_add);
         let call = (STEP / places).clamp(CALL[0], CALL[1]);
         Self {
             list,
-            superseded,
             first: OnceLock::new(),
             call,
             window: call.max(LEAST_WINDOW),
         }
     }
 
-    /// Returns the patterns in the order of their indices.
-    pub fn as_slice(&self) -> &[Pattern] {
-        &self.list
-    }
-
+    /// Returns an engine for the open patterns.
     fn engine(&self, open: &[bool]) -> Option<Engine> {
-        let build = || Engine::new(&self.list, open);
+        let pairs = self.list.iter().zip(open).filter(|(_, is_open)| **is_open);
+        let patterns: Vec<&Pattern> = pairs.map(|(pattern, _)| pattern).collect();
         match open.contains(&false) {
-            true => build(),
+            true => Engine::new(&patterns),
             // A clone has its own lazy states.
-            false => self.first.get_or_init(build).clone(),
+            false => self.first.get_or_init(|| Engine::new(&patterns)).clone(),
         }
     }
 }
 
 impl Engine {
-    fn new(patterns: &[Pattern], open: &[bool]) -> Option<Engine> {
-        let indices: Vec<usize> = (0..open.len()).filter(|index| open[*index]).collect();
-        let open = || indices.iter().map(|index| &patterns[*index]);
-        let is_lowercase = open().any(Pattern::ignores_case);
-        let forms: Vec<Hir> = open().map(|pattern| pattern.in_block(is_lowercase)).collect();
+    fn new(patterns: &[&Pattern]) -> Option<Engine> {
+        let is_lowercase = patterns.iter().any(|pattern| pattern.ignores_case());
+        let forms = patterns.iter().map(|pattern| pattern.in_block(is_lowercase));
+        let form = Hir::alternation(forms.collect());
         let config = Regex::config()
-            .match_kind(MatchKind::All)
             .which_captures(WhichCaptures::None)
             .utf8_empty(false)
             .nfa_size_limit(None)
-            .hybrid_cache_capacity(LAZY_STATES)
-            .prefilter(Prefilter::from_hirs_prefix(MatchKind::LeftmostFirst, &forms))
-            // The automatic prefilter is slow for this match kind.
-            .auto_prefilter(false);
-        let regex = Regex::builder().configure(config).build_many_from_hir(&forms).ok()?;
-        Some(Engine {
-            regex,
-            is_lowercase,
-            indices,
-        })
+            .hybrid_cache_capacity(LAZY_STATES);
+        let regex = Regex::builder().configure(config).build_from_hir(&form).ok()?;
+        Some(Engine { regex, is_lowercase })
     }
 
-    /// Returns the text as the engine searches it.
-    fn text<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+    /// Returns true if a pattern may match in part of a text.
+    fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
         match self.is_lowercase {
-            true => text.to_ascii_lowercase().into(),
-            false => text.into(),
+            true => self.regex.is_match(Input::new(&text.to_ascii_lowercase()).range(part)),
+            false => self.regex.is_match(Input::new(text).range(part)),
         }
     }
 }
@@ -151,14 +131,10 @@ impl Scanner {
         !self.open.contains(&true)
     }
 
-    /// Ends the search for a found pattern and for the patterns that it supersedes.
-    pub fn close(&mut self, found: usize) {
-        let superseded = self.patterns.superseded.get(found).into_iter().flatten();
-        for index in superseded.chain([&found]) {
-            if take(&mut self.open[*index]) {
-                self.engine = None;
-            }
-        }
+    /// Ends the search for a pattern.
+    pub fn close(&mut self, pattern: usize) {
+        self.open[pattern] = false;
+        self.engine = None;
     }
 
     /// Returns the most bytes to push at once, so that a push takes some ten milliseconds at worst.
@@ -185,8 +161,7 @@ impl Scanner {
     pub fn finish(&mut self, found: Found<'_>) {
         let (line, past) = (take(&mut self.line), take(&mut self.past));
         if !line.is_empty() && !self.is_settled() {
-            let line = if past > 0 { without_cr(&line) } else { &line };
-            self.search(line, past..line.len(), usize::MAX, found);
+            self.search(&line, past..line.len(), usize::MAX, found);
         }
     }
 
@@ -219,42 +194,36 @@ impl Scanner {
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
             return;
         };
-        if engine
-            .regex
-            .is_match(Input::new(&engine.text(text)).range(part.clone()))
-        {
-            if part.len() < text.len() {
-                self.confirm(&engine, text, part, next, found);
-            } else {
-                for line in text.split(|byte| *byte == b'\n').map(without_cr) {
-                    self.confirm(&engine, line, 0..line.len(), next, found);
-                }
+        let part_of = |line: &[u8]| part.start..part.end.min(line.len());
+        let may_match = |line: &[u8]| engine.may_match(line, part_of(line));
+        let open = self.open.clone();
+        if may_match(text) {
+            for line in text
+                .split(|byte| *byte == b'\n')
+                .map(without_cr)
+                .filter(|line| may_match(line))
+            {
+                self.search_line(line, part_of(line), next, found);
             }
         }
-        // An engine with a found pattern would report the pattern in each line.
-        if engine.indices.iter().all(|index| self.open[*index]) {
+        // An engine with a found pattern would stop at each of the pattern's lines.
+        if self.open == open {
             self.engine = Some(engine);
         }
     }
 
-    /// Searches part of a line for each open pattern that the engine finds there, one by one. Found and superseded
-    /// patterns stay open until the end of the line.
-    fn confirm(&mut self, engine: &Engine, line: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
-        let (input, text) = (Input::new(line).range(part.clone()), engine.text(line));
-        let (mut set, mut hits) = (PatternSet::new(engine.indices.len()), Vec::new());
-        let candidates = Input::new(&text).range(part);
-        engine.regex.which_overlapping_matches(&candidates, &mut set);
-        for index in set.iter().map(|pattern| engine.indices[pattern.as_usize()]) {
+    /// Searches part of a line for each open pattern by itself.
+    fn search_line(&mut self, line: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
+        for (index, pattern) in self.patterns.list.iter().enumerate() {
             if self.open[index]
-                && let Some(regex) = self.patterns.list[index].for_line()
-                && let Some(at) = regex.find(input.clone())
+                && let Some(regex) = pattern.for_line()
+                && let Some(at) = regex.find(Input::new(line).range(part.clone()))
                 && at.start() < next
             {
                 found(index, &line[at.range()]);
-                hits.push(index);
+                self.open[index] = false;
             }
         }
-        hits.into_iter().for_each(|index| self.close(index));
     }
 }
 

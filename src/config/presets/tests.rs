@@ -121,7 +121,7 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
         // Each regex keeps its cache between searches.
         let regexes: Vec<Regex> = preset.rows().iter().filter_map(|row| row.text).map(regex).collect();
         let patterns = preset.rows().iter().filter_map(known).collect();
-        let patterns = Arc::new(Patterns::new(patterns, Vec::new()));
+        let patterns = Arc::new(Patterns::new(patterns));
         for (.., output) in &samples {
             let mut found = vec![false; regexes.len()];
             let mut scanner = Scanner::new(Arc::clone(&patterns));

@@ -1,9 +1,8 @@
 //! Compares the classifier with a naive model.
 
-use std::time::Duration;
-
 use proptest::prelude::*;
 
+use super::tests::outcome;
 use super::*;
 use crate::policy::outcome::Bound;
 use crate::policy::test_samples;
@@ -45,20 +44,6 @@ fn classifier() -> impl Strategy<Value = Classifier> {
     })
 }
 
-/// Returns the outcome of an exit code; None is a timeout.
-fn outcome(code: Option<u8>, found: &[bool]) -> Outcome {
-    let end = code.map_or(End::TimedOut(Bound::Timeout), End::Exited);
-    let matched = found.iter().map(|found| found.then(|| "text".to_owned())).collect();
-    let seen = Seen {
-        matched,
-        ..Seen::default()
-    };
-    Outcome {
-        seen,
-        ..Outcome::new(end, Duration::ZERO)
-    }
-}
-
 #[derive(Debug, PartialEq, Eq)]
 enum VerdictKind {
     Success,
@@ -93,7 +78,7 @@ fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKi
     let mut retries = classifier.rules.iter().filter(|rule| !rule.stops).peekable();
     if timed_out {
         let mut naming = retries.filter(|rule| rule.codes.is_some_and(|codes| codes.contains_timeout()) && holds(rule));
-        return VerdictKind::Transient(naming.next().is_some_and(|rule| rule.is_safe_to_repeat));
+        return VerdictKind::Transient(naming.any(|rule| rule.is_safe_to_repeat));
     }
     if retries.peek().is_none() {
         return VerdictKind::Transient(false);
@@ -115,31 +100,7 @@ proptest! {
         code in prop::option::of(0_u8..4),
         found in prop::collection::vec(any::<bool>(), PATTERNS),
     ) {
-        let verdict = classifier.judge(&outcome(code, &found));
+        let verdict = classifier.judge(&outcome(code.map_or(End::TimedOut(Bound::Timeout), End::Exited), &found));
         prop_assert_eq!(shown(&verdict), naive(&classifier, code, &found));
-    }
-
-    /// Checks that a superseded pattern cannot change a verdict.
-    #[test]
-    fn nothing_that_is_superseded_changes_a_verdict(
-        classifier in classifier(),
-        code in prop::option::of(0_u8..4),
-        order in Just((0..PATTERNS).collect::<Vec<_>>()).prop_shuffle(),
-        there in prop::collection::vec(any::<bool>(), PATTERNS),
-    ) {
-        let superseded = classifier.superseded(PATTERNS);
-        let mut open = [true; PATTERNS];
-        let mut found = vec![false; PATTERNS];
-        for pattern in order {
-            if open[pattern] && there[pattern] {
-                found[pattern] = true;
-                for other in &superseded[pattern] {
-                    open[*other] = false;
-                }
-            }
-        }
-        let all = classifier.judge(&outcome(code, &there));
-        let some = classifier.judge(&outcome(code, &found));
-        prop_assert_eq!(shown(&all), shown(&some));
     }
 }

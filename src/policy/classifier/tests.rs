@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::policy::outcome::{Bound, StartFailure};
+use crate::policy::outcome::{Bound, Seen, StartFailure};
 use crate::policy::test_samples::codes;
 
 fn rules(rules: &[Rule]) -> Classifier {
@@ -30,20 +30,25 @@ fn not_found() -> End {
     })
 }
 
-fn judge(classifier: &Classifier, end: End) -> (char, Option<Why>) {
-    shown(classifier.judge(&Outcome::new(end, Duration::ZERO)))
-}
-
-fn judge_output(classifier: &Classifier, code: u8, found: &[bool]) -> (char, Option<Why>) {
+/// Returns the outcome of an attempt whose output matches some of the patterns.
+pub(super) fn outcome(end: End, found: &[bool]) -> Outcome {
     let matched = found.iter().map(|found| found.then(|| "text".to_owned())).collect();
     let seen = Seen {
         matched,
         ..Seen::default()
     };
-    shown(classifier.judge(&Outcome {
+    Outcome {
         seen,
-        ..Outcome::new(End::Exited(code), Duration::ZERO)
-    }))
+        ..Outcome::new(end, Duration::ZERO)
+    }
+}
+
+fn judge(classifier: &Classifier, end: End) -> (char, Option<Why>) {
+    judge_output(classifier, end, &[])
+}
+
+fn judge_output(classifier: &Classifier, end: End, found: &[bool]) -> (char, Option<Why>) {
+    shown(classifier.judge(&outcome(end, found)))
 }
 
 fn shown(verdict: Verdict) -> (char, Option<Why>) {
@@ -105,19 +110,11 @@ fn what_cannot_start_is_transient_only_if_listed() {
 #[test]
 fn signals_and_timeouts_are_ends_like_codes() {
     let (killed, timed_out) = (End::Signaled(Signal::KILL), End::TimedOut(Bound::Deadline));
-    let mut on_timeout = codes("137");
-    on_timeout.add_timeout();
-    let stops = rules(&[Rule {
-        codes: Some(on_timeout),
-        ..rule(true, None, None)
-    }]);
+    let stops = rules(&[rule(true, Some("137,timeout"), None)]);
     assert_eq!(judge(&stops, timed_out.clone()), ('p', by("stop")));
     assert_eq!(judge(&stops, killed.clone()), ('p', by("stop")));
     assert_eq!(judge(&stops, End::Exited(124)), ('t', Some(Why::ByDefault)));
-    let retries = rules(&[Rule {
-        codes: Some(on_timeout),
-        ..rule(false, None, None)
-    }]);
+    let retries = rules(&[rule(false, Some("137,timeout"), None)]);
     assert_eq!(judge(&retries, timed_out), ('t', by("retry")));
     assert_eq!(judge(&retries, killed), ('t', by("retry")));
     assert_eq!(judge(&retries, End::Exited(1)), ('p', Some(Why::NoRuleMatched)));
@@ -131,23 +128,29 @@ fn signals_and_timeouts_are_ends_like_codes() {
 fn output_can_make_a_failure_and_prove_a_success() {
     let mut rules = rules(&[]);
     (rules.success_match, rules.fail_match) = (vec![0, 1], vec![2]);
-    assert_eq!(judge_output(&rules, 0, &[false, true, false]).0, 's');
-    assert_eq!(judge_output(&rules, 0, &[false, false, false]).0, 't');
-    assert_eq!(judge_output(&rules, 0, &[true, false, true]).0, 't');
-    assert_eq!(judge_output(&rules, 1, &[true, false, false]).0, 't');
+    assert_eq!(judge_output(&rules, End::Exited(0), &[false, true, false]).0, 's');
+    assert_eq!(judge_output(&rules, End::Exited(0), &[false, false, false]).0, 't');
+    assert_eq!(judge_output(&rules, End::Exited(0), &[true, false, true]).0, 't');
+    assert_eq!(judge_output(&rules, End::Exited(1), &[true, false, false]).0, 't');
 }
 
 #[test]
 fn a_rule_takes_all_its_conditions() {
     let rules = rules(&[rule(false, Some("22"), Some(0)), rule(true, None, Some(1))]);
-    assert_eq!(judge_output(&rules, 22, &[true, false]), ('t', by("retry")));
     assert_eq!(
-        judge_output(&rules, 22, &[false, false]),
+        judge_output(&rules, End::Exited(22), &[true, false]),
+        ('t', by("retry"))
+    );
+    assert_eq!(
+        judge_output(&rules, End::Exited(22), &[false, false]),
         ('p', Some(Why::NoRuleMatched))
     );
-    assert_eq!(judge_output(&rules, 1, &[true, false]), ('p', Some(Why::NoRuleMatched)));
-    assert_eq!(judge_output(&rules, 22, &[true, true]), ('p', by("stop")));
-    assert_eq!(judge_output(&rules, 0, &[true, true]).0, 's');
+    assert_eq!(
+        judge_output(&rules, End::Exited(1), &[true, false]),
+        ('p', Some(Why::NoRuleMatched))
+    );
+    assert_eq!(judge_output(&rules, End::Exited(22), &[true, true]), ('p', by("stop")));
+    assert_eq!(judge_output(&rules, End::Exited(0), &[true, true]).0, 's');
 }
 
 #[test]
@@ -170,14 +173,7 @@ fn what_makes_a_failure_of_an_exit_code_is_known() {
         ..rules(&[])
     };
     let cause = |rules: &Classifier, end: End, found: [bool; 2]| {
-        let seen = Seen {
-            matched: found.iter().map(|found| found.then(|| "text".to_owned())).collect(),
-            ..Seen::default()
-        };
-        let verdict = rules.judge(&Outcome {
-            seen,
-            ..Outcome::new(end, Duration::ZERO)
-        });
+        let verdict = rules.judge(&outcome(end, &found));
         verdict.reason().map(|reason| reason.cause)
     };
     assert_eq!(cause(&rules, End::Exited(0), [true, false]), None);
@@ -196,48 +192,12 @@ fn what_makes_a_failure_of_an_exit_code_is_known() {
         Some(Some(FailureCause::SuccessExit))
     );
     assert_eq!(cause(&rules, End::Signaled(Signal::TERM), [true, false]), Some(None));
-    let shown = [
-        FailureCause::SuccessExit,
-        FailureCause::FailMatch,
-        FailureCause::NoSuccessMatch,
-        FailureCause::SuccessIf,
-    ];
-    assert_eq!(
-        shown.map(|cause| cause.to_string()),
-        [
-            "not in --success-exit",
-            "--fail-match",
-            "no line matches --success-match",
-            "--success-if says no"
-        ]
-    );
-}
-
-#[test]
-fn a_program_that_failed_is_named() {
-    let failed = |why: Why| why.failed_program();
-    let how = || "exit 5".to_owned();
-    let asked = Why::PredicateFailed {
-        option: "--retry-if",
-        how: how(),
-    };
-    assert_eq!(failed(asked).as_deref(), Some("--retry-if failed: exit 5"));
-    let prepared = failed(Why::BeforeRetryFailed(how()));
-    assert_eq!(prepared.as_deref(), Some("--before-retry failed: exit 5"));
-    assert_eq!(failed(Why::ByDefault), None);
 }
 
 #[test]
 fn what_is_denied_is_judged_as_a_failure() {
     let denied = |classifier: &Classifier, code: u8, found: bool| {
-        let seen = Seen {
-            matched: vec![found.then(|| "text".to_owned())],
-            ..Seen::default()
-        };
-        let verdict = classifier.judge_denied(&Outcome {
-            seen,
-            ..Outcome::new(End::Exited(code), Duration::ZERO)
-        });
+        let verdict = classifier.judge_denied(&outcome(End::Exited(code), &[found]));
         let cause = verdict.reason().and_then(|reason| reason.cause);
         assert_eq!(cause, Some(FailureCause::SuccessIf));
         shown(verdict)
@@ -258,33 +218,6 @@ fn what_is_denied_is_judged_as_a_failure() {
 }
 
 #[test]
-fn every_failure_has_a_reason() {
-    let mut rules = rules(&[rule(false, Some("7"), None), rule(true, Some("8"), None)]);
-    rules.asks = true;
-    for (code, why) in [(0, None), (7, by("retry")), (8, by("stop")), (9, Some(Why::ByDefault))] {
-        let verdict = rules.judge(&Outcome::new(End::Exited(code), Duration::ZERO));
-        assert_eq!(verdict.reason().map(|reason| reason.why.clone()), why, "{code}");
-    }
-}
-
-#[test]
-fn what_cannot_matter_any_more_is_superseded() {
-    let mut rules = rules(&[
-        rule(true, None, Some(0)),
-        rule(false, None, Some(1)),
-        rule(false, None, Some(2)),
-        rule(false, Some("1"), Some(3)),
-    ]);
-    (rules.success_match, rules.fail_match) = (vec![4, 5], vec![6]);
-    let superseded = rules.superseded(7);
-    assert_eq!(superseded[0], [0, 1, 2, 3]);
-    assert_eq!(superseded[1], [1, 2, 3]);
-    assert!(superseded[3].is_empty());
-    assert_eq!(superseded[4], [4, 5]);
-    assert_eq!(superseded[6], [6, 4, 5]);
-}
-
-#[test]
 fn one_rule_that_makes_a_retry_safe_is_enough() {
     let safe = |rule: Rule| Rule {
         is_safe_to_repeat: true,
@@ -296,19 +229,9 @@ fn one_rule_that_makes_a_retry_safe_is_enough() {
         safe(rule(false, None, Some(1))),
         safe(rule(false, Some("7"), None)),
     ]);
-    let is_safe = |rules: &Classifier, end: End, found: [bool; 2]| {
-        let matched = found.map(|found| found.then(|| "text".to_owned())).to_vec();
-        let outcome = Outcome {
-            seen: Seen {
-                matched,
-                ..Seen::default()
-            },
-            ..Outcome::new(end, Duration::ZERO)
-        };
-        match rules.judge(&outcome) {
-            Verdict::Transient(reason) => reason.is_safe_to_repeat,
-            other => panic!("{other:?}"),
-        }
+    let is_safe = |rules: &Classifier, end: End, found: [bool; 2]| match rules.judge(&outcome(end, &found)) {
+        Verdict::Transient(reason) => reason.is_safe_to_repeat,
+        other => panic!("{other:?}"),
     };
     assert!(!is_safe(&rules, End::Exited(5), [false, false]));
     assert!(!is_safe(&rules, End::Exited(9), [true, false]));
@@ -316,9 +239,24 @@ fn one_rule_that_makes_a_retry_safe_is_enough() {
     assert!(is_safe(&rules, End::Exited(5), [true, true]));
     // The effect of an attempt that timed out is unknown, whatever the output.
     assert!(!is_safe(&rules, End::TimedOut(Bound::Timeout), [true, true]));
-    // So the search for the safe rule goes on after another rule matched.
-    assert_eq!(rules.superseded(2), [vec![0], vec![0, 1]]);
     // Nothing ran.
     rules.rules.push(rule(false, Some("127"), None));
     assert!(is_safe(&rules, not_found(), [false, false]));
+}
+
+#[test]
+fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
+    let rules = rules(&[rule(false, Some("1,124,timeout"), None), rule(true, Some("2"), None)]);
+    for (end, stops) in [
+        (End::Exited(1), false),
+        (End::Exited(2), true),
+        (End::TimedOut(Bound::Idle), false),
+    ] {
+        for (reader_gone, unread, why) in [(true, false, Why::ReaderGone), (true, true, Why::Unread)] {
+            let mut outcome = outcome(end.clone(), &[]);
+            (outcome.seen.reader_gone, outcome.seen.unread) = (reader_gone, unread);
+            let why = if stops { by("stop") } else { Some(why) };
+            assert_eq!(shown(rules.judge(&outcome)), ('p', why), "{end}");
+        }
+    }
 }

@@ -34,7 +34,7 @@ pub(crate) struct OutputObserver {
 
 impl OutputObserver {
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
-        let patterns = options.patterns.as_slice().len();
+        let patterns = options.patterns.list.len();
         let watched = options
             .watched
             .map(|is| is || (options.pty && options.watched.contains(&true)));
@@ -42,7 +42,7 @@ impl OutputObserver {
         let scanner = |output| is_searched(output).then(|| Scanner::new(Arc::clone(&options.patterns)));
         OutputObserver {
             watched,
-            copy: options.is_copied().then(Spool::default),
+            copy: (options.retry_if || options.success_if).then(Spool::default),
             tail: options.hook_output.map(|limit| Tail {
                 limit,
                 bytes: Vec::new(),
