@@ -82,24 +82,6 @@ fn the_forecast_agrees_with_a_simulation() {
 }
 
 #[test]
-fn the_forecast_agrees_with_the_integral() {
-    for (base, cap, factor) in [(1.0, 6.0, 3.0), (2.0, 5.0, 2.0), (0.1, 7.0, 10.0), (1.0, 2.5, 2.25)] {
-        let delays = exponential(
-            Duration::from_nanos((base * 1e9) as u64),
-            2.0,
-            Duration::from_nanos((cap * 1e9) as u64),
-            Jitter::Decorrelated { factor },
-        );
-        let second = rows(&delays, &attempts(3))[1];
-        // The first wait x is uniform in [base, factor * base], the second in [base, min(cap, factor * x)].
-        let (bend, top) = (cap / factor, factor * base);
-        let below = factor * (bend * bend - base * base) / 2.0;
-        let mean_of_ends = (below + cap * (top - bend)) / (top - base);
-        expect_near(second.mean.as_secs_f64(), f64::midpoint(base, mean_of_ends), 0.01);
-    }
-}
-
-#[test]
 fn the_forecast_agrees_with_what_sessions_wait() {
     let delays = decorrelated();
     let limits = attempts(9);
@@ -108,6 +90,7 @@ fn the_forecast_agrees_with_what_sessions_wait() {
     for _ in 0..20_000 {
         let mut session = Session::new(&limits, &delays);
         for sum in &mut sums {
+            session.begin();
             let decision = session.next(&failed(ms(1)), &TRANSIENT, ms(1), &mut rng);
             let Decision::Retry(wait) = decision else {
                 panic!("{decision:?}")
@@ -137,4 +120,23 @@ fn a_cap_that_is_met_late() {
     assert_eq!(last.most, s(1));
     // m = (base + factor * m) / 2
     expect_near(last.mean.as_secs_f64(), 0.001 / (2.0 - 1.01), 0.001);
+}
+
+#[test]
+fn percentiles_are_those_of_the_runs() {
+    let runs: Vec<Run> = (0..100)
+        .rev()
+        .map(|n| Run {
+            retries_in_time: n,
+            ..Run::default()
+        })
+        .collect();
+    assert_eq!(percentiles(&runs, |run| run.retries_in_time), [5, 94]);
+    // A uniform wait in [0, 1 s]: a twentieth of the totals is shorter than 50 ms, and a twentieth longer than 950 ms.
+    let delays = exponential(s(1), 1.0, s(1), Jitter::Full);
+    let [low, high] = rows(&delays, &attempts(2))[0].totals.map(|total| total.as_secs_f64());
+    assert!(
+        (0.045..0.055).contains(&low) && (0.945..0.955).contains(&high),
+        "{low} {high}"
+    );
 }

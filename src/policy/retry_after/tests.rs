@@ -37,79 +37,50 @@ fn none_asks(lines: &[&str]) {
 }
 
 #[test]
+#[rustfmt::skip]
 fn other_ways_to_ask() {
     all_ask(&[
-        (r#"        "retryDelay": "2s""#, 2_000),
-        ("retryDelay: 33.837s", 33_837),
-        (
-            r#"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]"#,
-            34_000,
-        ),
-        ("Please wait 1 second", 1_000),
-        ("Too many attempts. Please wait 30 seconds and try again.", 30_000),
-        ("please wait for 2 minutes before the next try", 120_000),
-        ("Please wait at least 5s.", 5_000),
+        (r#"        "retryDelay": "2s""#, 2_000), ("retryDelay: 33.837s", 33_837),
+        (r#"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]"#, 34_000),
+        ("Please wait 1 second", 1_000), ("Too many attempts. Please wait 30 seconds and try again.", 30_000),
+        ("please wait for 2 minutes before the next try", 120_000), ("Please wait at least 5s.", 5_000),
         ("rate limited, try again at 2026-10-21T07:29:00Z", 60_000),
         ("Please try again at Wed, 21 Oct 2026 07:29:00 GMT", 60_000),
     ]);
     none_asks(&[
-        "the retry delay of 2s",
-        "Please wait",
-        "Please wait 5",
-        "please wait a few minutes",
-        "Please waiting 5s",
-        "wait 5 seconds",
-        "try again at 7 pm",
-        "try again at 2026-10-21",
+        "the retry delay of 2s", "Please wait", "Please wait 5", "please wait a few minutes", "Please waiting 5s",
+        "wait 5 seconds", "try again at 7 pm", "try again at 2026-10-21",
     ]);
 }
 
 #[test]
+#[rustfmt::skip]
 fn fields() {
     all_ask(&[
-        ("Retry-After: 30", 30_000),
-        ("retry-after: 30\r\n", 30_000),
-        ("< Retry-After: 120\r", 120_000),
-        ("< retry-after: 0", 0),
-        ("    Retry-After:\t7", 7_000),
-        ("Retry-After:30", 30_000),
-        ("Retry-After: 1.5", 1_500),
-        ("Retry-After: .5", 500),
-        ("Retry-After: 120 (rate limited)", 120_000),
-        ("Retry-After: 30, 30", 30_000),
-        ("  \"retry-after\": \"30\",", 30_000),
+        ("Retry-After: 30", 30_000), ("retry-after: 30\r\n", 30_000), ("< Retry-After: 120\r", 120_000),
+        ("< retry-after: 0", 0), ("    Retry-After:\t7", 7_000), ("Retry-After:30", 30_000),
+        ("Retry-After: 1.5", 1_500), ("Retry-After: .5", 500), ("Retry-After: 120 (rate limited)", 120_000),
+        ("Retry-After: 30, 30", 30_000), ("  \"retry-after\": \"30\",", 30_000),
         ("{'Date': 'x', 'Retry-After': '30', 'Server': 'y'}", 30_000),
-        (r#"{"headers":{"retry-after":["30"]}}"#, 30_000),
-        (r#"body="{\"retry_after\": \"30\"}""#, 30_000),
-        (r"b'HTTP/1.1 503 Busy\r\nRetry-After: 30\r\n'", 30_000),
-        (r#""retry_after"=>30"#, 30_000),
-        ("level=warn retry_after=1.5 status=429", 1_500),
-        ("level=warn retry_after=30 m=GET", 30_000),
-        ("retryAfter: 30s", 30_000),
-        ("RetryAfter=1m30s", 90_000),
-        ("retry-after-ms: 500", 500),
-        ("x-ms-retry-after-ms: 1500", 1_500),
-        (r#"{"retryAfterMs":250}"#, 250),
-        ("retry_after_seconds: 12", 12_000),
-        ("retry after: 30 status=429", 30_000),
-        ("\u{1b}[1mRetry-After\u{1b}[0m: 30", 30_000),
-        ("\u{1b}[1mRetry-After\u{1b}[0m: [30]", 30_000),
-        ("\u{1b}[31;1mtry again in \u{1b}[33m5s\u{1b}[m", 5_000),
+        (r#"{"headers":{"retry-after":["30"]}}"#, 30_000), (r#"body="{\"retry_after\": \"30\"}""#, 30_000),
+        (r"b'HTTP/1.1 503 Busy\r\nRetry-After: 30\r\n'", 30_000), (r#""retry_after"=>30"#, 30_000),
+        ("level=warn retry_after=1.5 status=429", 1_500), ("level=warn retry_after=30 m=GET", 30_000),
+        ("retryAfter: 30s", 30_000), ("RetryAfter=1m30s", 90_000), ("retry-after-ms: 500", 500),
+        ("x-ms-retry-after-ms: 1500", 1_500), (r#"{"retryAfterMs":250}"#, 250), ("retry_after_seconds: 12", 12_000),
+        ("retry after: 30 status=429", 30_000), ("\u{1b}[1mRetry-After\u{1b}[0m: 30", 30_000),
+        ("\u{1b}[1mRetry-After\u{1b}[0m: [30]", 30_000), ("\u{1b}[31;1mtry again in \u{1b}[33m5s\u{1b}[m", 5_000),
     ]);
 }
 
 #[test]
+#[rustfmt::skip]
 fn dates() {
     all_ask(&[
         ("Retry-After: Wed, 21 Oct 2026 07:28:30 GMT", 30_000),
         ("< retry-after: Wednesday, 21-Oct-26 07:29:00 GMT\r", 60_000),
-        ("Retry-After: Wed Oct 21 08:28:00 2026", 3_600_000),
-        ("Retry-After: Sun Nov  6 08:49:37 1994", 0),
+        ("Retry-After: Wed Oct 21 08:28:00 2026", 3_600_000), ("Retry-After: Sun Nov  6 08:49:37 1994", 0),
         ("Retry-After: Fri, 31 Dec 1999 23:59:59 GMT", 0),
-        (
-            r#""retry-after": "Wed, 21 Oct 2026 07:28:05 GMT", "server": "x""#,
-            5_000,
-        ),
+        (r#""retry-after": "Wed, 21 Oct 2026 07:28:05 GMT", "server": "x""#, 5_000),
         // crates.io
         (
             "You have published too many new crates in a short period of time. Please try again after \
@@ -125,50 +96,33 @@ fn dates() {
         ("retry after 2026-10-21T07:28:10.123456Z", 10_000),
     ]);
     none_asks(&[
-        "Retry-After: Wed, 32 Oct 2026 07:28:30 GMT",
-        "Retry-After: Thu, 21 Oct 2026 07:28:30 GMT",
-        "Retry-After: Wed, 21 Oct 2026 07:28:30 CET",
-        "Retry-After: Wed",
-        "retry after 2026-10-21T07:28:10",
-        "retry after 2026-10-21T07:28:10+02:00",
-        "retry after 2026-10-21",
-        "retry after 2026-13-41T07:28:10Z",
+        "Retry-After: Wed, 32 Oct 2026 07:28:30 GMT", "Retry-After: Thu, 21 Oct 2026 07:28:30 GMT",
+        "Retry-After: Wed, 21 Oct 2026 07:28:30 CET", "Retry-After: Wed", "retry after 2026-10-21T07:28:10",
+        "retry after 2026-10-21T07:28:10+02:00", "retry after 2026-10-21", "retry after 2026-13-41T07:28:10Z",
     ]);
 }
 
 #[test]
+#[rustfmt::skip]
 fn prose() {
     all_ask(&[
-        ("retry after 1.5s", 1_500),
-        ("retry after 30", 30_000),
-        ("Retry after 30.", 30_000),
-        ("Retry after 30. Thank you.", 30_000),
-        ("retry after 30 (attempt 2)", 30_000),
-        ("retry in 20 seconds", 20_000),
-        ("retry after 500 ms", 500),
-        ("Please retry in 1m30s", 90_000),
-        ("try again in 3 minutes", 180_000),
-        ("try again in 1 hour", 3_600_000),
-        ("try again in 1m 30s", 90_000),
-        ("try again in 1 minute and 30 seconds.", 90_000),
-        ("try again in 1 hour, 2 minutes, 3 seconds", 3_723_000),
-        ("try again in 2h0m5s", 7_205_000),
-        ("try again in 5 second(s)", 5_000),
-        ("try again after 20 seconds", 20_000),
-        ("try again in 1 day", 86_400_000),
-        ("try again in 2 weeks", 1_209_600_000),
-        ("try your whole request again in 5 s", 5_000),
-        ("Try your request again in 30 secs", 30_000),
-        ("You will be able to try again in 5 min", 300_000),
-        ("retry again in 5s", 5_000),
-        ("retry after 5s 10m", 5_000),
-        ("retry after 5s, 10s at the most", 5_000),
+        ("retry after 1.5s", 1_500), ("retry after 30", 30_000), ("Retry after 30.", 30_000),
+        ("Retry after 30. Thank you.", 30_000), ("retry after 30 (attempt 2)", 30_000),
+        ("retry in 20 seconds", 20_000), ("retry after 500 ms", 500), ("Please retry in 1m30s", 90_000),
+        ("try again in 3 minutes", 180_000), ("try again in 1 hour", 3_600_000), ("try again in 1m 30s", 90_000),
+        ("try again in 1 minute and 30 seconds.", 90_000), ("try again in 1 hour, 2 minutes, 3 seconds", 3_723_000),
+        ("try again in 2h0m5s", 7_205_000), ("try again in 5 second(s)", 5_000),
+        ("try again after 20 seconds", 20_000), ("try again in 1 day", 86_400_000),
+        ("try again in 2 weeks", 1_209_600_000), ("try your whole request again in 5 s", 5_000),
+        ("Try your request again in 30 secs", 30_000), ("You will be able to try again in 5 min", 300_000),
+        ("retry again in 5s", 5_000), ("retry after 5s 10m", 5_000), ("retry after 5s, 10s at the most", 5_000),
         ("retry after 5 ms, or better: try again in 2 s, retry in 1s", 2_000),
         ("ReTrY  \t aFtEr   5   SECONDS", 5_000),
     ]);
 }
 
 #[test]
+#[rustfmt::skip]
 fn what_servers_say() {
     all_ask(&[
         // OpenAI, Groq, Azure OpenAI, Gemini
@@ -177,10 +131,7 @@ fn what_servers_say() {
              Requested 1. Please try again in 20s. Visit https://platform.openai.com/account/rate-limits",
             20_000,
         ),
-        (
-            "openai.RateLimitError: Error code: 429 - Please try again in 1.898s.",
-            1_898,
-        ),
+        ("openai.RateLimitError: Error code: 429 - Please try again in 1.898s.", 1_898),
         ("Limit 30000, Used 29811. Please try again in 438ms.", 438),
         ("Please try again in 7m12.5s. Need more tokens?", 432_500),
         (
@@ -190,30 +141,15 @@ fn what_servers_say() {
         ),
         ("Please retry in 37.5s.", 37_500),
         // Azure Resource Manager
-        (
-            "exceeded the backend storage limit. Please try again after '6' minutes.",
-            360_000,
-        ),
+        ("exceeded the backend storage limit. Please try again after '6' minutes.", 360_000),
         // AWS behind a gateway
-        (
-            "An error occurred (TooManyRequestsException): Rate exceeded, retry after 2 seconds",
-            2_000,
-        ),
+        ("An error occurred (TooManyRequestsException): Rate exceeded, retry after 2 seconds", 2_000),
         // Discord
-        (
-            r#"{"message": "You are being rate limited.", "retry_after": 0.65, "global": false}"#,
-            650,
-        ),
+        (r#"{"message": "You are being rate limited.", "retry_after": 0.65, "global": false}"#, 650),
         // Slack
-        (
-            "SlackApiError: ratelimited (url: https://slack.com/api/chat.postMessage, retry-after: 30)",
-            30_000,
-        ),
+        ("SlackApiError: ratelimited (url: https://slack.com/api/chat.postMessage, retry-after: 30)", 30_000),
         // Telegram
-        (
-            r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 35","parameters":{"retry_after":35}}"#,
-            35_000,
-        ),
+        (r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 35","parameters":{"retry_after":35}}"#, 35_000),
     ]);
     // GitHub's container registry
     assert_eq!(
@@ -239,79 +175,37 @@ fn servers_that_name_no_time() {
 }
 
 #[test]
+#[rustfmt::skip]
 fn innocents() {
     none_asks(&[
-        "",
-        "retry",
-        "again",
-        "retry after",
-        "Retry-After:",
-        "try again in",
-        "try again in a few minutes",
-        "try again in 5",
-        "retry in 5",
-        "retrying in 5s",
-        "Retrying after 5 seconds",
-        "trying again in 5 seconds",
-        "Warning: Problem: HTTP error. Will retry in 1 second. 3 retries left.",
-        "we'll try again in 5 seconds",
-        "Next retry in 5s",
-        "retry after 3 attempts",
-        "retry after 3 failed attempts",
-        "retry interval 5s",
-        "retry 5s",
-        "retry inside 5s",
-        "retry afterwards 5s",
-        "see the Retry-After header, RFC 9110",
-        "visit the country again in 5 days",
-        "try to send the request again in 5 minutes",
-        "once again in 5 minutes",
-        "again in 5 minutes",
-        "against 5 s",
-        "empty after 5 s",
-        "retry after5s",
-        "retryAfter5",
-        "Retry-After: -1",
-        "Retry-After: 1e3",
-        "Retry-After: 30x",
-        "Retry-After: 1,000",
-        "Retry-After: soon",
-        "retry after -5 s",
-        "retry after 12:30",
-        "retry after 1.2.3",
-        "retry after 50%",
-        "retry after 30 分",
-        "try again in 5-10 minutes",
-        "try again in 1/2 hour",
-        "try again in 3 parsecs",
-        "+ curl --retry 5 --retry-after 30s",
-        "retry-after-max: 30",
-        "Access-Control-Expose-Headers: ETag, Retry-After, X-RateLimit-Reset",
-        "x-ratelimit-limit: 5000",
-        "x-ratelimit-remaining: 0",
-        "x-ratelimit-reset-tokens: 6m0s",
+        "", "retry", "again", "retry after", "Retry-After:", "try again in", "try again in a few minutes",
+        "try again in 5", "retry in 5", "retrying in 5s", "Retrying after 5 seconds", "trying again in 5 seconds",
+        "Warning: Problem: HTTP error. Will retry in 1 second. 3 retries left.", "we'll try again in 5 seconds",
+        "Next retry in 5s", "retry after 3 attempts", "retry after 3 failed attempts", "retry interval 5s",
+        "retry 5s", "retry inside 5s", "retry afterwards 5s", "see the Retry-After header, RFC 9110",
+        "visit the country again in 5 days", "try to send the request again in 5 minutes", "once again in 5 minutes",
+        "again in 5 minutes", "against 5 s", "empty after 5 s", "retry after5s", "retryAfter5", "Retry-After: -1",
+        "Retry-After: 1e3", "Retry-After: 30x", "Retry-After: 1,000", "Retry-After: soon", "retry after -5 s",
+        "retry after 12:30", "retry after 1.2.3", "retry after 50%", "retry after 30 分", "try again in 5-10 minutes",
+        "try again in 1/2 hour", "try again in 3 parsecs", "+ curl --retry 5 --retry-after 30s",
+        "retry-after-max: 30", "Access-Control-Expose-Headers: ETag, Retry-After, X-RateLimit-Reset",
+        "x-ratelimit-limit: 5000", "x-ratelimit-remaining: 0", "x-ratelimit-reset-tokens: 6m0s",
     ]);
 }
 
 #[test]
+#[rustfmt::skip]
 fn resets_of_a_quota() {
     all_ask(&[
-        ("x-ratelimit-reset: 1792567740", 60_000),
-        ("< X-RateLimit-Reset: 1792567680.5\r", 500),
-        ("x-rate-limit-reset: 1792567740", 60_000),
-        ("RateLimit-Reset: 1792567740", 60_000),
-        ("ratelimit-reset: 25", 25_000),
-        ("ratelimit_reset=25", 25_000),
+        ("x-ratelimit-reset: 1792567740", 60_000), ("< X-RateLimit-Reset: 1792567680.5\r", 500),
+        ("x-rate-limit-reset: 1792567740", 60_000), ("RateLimit-Reset: 1792567740", 60_000),
+        ("ratelimit-reset: 25", 25_000), ("ratelimit_reset=25", 25_000),
         // A leap year ahead.
         ("x-ratelimit-reset: 1824190080", 31_622_400_000),
     ]);
     none_asks(&[
-        "x-ratelimit-reset: 1792567679",
-        "x-ratelimit-reset: 3",
-        "x-ratelimit-reset: 1824190081",
-        "x-ratelimit-reset: 1792567740000",
-        "x-ratelimit-reset: 99999999999999999999999999",
-        "x-ratelimit-reset: ",
+        "x-ratelimit-reset: 1792567679", "x-ratelimit-reset: 3", "x-ratelimit-reset: 1824190081",
+        "x-ratelimit-reset: 1792567740000", "x-ratelimit-reset: 99999999999999999999999999", "x-ratelimit-reset: ",
     ]);
 }
 
@@ -343,16 +237,11 @@ fn a_reset_counts_only_when_nothing_is_left() {
 }
 
 #[test]
+#[rustfmt::skip]
 fn an_answer_as_curl_shows_it() {
     for (output, seconds) in [
-        (
-            "HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/html\r\nRetry-After: 3600\r\n\r\n<p>Try again in 60 s",
-            3600,
-        ),
-        (
-            "* Connected to example.org\n> GET / HTTP/2\n< HTTP/2 503 \n< retry-after: 17\n< \n* Connection left intact\n",
-            17,
-        ),
+        ("HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/html\r\nRetry-After: 3600\r\n\r\n<p>Try again in 60 s", 3600),
+        ("* Connected to example.org\n> GET / HTTP/2\n< HTTP/2 503 \n< retry-after: 17\n< \n* Connection left intact\n", 17),
     ] {
         assert_eq!(of_output(output), Some(Duration::from_secs(seconds)), "{output}");
     }
