@@ -133,9 +133,8 @@ fn run(plan: &Plan, store: &Store) -> Exit {
             exit::FAULT
         }
     };
-    let report = reporter.report(&result, exit, host.time_of_day(), host.elapsed());
-    if let (Some(path), Some(text)) = (&plan.output.report, report)
-        && let Err(why) = host.write_report(&text)
+    if let (Some(path), Some(report)) = (&plan.output.report, reporter.report)
+        && let Err(why) = host.write_report(&report.end(&result, exit, host.time_of_day(), host.elapsed()))
     {
         let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
     }

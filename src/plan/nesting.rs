@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use super::program::wrapped_program;
 use crate::config::settings::variable;
-use crate::run::nesting::{AROUND, COUNTED, Nesting};
+use crate::run::plan::Nesting;
+use crate::run::variables::{AROUND, COUNTED};
 
 /// Returns this run's place among nested ones. `warns` is `--nested warn`.
 pub(super) fn nesting(variables: &[(OsString, OsString)], warns: bool, words: &[&str]) -> Nesting {

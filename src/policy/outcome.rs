@@ -150,6 +150,14 @@ impl End {
         }
     }
 
+    /// Returns the signal that killed the command, if one did.
+    pub fn signal(&self) -> Option<Signal> {
+        match self {
+            End::Signaled(signal) => Some(*signal),
+            _ => None,
+        }
+    }
+
     /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout.
     pub fn shell_status(&self) -> u8 {
         self.code().unwrap_or(124)

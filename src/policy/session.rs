@@ -36,6 +36,16 @@ pub enum Stop {
     GaveUp(GiveUp),
 }
 
+impl Stop {
+    /// Returns the reason for giving up, if the run gave up.
+    pub fn gave_up(self) -> Option<GiveUp> {
+        match self {
+            Stop::GaveUp(why) => Some(why),
+            _ => None,
+        }
+    }
+}
+
 /// Reason to end a run that has not reached its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
@@ -63,28 +73,24 @@ pub enum GiveUp {
     Stdin,
 }
 
-/// Growth of the waits so far.
-#[derive(Debug, Clone, Copy, Default)]
-struct Progress {
-    /// Retries since the growth started.
-    retry: u64,
-    /// Last wait before a retry, for decorrelated jitter.
-    previous: Option<Duration>,
-}
-
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
     delays: &'p Delays,
-    /// The current or next attempt since the last reset; 1 is the first.
-    attempt: u64,
-    total: u64,
-    retries: u64,
-    progress: Progress,
+    /// Number of the current attempt: 1 is the first, also after `--reset-after` restarted the count.
+    pub attempt: u64,
+    /// Number of attempts so far, including the current one and those before a reset.
+    pub total: u64,
+    /// Number of retries decided so far, including those before a reset.
+    pub retries: u64,
+    /// The output asked for the last wait and lengthened the wait.
+    pub is_wait_asked: bool,
+    /// Retries since the growth of the waits started.
+    retry: u64,
+    /// Last wait before a retry, for decorrelated jitter.
+    previous: Option<Duration>,
     successes_in_a_row: u64,
     has_failed: bool,
-    /// The output asked for the last wait and lengthened the wait.
-    is_wait_asked: bool,
 }
 
 impl<'p> Session<'p> {
@@ -92,40 +98,25 @@ impl<'p> Session<'p> {
         Session {
             limits,
             delays,
-            attempt: 1,
+            attempt: 0,
             total: 0,
             retries: 0,
-            progress: Progress::default(),
+            is_wait_asked: false,
+            retry: 0,
+            previous: None,
             successes_in_a_row: 0,
             has_failed: false,
-            is_wait_asked: false,
         }
     }
 
-    /// Returns the number of the current or next attempt. 1 is the first, also after `--reset-after` restarted the
-    /// count.
-    pub fn attempt(&self) -> u64 {
-        self.attempt
-    }
-
-    /// Returns the number of attempts so far, including those before a reset.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// Returns the number of retries decided so far, including those before a reset.
-    pub fn retries(&self) -> u64 {
-        self.retries
-    }
-
-    /// Returns true if the output asked for the last wait and lengthened the wait.
-    pub fn is_wait_asked(&self) -> bool {
-        self.is_wait_asked
+    /// Counts an attempt that begins.
+    pub fn begin(&mut self) {
+        self.attempt += 1;
+        self.total += 1;
     }
 
     /// Decides the step after an attempt. `elapsed` is the time since the run began.
     pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
-        self.total += 1;
         let succeeded = *verdict == Verdict::Success;
         self.has_failed |= !succeeded;
         match (self.until(outcome, verdict), verdict) {
@@ -135,7 +126,10 @@ impl<'p> Session<'p> {
             (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(Bound::Deadline) => {
                 Decision::Stop(Stop::FailureCame)
             }
-            _ => self.another(outcome, verdict, elapsed, rng),
+            _ => match self.next_delay(outcome, verdict, elapsed, rng) {
+                Ok(wait) => Decision::Retry(wait),
+                Err(why) => Decision::Stop(self.ended_by(why, verdict)),
+            },
         }
     }
 
@@ -170,21 +164,13 @@ impl<'p> Session<'p> {
         if self.is_last_attempt() {
             return give_up(GiveUp::Attempts);
         }
-        if let Some(why) = self.out_of_time(elapsed, wait) {
-            return give_up(why);
-        }
-        self.attempt += 1;
-        Decision::Confirm(wait)
-    }
-
-    /// Decides on another attempt, unless a limit or the last attempt forbids one.
-    fn another(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
-        match self.next_delay(outcome, verdict, elapsed, rng) {
-            Ok(wait) => Decision::Retry(wait),
-            Err(why) => Decision::Stop(self.ended_by(why, verdict)),
+        match self.out_of_time(elapsed, wait) {
+            Some(why) => give_up(why),
+            None => Decision::Confirm(wait),
         }
     }
 
+    /// Returns the wait before another attempt, unless a limit or the last attempt forbids one.
     fn next_delay(
         &mut self,
         outcome: &Outcome,
@@ -204,28 +190,30 @@ impl<'p> Session<'p> {
             self.attempt = 1;
         }
         if resets || (succeeded && self.limits.until == Until::Never) {
-            self.progress = Progress::default();
+            (self.retry, self.previous) = (0, None);
         }
-        if let Some(why) = self.used_up() {
-            return Err(why);
+        if self.is_last_attempt() {
+            return Err(GiveUp::Attempts);
         }
-        let drawn = self.draw(rng);
-        let grants_more = |(asked, most): (Duration, Duration)| asked.min(most) > drawn;
-        self.is_wait_asked = !succeeded && self.asked(outcome).is_some_and(grants_more);
-        let is_too_long = self.asked(outcome).is_some_and(|(asked, most)| asked > most);
+        if self.limits.reaches_stop_at_delay(self.delays, self.retry) {
+            return Err(GiveUp::Delay);
+        }
+        let drawn = self.delays.draw(self.retry, self.previous, rng);
+        let granted = self.granted(outcome);
+        let is_too_long = granted.is_some() && granted < outcome.seen.wait_asked;
         let wait = match self.limits.until {
-            // A successful command was not asked to wait.
+            // A successful command did not ask.
             _ if succeeded => drawn,
             Until::Success | Until::Failure if is_too_long => return Err(GiveUp::RetryAfterTooLong),
-            _ => self.as_asked(outcome, drawn, rng),
+            _ => self.at_least_granted(outcome, drawn, rng),
         };
         if let Some(why) = self.out_of_time(elapsed, wait) {
             return Err(why);
         }
-        self.attempt += 1;
+        self.is_wait_asked = wait > drawn;
         self.retries += 1;
-        self.progress.retry += 1;
-        self.progress.previous = Some(drawn);
+        self.retry += 1;
+        self.previous = Some(drawn);
         Ok(wait)
     }
 
@@ -247,45 +235,31 @@ impl<'p> Session<'p> {
         }
     }
 
-    fn used_up(&self) -> Option<GiveUp> {
-        if self.is_last_attempt() {
-            Some(GiveUp::Attempts)
-        } else if self.limits.reaches_stop_at_delay(self.delays, self.progress.retry) {
-            Some(GiveUp::Delay)
-        } else {
-            None
-        }
-    }
-
     /// Returns the wait that would follow if the failed run continued. A wait that the output asked for counts up to
     /// `--max-retry-after`, as output must not keep other runs from starting forever. The wait grows by one step for
     /// each of the `earlier` runs that gave up.
     pub fn next_wait(&self, outcome: &Outcome, earlier: u64, rng: &mut dyn Rng) -> Duration {
         let wait = match earlier {
-            0 => self.draw(rng),
+            0 => self.delays.draw(self.retry, self.previous, rng),
             // Jitter would hide the growth, and decorrelated jitter stops growing. The run that waits adds jitter.
-            _ => self.delays.unjittered(self.progress.retry.saturating_add(earlier)),
+            _ => self.delays.unjittered(self.retry.saturating_add(earlier)),
         };
-        self.as_asked(outcome, wait, rng)
+        self.at_least_granted(outcome, wait, rng)
     }
 
-    /// Returns the wait that the output asked for, and its limit; None without `--retry-after`.
-    fn asked(&self, outcome: &Outcome) -> Option<(Duration, Duration)> {
-        outcome.seen.wait_asked.zip(self.limits.max_retry_after)
+    /// Returns the wait that the output asked for, up to its limit; None without `--retry-after`.
+    fn granted(&self, outcome: &Outcome) -> Option<Duration> {
+        let asked = outcome.seen.wait_asked?;
+        self.limits.max_retry_after.map(|most| asked.min(most))
     }
 
-    /// Returns the drawn wait, or a longer one that the output asked for, up to its limit.
-    fn as_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
-        match self.asked(outcome) {
-            Some((asked, most)) if self.limits.asked_is_exact => drawn.max(asked.min(most)),
-            Some((asked, most)) => self.delays.at_least(asked.min(most), drawn, rng),
+    /// Returns the drawn wait, or a longer one that the output asked for.
+    fn at_least_granted(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
+        match self.granted(outcome) {
+            Some(granted) if self.limits.asked_is_exact => drawn.max(granted),
+            Some(granted) => self.delays.at_least(granted, drawn, rng),
             None => drawn,
         }
-    }
-
-    fn draw(&self, rng: &mut dyn Rng) -> Duration {
-        let Progress { retry, previous } = self.progress;
-        self.delays.draw(retry, previous, rng)
     }
 
     fn is_last_attempt(&self) -> bool {

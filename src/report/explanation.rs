@@ -1,43 +1,41 @@
 //! Explains the end of a run, and names the option that allows more.
 
 use super::text::Text;
-use super::words::{length, with_detail};
+use super::words::{length, limit, option, with_detail};
 use crate::policy::classifier::{Verdict, Why};
-use crate::policy::outcome::{Bound, End, exact};
+use crate::policy::outcome::{Bound, End};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::event::JudgedAttempt;
 use crate::run::text::printable;
 
+/// End of an attempt by the deadline.
+const CUT: End = End::TimedOut(Bound::Deadline);
+
 impl Text<'_> {
     /// Adds the reason for the end in brackets, and advice.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
-        let advice = match why {
-            GiveUp::Attempts => "; raise --attempts to allow more",
-            GiveUp::Deadline if was_cut(attempt) => "",
-            GiveUp::Deadline => "; raise --deadline to allow more",
-            GiveUp::StopAfter => "; raise --stop-after to allow more",
-            GiveUp::Delay => "; raise --stop-at-delay to allow more",
-            GiveUp::RetryAfterTooLong => "; raise --max-retry-after to allow more",
-            GiveUp::Budget(_) => "; raise --budget-ratio to allow more",
-            GiveUp::StoreDown => "; use --store-down local to retry",
-            GiveUp::Stdin if attempt.outcome.seen.input_error.is_none() => "; raise --stdin-limit to allow more",
-            GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin => "",
+        let advice = match (why, option(&self.plan.limits, why)) {
+            (GiveUp::StoreDown, _) => "; use --store-down local to retry".to_owned(),
+            (GiveUp::Deadline, _) if attempt.outcome.end == CUT => String::new(),
+            (GiveUp::Stdin, _) if attempt.outcome.seen.input_error.is_some() => String::new(),
+            (_, Some((option, _))) => format!("; raise --{option} to allow more"),
+            (_, None) => String::new(),
         };
-        with_detail(how, &self.reason(why, attempt)) + advice
+        with_detail(how, &self.reason(why, attempt)) + &advice
     }
 
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
-        let (limit, budget) = (self.limit(why), self.budget());
+        let (limit, budget) = (limit(&self.plan.limits, why), self.budget());
         match why {
-            GiveUp::Permanent => permanent(verdict),
+            GiveUp::Permanent => self.permanent(verdict),
             GiveUp::Attempts if *verdict == Verdict::Success && self.plan.limits.until == Until::Success => {
                 "too few successes in a row".to_owned()
             }
             GiveUp::Attempts => "attempt limit reached".to_owned(),
             GiveUp::Deadline | GiveUp::StopAfter => match verdict.reason().map(|reason| &reason.why) {
                 Some(Why::PredicateFailed { option, how }) => format!("{option} failed: {how}: {limit}"),
-                _ if was_cut(attempt) => limit,
+                _ if outcome.end == CUT => limit,
                 _ => format!("the next attempt would begin after {limit}"),
             },
             GiveUp::Delay => format!("the next wait would reach {limit}"),
@@ -57,41 +55,32 @@ impl Text<'_> {
             }
             GiveUp::Nested => "--nested once leaves retries to the outer backoff".to_owned(),
             GiveUp::Stdin => {
-                let too_much = "more was read than --stdin-limit allows";
-                let error = outcome.seen.input_error.as_deref().unwrap_or(too_much);
+                let error = outcome.seen.input_error.as_deref();
+                let error = error.unwrap_or("more was read than --stdin-limit allows");
                 format!("standard input cannot be replayed: {error}")
             }
         }
     }
 
-    /// Returns the limit on time that ended the run: `--deadline 5m`.
-    pub(super) fn limit(&self, why: GiveUp) -> String {
-        let limits = &self.plan.limits;
-        let (option, value) = match why {
-            GiveUp::StopAfter => ("stop-after", limits.stop_after),
-            GiveUp::RetryAfterTooLong => ("max-retry-after", limits.max_retry_after),
-            GiveUp::Delay => ("stop-at-delay", limits.stop_at_delay),
-            _ => ("deadline", limits.deadline),
+    fn permanent(&self, verdict: &Verdict) -> String {
+        let how = match verdict.reason().map(|reason| &reason.why) {
+            Some(Why::Rule(rule)) => rule.clone(),
+            Some(Why::ReaderGone) => return "its reader is gone".to_owned(),
+            Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
+            Some(why) => why.failed_program().unwrap_or_else(|| self.no_match()),
+            None => return String::new(),
         };
-        format!("--{option} {}", value.map(exact).unwrap_or_default())
+        format!("permanent: {how}")
     }
-}
 
-/// Returns true if the deadline ended the attempt or a predicate.
-fn was_cut(attempt: &JudgedAttempt) -> bool {
-    let why = attempt.verdict.reason().map(|reason| &reason.why);
-    attempt.outcome.end == End::TimedOut(Bound::Deadline) || matches!(why, Some(Why::PredicateFailed { .. }))
-}
-
-fn permanent(verdict: &Verdict) -> String {
-    match verdict.reason().map(|reason| &reason.why) {
-        Some(Why::Rule(rule)) => format!("permanent: {rule}"),
-        Some(Why::ReaderGone) => "its reader is gone".to_owned(),
-        Some(Why::Unread) => "its output is cut off, as its reader stopped reading".to_owned(),
-        Some(why) => match why.failed_program() {
-            Some(failed) => format!("permanent: {failed}"),
-            None => "permanent: no retry rule matches".to_owned(),
-        },
-        None => String::new(),
+    /// Names the preset if all retry rules are its rows.
+    fn no_match(&self) -> String {
+        let rules = self.plan.classifier.rules.iter().filter(|rule| !rule.stops);
+        let mut names = rules.map(|rule| &rule.name);
+        let preset = names.next().filter(|name| name.starts_with("--for"));
+        match preset {
+            Some(preset) if names.all(|name| name == preset) => format!("no rule of {preset} matches"),
+            _ => "no retry rule matches".to_owned(),
+        }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn group(event: &Event<'_>, title: Option<String>, is_open: &mut bool
             Some(format!("::group::backoff: {}\n", escaped(&title)))
         }
         // A run may end without the end of an attempt. The command's output may have ended within a line.
-        Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
+        Event::Ended { .. } | Event::Interrupted(..) | Event::Failed(_) if *is_open => {
             *is_open = false;
             Some("\n::endgroup::\n".to_owned())
         }

@@ -3,17 +3,30 @@
 use std::io;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::Serializer;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::ser::Formatter;
 
 use crate::run::text::is_printable;
+
+/// Names and values of an object, in order.
+pub(super) type Fields = Vec<(&'static str, Value)>;
+
+/// An object whose fields keep their order.
+#[derive(Debug)]
+pub(super) struct Object(pub(super) Fields);
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().cloned())
+    }
+}
 
 /// Returns the value as one line of JSON, with its line feed.
 pub(super) fn line(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     // Maps have strings as keys, and a `Vec` takes every byte.
-    let _ = value.serialize(&mut Serializer::with_formatter(&mut text, Harmless));
+    let _ = value.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Harmless));
     text.push(b'\n');
     String::from_utf8(text).unwrap_or_default()
 }

@@ -1,179 +1,130 @@
 //! Lines for programs, each a JSON object. `docs/log.schema.json` is the schema.
 
-use serde::Serialize;
-
-use super::json::{self, seconds};
+use super::json::{self, Fields, Object, seconds};
 use super::text::{self, Text};
 use super::words::{self, timestamp};
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{self, Outcome};
-use crate::policy::session::{GiveUp, Until};
+use crate::policy::outcome::{End, Outcome};
+use crate::policy::session::{GiveUp, Stop, Until};
+use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment};
-use crate::run::plan::{Identity, Plan};
+use crate::run::text::printable;
 
-#[derive(Debug)]
-pub(crate) struct JsonLog<'a> {
-    plan: &'a Plan,
-    run_id: &'a str,
+#[derive(Debug, Default)]
+pub(super) struct JsonLog {
     /// Lines that are printed only if an attempt fails or a warning comes.
     held: String,
-    /// True until an attempt fails or a warning comes.
-    is_uneventful: bool,
+    /// True once an attempt failed or a warning came.
+    is_eventful: bool,
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    ts: String,
-    run_id: &'a str,
-    command: String,
-    label: Option<&'a str>,
-    event: &'static str,
-    attempt: u64,
-    #[serde(flatten)]
-    facts: Option<AttemptFacts>,
-    #[serde(flatten)]
-    detail: Option<Detail>,
-    #[serde(flatten)]
-    end: Option<End>,
-}
-
-/// Field of a single kind of event.
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Detail {
-    DelayS(f64),
-    Reason(&'static str),
-    LeftS(f64),
-    Signal(i32),
-    Message(String),
-}
-
-/// Events that end a run.
-const ENDS: [&str; 5] = ["failure_came", "succeeded", "gave_up", "skipped", "interrupted"];
-
-#[derive(Serialize)]
-struct End {
-    attempts: u64,
-    elapsed_s: f64,
-}
-
-/// Part of a line of the log and of an entry of the report.
-#[derive(Debug, Serialize)]
-pub(super) struct AttemptFacts {
-    duration_s: f64,
-    exit: Option<u8>,
-    signal: Option<i32>,
-    timed_out: bool,
-    verdict: Option<&'static str>,
-    reason: Option<String>,
-}
-
-impl<'a> JsonLog<'a> {
-    pub(super) fn new(plan: &'a Plan, identity: &'a Identity) -> JsonLog<'a> {
-        JsonLog {
-            plan,
-            run_id: &identity.run_id,
-            held: String::new(),
-            is_uneventful: true,
-        }
-    }
-
+impl JsonLog {
     /// Returns the lines about an event. A run that succeeds at once has no lines, unless verbose; any other run has a
     /// complete log.
     pub(super) fn lines(&mut self, text: &Text<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
-        let (event_name, detail) = self.record(event)?;
-        let end = End {
-            attempts: moment.total,
-            elapsed_s: seconds(moment.elapsed),
-        };
-        let line = json::line(&Line {
-            ts: timestamp(moment.time_of_day),
-            run_id: self.run_id,
-            command: words::command_name(self.plan),
-            label: self.plan.output.label.as_deref(),
-            event: event_name,
-            attempt: moment.attempt,
-            facts: match event {
-                Event::Ended { outcome, verdict } => Some(facts(outcome, *verdict)),
-                _ => None,
-            },
-            detail,
-            end: ENDS.contains(&event_name).then_some(end),
-        });
-        let verbosity = self.plan.output.verbosity;
+        let plan = text.plan;
+        let (name, details) = record(plan.limits.until, event)?;
+        let mut fields = vec![
+            ("ts", timestamp(moment.time_of_day).into()),
+            ("run_id", text.identity.run_id.clone().into()),
+            ("command", words::command_name(plan).into()),
+            ("label", plan.output.label.clone().into()),
+            ("event", name.into()),
+            ("attempt", moment.attempt.into()),
+        ];
+        fields.extend(details);
+        if result(event).is_some() {
+            let elapsed = seconds(moment.elapsed);
+            fields.extend([("attempts", moment.total.into()), ("elapsed_s", elapsed.into())]);
+        }
+        let line = json::line(&Object(fields));
+        let verbosity = plan.output.verbosity;
         if verbosity < 0 {
             return (text.least_verbosity(moment, event) < 0).then_some(line);
         }
-        self.is_uneventful &= matches!(
-            event,
-            Event::Started | Event::Succeeded { flaky: false, .. } | Event::Skipped(_)
-        );
-        if self.is_uneventful && verbosity == 0 {
+        self.is_eventful |= match event {
+            Event::Stopped { stop, .. } => *stop != Stop::Succeeded { flaky: false },
+            event => !matches!(event, Event::Started | Event::Skipped(_)),
+        };
+        if !self.is_eventful && verbosity == 0 {
             self.held.push_str(&line);
             return None;
         }
         Some(std::mem::take(&mut self.held) + &line)
     }
+}
 
-    /// Returns the name of an event and its own field, or None if the log leaves the event out.
-    fn record(&self, event: &Event<'_>) -> Option<(&'static str, Option<Detail>)> {
-        let warning = |message| ("warning", Some(Detail::Message(message)));
-        Some(match event {
-            Event::Started => ("attempt_started", None),
-            Event::Ended {
-                verdict: Some(verdict), ..
-            } => match verdict {
-                Verdict::Success if self.plan.limits.until == Until::Success => return None,
-                Verdict::Success => ("attempt_succeeded", None),
-                _ => ("attempt_failed", None),
-            },
-            Event::Retrying { delay, .. } => ("retrying", Some(Detail::DelayS(seconds(*delay)))),
-            Event::FailureCame(_) => ("failure_came", None),
-            Event::Succeeded { .. } => ("succeeded", None),
-            Event::GaveUp { why, .. } | Event::NoTime { why, .. } => ("gave_up", Some(Detail::Reason(reason(*why)))),
-            Event::Skipped(left) => ("skipped", Some(Detail::LeftS(seconds(*left)))),
-            Event::Interrupted { signal, .. } => ("interrupted", Some(Detail::Signal(signal.number()))),
-            Event::Warning(text) => warning(text::warning(text)),
-            Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
-            Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
-            Event::Nested(nesting) => warning(text::nested(nesting, None)),
-            _ => return None,
-        })
+/// Returns the name of an event and its own fields, or None if the log leaves the event out.
+fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
+    let warning = |message: String| ("warning", vec![("message", message.into())]);
+    Some(match event {
+        Event::Started => ("attempt_started", vec![]),
+        Event::Ended { outcome, verdict } => match verdict.as_ref()? {
+            Verdict::Success if until == Until::Success => return None,
+            Verdict::Success => ("attempt_succeeded", facts(outcome, *verdict)),
+            _ => ("attempt_failed", facts(outcome, *verdict)),
+        },
+        Event::Retrying { delay, .. } => ("retrying", vec![("delay_s", seconds(*delay).into())]),
+        Event::Warning(text) => warning(printable(text)),
+        Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
+        Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
+        Event::Nested(nesting) => warning(text::nested(nesting, None)),
+        Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
+        Event::Interrupted(signal, _) => ("interrupted", vec![("signal", signal.number().into())]),
+        event => {
+            let why = gave_up(event).map(|why| ("reason", why.into()));
+            (result(event)?, why.into_iter().collect())
+        }
+    })
+}
+/// Returns the result of the run, if the event ends it.
+pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
+    match event {
+        Event::Stopped { stop, .. } => Some(match stop {
+            Stop::Succeeded { .. } | Stop::Ended(_) => "succeeded",
+            Stop::FailureCame => "failure_came",
+            Stop::GaveUp(_) => "gave_up",
+        }),
+        Event::NoTime { .. } => Some("gave_up"),
+        Event::Skipped(_) => Some("skipped"),
+        Event::Interrupted(..) => Some("interrupted"),
+        _ => None,
     }
 }
 
-pub(super) fn facts(outcome: &Outcome, verdict: Option<&Verdict>) -> AttemptFacts {
-    use outcome::End;
-    let (exit, signal) = match &outcome.end {
-        End::Exited(code) => (Some(*code), None),
-        End::Signaled(signal) => (None, Some(signal.number())),
-        End::NotStarted(failure) => (Some(failure.code()), None),
-        End::TimedOut(_) => (None, None),
-    };
-    let reason = verdict.filter(|verdict| **verdict != Verdict::Success).map(|verdict| {
+/// Returns fields of a line of the log and of an entry of the report.
+pub(super) fn facts(outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
+    let signal = outcome.end.signal().map(Signal::number);
+    let reason = verdict.and_then(|verdict| {
         let failure = words::how_it_failed(outcome, verdict, str::to_owned);
-        match verdict.reason().and_then(|reason| reason.why.failed_program()) {
+        Some(match verdict.reason()?.why.failed_program() {
             Some(failed) => format!("{failure}; {failed}"),
             None => failure,
-        }
+        })
     });
-    AttemptFacts {
-        duration_s: seconds(outcome.ran),
-        exit,
-        signal,
-        timed_out: matches!(outcome.end, End::TimedOut(_)),
-        verdict: verdict.map(|verdict| match verdict {
-            Verdict::Success => "success",
-            Verdict::Transient(_) => "transient",
-            Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
-        }),
-        reason,
-    }
+    let verdict = verdict.map(|verdict| match verdict {
+        Verdict::Success => "success",
+        Verdict::Transient(_) => "transient",
+        Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
+    });
+    vec![
+        ("duration_s", seconds(outcome.ran).into()),
+        ("exit", outcome.end.code().filter(|_| signal.is_none()).into()),
+        ("signal", signal.into()),
+        ("timed_out", matches!(outcome.end, End::TimedOut(_)).into()),
+        ("verdict", verdict.into()),
+        ("reason", reason.into()),
+    ]
 }
 
-/// Returns the reason for giving up in one word.
-pub(super) fn reason(why: GiveUp) -> &'static str {
-    match why {
+/// Returns the reason for giving up in one word, if the run gave up.
+pub(super) fn gave_up(event: &Event<'_>) -> Option<&'static str> {
+    let why = match event {
+        Event::Stopped { stop, .. } => stop.gave_up()?,
+        Event::NoTime { why, .. } => *why,
+        _ => return None,
+    };
+    Some(match why {
         GiveUp::Permanent => "permanent",
         GiveUp::Attempts => "attempts",
         GiveUp::Deadline => "deadline",
@@ -183,5 +134,5 @@ pub(super) fn reason(why: GiveUp) -> &'static str {
         GiveUp::NotIdempotent => "not_idempotent",
         GiveUp::Nested => "nested",
         GiveUp::Stdin => "stdin",
-    }
+    })
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::plan_table::{first_wait, range, reason_for_end, waits};
-use super::words::length;
+use super::words::cut;
 use crate::policy::forecast::Row;
 use crate::run::plan::Plan;
 
@@ -19,10 +19,9 @@ type Ink = [char; 3];
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     // Some terminals begin a new line after the last column.
     let room = columns.map_or(80, usize::from).saturating_sub(1);
-    let ink = if is_utf8 {
-        ['█', '░', '┃']
-    } else {
-        ['#', '.', '|']
+    let ink = match is_utf8 {
+        true => ['█', '░', '┃'],
+        false => ['#', '.', '|'],
     };
     let (rows, end) = waits(plan);
     let mut text = first_wait(plan);
@@ -37,29 +36,21 @@ pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
 }
 
 fn heading([least, chance, mean]: Ink, room: usize) -> String {
-    let long = format!("retry  wait: {least} at least, {chance} by chance, {mean} mean\n");
-    let short = format!("retry  {least} least {chance} chance {mean} mean\n");
-    let mut headings = [long, short].into_iter();
-    let heading = headings.find(|line| line.chars().count() <= room + 1);
-    heading.unwrap_or_else(|| "retry\n".to_owned())
+    let line = format!("retry  wait: {least} at least, {chance} by chance, {mean} mean");
+    cut(&line, room) + "\n"
 }
 
-/// Returns the label beside each bar and the width of the longest bar. Labels are shortened or omitted if bars would
-/// get too narrow.
+/// Returns the label beside each bar and the width of the longest bar. Labels are omitted if bars would get too narrow.
 fn labels(rows: &[Row], room: usize) -> (Vec<String>, usize) {
-    let full = |row: &Row| format!(" {}", range(row.least, row.most));
-    let short = |row: &Row| format!(" {}", length(row.most));
-    for labels in [
-        rows.iter().map(full).collect(),
-        rows.iter().map(short).collect::<Vec<_>>(),
-    ] {
-        let longest = labels.iter().map(String::len).max().unwrap_or(0);
-        let width = room.saturating_sub(NUMBER + longest);
-        if width >= NARROWEST {
-            return (labels, width);
-        }
+    let labels: Vec<String> = rows
+        .iter()
+        .map(|row| format!(" {}", range(row.least, row.most)))
+        .collect();
+    let longest = labels.iter().map(String::len).max().unwrap_or(0);
+    match room.saturating_sub(NUMBER + longest) {
+        width @ NARROWEST.. => (labels, width),
+        _ => (vec![String::new(); rows.len()], room.saturating_sub(NUMBER).max(1)),
     }
-    (vec![String::new(); rows.len()], room.saturating_sub(NUMBER).max(1))
 }
 
 fn bar([sure, chance, middle]: Ink, row: &Row, longest: Duration, width: usize) -> String {

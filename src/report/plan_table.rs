@@ -2,76 +2,67 @@
 
 use std::time::Duration;
 
-use super::words::length;
+use serde::Serialize;
+
+use super::json::{self, Object};
+use super::words::{length, limit};
 use crate::policy::forecast::{End, Row, forecast};
-use crate::policy::outcome::exact;
-use crate::policy::session::GiveUp;
 use crate::run::plan::Plan;
+
+const HEADING: &str = "retry    least     mean     most   mean total       90% of totals   most total\n";
 
 /// Returns the table that `--plan` prints.
 pub(crate) fn table(plan: &Plan) -> String {
     let (rows, end) = waits(plan);
     let mut text = first_wait(plan);
     if !rows.is_empty() {
-        text += &line([
-            "retry",
-            "least",
-            "mean",
-            "most",
-            "mean total",
-            "90% of totals",
-            "most total",
-        ]);
+        text += HEADING;
     }
-    text.extend(rows.iter().map(|row| {
-        let [least, mean, most] = [row.least, row.mean, row.most].map(length);
-        let [total, total_most] = [row.total, row.total_most].map(length);
-        let [p5, p95] = row.totals;
-        line([
-            &row.retry.to_string(),
-            &least,
-            &mean,
-            &most,
-            &total,
-            &range(p5, p95),
-            &total_most,
-        ])
-    }));
+    text.extend(rows.iter().map(line));
     text + &reason_for_end(plan, end)
 }
 
-fn line([retry, least, mean, most, total, totals, total_most]: [&str; 7]) -> String {
+fn line(row: &Row) -> String {
+    let [least, mean, most] = [row.least, row.mean, row.most].map(length);
+    let [total, total_most] = [row.total, row.total_most].map(length);
+    let (retry, totals) = (row.retry, range(row.totals[0], row.totals[1]));
     format!("{retry:>5}{least:>9}{mean:>9}{most:>9}{total:>13}{totals:>20}{total_most:>13}\n")
 }
 
-/// Returns the output of `--plan --log-format json`: one object, in seconds, exact to the nanosecond.
-pub(crate) fn as_json(plan: &Plan) -> String {
-    let (rows, end) = waits(plan);
-    let rows: Vec<String> = rows.iter().map(row_as_json).collect();
-    let more = match end {
-        End::More(retries) => format!(r#","more":{retries}"#),
-        _ => String::new(),
-    };
-    format!("{{\"retries\":[{}]{more}}}\n", rows.join(","))
+/// The output of `--plan --log-format json`.
+#[derive(Serialize)]
+struct Retries {
+    retries: Vec<Object>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<u64>,
 }
 
-fn row_as_json(row: &Row) -> String {
-    let fields = [
-        ("min_s", row.least),
-        ("mean_s", row.mean),
-        ("max_s", row.most),
-        ("total_s", row.total),
-        ("total_max_s", row.total_most),
-        ("total_p5_s", row.totals[0]),
-        ("total_p95_s", row.totals[1]),
-    ];
-    // A float cannot represent every duration.
-    let field = |(name, wait): (_, Duration)| {
-        let exact = format!("{}.{:09}", wait.as_secs(), wait.subsec_nanos());
-        let number = exact.trim_end_matches('0').trim_end_matches('.');
-        format!(r#","{name}":{number}"#)
+/// Returns the waits as one object, in seconds.
+pub(crate) fn as_json(plan: &Plan) -> String {
+    let (rows, end) = waits(plan);
+    let more = match end {
+        End::More(retries) => Some(retries),
+        _ => None,
     };
-    format!(r#"{{"retry":{}{}}}"#, row.retry, fields.map(field).concat())
+    let retries = rows.iter().map(row_as_json).collect();
+    json::line(&Retries { retries, more })
+}
+
+fn row_as_json(row: &Row) -> Object {
+    let seconds = |wait: Duration| match wait.subsec_nanos() {
+        0 => wait.as_secs().into(),
+        _ => wait.as_secs_f64().into(),
+    };
+    Object(vec![
+        ("retry", row.retry.into()),
+        ("min_s", seconds(row.least)),
+        ("mean_s", seconds(row.mean)),
+        ("max_s", seconds(row.most)),
+        ("total_s", seconds(row.total)),
+        ("total_max_s", seconds(row.total_most)),
+        ("total_p5_s", seconds(row.totals[0])),
+        ("total_p95_s", seconds(row.totals[1])),
+    ])
 }
 
 /// Returns the rows of the plan and the reason for their end.
@@ -87,10 +78,8 @@ pub(super) fn first_wait(plan: &Plan) -> String {
         return String::new();
     }
     let wait = range(plan.initial_delay, most);
-    match time_limit(plan) {
-        Some((name, _)) => format!("before the first attempt: {wait}, which is part of {name}\n"),
-        None => format!("before the first attempt: {wait}\n"),
-    }
+    let part = time_limit(plan).map(|limit| format!(", which is part of {limit}"));
+    format!("before the first attempt: {wait}{}\n", part.unwrap_or_default())
 }
 
 /// Returns a line with the reason for the end of the table, or nothing if all attempts are shown.
@@ -102,24 +91,22 @@ pub(super) fn reason_for_end(plan: &Plan, end: End) -> String {
         End::More(retries) => format!("and {retries} more"),
         End::Delay => "--stop-at-delay ends the run here".to_owned(),
         End::Deadline([fewest, most]) => {
-            let (name, limit) = time_limit(plan).unwrap_or_default();
             let retries = match (fewest, most) {
                 (0, 0) => "leaves no time for a retry".to_owned(),
                 (1, 1) => "ends the run after 1 retry".to_owned(),
                 _ if fewest == most => format!("ends the run after {most} retries"),
                 _ => format!("ends 90% of runs after {fewest} to {most} retries"),
             };
-            format!("{name} {} {retries}", exact(limit))
+            format!("{} {retries}", time_limit(plan).unwrap_or_default())
         }
     };
     line + "\n"
 }
 
-/// Returns the option that limits the time of the run, and its value.
-fn time_limit(plan: &Plan) -> Option<(&'static str, Duration)> {
-    let (limit, why) = plan.limits.latest_begin()?;
-    let is_stop_after = why == GiveUp::StopAfter;
-    Some((if is_stop_after { "--stop-after" } else { "--deadline" }, limit))
+/// Returns the option that limits the time of the run: `--deadline 5m`.
+fn time_limit(plan: &Plan) -> Option<String> {
+    let (_, why) = plan.limits.latest_begin()?;
+    Some(limit(&plan.limits, why))
 }
 
 /// Returns a range of waits: `0.5s to 1.5s`.

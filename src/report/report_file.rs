@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::json::{self, seconds};
-use super::log::{AttemptFacts, facts, reason};
+use super::json::{self, Object, seconds};
+use super::log::{facts, gave_up, result};
 use super::words::{command_name, timestamp};
 use crate::policy::exit::Exit;
-use crate::policy::session::GiveUp;
 use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
@@ -17,31 +17,22 @@ use crate::run::plan::{Identity, Plan};
 /// Limit on the attempts in a report, as a run may last for years. The report keeps the last attempts.
 const MOST_ATTEMPTS: usize = 10_000;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Report<'a> {
     schema: u8,
     run_id: &'a str,
     /// Without arguments, which may hold secrets.
     command: String,
     label: Option<&'a str>,
-    started: Option<String>,
+    started: String,
     duration_s: f64,
     result: Option<&'static str>,
     gave_up: Option<&'static str>,
     exit_status: u8,
     attempts_made: u64,
-    attempts: VecDeque<Entry>,
+    attempts: VecDeque<Object>,
     #[serde(skip)]
     attempt_started: Duration,
-}
-
-#[derive(Debug, Serialize)]
-struct Entry {
-    attempt: u64,
-    started: String,
-    #[serde(flatten)]
-    facts: AttemptFacts,
-    delay_s: Option<f64>,
 }
 
 impl<'a> Report<'a> {
@@ -51,50 +42,33 @@ impl<'a> Report<'a> {
             run_id: &identity.run_id,
             command: command_name(plan),
             label: plan.output.label.as_deref(),
-            started: None,
-            duration_s: 0.0,
-            result: None,
-            gave_up: None,
-            exit_status: 0,
-            attempts_made: 0,
-            attempts: VecDeque::new(),
-            attempt_started: Duration::ZERO,
+            ..Report::default()
         }
     }
 
     pub(crate) fn observe(&mut self, moment: &Moment, event: &Event<'_>) {
-        let started = || timestamp(moment.time_of_day.saturating_sub(moment.elapsed));
-        self.started.get_or_insert_with(started);
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
             Event::Ended { outcome, verdict } => {
                 self.attempts_made += 1;
-                self.attempts.push_back(Entry {
-                    attempt: moment.attempt,
-                    started: timestamp(self.attempt_started),
-                    facts: facts(outcome, *verdict),
-                    delay_s: None,
-                });
+                let started = timestamp(self.attempt_started);
+                let mut entry = vec![("attempt", moment.attempt.into()), ("started", started.into())];
+                entry.extend(facts(outcome, *verdict));
+                entry.push(("delay_s", Value::Null));
+                self.attempts.push_back(Object(entry));
                 if self.attempts.len() > MOST_ATTEMPTS {
                     self.attempts.pop_front();
                 }
             }
             Event::Retrying { delay, .. } | Event::Confirming { delay, .. } => {
-                if let Some(last) = self.attempts.back_mut() {
-                    last.delay_s = Some(seconds(*delay));
+                let entry = self.attempts.back_mut();
+                if let Some((_, last)) = entry.and_then(|entry| entry.0.last_mut()) {
+                    *last = seconds(*delay).into();
                 }
             }
-            Event::Succeeded { .. } => self.result = Some("succeeded"),
-            Event::FailureCame(_) => self.result = Some("failure_came"),
-            Event::GaveUp { why, .. } | Event::NoTime { why, .. } => self.give_up(*why),
-            Event::Skipped(_) => self.result = Some("skipped"),
-            Event::Interrupted { .. } => self.result = Some("interrupted"),
+            event if result(event).is_some() => (self.result, self.gave_up) = (result(event), gave_up(event)),
             _ => {}
         }
-    }
-
-    fn give_up(&mut self, why: GiveUp) {
-        (self.result, self.gave_up) = (Some("gave_up"), Some(reason(why)));
     }
 
     /// Returns the report of a run that ended with `result`, at `now` and after `elapsed`.
@@ -113,8 +87,7 @@ impl<'a> Report<'a> {
         if self.result != Some("gave_up") {
             self.gave_up = None;
         }
-        self.started
-            .get_or_insert_with(|| timestamp(now.saturating_sub(elapsed)));
+        self.started = timestamp(now.saturating_sub(elapsed));
         (self.duration_s, self.exit_status) = (seconds(elapsed), exit.shell_status());
         json::line(&self)
     }

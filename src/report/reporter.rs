@@ -1,33 +1,29 @@
 //! Turns the events of a run into lines and the report.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::github;
 use super::log::JsonLog;
 use super::report_file::Report;
 use super::text::{Level, Text, level};
 use super::words::timestamp;
-use crate::policy::exit::Exit;
 use crate::run::event::{Event, Moment};
-use crate::run::host::RunError;
 use crate::run::output::{Format, When};
 use crate::run::plan::{Identity, Plan};
 use crate::run::text::without_commands;
 
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
-    plan: &'a Plan,
-    identity: &'a Identity,
     text: Text<'a>,
-    log: JsonLog<'a>,
+    log: JsonLog,
     /// True while a group of the runner's log is open.
     is_in_group: bool,
     /// Returns true if standard error supports colour.
     takes_colour: fn() -> bool,
     /// Returns true if a CI runner reads commands on standard error.
     is_read_by_runner: fn() -> bool,
-    report: Option<Report<'a>>,
+    /// The report, with `--report`.
+    pub(crate) report: Option<Report<'a>>,
 }
 
 impl<'a> Reporter<'a> {
@@ -38,10 +34,8 @@ impl<'a> Reporter<'a> {
         is_read_by_runner: fn() -> bool,
     ) -> Reporter<'a> {
         Reporter {
-            plan,
-            identity,
-            text: Text { plan },
-            log: JsonLog::new(plan, identity),
+            text: Text { plan, identity },
+            log: JsonLog::default(),
             is_in_group: false,
             takes_colour,
             is_read_by_runner,
@@ -57,7 +51,7 @@ impl<'a> Reporter<'a> {
         if let Some(report) = &mut self.report {
             report.observe(moment, event);
         }
-        let format = self.plan.output.format;
+        let format = self.text.plan.output.format;
         if format == Format::Json {
             return self.log.lines(&self.text, moment, event);
         }
@@ -66,19 +60,15 @@ impl<'a> Reporter<'a> {
             return Some(self.line(moment, level(event), sentence?));
         }
         let line = sentence.map(|sentence| github::annotation(level(event), &sentence));
-        let group = match format {
-            Format::GitHubGroups => github::group(event, self.text.title(moment), &mut self.is_in_group),
-            _ => None,
-        };
-        match group {
-            Some(group) => Some(group + &line.unwrap_or_default()),
-            None => line,
-        }
+        let title = self.text.title(moment).filter(|_| format == Format::GitHubGroups);
+        let group = github::group(event, title, &mut self.is_in_group);
+        let lines: String = group.into_iter().chain(line).collect();
+        (!lines.is_empty()).then_some(lines)
     }
 
     /// Returns a sentence as lines for people.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
-        let log_file = self.plan.output.log_file.as_ref();
+        let log_file = self.text.plan.output.log_file.as_ref();
         // A device may be a descriptor that the runner reads.
         let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
         let harmless = without_commands(&sentence);
@@ -87,40 +77,28 @@ impl<'a> Reporter<'a> {
         }
         // ECMA-48, SGR.
         let colour = match level {
+            _ if !self.has_colour() => "",
             Level::Success => "\x1b[32m",
             Level::Warning => "\x1b[33m",
             Level::Error => "\x1b[31m",
             Level::Plain => "",
         };
-        let lines = match self.has_colour() && !colour.is_empty() {
-            true => format!("backoff: {colour}{sentence}\x1b[0m\n"),
-            false => format!("backoff: {sentence}\n"),
-        };
+        let reset = if colour.is_empty() { "" } else { "\x1b[0m" };
+        let lines = format!("backoff: {colour}{sentence}{reset}\n");
         if log_file.is_none() {
             return lines;
         }
         // Several runs may share the log file.
-        let (time, id) = (timestamp(moment.time_of_day), &self.identity.run_id[..8]);
+        let (time, id) = (timestamp(moment.time_of_day), &self.text.identity.run_id[..8]);
         lines.lines().map(|line| format!("{time} {id} {line}\n")).collect()
     }
 
     fn has_colour(&self) -> bool {
-        let output = &self.plan.output;
+        let output = &self.text.plan.output;
         match output.colour {
             When::Always => true,
             When::Auto => output.log_file.is_none() && (self.takes_colour)(),
             When::Never => false,
         }
-    }
-
-    /// Returns the report of a run that ended with `result`, at `now` and after `elapsed`; None without `--report`.
-    pub(crate) fn report(
-        self,
-        result: &Result<Exit, RunError>,
-        exit: Exit,
-        now: Duration,
-        elapsed: Duration,
-    ) -> Option<String> {
-        Some(self.report?.end(result, exit, now, elapsed))
     }
 }

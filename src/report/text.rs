@@ -3,20 +3,19 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{LINES_LOST, cut, how_it_failed, length, likely_mistake, name, quoted, with_detail};
+use super::words::{cut, how_it_failed, length, likely_mistake, limit, name, quoted, with_detail};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
-use crate::policy::session::Until;
+use crate::policy::session::{Stop, Until};
 use crate::policy::signal::Signal;
-use crate::run::before_retry_env::{Refused, RefusedLines};
-use crate::run::event::{Event, JudgedAttempt, Moment, Wait, Warning};
-use crate::run::nesting::Nesting;
-use crate::run::plan::Plan;
+use crate::run::event::{Event, JudgedAttempt, Moment, Wait};
+use crate::run::plan::{Identity, Nesting, Plan};
 use crate::run::text::printable;
 
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
     pub(super) plan: &'a Plan,
+    pub(super) identity: &'a Identity,
 }
 
 /// Severity of an event.
@@ -32,8 +31,8 @@ pub(super) fn level(event: &Event<'_>) -> Level {
     match event {
         Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
         Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => Level::Warning,
-        Event::Succeeded { .. } | Event::FailureCame(_) => Level::Success,
-        Event::GaveUp { .. } | Event::NoTime { .. } | Event::Failed(_) => Level::Error,
+        Event::Stopped { stop, .. } if stop.gave_up().is_none() => Level::Success,
+        Event::Stopped { .. } | Event::NoTime { .. } | Event::Failed(_) => Level::Error,
         _ => Level::Plain,
     }
 }
@@ -45,7 +44,7 @@ impl Text<'_> {
             return None;
         }
         match event {
-            Event::Warning(text) => Some(format!("warning: {}", warning(text))),
+            Event::Warning(text) => Some(format!("warning: {}", printable(text))),
             // Standard error always gets this line.
             Event::Failed(why) => self.plan.output.log_file.as_ref().map(|_| (*why).to_owned()),
             Event::Remark(text) => Some(printable(text)),
@@ -54,8 +53,8 @@ impl Text<'_> {
                     .to_owned(),
             ),
             Event::Nested(nesting) => Some(nested(nesting, self.plan.limits.attempts)),
-            Event::GaveUp { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
-                Some(self.cannot_run(&attempt.outcome) + &self.hint(&attempt.outcome))
+            Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
+                Some(self.cannot_run(&attempt.outcome))
             }
             _ => Some(format!("{}: {}", self.speaker(), self.of_run(moment, event)?)),
         }
@@ -66,11 +65,13 @@ impl Text<'_> {
         match event {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,
             Event::Ended { outcome, .. } if outcome.could_not_start() => i16::MIN,
-            Event::GaveUp { attempt, .. } if self.never_started(moment, &attempt.outcome) => i16::MIN,
-            Event::GaveUp { attempt, .. } => i16::from(attempt.verdict.is_silent_end(&attempt.outcome)),
+            Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => i16::MIN,
+            Event::Stopped { stop, attempt } => {
+                let is_silent = attempt.verdict.is_silent_end(&attempt.outcome);
+                i16::from(is_silent || *stop == Stop::Succeeded { flaky: false })
+            }
             Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitEnded | Event::Skipped(_) => 1,
-            Event::Succeeded { flaky, ended_by } => i16::from(!flaky && ended_by.is_none()),
-            Event::Interrupted { signal, outcome } => {
+            Event::Interrupted(signal, outcome) => {
                 i16::from(outcome.is_none_or(|outcome| self.shows_signal(*signal, outcome)))
             }
             _ => 0,
@@ -102,28 +103,28 @@ impl Text<'_> {
                 format!("{number} succeeded after {ran}; confirming in {delay}")
             }
             Event::WaitEnded => "SIGUSR1 ended the wait".to_owned(),
-            Event::Succeeded { ended_by, .. } => {
-                let done = format!("succeeded on {number} after {elapsed}");
-                match ended_by {
-                    Some((why, attempt)) => self.explained(done, *why, attempt),
-                    None => done,
+            Event::Stopped { stop, attempt } => match stop {
+                Stop::Succeeded { .. } => format!("succeeded on {number} after {elapsed}"),
+                Stop::Ended(why) => {
+                    let done = format!("succeeded on {number} after {elapsed}");
+                    self.explained(done, *why, attempt)
                 }
-            }
-            Event::FailureCame(attempt) => {
-                let failure = shown_failure(attempt);
-                format!("the failure came on {number} after {elapsed}: {failure}")
-            }
-            Event::GaveUp { why, attempt } => {
-                let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
-                let how = match (self.plan.limits.until, &attempt.verdict) {
-                    (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
-                    _ => shown_failure(attempt),
-                };
-                let how = self.explained(how, *why, attempt);
-                format!("gave up after {} {attempts} in {elapsed}: {how}", moment.total)
-            }
+                Stop::FailureCame => {
+                    let failure = shown_failure(attempt);
+                    format!("the failure came on {number} after {elapsed}: {failure}")
+                }
+                Stop::GaveUp(why) => {
+                    let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
+                    let how = match (self.plan.limits.until, &attempt.verdict) {
+                        (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
+                        _ => shown_failure(attempt),
+                    };
+                    let how = self.explained(how, *why, attempt);
+                    format!("gave up after {} {attempts} in {elapsed}: {how}", moment.total)
+                }
+            },
             Event::NoTime { why, cool_off } => {
-                let limit = self.limit(*why);
+                let limit = limit(&self.plan.limits, *why);
                 let why = match cool_off.map(length) {
                     Some(wait) => format!("the last run of {budget} gave up, and a wait of {wait} would pass {limit}"),
                     None => format!("{limit} has passed"),
@@ -136,11 +137,9 @@ impl Text<'_> {
             }
             Event::Skipped(left) => {
                 let left = length(*left);
-                format!(
-                    "not run: the last run of {budget} gave up, and its cool-off lasts another {left} (--cool-off=skip)"
-                )
+                format!("not run: the last run of {budget} gave up, and cools off for another {left} (--cool-off=skip)")
             }
-            Event::Interrupted { signal, outcome } => {
+            Event::Interrupted(signal, outcome) => {
                 let took_kill = outcome.is_some_and(|outcome| outcome.cut.took_kill);
                 let and = if took_kill { NEEDED_KILL } else { "" };
                 format!("interrupted by {signal}{and}; no further attempt")
@@ -159,13 +158,11 @@ impl Text<'_> {
             true => (self.cannot_run(outcome), String::new()),
             false => (shown_failure(attempt), format!(" after {ran}")),
         };
-        let how = match verdict {
-            Verdict::Transient(reason) => match &reason.why {
-                Why::Rule(rule) => with_detail(how, rule),
-                _ => how,
-            },
-            _ => how,
+        let rule = match verdict.reason().map(|reason| &reason.why) {
+            Some(Why::Rule(rule)) if matches!(verdict, Verdict::Transient(_)) => rule,
+            _ => "",
         };
+        let how = with_detail(how, rule);
         let asked = match is_asked {
             true if outcome.seen.wait_asked > self.plan.limits.max_retry_after => {
                 ", as the output asked for more than --max-retry-after"
@@ -178,21 +175,21 @@ impl Text<'_> {
 
     /// Returns the countdown of a wait, cut to `columns`.
     pub(super) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration, columns: usize) -> String {
-        let (next, why) = match wait {
-            Wait::Start => (1, "initial delay".to_owned()),
-            Wait::CoolOff => (1, "cool-off".to_owned()),
-            Wait::Confirm => (moment.attempt.saturating_add(1), "to confirm the success".to_owned()),
-            Wait::Retry(attempt) => (moment.attempt.saturating_add(1), shown_failure(attempt)),
+        let why = match wait {
+            Wait::Start => "initial delay".to_owned(),
+            Wait::CoolOff => "cool-off".to_owned(),
+            Wait::Confirm => "to confirm the success".to_owned(),
+            Wait::Retry(attempt) => shown_failure(attempt),
         };
         let deadline = self.plan.limits.deadline.map_or_else(String::new, |deadline| {
             let left = Duration::from_secs(deadline.saturating_sub(moment.elapsed).as_secs());
             format!(", deadline in {}", length(left))
         });
-        let (speaker, next, left) = (self.speaker(), self.numbered(next), length(left));
-        cut(
-            &format!("backoff: {speaker}: starting {next} in {left}{deadline} ({why})"),
-            columns,
-        )
+        // Before the first attempt, the moment is that of the first attempt.
+        let next = self.numbered(moment.attempt.saturating_add(moment.total.min(1)));
+        let (speaker, left) = (self.speaker(), length(left));
+        let line = format!("backoff: {speaker}: starting {next} in {left}{deadline} ({why})");
+        cut(&line, columns)
     }
 
     /// Returns the title of an attempt: `curl: attempt 2 of 5`.
@@ -203,36 +200,25 @@ impl Text<'_> {
 
     /// Returns `--label`, or the command's own name without its directory.
     fn speaker(&self) -> String {
-        let Some(command) = self.plan.command.first() else {
-            return String::new();
-        };
-        match (&self.plan.output.label, Path::new(command).file_name()) {
-            (Some(label), _) => label.clone(),
-            (None, Some(base)) => printable(&name(base)),
-            (None, None) => quoted(command),
-        }
+        let command = self.plan.command.first().map(Path::new).unwrap_or(Path::new(""));
+        let base = command.file_name().map(|base| printable(&name(base)));
+        let label = self.plan.output.label.clone();
+        label.or(base).unwrap_or_else(|| quoted(command))
     }
 
     /// Returns `attempt 2 of 5`, or `attempt 2` without a limit.
     fn numbered(&self, attempt: u64) -> String {
-        match self.plan.limits.attempts {
-            Some(limit) => format!("attempt {attempt} of {limit}"),
-            None => format!("attempt {attempt}"),
-        }
+        let limit = self.plan.limits.attempts.map(|limit| format!(" of {limit}"));
+        format!("attempt {attempt}{}", limit.unwrap_or_default())
     }
 
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
-        format!("cannot run {command}: {}", outcome.end)
-    }
-
-    fn hint(&self, outcome: &Outcome) -> String {
-        match &outcome.end {
-            End::NotStarted(failure) if failure.message == StartFailure::NOT_FOUND => {
-                likely_mistake(&self.plan.command)
-            }
+        let hint = match &outcome.end {
+            End::NotStarted(why) if why.message == StartFailure::NOT_FOUND => likely_mistake(&self.plan.command),
             _ => String::new(),
-        }
+        };
+        format!("cannot run {command}: {}{hint}", outcome.end)
     }
 
     /// Returns the name of the budget: `budget "api"`.
@@ -258,37 +244,12 @@ fn shown_failure(attempt: &JudgedAttempt) -> String {
 /// Returns the warning that retries multiply. `attempts` is this run's own limit.
 pub(super) fn nested(nesting: &Nesting, attempts: Option<u64>) -> String {
     let factors = nesting.outer_attempts.zip(attempts);
-    let calls = factors.and_then(|(outer, own)| Some((outer, own, outer.checked_mul(own)?)));
-    let calls = calls.map_or_else(String::new, |(outer, own, calls)| {
-        format!(" (up to {outer} x {own} = {calls} calls)")
+    let calls = factors.and_then(|(outer, own)| {
+        let calls = outer.checked_mul(own)?;
+        Some(format!(" (up to {outer} x {own} = {calls} calls)"))
     });
+    let calls = calls.unwrap_or_default();
     format!(
         "running under another backoff, so retries multiply{calls}; use --nested once to retry in the outer one only"
     )
-}
-
-pub(super) fn warning(warning: &Warning<'_>) -> String {
-    match warning {
-        Warning::Text(text) => printable(text),
-        Warning::LinesLost => LINES_LOST.to_owned(),
-        Warning::OutputCutOff => "kept output is cut off, as it was not read to its end before the deadline".to_owned(),
-        Warning::HookFailed(option, how) => format!("{option} failed: {how}"),
-        Warning::BeforeRetry(why) => format!("--before-retry: {}", printable(why)),
-        Warning::EnvLine(refused) => format!("--before-retry: {}", ignored(refused)),
-    }
-}
-
-fn ignored(lines: &RefusedLines) -> String {
-    let why = match lines.why {
-        Refused::NotKeyValue => "it is not KEY=VALUE",
-        Refused::NotAName => "what stands before \"=\" is not a name of a variable",
-        Refused::OwnName => "variables whose names begin with BACKOFF_ are backoff's own",
-        Refused::Nul => "its value holds a NUL",
-        Refused::TooLarge => "all variables together are larger than 64KiB",
-    };
-    let more = match lines.more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("ignored line {}{more} of $BACKOFF_ENV: {why}", lines.first)
 }

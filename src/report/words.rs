@@ -1,18 +1,15 @@
 //! Parts of lines: failures, names, hints, lengths of time.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use os_display::Quotable;
 
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::{End, Outcome, exact};
+use crate::policy::session::{GiveUp, Limits};
 use crate::run::plan::Plan;
 use crate::run::text::printable;
-
-/// Warning before the first line after lost lines.
-pub(crate) const LINES_LOST: &str = "lines before this one are missing, as standard error was not read in time";
 
 /// Built-ins and keywords of `sh`, and of `bash` alone.
 const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done elif else esac eval exec exit export fc fg fi \
@@ -79,14 +76,9 @@ pub(super) fn command_name(plan: &Plan) -> String {
 
 /// Returns the command's own name as text, with bytes that are not UTF-8 as `\xff`.
 pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
-    let mut shown = String::new();
-    for chunk in word.as_ref().as_encoded_bytes().utf8_chunks() {
-        shown.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            let _ = write!(shown, "\\x{byte:02x}");
-        }
-    }
-    shown
+    let chunks = word.as_ref().as_encoded_bytes().utf8_chunks();
+    let shown = chunks.map(|chunk| format!("{}{}", chunk.valid(), chunk.invalid().escape_ascii()));
+    shown.collect()
 }
 
 /// Returns a word of the command line as a shell reads it, escaping characters that a terminal would act on.
@@ -127,6 +119,26 @@ fn in_two_units(seconds: u64) -> String {
     match few {
         0 => format!("{many}{large}"),
         _ => format!("{many}{large}{few}{small}"),
+    }
+}
+
+/// Returns a limit on time as the user sets it: `--deadline 5m`.
+pub(super) fn limit(limits: &Limits, why: GiveUp) -> String {
+    let (option, value) = option(limits, why).unwrap_or_default();
+    format!("--{option} {}", value.map(exact).unwrap_or_default())
+}
+
+/// Returns the option that sets a limit, and its value if that is a time.
+pub(super) fn option(limits: &Limits, why: GiveUp) -> Option<(&'static str, Option<Duration>)> {
+    match why {
+        GiveUp::Attempts => Some(("attempts", None)),
+        GiveUp::Deadline => Some(("deadline", limits.deadline)),
+        GiveUp::StopAfter => Some(("stop-after", limits.stop_after)),
+        GiveUp::Delay => Some(("stop-at-delay", limits.stop_at_delay)),
+        GiveUp::RetryAfterTooLong => Some(("max-retry-after", limits.max_retry_after)),
+        GiveUp::Budget(_) => Some(("budget-ratio", None)),
+        GiveUp::Stdin => Some(("stdin-limit", None)),
+        GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => None,
     }
 }
 

@@ -7,73 +7,60 @@ use super::host::AttemptSpec;
 
 /// Limit in bytes on one file, and on all variables together, as the size of an environment is limited.
 pub(crate) const LIMIT: usize = 64 << 10;
+const TOO_LARGE: &str = "all variables together are larger than 64KiB";
 
 #[derive(Debug, Default)]
 pub(super) struct ExtraEnv(Vec<(String, OsString)>);
 
-/// Ignored lines of a file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct RefusedLines {
-    /// Number of the first ignored line.
-    pub(crate) first: usize,
-    pub(crate) why: Refused,
-    /// Number of further ignored lines.
-    pub(crate) more: usize,
-}
-
-/// Reason to ignore a line. No part of the line is quoted, as it may hold a secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
-    NotKeyValue,
-    NotAName,
-    OwnName,
-    Nul,
-    TooLarge,
-}
-
 impl ExtraEnv {
-    /// Adds the variables of a file. Returns the ignored lines, if any.
-    pub(super) fn take(&mut self, file: &[u8]) -> Option<RefusedLines> {
-        let (mut refused, mut end) = (Vec::new(), 0);
+    /// Adds the variables of a file. Returns a warning about ignored lines, if any, without a part of them, as they may
+    /// hold secrets.
+    pub(super) fn take(&mut self, file: &[u8]) -> Option<String> {
+        let (mut ignored, mut end) = (Vec::new(), 0);
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
             end += line.len();
             // A line past the limit may not have been read to its end.
-            let taken = if end > LIMIT {
-                Err(Refused::TooLarge)
-            } else {
-                self.take_line(line)
+            let taken = match end {
+                ..=LIMIT => self.take_line(line),
+                _ => Err(TOO_LARGE),
             };
-            refused.extend(taken.err().map(|why| (number, why)));
+            ignored.extend(taken.err().map(|why| (number, why)));
         }
-        let (first, why) = *refused.first()?;
-        let more = refused.len() - 1;
-        Some(RefusedLines { first, why, more })
+        let (first, why) = *ignored.first()?;
+        let more = match ignored.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("ignored line {first}{more} of $BACKOFF_ENV: {why}"))
     }
 
-    fn take_line(&mut self, line: &[u8]) -> Result<(), Refused> {
+    /// Adds the variable of a line. Returns the reason to ignore the line, if any.
+    fn take_line(&mut self, line: &[u8]) -> Result<(), &'static str> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.is_empty() {
             return Ok(());
         }
-        let equals = line.iter().position(|byte| *byte == b'=').ok_or(Refused::NotKeyValue)?;
+        let equals = line.iter().position(|byte| *byte == b'=');
+        let equals = equals.ok_or("it is not KEY=VALUE")?;
         let (name, value) = (&line[..equals], OsStr::from_bytes(&line[equals + 1..]));
-        let name = std::str::from_utf8(name).map_err(|_| Refused::NotAName)?;
         // POSIX, Base Definitions, 3.216 "Name".
-        let is_in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if !name.chars().all(is_in_name) || name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
-            return Err(Refused::NotAName);
-        }
+        let is_name = |name: &&str| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            !name.is_empty() && name.chars().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit())
+        };
+        let name = std::str::from_utf8(name).ok().filter(is_name);
+        let name = name.ok_or("what stands before \"=\" is not a name of a variable")?;
         if name.starts_with("BACKOFF_") {
-            return Err(Refused::OwnName);
+            return Err("variables whose names begin with BACKOFF_ are backoff's own");
         }
         if value.as_bytes().contains(&0) {
-            return Err(Refused::Nul);
+            return Err("its value holds a NUL");
         }
         let size = |name: &str, value: &OsStr| name.len() + value.len() + 2;
         let others = self.0.iter().filter(|(known, _)| known != name);
         let used: usize = others.map(|(name, value)| size(name, value)).sum();
         if used + size(name, value) > LIMIT {
-            return Err(Refused::TooLarge);
+            return Err(TOO_LARGE);
         }
         self.0.retain(|(known, _)| known != name);
         self.0.push((name.to_owned(), value.to_owned()));
@@ -109,36 +96,35 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_refused_and_the_others_are_taken() {
+    fn a_bad_line_is_ignored_and_the_others_are_taken() {
         for (line, why) in [
-            (&b"export A=1"[..], Refused::NotAName),
-            (b"=1", Refused::NotAName),
-            (b"1A=1", Refused::NotAName),
-            (b"\xff=1", Refused::NotAName),
-            (b"# \x1b[31m", Refused::NotKeyValue),
-            (b"BACKOFF_ATTEMPT=9", Refused::OwnName),
-            (b"A=a\0b", Refused::Nul),
+            (&b"export A=1"[..], "is not a name"),
+            (b"=1", "is not a name"),
+            (b"1A=1", "is not a name"),
+            (b"\xff=1", "is not a name"),
+            (b"# \x1b[31m", "not KEY=VALUE"),
+            (b"BACKOFF_ATTEMPT=9", "backoff's own"),
+            (b"A=a\0b", "NUL"),
         ] {
             let mut extra_env = ExtraEnv::default();
-            let refused = extra_env.take(&[b"X=1\n", line, b"\nY=2\n"].concat());
-            let (first, more) = (2, 0);
-            assert_eq!(refused, Some(RefusedLines { first, why, more }));
+            let warning = extra_env.take(&[b"X=1\n", line, b"\nY=2\n"].concat()).unwrap();
+            assert!(
+                warning.starts_with("ignored line 2 of $BACKOFF_ENV: ") && warning.contains(why),
+                "{warning}"
+            );
             assert_eq!(shown(&extra_env), ["X=1", "Y=2"]);
         }
     }
 
     #[test]
     fn one_file_and_all_variables_have_a_limit() {
-        let too_large = |first, more| {
-            let why = Refused::TooLarge;
-            Some(RefusedLines { first, why, more })
-        };
+        let too_large = |lines: &str| Some(format!("ignored line {lines} of $BACKOFF_ENV: {TOO_LARGE}"));
         let mut extra_env = ExtraEnv::default();
         let half = "x".repeat(LIMIT / 2);
         let file = format!("A={half}\nB=1\nC={half}\n");
-        assert_eq!(extra_env.take(file.as_bytes()), too_large(3, 0));
+        assert_eq!(extra_env.take(file.as_bytes()), too_large("3"));
         let file = format!("D={half}\nE=2\nA=\nF={half}");
-        assert_eq!(extra_env.take(file.as_bytes()), too_large(1, 1));
+        assert_eq!(extra_env.take(file.as_bytes()), too_large("1 and 1 more"));
         let names: Vec<_> = extra_env.0.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["B", "E", "A"]);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::event::{Event, JudgedAttempt, Warning};
+use super::event::{Event, JudgedAttempt};
 use super::host::{BudgetAnswer, RunError};
 use super::plan::SharedBudget;
 use super::state::Run;
@@ -16,9 +16,8 @@ const MOST_PATIENCE: Duration = Duration::from_secs(5);
 impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     pub(super) fn begin_counting(&mut self) {
-        match &self.plan.budget {
-            Some(budget) if !self.store.is_counted => self.host.begin_counting(budget),
-            _ => {}
+        if let (Some(budget), false) = (&self.plan.budget, self.store.is_counted) {
+            self.host.begin_counting(budget);
         }
     }
 
@@ -101,7 +100,7 @@ impl Run<'_> {
         if let Some(warning) = answered.warning
             && !std::mem::replace(&mut self.store.has_warned, true)
         {
-            self.emit(&Event::Warning(Warning::Text(&warning)))?;
+            self.emit(&Event::Warning(&warning))?;
         }
         if let Some(answer) = answered.answer {
             self.store.earlier.get_or_insert(answer.failed_runs);

@@ -3,17 +3,21 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 
-use super::event::{Event, JudgedAttempt, Moment, Reporter, Wait, Warning};
+use super::before_retry_env::ExtraEnv;
+use super::event::{Event, JudgedAttempt, Moment, Reporter, Wait};
 use super::host::{Attempt, Host, RunError};
 use super::plan::{Identity, Plan};
-use super::state::Run;
+use super::state::{Run, StoreState};
 use crate::policy::classifier::Verdict;
+use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::exit::{self, Exit};
 use crate::policy::outcome::{Bound, End, Outcome};
-use crate::policy::session::{Decision, GiveUp, Stop, Until};
+use crate::policy::session::{Decision, GiveUp, Session, Stop, Until};
 use crate::policy::signal::Signal;
+
+const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read to its end before the deadline";
 
 /// End of an attempt whose kept output was cut off by the deadline.
 const UNREAD: End = End::TimedOut(Bound::Deadline);
@@ -27,23 +31,33 @@ pub(crate) fn run<'a>(
     rng: &'a mut dyn Rng,
     reporter: &'a mut Reporter<'a>,
 ) -> Result<Exit, RunError> {
-    let mut run = Run::new(plan, identity, host, rng, reporter);
+    let mut run = Run {
+        plan,
+        identity,
+        host,
+        rng,
+        reporter,
+        session: Session::new(&plan.limits, &plan.delays),
+        store: StoreState {
+            is_counted: plan.budget.as_ref().is_some_and(|budget| budget.is_counted),
+            ..StoreState::default()
+        },
+        first_attempt_at: Duration::ZERO,
+        planned_wait: None,
+        previous: None,
+        extra_env: ExtraEnv::default(),
+    };
     let mut result = run.until_decided();
     if result.is_err() {
         // Prints nothing if printing has already begun.
         result = run.release(false).and(result);
     }
-    match &result {
-        Ok(_) => {}
-        Err(RunError::Interrupted(signal)) => run.emit(&Event::Interrupted {
-            signal: *signal,
-            outcome: None,
-        })?,
-        Err(RunError::Fault(why)) => {
-            // A signal while the line is written does not change the status.
-            let _ = run.emit(&Event::Failed(why));
-        }
-    }
+    // A signal while the line is written does not change the status.
+    let _ = match &result {
+        Ok(_) => Ok(()),
+        Err(RunError::Interrupted(signal)) => run.emit(&Event::Interrupted(*signal, None)),
+        Err(RunError::Fault(why)) => run.emit(&Event::Failed(why)),
+    };
     result
 }
 
@@ -64,7 +78,12 @@ impl Run<'_> {
             let attempt = self.judge(outcome)?;
             let exit = match self.decide(&attempt)? {
                 Decision::Stop(stop) => Some(self.stop(stop, &attempt)?),
-                Decision::Confirm(delay) => self.wait_to_confirm(delay, &attempt.outcome)?,
+                Decision::Confirm(delay) => {
+                    let outcome = &attempt.outcome;
+                    self.emit(&Event::Confirming { outcome, delay })?;
+                    self.wait(delay, Wait::Confirm)?;
+                    None
+                }
                 Decision::Retry(delay) => self.wait_to_retry(delay, &attempt)?,
             };
             if let Some(exit) = exit {
@@ -78,10 +97,16 @@ impl Run<'_> {
     fn before_the_first_attempt(&mut self) -> Result<Option<Exit>, RunError> {
         let plan = self.plan;
         for warning in &plan.warnings {
-            self.emit(&Event::Warning(Warning::Text(warning)))?;
+            self.emit(&Event::Warning(warning))?;
         }
         self.remark(&plan.remarks)?;
-        let wait = plan.initial_delay.saturating_add(splay(plan.splay, self.rng));
+        let first = Delays {
+            base: plan.initial_delay,
+            cap: Duration::MAX,
+            growth: Growth::Constant,
+            jitter: Jitter::Additive { spread: plan.splay },
+        };
+        let wait = first.draw(0, None, self.rng);
         self.wait(wait, Wait::Start)?;
         let exit = self.cool_off()?;
         self.first_attempt_at = self.host.elapsed();
@@ -116,7 +141,7 @@ impl Run<'_> {
     }
 
     fn make_attempt(&mut self) -> Result<Attempt, RunError> {
-        (self.attempt, self.total) = (self.session.attempt(), self.session.total() + 1);
+        self.session.begin();
         self.begin_counting();
         self.emit(&Event::Started)?;
         let spec = self.attempt_spec();
@@ -139,7 +164,7 @@ impl Run<'_> {
             verdict: verdict.as_ref().ok(),
         })?;
         let verdict = verdict?;
-        if verdict != Verdict::Success && !outcome.could_not_start() && self.total == 1 {
+        if verdict != Verdict::Success && !outcome.could_not_start() && self.session.total == 1 {
             self.remark(&self.plan.remarks_on_failure)?;
         }
         Ok(JudgedAttempt { outcome, verdict })
@@ -163,12 +188,6 @@ impl Run<'_> {
         }
         self.store.is_counted = has_failed && matches!(decision, Decision::Retry(_));
         Ok(decision)
-    }
-
-    fn wait_to_confirm(&mut self, delay: Duration, outcome: &Outcome) -> Result<Option<Exit>, RunError> {
-        self.emit(&Event::Confirming { outcome, delay })?;
-        self.wait(delay, Wait::Confirm)?;
-        Ok(None)
     }
 
     fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> Result<(), RunError> {
@@ -206,7 +225,7 @@ impl Run<'_> {
 
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
         let nesting = &self.plan.nesting;
-        if self.session.retries() == 1 {
+        if self.session.retries == 1 {
             if nesting.warn {
                 self.emit(&Event::Nested(nesting))?;
             }
@@ -216,12 +235,10 @@ impl Run<'_> {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
             }
         }
-        // `--reset-after` may have restarted the count with this attempt.
-        self.attempt = self.session.attempt() - 1;
         self.emit(&Event::Retrying {
             attempt,
             delay,
-            is_asked: self.session.is_wait_asked(),
+            is_asked: self.session.is_wait_asked,
         })
     }
 
@@ -254,48 +271,31 @@ impl Run<'_> {
         if !has_good_output {
             told?;
         }
-        if !released? {
-            return self.unread(stop, attempt);
-        }
-        match stop {
-            Stop::Succeeded { flaky } => self.emit(&Event::Succeeded { flaky, ended_by: None })?,
-            Stop::Ended(why) => self.emit(&Event::Succeeded {
-                flaky: false,
-                ended_by: Some((why, attempt)),
-            })?,
-            Stop::FailureCame => self.emit(&Event::FailureCame(attempt))?,
-            Stop::GaveUp(why) => self.give_up(why, attempt)?,
-        }
-        Ok(exit::status(until, stop, &attempt.outcome.end, self.plan.overrides))
-    }
-
-    /// Ends a run whose kept output was cut off by the deadline, so that the caller has only a part of the output.
-    fn unread(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
+        // If the deadline cut off kept output, the caller has only a part of it.
+        let is_read = released?;
         let cut_off = JudgedAttempt {
             outcome: Outcome::new(UNREAD, attempt.outcome.ran),
             verdict: attempt.verdict.clone(),
         };
-        let (why, attempt) = match stop {
-            Stop::GaveUp(why) => (why, attempt),
-            _ if self.plan.limits.idempotent => (GiveUp::Deadline, &cut_off),
+        let (until, end, stop, attempt) = match stop {
+            _ if is_read => (until, &attempt.outcome.end, stop, attempt),
+            Stop::GaveUp(_) => (Until::Success, &UNREAD, stop, attempt),
+            _ if self.plan.limits.idempotent => (Until::Success, &UNREAD, Stop::GaveUp(GiveUp::Deadline), &cut_off),
             // The command took effect: an outer scheduler must not try it again.
-            _ => (GiveUp::NotIdempotent, &cut_off),
+            _ => (Until::Success, &UNREAD, Stop::GaveUp(GiveUp::NotIdempotent), &cut_off),
         };
-        self.give_up(why, attempt)?;
-        let stop = Stop::GaveUp(why);
-        Ok(exit::status(Until::Success, stop, &UNREAD, self.plan.overrides))
-    }
-
-    fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
-        self.emit(&Event::GaveUp { why, attempt })?;
-        self.hook_on_give_up(why, attempt)
+        self.emit(&Event::Stopped { stop, attempt })?;
+        if let Some(why) = stop.gave_up() {
+            self.hook_on_give_up(why, attempt)?;
+        }
+        Ok(exit::status(until, stop, end, self.plan.overrides))
     }
 
     /// Prints kept output. Returns false after a warning if not all of it was read.
     fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {
         let is_read = self.host.release(succeeded)?;
         if !is_read {
-            self.emit(&Event::Warning(Warning::OutputCutOff))?;
+            self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
         }
         Ok(is_read)
     }
@@ -308,10 +308,7 @@ impl Run<'_> {
             self.host.discard_held_messages();
         }
         self.emit(&Event::Ended { outcome, verdict: None })?;
-        self.emit(&Event::Interrupted {
-            signal,
-            outcome: Some(outcome),
-        })?;
+        self.emit(&Event::Interrupted(signal, Some(outcome)))?;
         match exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }) {
             // 0 would say that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
@@ -328,13 +325,4 @@ impl Run<'_> {
         self.emit(&Event::NoTime { why, cool_off: None })?;
         Ok(exit::no_attempt_in_time(self.plan.overrides))
     }
-}
-
-/// Returns a wait that is uniform in [0, most].
-fn splay(most: Duration, rng: &mut dyn Rng) -> Duration {
-    if most.is_zero() {
-        return most;
-    }
-    let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
-    Duration::from_nanos(rng.random_range(0..=most))
 }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use super::before_retry_env::RefusedLines;
-use super::nesting::Nesting;
+use super::plan::Nesting;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::Outcome;
-use crate::policy::session::GiveUp;
+use crate::policy::session::{GiveUp, Stop};
 use crate::policy::signal::Signal;
+
+/// Warning before the first line after lost lines.
+pub(crate) const LINES_LOST: &str = "lines before this one are missing, as standard error was not read in time";
 
 /// Returns the lines about an event, with line feeds, or the text of a countdown. Does not affect the run.
 pub(crate) type Reporter<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;
@@ -53,15 +55,9 @@ pub(crate) enum Event<'a> {
     WaitEnded,
     /// Retries under another backoff, with `--nested warn`.
     Nested(&'a Nesting),
-    Succeeded {
-        flaky: bool,
-        /// The limit that ended the run (`--until never`).
-        ended_by: Option<(GiveUp, &'a JudgedAttempt)>,
-    },
-    /// `--until failure`, and an attempt failed.
-    FailureCame(&'a JudgedAttempt),
-    GaveUp {
-        why: GiveUp,
+    /// The run ended after its last attempt.
+    Stopped {
+        stop: Stop,
         attempt: &'a JudgedAttempt,
     },
     /// The first attempt waits, as another run of the same budget gave up recently (`--cool-off`).
@@ -75,31 +71,11 @@ pub(crate) enum Event<'a> {
         cool_off: Option<Duration>,
     },
     /// A failure that does not end the run.
-    Warning(Warning<'a>),
-    /// A signal ended the run.
-    Interrupted {
-        signal: Signal,
-        /// Outcome of the interrupted attempt.
-        outcome: Option<&'a Outcome>,
-    },
+    Warning(&'a str),
+    /// A signal ended the run; with the outcome of the attempt that it interrupted.
+    Interrupted(Signal, Option<&'a Outcome>),
     /// backoff itself failed. Standard error always gets a line, too.
     Failed(&'a str),
-}
-
-#[derive(Debug)]
-pub(crate) enum Warning<'a> {
-    /// Warning from the plan or from the store of the budget.
-    Text(&'a str),
-    /// Lines before this one could not be written.
-    LinesLost,
-    /// Kept output was not read by the deadline.
-    OutputCutOff,
-    /// Option of a hook, and the end of the hook.
-    HookFailed(&'static str, &'a str),
-    /// The file of `$BACKOFF_ENV` cannot be used.
-    BeforeRetry(&'a str),
-    /// Some lines of the file of `$BACKOFF_ENV` cannot be used.
-    EnvLine(&'a RefusedLines),
 }
 
 /// Reason to wait.

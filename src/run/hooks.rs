@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::event::{Event, JudgedAttempt, Warning};
-use super::host::{EnvLines, RunError};
+use super::event::{Event, JudgedAttempt};
+use super::host::{Attempt, EnvLines, RunError};
 use super::state::Run;
 use super::text::printable;
 use super::variables::{or_empty, seconds};
@@ -18,19 +18,14 @@ const LEAST_TIME: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
     pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
-        match &self.plan.on_retry {
-            Some(shell) => self.hook("--on-retry", shell, Some(delay), attempt),
-            None => Ok(()),
-        }
+        self.hook("--on-retry", self.plan.on_retry.as_deref(), Some(delay), attempt)
     }
 
     pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
         // Neither end is a failure for the user: the outer run goes on, or `head` has seen enough.
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
-        match &self.plan.on_give_up {
-            Some(shell) if !is_silent => self.hook("--on-give-up", shell, None, attempt),
-            _ => Ok(()),
-        }
+        let shell = self.plan.on_give_up.as_deref().filter(|_| !is_silent);
+        self.hook("--on-give-up", shell, None, attempt)
     }
 
     /// Prepares the next attempt. Returns the exit status if no attempt follows.
@@ -43,38 +38,35 @@ impl Run<'_> {
         }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
         let (hook, lines) = self.host.prepare(shell, spec)?;
-        if let Some(signal) = hook.interrupted {
-            return Err(RunError::Interrupted(signal));
-        }
-        if let EnvLines::NoFile(why) = &lines {
-            self.emit(&Event::Warning(Warning::BeforeRetry(why)))?;
-        }
-        match (&hook.outcome.end, lines) {
+        let hook = hook.uninterrupted()?;
+        let has_succeeded = hook.end == End::Exited(0);
+        let warning = match lines {
             // The next attempt would fail without the variables.
-            (End::Exited(0), EnvLines::Unreadable(why)) => self.stop_unprepared(printable(&why), attempt).map(Some),
-            (End::Exited(0), EnvLines::Read(lines)) => {
-                if let Some(refused) = self.extra_env.take(&lines) {
-                    self.emit(&Event::Warning(Warning::EnvLine(&refused)))?;
-                }
-                Ok(None)
+            EnvLines::Unreadable(why) if has_succeeded => {
+                return self.stop_unprepared(printable(&why), attempt).map(Some);
             }
-            (End::Exited(0), EnvLines::NoFile(_)) => Ok(None),
+            EnvLines::Read(lines) if has_succeeded => self.extra_env.take(&lines),
+            EnvLines::NoFile(why) => Some(why),
+            _ => None,
+        };
+        if let Some(why) = warning {
+            self.emit(&Event::Warning(&format!("--before-retry: {why}")))?;
+        }
+        match hook.end {
+            End::Exited(0) => Ok(None),
             // The loop notices the deadline.
-            (End::TimedOut(Bound::Deadline), _) => {
-                self.warn_failed("--before-retry", &hook.outcome.to_string())?;
+            End::TimedOut(Bound::Deadline) => {
+                self.warn_failed("--before-retry", &hook.to_string())?;
                 Ok(None)
             }
-            _ => self.stop_unprepared(hook.outcome.to_string(), attempt).map(Some),
+            _ => self.stop_unprepared(hook.to_string(), attempt).map(Some),
         }
     }
 
     /// Ends the run as after a permanent failure of `attempt`.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
-        let why = Why::BeforeRetryFailed(why);
-        let reason = match attempt.verdict.reason() {
-            Some(reason) => Reason { why, ..reason.clone() },
-            None => Reason::new(why),
-        };
+        let mut reason = attempt.verdict.reason().cloned().unwrap_or(Reason::new(Why::ByDefault));
+        reason.why = Why::BeforeRetryFailed(why);
         let attempt = JudgedAttempt {
             outcome: attempt.outcome.clone(),
             verdict: Verdict::Permanent(reason),
@@ -85,10 +77,11 @@ impl Run<'_> {
     fn hook(
         &mut self,
         option: &'static str,
-        shell: &str,
+        shell: Option<&str>,
         delay: Option<Duration>,
         attempt: &JudgedAttempt,
     ) -> Result<(), RunError> {
+        let Some(shell) = shell else { return Ok(()) };
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
         spec.set("BACKOFF_DELAY", or_empty(delay.map(seconds)));
         if delay.is_none() {
@@ -100,18 +93,15 @@ impl Run<'_> {
             }
             spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));
         }
-        match self.host.hook(shell, &spec) {
-            Ok(hook) => match (hook.interrupted, &hook.outcome.end) {
-                (Some(signal), _) => Err(RunError::Interrupted(signal)),
-                (None, End::Exited(0)) => Ok(()),
-                _ => self.warn_failed(option, &hook.outcome.to_string()),
-            },
+        match self.host.hook(shell, &spec).and_then(Attempt::uninterrupted) {
+            Ok(hook) if hook.end == End::Exited(0) => Ok(()),
+            Ok(hook) => self.warn_failed(option, &hook.to_string()),
             Err(RunError::Fault(why)) => self.warn_failed(option, &why),
             Err(interrupted) => Err(interrupted),
         }
     }
 
-    fn warn_failed(&mut self, option: &'static str, how: &str) -> Result<(), RunError> {
-        self.emit(&Event::Warning(Warning::HookFailed(option, how)))
+    fn warn_failed(&mut self, option: &str, how: &str) -> Result<(), RunError> {
+        self.emit(&Event::Warning(&format!("{option} failed: {how}")))
     }
 }

@@ -37,6 +37,16 @@ pub(crate) struct Attempt {
     pub(crate) interrupted: Option<Signal>,
 }
 
+impl Attempt {
+    /// Returns the outcome of a hook or predicate. A signal that came meanwhile ends the run.
+    pub(super) fn uninterrupted(self) -> Result<Outcome, RunError> {
+        match self.interrupted {
+            Some(signal) => Err(RunError::Interrupted(signal)),
+            None => Ok(self.outcome),
+        }
+    }
+}
+
 /// Content of the file that `$BACKOFF_ENV` names; errors are messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EnvLines {

@@ -7,7 +7,6 @@ pub(crate) mod event;
 mod hooks;
 pub(crate) mod host;
 pub(crate) mod interrupts;
-pub(crate) mod nesting;
 pub(crate) mod output;
 pub(crate) mod plan;
 mod predicates;

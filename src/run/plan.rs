@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::nesting::Nesting;
 use super::output::OutputOptions;
 use super::streams::StreamOptions;
 use crate::policy::budget::BudgetLimits;
@@ -99,6 +98,21 @@ pub(crate) struct CoolOff {
     pub(crate) skips: bool,
 }
 
+/// Facts about outer runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Nesting {
+    /// 1 for an outermost run.
+    pub(crate) depth: u64,
+    /// `--nested warn`, and this run prints the warning.
+    pub(crate) warn: bool,
+    /// Product of the attempt limits of all outer runs; None if unlimited or unknown.
+    pub(crate) outer_attempts: Option<u64>,
+    /// Budget that has counted the attempt of the outer run. The first attempt of this run is the same call.
+    pub(crate) counted: Option<String>,
+    /// `run_id` of the outermost run; None if this run is the outermost, or if it is unknown.
+    pub(crate) root_id: Option<String>,
+}
+
 /// Ids of this run, for the command and the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
@@ -121,15 +135,4 @@ pub(crate) struct Bounds {
     pub(crate) kill_after: Option<Duration>,
     /// Time from TERM, INT, HUP or QUIT to KILL; None unless `--kill-after` is given.
     pub(crate) kill_interrupted_after: Option<Duration>,
-}
-
-impl Bounds {
-    /// Returns the limits for hooks and predicates: without `--timeout` and `--idle-timeout`.
-    pub(crate) fn without_those_of_an_attempt(&self) -> Bounds {
-        Bounds {
-            timeout: None,
-            idle: None,
-            ..self.clone()
-        }
-    }
 }

@@ -11,10 +11,11 @@ impl Run<'_> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
         if let (Verdict::Success, Some(shell)) = (&verdict, &self.plan.success_if) {
-            verdict = match self.ask(shell, outcome, None)? {
-                Answer::Yes => Verdict::Success,
-                Answer::No => classifier.judge_denied(outcome),
-                Answer::Neither(how) => unanswered("--success-if", &how, Reason::new(Why::ByDefault)),
+            let asked = self.ask(shell, outcome, None)?;
+            verdict = match asked.end {
+                End::Exited(0) => Verdict::Success,
+                End::Exited(1) => classifier.judge_denied(outcome),
+                _ => unanswered("--success-if", &asked, Reason::new(Why::ByDefault)),
             };
         }
         let (Verdict::Ask(reason), Some(shell)) = (&verdict, &self.plan.retry_if) else {
@@ -29,30 +30,19 @@ impl Run<'_> {
             is_safe_to_repeat: is_yes || reason.is_safe_to_repeat,
             ..reason.clone()
         };
-        Ok(match self.ask(shell, outcome, Some(reason))? {
-            Answer::Yes => Verdict::Transient(decided(true)),
-            Answer::No => Verdict::Permanent(decided(false)),
-            Answer::Neither(how) => unanswered("--retry-if", &how, reason.clone()),
+        let asked = self.ask(shell, outcome, Some(reason))?;
+        Ok(match asked.end {
+            End::Exited(0) => Verdict::Transient(decided(true)),
+            End::Exited(1) => Verdict::Permanent(decided(false)),
+            _ => unanswered("--retry-if", &asked, reason.clone()),
         })
     }
 
-    fn ask(&mut self, shell: &str, outcome: &Outcome, reason: Option<&Reason>) -> Result<Answer, RunError> {
+    /// Returns the end of a predicate.
+    fn ask(&mut self, shell: &str, outcome: &Outcome, reason: Option<&Reason>) -> Result<Outcome, RunError> {
         let spec = self.spec_about(outcome, reason);
-        let asked = self.host.ask(shell, &spec)?;
-        match (asked.interrupted, &asked.outcome.end) {
-            (Some(signal), _) => Err(RunError::Interrupted(signal)),
-            (None, End::Exited(0)) => Ok(Answer::Yes),
-            (None, End::Exited(1)) => Ok(Answer::No),
-            _ => Ok(Answer::Neither(asked.outcome)),
-        }
+        self.host.ask(shell, &spec)?.uninterrupted()
     }
-}
-
-enum Answer {
-    Yes,
-    No,
-    /// The predicate failed.
-    Neither(Outcome),
 }
 
 /// Returns the verdict after a predicate failed: permanent, unless the deadline ended the predicate.

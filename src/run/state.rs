@@ -5,7 +5,7 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
-use super::event::{Event, JudgedAttempt, Moment, Reporter, Warning};
+use super::event::{Event, JudgedAttempt, LINES_LOST, Moment, Reporter};
 use super::host::{Host, RunError};
 use super::plan::{Identity, Plan};
 use crate::policy::session::{GiveUp, Session};
@@ -19,9 +19,6 @@ pub(super) struct Run<'a> {
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
     pub(super) first_attempt_at: Duration,
-    /// Number of the attempt in events; `total` counts all attempts so far.
-    pub(super) attempt: u64,
-    pub(super) total: u64,
     /// Wait that was decided and has not begun.
     pub(super) planned_wait: Option<Duration>,
     pub(super) previous: Option<JudgedAttempt>,
@@ -40,35 +37,7 @@ pub(super) struct StoreState {
     pub(super) failed_runs: Option<u64>,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(
-        plan: &'a Plan,
-        identity: &'a Identity,
-        host: &'a mut dyn Host,
-        rng: &'a mut dyn Rng,
-        reporter: &'a mut Reporter<'a>,
-    ) -> Run<'a> {
-        let is_counted = plan.budget.as_ref().is_some_and(|budget| budget.is_counted);
-        Run {
-            plan,
-            identity,
-            host,
-            rng,
-            reporter,
-            session: Session::new(&plan.limits, &plan.delays),
-            store: StoreState {
-                is_counted,
-                ..StoreState::default()
-            },
-            first_attempt_at: Duration::ZERO,
-            attempt: 1,
-            total: 0,
-            planned_wait: None,
-            previous: None,
-            extra_env: ExtraEnv::default(),
-        }
-    }
-
+impl Run<'_> {
     /// Returns the limit that forbids an attempt after this wait, if one does.
     pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
         self.session.out_of_time(self.host.elapsed(), wait)
@@ -76,8 +45,8 @@ impl<'a> Run<'a> {
 
     pub(super) fn moment(&self) -> Moment {
         Moment {
-            attempt: self.attempt,
-            total: self.total,
+            attempt: self.session.attempt.max(1),
+            total: self.session.total,
             elapsed: self.host.elapsed(),
             time_of_day: self.host.time_of_day(),
         }
@@ -90,7 +59,7 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         if self.host.has_lost_lines() {
-            let warning = (self.reporter)(&moment, &Event::Warning(Warning::LinesLost));
+            let warning = (self.reporter)(&moment, &Event::Warning(LINES_LOST));
             lines.insert_str(0, &warning.unwrap_or_default());
         }
         self.host.write_log(&lines)

@@ -22,27 +22,20 @@ pub(crate) fn is_printable(c: char) -> bool {
 
 /// Escapes every character that a terminal would act on.
 pub(crate) fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_printable(c) {
-            shown.push(c);
-        } else {
-            shown.extend(c.escape_default());
-        }
-    }
-    shown
+    let shown = |c: char| match is_printable(c) {
+        true => c.to_string(),
+        false => c.escape_default().to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// Breaks up everything that a CI runner would take for a command: a line that begins with `::`, or anything from `##[`
 /// on.
 pub(crate) fn without_commands(text: &str) -> String {
-    let harmless = |line: &str| {
-        if line.trim_start().starts_with("::") {
-            line.replacen("::", ": :", 1)
-        } else {
-            line.to_owned()
-        }
+    let harmless = |line: &str| match line.trim_start().starts_with("::") {
+        true => line.replacen("::", ": :", 1),
+        false => line.to_owned(),
     };
-    let text = text.replace("##[", "## [");
-    text.split('\n').map(harmless).collect::<Vec<_>>().join("\n")
+    let lines = text.split('\n').map(harmless);
+    lines.collect::<Vec<_>>().join("\n").replace("##[", "## [")
 }

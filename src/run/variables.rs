@@ -3,12 +3,17 @@
 use std::time::Duration;
 
 use super::host::AttemptSpec;
-use super::nesting::{AROUND, COUNTED};
 use super::plan::Bounds;
 use super::state::Run;
 use super::text::printable;
 use crate::policy::classifier::Reason;
 use crate::policy::outcome::{End, Outcome};
+use crate::policy::signal::Signal;
+
+/// Product of the attempt limits of all outer runs except the innermost, whose limit is `BACKOFF_ATTEMPT_LIMIT`.
+pub(crate) const AROUND: &str = "BACKOFF_AROUND";
+/// Name and place of the budget that has counted the attempt.
+pub(crate) const COUNTED: &str = "BACKOFF_COUNTED";
 
 /// Variables that backoff sets; no option corresponds to them.
 #[rustfmt::skip]
@@ -24,21 +29,18 @@ impl Run<'_> {
         let counted = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
             // The first attempt is the same call as the attempt of the outer run.
-            None => self.plan.nesting.counted.as_deref().filter(|_| self.total == 1),
+            None => self.plan.nesting.counted.as_deref().filter(|_| self.session.total == 1),
         };
         let previous = self.previous.as_ref();
         let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
-        self.spec(self.plan.bounds_of(self.attempt), ended, counted)
+        self.spec(self.plan.bounds_of(self.session.attempt), ended, counted)
     }
 
     /// Returns the limits and variables of a predicate or hook for an attempt.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
-        let bounds = self.plan.bounds.without_those_of_an_attempt();
-        let mut spec = self.spec(bounds, Some((outcome, reason)), None);
-        let signal = match outcome.end {
-            End::Signaled(signal) => Some(signal.number()),
-            _ => None,
-        };
+        let mut spec = self.spec(self.plan.bounds.clone(), Some((outcome, reason)), None);
+        spec.bounds.idle = None;
+        let signal = outcome.end.signal().map(Signal::number);
         spec.set("BACKOFF_EXIT", outcome.end.shell_status().to_string());
         spec.set("BACKOFF_EXIT_SIGNAL", or_empty(signal));
         spec
@@ -52,18 +54,15 @@ impl Run<'_> {
             variables: Vec::new(),
         };
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
-        let previous = self
-            .previous
-            .as_ref()
-            .map(|previous| previous.outcome.end.shell_status());
+        let previous = self.previous.as_ref().map(|attempt| &attempt.outcome.end);
         let reason = ended.and_then(|(outcome, reason)| Some(in_words(outcome, reason?)));
-        spec.set("BACKOFF_ATTEMPT", self.attempt.to_string());
+        spec.set("BACKOFF_ATTEMPT", self.session.attempt.to_string());
         spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(plan.limits.attempts));
         spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
         spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
         spec.set("BACKOFF_DEPTH", nesting.depth.to_string());
         spec.set("BACKOFF_ELAPSED", seconds(elapsed));
-        spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous));
+        spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous.map(End::shell_status)));
         if nesting.depth > 1 {
             spec.set(AROUND, or_empty(nesting.outer_attempts));
         }
@@ -75,10 +74,8 @@ impl Run<'_> {
             spec.set("LC_ALL", "C.UTF-8");
         }
         spec.set("BACKOFF_REASON", or_empty(reason));
-        spec.set(
-            "BACKOFF_RAN_MS",
-            or_empty(ended.map(|(outcome, _)| outcome.ran.as_millis())),
-        );
+        let ran = ended.map(|(outcome, _)| outcome.ran.as_millis());
+        spec.set("BACKOFF_RAN_MS", or_empty(ran));
         self.extra_env.add_to(&mut spec);
         spec
     }

@@ -1,31 +1,23 @@
 //! Programs that run another program. Finds the program that a command runs in the end, for `--for auto`.
 
-/// Name, letters and long names of options with a value, and number of operands before the command. From the manuals of
+/// Names, letters and long names of options with a value, and number of operands before the command. From the manuals of
 /// sudo 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, npx(1), POSIX.
 #[rustfmt::skip]
-const WRAPPERS: &[(&str, &str, &[&str], usize)] = &[
-    ("sudo", "CDghpRrTtUu", &[
-        "chdir", "chroot", "close-from", "command-timeout", "group", "host", "other-user", "prompt", "role", "type", "user",
-    ], 0),
-    ("doas", "aCu", &[], 0),
-    ("env", "aCSu", &["argv0", "chdir", "split-string", "unset"], 0),
-    ("nice", "n", &["adjustment"], 0),
-    ("ionice", "cnpPu", &["class", "classdata", "pid", "pgid", "uid"], 0),
-    ("timeout", "ks", &["kill-after", "signal"], 1),
-    ("time", "fo", &["format", "output"], 0),
-    ("nohup", "", &[], 0),
-    ("setsid", "", &[], 0),
-    ("stdbuf", "eio", &["error", "input", "output"], 0),
-    ("chrt", "DPT", &["sched-deadline", "sched-period", "sched-runtime"], 1),
-    ("taskset", "", &[], 1),
-    ("command", "", &[], 0),
-    ("exec", "a", &[], 0),
-    ("busybox", "", &[], 0),
-    ("toybox", "", &[], 0),
-    ("npx", "cpw", &["call", "package", "workspace"], 0),
-    ("pnpx", "", &["package"], 0),
-    ("bunx", "p", &["package"], 0),
-    ("uvx", "cpw", &["from", "python", "with"], 0),
+const WRAPPERS: &[(&str, &str, &str, usize)] = &[
+    ("sudo", "CDghpRrTtUu",
+        "chdir chroot close-from command-timeout group host other-user prompt role type user", 0),
+    ("doas", "aCu", "", 0),
+    ("env", "aCSu", "argv0 chdir split-string unset", 0),
+    ("nice", "n", "adjustment", 0),
+    ("ionice", "cnpPu", "class classdata pid pgid uid", 0),
+    ("timeout", "ks", "kill-after signal", 1),
+    ("time", "fo", "format output", 0),
+    ("stdbuf", "eio", "error input output", 0),
+    ("chrt", "DPT", "sched-deadline sched-period sched-runtime", 1),
+    ("taskset", "", "", 1),
+    ("nohup setsid command busybox toybox", "", "", 0),
+    ("exec", "a", "", 0),
+    ("npx pnpx bunx uvx", "cpw", "call from package python with workspace", 0),
 ];
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
@@ -41,7 +33,7 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     if SHELLS.contains(&name) {
         return script_of_shell(words);
     }
-    let (_, letters, long, operands) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name)?;
+    let (_, letters, long, operands) = WRAPPERS.iter().find(|(names, ..)| is_in(name, names))?;
     let rest = after_options(words, letters, long)?;
     let options = &words[..words.len() - rest.len()];
     // `command -v` only looks for the command.
@@ -50,13 +42,17 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     is_run.then(|| inner.to_vec())
 }
 
-fn after_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long: &[&str]) -> Option<&'w [&'a str]> {
+fn is_in(word: &str, words: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
+fn after_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long: &str) -> Option<&'w [&'a str]> {
     while let Some((word, rest)) = words.split_first() {
         let takes_next = match word.strip_prefix('-') {
             None => return Some(words),
             Some("-") => return Some(rest),
             Some(option) => match option.strip_prefix('-') {
-                Some(name) => long.contains(&name),
+                Some(name) => is_in(name, long),
                 // The value may stand in the same word. `env -` has no letter.
                 None => option
                     .find(|letter| letters.contains(letter))

@@ -125,9 +125,9 @@ fn a_plan_is_drawn_as_wide_as_the_terminal() {
     assert_eq!(drawn.matches('█').count(), 1 + 189, "{drawn}");
     for (columns, headed, row) in [
         (60, "retry  wait: # at least, . by chance, | mean", " 500ms to 30s"),
-        (40, "retry  # least . chance | mean", " 500ms to 30s"),
-        (26, "retry", " 30s"),
-        (18, "retry", "."),
+        (40, "retry  wait: # at least, . by chance...", " 500ms to 30s"),
+        (26, "retry  wait: # at leas...", "."),
+        (18, "retry  wait: #...", "."),
     ] {
         let drawn = drawn_on(columns, "LC_ALL=C backoff --plot");
         let lines: Vec<&str> = drawn.lines().collect();

@@ -17,6 +17,7 @@ fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)])
     let mut decisions = Vec::new();
     for (verdict, ran) in attempts {
         elapsed += *ran;
+        session.begin();
         let decision = session.next(&failed(*ran), verdict, elapsed, &mut rng);
         decisions.push(decision);
         match decision {
@@ -26,60 +27,56 @@ fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)])
     }
     decisions
 }
+
+/// Returns the decisions with waits of 1 s, 2 s, 4 s and so on.
+fn decided(limits: &Limits, attempts: &[(Verdict, Duration)]) -> Vec<Decision> {
+    decisions(limits, &plain_doubling(), attempts)
+}
+
 const fn gave_up(why: GiveUp) -> Decision {
     Decision::Stop(Stop::GaveUp(why))
 }
 
 #[test]
-fn the_flow_chart_branch_by_branch() {
-    let limits = Limits {
-        attempts: Some(3),
-        ..Limits::UNLIMITED
-    };
+fn each_limit_ends_a_run() {
+    let unlimited = Limits::UNLIMITED;
     let all = |verdict: Verdict| vec![(verdict, ms(1)); 5];
     let retry = |n| Decision::Retry(s(n));
+    let limits = Limits {
+        attempts: Some(3),
+        ..unlimited
+    };
+    assert_eq!(decided(&limits, &all(PERMANENT)), [gave_up(GiveUp::Permanent)]);
+    let waits = [retry(1), retry(2)];
     assert_eq!(
-        decisions(&limits, &plain_doubling(), &all(PERMANENT)),
-        [gave_up(GiveUp::Permanent)]
-    );
-    assert_eq!(
-        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
-        [retry(1), retry(2), gave_up(GiveUp::Attempts)]
+        decided(&limits, &all(TRANSIENT)),
+        [&waits[..], &[gave_up(GiveUp::Attempts)]].concat()
     );
     let limits = Limits {
         leave_to_outer: true,
-        ..Limits::UNLIMITED
+        ..unlimited
     };
-    assert_eq!(
-        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
-        [gave_up(GiveUp::Nested)]
-    );
+    assert_eq!(decided(&limits, &all(TRANSIENT)), [gave_up(GiveUp::Nested)]);
     let limits = Limits {
         stop_at_delay: Some(s(4)),
-        ..Limits::UNLIMITED
+        ..unlimited
     };
     assert_eq!(
-        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
-        [retry(1), retry(2), gave_up(GiveUp::Delay)]
+        decided(&limits, &all(TRANSIENT)),
+        [&waits[..], &[gave_up(GiveUp::Delay)]].concat()
     );
     let limits = Limits {
         deadline: Some(s(4)),
-        ..Limits::UNLIMITED
+        ..unlimited
     };
     assert_eq!(
-        decisions(&limits, &plain_doubling(), &all(TRANSIENT)),
-        [retry(1), retry(2), gave_up(GiveUp::Deadline)]
+        decided(&limits, &all(TRANSIENT)),
+        [&waits[..], &[gave_up(GiveUp::Deadline)]].concat()
     );
     let succeeded = |flaky| Decision::Stop(Stop::Succeeded { flaky });
-    assert_eq!(
-        decisions(&Limits::UNLIMITED, &plain_doubling(), &all(Verdict::Success)),
-        [succeeded(false)]
-    );
+    assert_eq!(decided(&unlimited, &all(Verdict::Success)), [succeeded(false)]);
     let late = [(TRANSIENT, ms(1)), (Verdict::Success, ms(1))];
-    assert_eq!(
-        decisions(&Limits::UNLIMITED, &plain_doubling(), &late),
-        [retry(1), succeeded(true)]
-    );
+    assert_eq!(decided(&unlimited, &late), [retry(1), succeeded(true)]);
 }
 
 #[test]
@@ -93,10 +90,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
     let waits = [1, 2, 1, 2].map(|n| Decision::Retry(s(n)));
     let [w1, w2, w3, w4] = waits;
     // The third attempt would be the last, but ran long enough for a reset; the next two did not.
-    assert_eq!(
-        decisions(&limits, &plain_doubling(), &attempts),
-        [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]
-    );
+    assert_eq!(decided(&limits, &attempts), [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]);
 
     // A restarted service never exhausts its attempts, and each wait is a first wait.
     let limits = Limits {
@@ -104,10 +98,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
         ..limits
     };
     let healthy = vec![(TRANSIENT, s(61)); 100];
-    assert_eq!(
-        decisions(&limits, &plain_doubling(), &healthy),
-        [Decision::Retry(s(1)); 100]
-    );
+    assert_eq!(decided(&limits, &healthy), [Decision::Retry(s(1)); 100]);
 
     // Decorrelated jitter also forgets the previous wait.
     let delays = decorrelated();
@@ -136,7 +127,7 @@ fn what_is_not_idempotent_is_retried_only_where_that_is_safe() {
     });
     let decided = |verdicts: &[&Verdict]| {
         let attempts: Vec<_> = verdicts.iter().map(|verdict| ((*verdict).clone(), ms(1))).collect();
-        decisions(&limits, &plain_doubling(), &attempts)
+        decided(&limits, &attempts)
     };
     let retry = Decision::Retry(s(1));
     assert_eq!(decided(&[&safe, &safe]), [retry, gave_up(GiveUp::Attempts)]);
@@ -168,7 +159,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let mut next = |outcome: &Outcome| {
         let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
         let wait = session.next_wait(outcome, 0, &mut rng);
-        ((decision, session.retries(), wait), session.is_wait_asked())
+        ((decision, session.retries, wait), session.is_wait_asked)
     };
     assert_eq!(next(&failed(ms(1))), ((Decision::Retry(s(1)), 1, s(2)), false));
     assert_eq!(next(&asks(s(60))), ((Decision::Retry(s(60)), 2, s(60)), true));
@@ -189,7 +180,7 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     let mut unasked = Session::new(&limits, &delays);
     for (outcome, verdict, is_asked) in [(asks(s(60)), &TRANSIENT, true), (asks(s(60)), &Verdict::Success, false)] {
         unasked.next(&outcome, verdict, ms(1), &mut rng);
-        assert_eq!(unasked.is_wait_asked(), is_asked);
+        assert_eq!(unasked.is_wait_asked, is_asked);
     }
 }
 
@@ -201,45 +192,29 @@ fn a_success_must_be_confirmed_in_a_row() {
         ..Limits::UNLIMITED
     };
     let verdicts = |row: &[Verdict]| row.iter().map(|verdict| (verdict.clone(), ms(1))).collect::<Vec<_>>();
+    const GOOD: Verdict = Verdict::Success;
+    const BAD: Verdict = TRANSIENT;
     let confirm = Decision::Confirm(s(1));
     let retry = |n| Decision::Retry(s(n));
-    const GOOD: Verdict = Verdict::Success;
-    assert_eq!(
-        decisions(&limits, &plain_doubling(), &verdicts(&[GOOD, TRANSIENT, GOOD, GOOD])),
-        [
-            confirm,
-            retry(1),
-            confirm,
-            Decision::Stop(Stop::Succeeded { flaky: true })
-        ]
-    );
-    assert_eq!(
-        decisions(&limits, &plain_doubling(), &verdicts(&[GOOD, GOOD])),
-        [confirm, Decision::Stop(Stop::Succeeded { flaky: false })]
-    );
-    assert_eq!(
-        decisions(
-            &limits,
-            &plain_doubling(),
-            &verdicts(&[GOOD, TRANSIENT, GOOD, TRANSIENT, GOOD, TRANSIENT])
+    let succeeded = |flaky| Decision::Stop(Stop::Succeeded { flaky });
+    let used_up = gave_up(GiveUp::Attempts);
+    for (row, decisions) in [
+        (
+            &[GOOD, BAD, GOOD, GOOD][..],
+            &[confirm, retry(1), confirm, succeeded(true)][..],
         ),
-        [confirm, retry(1), confirm, retry(2), confirm, gave_up(GiveUp::Attempts)]
-    );
-    assert_eq!(
-        decisions(
-            &limits,
-            &plain_doubling(),
-            &verdicts(&[TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT, GOOD])
+        (&[GOOD, GOOD], &[confirm, succeeded(false)]),
+        (
+            &[GOOD, BAD, GOOD, BAD, GOOD, BAD],
+            &[confirm, retry(1), confirm, retry(2), confirm, used_up],
         ),
-        [
-            retry(1),
-            retry(2),
-            retry(4),
-            retry(8),
-            retry(16),
-            gave_up(GiveUp::Attempts)
-        ]
-    );
+        (
+            &[BAD, BAD, BAD, BAD, BAD, GOOD],
+            &[retry(1), retry(2), retry(4), retry(8), retry(16), used_up],
+        ),
+    ] {
+        assert_eq!(decided(&limits, &verdicts(row)), decisions);
+    }
 }
 
 /// Independent copy of the state of a session.
@@ -420,11 +395,11 @@ fn a_session_keeps_its_limits_whatever_happens() {
             previous: None,
         };
         for total in 1..=12 {
-            assert_eq!(session.attempt(), model.attempt);
+            session.begin();
+            assert_eq!([session.attempt, session.total], [model.attempt, total]);
             let (outcome, verdict) = any_attempt(&limits, &mut rng);
             model.takes_in(&outcome, &verdict);
             let decision = session.next(&outcome, &verdict, model.elapsed, &mut rng);
-            assert_eq!(session.total(), total);
             *seen.entry(model.checks(&outcome, &verdict, decision)).or_default() += 1;
             if matches!(decision, Decision::Stop(_)) {
                 break;

@@ -24,7 +24,7 @@ use crate::process::streams::{self, Streams};
 use crate::process::sys::clock::{self, Deadline};
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::control;
-use crate::report::words::LINES_LOST;
+use crate::run::event::LINES_LOST;
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError};
 use crate::run::output::Progress;
 use crate::run::plan::{Plan, SharedBudget};

@@ -84,6 +84,7 @@ impl Contention {
             let answer = if seen == version { &yes } else { &not_now };
             version += u64::from(seen == version);
             let learned = now + message(rng);
+            clients[client].begin();
             match clients[client].next(&answer.outcome, &answer.verdict, learned, rng) {
                 Decision::Stop(_) => cost.time = cost.time.max(learned),
                 Decision::Retry(wait) | Decision::Confirm(wait) => {

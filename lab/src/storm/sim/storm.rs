@@ -164,7 +164,7 @@ impl Storm {
             course.count(now);
 
             let Client { session, began } = &mut clients[number as usize];
-            match session.total() {
+            match session.total {
                 0 => {
                     if let Some(terms) = &self.budget {
                         ledger.answer(terms, Question::Attempt, now);
@@ -175,6 +175,7 @@ impl Storm {
                 _ => {}
             }
             let answer = if service.answers(now) { &yes } else { &not_now };
+            session.begin();
             match session.next(&answer.outcome, &answer.verdict, now - *began, rng) {
                 Decision::Stop(Stop::GaveUp(_)) => {
                     course.gave_up += 1;
