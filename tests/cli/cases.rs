@@ -90,7 +90,10 @@ fn check_once(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -
     let mut shell = shell(&script);
     shell.current_dir(dir.path());
     shell.envs(variables.iter().map(|(name, value)| (name, value)));
-    let shown = String::from_utf8_lossy(&shell.ends().stdout).replace(dir.path().to_str().unwrap(), "$PWD");
+    let mut live = shell.live();
+    // A block has many commands, and the machine may be busy.
+    live.patience *= 5;
+    let shown = String::from_utf8_lossy(&live.output().stdout).replace(dir.path().to_str().unwrap(), "$PWD");
     let place = format!("{}:{}", block.document, block.line);
     let mut parts: Vec<&str> = shown.split(MARK).collect();
     if parts.len() != steps.len() + 1 || parts.pop() != Some("") {

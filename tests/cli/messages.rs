@@ -193,8 +193,10 @@ fn the_document_shows_what_is_said() {
         std::fs::write(path, &generated).unwrap();
     }
     let committed = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(
-        generated, committed,
-        "docs/messages.md has drifted: run BLESS=1 cargo test"
+    let differs = generated.lines().zip(committed.lines()).find(|(new, old)| new != old);
+    let is_same = generated == committed;
+    assert!(
+        is_same,
+        "docs/messages.md has drifted: run BLESS=1 cargo test; {differs:#?}"
     );
 }

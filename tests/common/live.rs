@@ -50,6 +50,8 @@ const ERR: usize = 1;
 /// Ends its session when it is dropped.
 pub struct Live {
     pub child: Child,
+    /// Limit on the wait for a line, or for the end of the output.
+    pub patience: Duration,
     streams: [Stream; 2],
     command: String,
 }
@@ -68,6 +70,7 @@ impl Live {
         Live {
             streams: [Stream::of(child.stdout.take()), Stream::of(child.stderr.take())],
             child,
+            patience: PATIENCE,
             command: format!("{command:?}"),
         }
     }
@@ -102,12 +105,13 @@ impl Live {
             .iter()
             .map(|stream| PollFd::new(pipe(stream), PollFlags::POLLIN))
             .collect();
-        let left = PollTimeout::try_from(PATIENCE.saturating_sub(began.elapsed())).unwrap();
+        let left = PollTimeout::try_from(self.patience.saturating_sub(began.elapsed())).unwrap();
         let is_late = !open.is_empty() && poll(&mut fds, left).unwrap() == 0;
         assert!(
             !is_late,
-            "{what} of {}: not within {PATIENCE:?}: {:?}",
+            "{what} of {}: not within {:?}: {:?}",
             self.command,
+            self.patience,
             self.texts()
         );
         let ready: Vec<bool> = fds.iter().map(|fd| fd.any() == Some(true)).collect();

@@ -13,11 +13,8 @@
 
 // First, so that later modules see their macros.
 #[macro_use]
-pub mod diff;
-#[macro_use]
 pub mod words;
 
-pub mod deadline;
 pub mod documents;
 pub mod ended;
 pub mod ledger;
@@ -41,7 +38,6 @@ use std::sync::{Arc, LazyLock, Once};
 use nix::sys::signal::Signal;
 use words::Words;
 
-pub use deadline::{end_of, wait_for};
 pub use ended::{Ended, Ends};
 pub use live::{Live, PATIENCE, eventually, send};
 
@@ -187,12 +183,6 @@ impl From<Output> for Shown {
 #[track_caller]
 pub fn run(command: &mut Command) -> Shown {
     Shown::from(command.ends())
-}
-
-/// Like [`run`]; the time limit is that of all reads.
-#[track_caller]
-pub fn run_within(_limit: std::time::Duration, command: &mut Command) -> Shown {
-    run(command)
 }
 
 impl Live {

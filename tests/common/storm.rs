@@ -55,7 +55,7 @@ static STORM: Mutex<()> = Mutex::new(());
 
 impl Storm {
     /// Starts `count` runs with these options, each of which calls the service.
-    pub fn start(count: usize, service: &Service, options: impl Words) -> Storm {
+    pub fn start(count: usize, service: &Service, options: &str) -> Storm {
         let alone = STORM.lock().unwrap_or_else(PoisonError::into_inner);
         let log = tempfile::NamedTempFile::new().unwrap();
         let state = tempfile::tempdir().unwrap();

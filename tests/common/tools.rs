@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Arguments, Trial};
 
-use super::{clean, run};
+use super::{Ends, clean};
 
 /// Pseudo-program for tests that keep gigabytes on disk: they run only if all tests are required.
 pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
@@ -100,5 +100,5 @@ pub fn is_there(tool: &str) -> bool {
         "crontab -n" => "crontab -h 2>&1 | grep -q 'dry run'".into(),
         _ => format!("PATH=$PATH:/usr/sbin command -v {tool}"),
     };
-    run(clean("sh").args(["-c", &proof])).status.success()
+    clean("sh").args(["-c", &proof]).ends().status.success()
 }

@@ -11,13 +11,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::process::with_variable;
-use crate::common::{BIN, PATIENCE, Shown, backoff, clean, end_of, eventually, run, within};
+use crate::common::{BIN, Ends, PATIENCE, Shown, backoff, clean, eventually, within};
 
 tests! {
     one_call_fails ["strace"]
@@ -160,7 +159,7 @@ fn ran(script: &str) -> (Shown, TempDir) {
     let path = dir.path().to_str().unwrap();
     let mut command = clean("bash");
     command.args(["-c", &script.replace("DIR", path)]).env("TMPDIR", path);
-    (run(command.env("LC_ALL", "C")), dir)
+    (Shown::from(command.env("LC_ALL", "C").ends()), dir)
 }
 
 /// Says what is wrong with a run.
@@ -402,12 +401,12 @@ fn end_with(signal: Signal, round: usize, attempts: &str, at_most: Duration) -> 
     let mut command = clean("sh");
     command.args(["-c", &script]);
     command.envs([("TMPDIR", path), ("FAULTS_MARK", path)]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut live = command.stdout(Stdio::null()).stderr(Stdio::piped()).unread();
     // The golden ratio spreads the moments evenly, however many rounds there are.
     std::thread::sleep(at_most.mul_f64((round as f64 * 0.618_033_988_749_895).fract()));
-    kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+    live.signal(signal);
     let sent = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-    let status = end_of("the signal", &mut child);
+    let status = live.status();
     (sent, status.code().or(status.signal().map(|signal| 128 + signal)), dir)
 }
 
@@ -433,8 +432,7 @@ fn killed_at_a_random_moment() {
         report_of(&dir);
         // Nobody holds the lock, and what is in the file is whole.
         if dir.path().join("store").exists() {
-            let shown = run!("--budget b --store {} -- true", within(&dir, "store"));
-            shown.expect_code(0).expect_silence();
+            backoff(format!("--budget b --store {} -- true", within(&dir, "store"))).code(0);
         }
     }
 }

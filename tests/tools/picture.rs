@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::common::readme::{README, first_block, text_of, with_times_of, without_times};
-use crate::common::{run, shell};
+use crate::common::{Ends, Shown, shell};
 use crate::server;
 
 tests! {
@@ -42,12 +42,13 @@ fn play(commands: &[&str]) -> Vec<String> {
     let to_us = format!("connect-to = \"example.com:80:{}\"\nnoproxy = \"*\"\n", server::start());
     fs::write(dir.path().join(".curlrc"), to_us).unwrap();
     let play = |command: &&str| {
-        let shown = run(shell(&format!("exec 2>&1; {command}"))
+        let mut shell = shell(&format!("exec 2>&1; {command}"));
+        shell
             .current_dir(dir.path())
             .env("CURL_HOME", dir.path())
             .env("BACKOFF_COLOR", "always")
-            .env("BACKOFF_SEED", SEED));
-        format!("$ {command}\n{}", shown.stdout)
+            .env("BACKOFF_SEED", SEED);
+        format!("$ {command}\n{}", Shown::from(shell.ends()).stdout)
     };
     commands.iter().map(play).collect()
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::common::redis::Server;
 use crate::common::storm::{DOWN, Service, Storm};
 use crate::common::tools::Test;
-use crate::common::{eventually, ledger};
+use crate::common::{Ends, backoff, eventually, ledger};
 
 pub const TESTS: &[Test] = &[
     (
@@ -61,8 +61,8 @@ const TOO_LATE: &str = "gives no answer within 250ms";
 fn storm(store: &str, runs: usize, least: u64) -> Option<u64> {
     let service = Service::start();
     let budget = format!("--budget storm --budget-min {least} --exhausted-exit 75");
-    let options = words!("-q -n unlimited -b 5ms -m 20ms {..} --store {}", budget, store);
-    let (ends, said) = Storm::start(runs, &service, options).finish();
+    let options = format!("-q -n unlimited -b 5ms -m 20ms {budget} --store {store}");
+    let (ends, said) = Storm::start(runs, &service, &options).finish();
     if said.contains(TOO_LATE) {
         return None;
     }
@@ -138,11 +138,8 @@ fn two_hundred_runs_and_a_server() {
 
 /// A thousand runs with the settings that everybody has, but for the store.
 fn as_it_comes(store: &str, service: &Service) -> Storm {
-    Storm::start(
-        1000,
-        service,
-        words!("-q --budget storm --budget-min 100 --store {}", store),
-    )
+    let options = format!("-q --budget storm --budget-min 100 --store {store}");
+    Storm::start(1000, service, &options)
 }
 
 /// Returns the retries that one budget allows for a number of attempts.
@@ -204,8 +201,8 @@ fn a_storm_that_is_denied() {
     let mut server = Server::start("");
     server.kill();
     let service = Service::start();
-    let options = words!("-q --budget storm --store-down deny --store {}", server.url());
-    let mut storm = Storm::start(1000, &service, options);
+    let options = format!("-q --budget storm --store-down deny --store {}", server.url());
+    let mut storm = Storm::start(1000, &service, &options);
     let (ends, said) = storm.finish();
     assert!(ends.iter().all(|end| end.code() == Some(DOWN.into())), "{ends:?}");
     assert_eq!(service.calls(), 1000);
@@ -237,9 +234,9 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     const ATTEMPTS: u64 = 20;
     let service = Service::start();
     // A budget that all may use.
-    let budget = words!("--budget storm --budget-min 1000000 --store {}", store);
-    let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms");
-    let mut storm = Storm::start(RUNS, &service, words!("{..} {..}", options, budget));
+    let budget = format!("--budget storm --budget-min 1000000 --store {store}");
+    let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms {budget}");
+    let mut storm = Storm::start(RUNS, &service, &options);
     // One after the other, wherever it may be just then.
     let mut killed = 0;
     for i in (0..RUNS).step_by(3) {
@@ -267,7 +264,7 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     assert!(calls >= gave_up as u64 * ATTEMPTS, "{calls} calls");
     assert!(attempts.abs_diff(calls) <= died, "{attempts} attempts, {calls} calls");
     assert_eq!(names_in(store), ["storm.budget"]);
-    run!("{..} -- true", budget).expect_code(0).expect_silence();
+    backoff(format!("{budget} -- true")).code(0);
     assert_eq!(counts_in(store).0, attempts + 1);
     Some(())
 }

@@ -6,7 +6,7 @@ use crate::common::documents::ROOT;
 use crate::common::process::sleeps_below;
 use crate::common::pty::Terminal;
 use crate::common::tools::ASKED;
-use crate::common::{PATIENCE, clean, eventually, run, run_within, shell, within};
+use crate::common::{Ends, PATIENCE, clean, eventually, shell, within};
 
 /// Time for a slow disk to keep gigabytes.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
@@ -68,30 +68,25 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
 fn four_gigabytes_of_output_are_kept_in_little_memory() {
     let limited = "ulimit -v 65536; exec backoff -b 1ms --stdout final -n 2 -- \
                    sh -c 'head -c 4294967296 /dev/zero; test $BACKOFF_ATTEMPT = 1'";
-    let shown = run_within(
-        FOR_GIGABYTES,
-        &mut shell(&format!(
-            "export LC_ALL=C; ({limited}) | wc -c; echo ${{PIPESTATUS[0]}}"
-        )),
-    );
-    assert_eq!(shown.stdout, "4294967296\n0\n");
+    let mut live = shell(&format!(
+        "export LC_ALL=C; ({limited}) | wc -c; echo ${{PIPESTATUS[0]}}"
+    ))
+    .live();
+    live.patience = FOR_GIGABYTES;
+    drop(live.code(0).stdout("4294967296\n0\n").texts());
 }
 
 fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
-    let shown = run_within(
-        FOR_GIGABYTES,
-        &mut shell(
-            "export LC_ALL=C; much() { yes 'a line of some text' | head -c 1073741824; }; much | cksum
+    let mut script = shell(
+        "export LC_ALL=C; much() { yes 'a line of some text' | head -c 1073741824; }; much | cksum
          much | (ulimit -v 65536; backoff -q -b 1ms -- sh -c 'cksum; test $BACKOFF_ATTEMPT = 3')",
-        ),
-    )
-    .expect_code(0);
-    let sums: Vec<&str> = shown.stdout.lines().collect();
-    assert_eq!(sums.len(), 4, "{shown:?}");
-    assert!(
-        sums.iter().all(|sum| *sum == sums[0] && sum.ends_with(" 1073741824")),
-        "{shown:?}"
     );
+    let mut live = script.live();
+    live.patience = FOR_GIGABYTES;
+    let sums = live.code(0).out();
+    let (first, _) = sums.split_once('\n').unwrap();
+    assert!(first.ends_with(" 1073741824"), "{sums}");
+    assert_eq!(sums, format!("{first}\n").repeat(4));
 }
 
 /// `docs/options.md` is the section of the man page on options. mandoc writes no Markdown from man(7), so that its text
@@ -99,7 +94,7 @@ fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
 fn the_options_page_is_of_the_man_page() {
     let mut mandoc = clean("mandoc");
     mandoc.args(["-T", "ascii", "-O", "width=100", &format!("{ROOT}/man/backoff.1")]);
-    let shown = run(&mut mandoc).expect_code(0).stdout;
+    let shown = mandoc.code(0).out();
     // A letter is struck twice to be bold.
     let plain = regex::Regex::new(".\u{8}").unwrap().replace_all(&shown, "");
     let options = plain.lines().skip_while(|line| *line != "OPTIONS").skip(1);
