@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use ::redis::{Commands, Connection};
+use ::redis::{Commands, Connection, FromRedisValue};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -66,14 +66,27 @@ impl Server {
         client.get_connection().unwrap()
     }
 
+    /// Runs a command, given as a line of words.
+    #[track_caller]
+    pub fn run<T: FromRedisValue>(&self, command: impl Words) -> T {
+        query(&mut self.admin(), command)
+    }
+
     /// Returns the attempts and retries counted for a name.
     pub fn counts(&self, name: &str) -> (u64, u64) {
         counts(&mut self.admin(), name)
     }
 
+    /// Like [`Server::counts`]; None if this node of a cluster lacks the key.
+    pub fn counts_here(&self, name: &str) -> Option<(u64, u64)> {
+        let keys: Vec<String> = self.run("KEYS *");
+        keys.contains(&format!("backoff:budget:{name}"))
+            .then(|| self.counts(name))
+    }
+
     /// Returns the number of keys.
     pub fn keys(&self) -> usize {
-        ::redis::cmd("DBSIZE").query(&mut self.admin()).unwrap()
+        self.run("DBSIZE")
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -109,25 +122,24 @@ impl Drop for Server {
     }
 }
 
+/// Runs a command, given as a line of words.
+#[track_caller]
+pub fn query<T: FromRedisValue>(connection: &mut Connection, command: impl Words) -> T {
+    let words = command.words();
+    ::redis::cmd(&words[0]).arg(&words[1..]).query(connection).unwrap()
+}
+
 /// Returns the attempts and retries counted for a name.
 pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
-    let kept = kept(connection, name).unwrap_or_default();
-    let numbers = parsed(&kept);
+    let numbers = numbers(connection, name).unwrap_or_default();
     let slots = numbers.get(4..).unwrap_or_default().chunks(3);
     slots.fold((0, 0), |sum, slot| (sum.0 + slot[1], sum.1 + slot[2]))
 }
 
 /// Returns all numbers stored for a name.
 pub fn numbers(connection: &mut Connection, name: &str) -> Option<Vec<u64>> {
-    kept(connection, name).map(|kept| parsed(&kept))
-}
-
-fn kept(connection: &mut Connection, name: &str) -> Option<String> {
-    connection.get(format!("backoff:budget:{name}")).unwrap()
-}
-
-fn parsed(text: &str) -> Vec<u64> {
-    text.split_whitespace().map(|number| number.parse().unwrap()).collect()
+    let kept: Option<String> = connection.get(format!("backoff:budget:{name}")).unwrap();
+    kept.map(|kept| kept.split(' ').map(|number| number.parse().unwrap()).collect())
 }
 
 pub fn free_port() -> u16 {

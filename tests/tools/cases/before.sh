@@ -43,3 +43,29 @@ until_it() { until "$@" 2>/dev/null; do sleep 0.01; done; }
 
 # usage: gone PROCESS
 gone() { test ! -e /proc/$1 || grep -q '^State:.Z' /proc/$1/status; }
+
+# usage: redis [OPTION...]
+# Starts a Redis server with these options, as process $server. $store is the address of its socket, $url that of its port;
+# `cli` runs a command on it.
+redis() {
+    socket=$PWD/$RANDOM
+    until
+        port=$((RANDOM % 20000 + 10000))
+        redis-server --port $port --unixsocket $socket --save '' --dir "$PWD" "$@" >/dev/null &
+        server=$!
+        until redis-cli -s $socket ping >/dev/null 2>&1 || ! kill -0 $server; do sleep 0.01; done
+        kill -0 $server
+    do :; done 2>/dev/null
+    store=redis+unix://$socket url=redis://127.0.0.1:$port
+}
+cli() { redis-cli -s $socket "$@" 2>/dev/null; }
+
+# Prints attempts and retries that are counted for a name.
+counted() { cli "${@:2}" get backoff:budget:$1 | awk '{ for (i = 5; i < NF; i += 3) { n += $(i+1); r += $(i+2) } print n+0, r+0 }'; }
+
+# Prints why a run goes on without its budget, after checking that it warns once and makes its three attempts.
+goes_on() {
+    backoff -b 1ms -j none -n 3 --budget api "$@" -- false 2>said
+    test $? = 1 && test "$(grep -c warning said)" = 1 && grep -q 'gave up after 3 attempts' said || cat said
+    sed -n "s|$PWD/[0-9]*|SOCKET|; s|/dev/null/backoff: is not a directory.*; |...; |; s/^backoff: warning: //p" said
+}
