@@ -18,7 +18,8 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 
 use budget::client::Store;
-use cli::generate::{Document, document};
+use cli::generate::Document::{CompleteBash, CompleteFish, CompleteZsh, Man};
+use cli::generate::document;
 use cli::parse::{CommandLine, Parsed};
 use config::listing;
 use config::policies::Config;
@@ -67,6 +68,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
             Format::Json => report::plan_table::as_json(plan),
             _ => report::plan_table::table(plan),
         }])
+    } else if typed.command.is_empty() {
+        Err("no command given; try backoff -- COMMAND, or backoff --help".into())
     } else {
         return run(plan, store);
     };
@@ -90,14 +93,9 @@ fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), Usage
 
 /// Returns the document of `--generate`.
 fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
-    let documents = [
-        Document::Man,
-        Document::CompleteBash,
-        Document::CompleteZsh,
-        Document::CompleteFish,
-    ];
+    let kind = settings.choice("generate", &[Man, CompleteBash, CompleteZsh, CompleteFish])?;
     let presets: Vec<_> = config::presets::all().map(|preset| preset.name).collect();
-    Ok(vec![document(settings.choice("generate", &documents)?, &presets)])
+    Ok(vec![document(kind, &presets)])
 }
 
 fn run(plan: &Plan, store: &Store) -> Exit {
@@ -105,12 +103,8 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let root_id = plan.nesting.root_id.clone().unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
     let mut rng = random::generator(plan.seed);
-    let mut reporter = Reporter::new(
-        plan,
-        &identity,
-        || stdio::takes_colour(stdio::ERR),
-        stdio::is_read_by_runner,
-    );
+    let takes_colour = || stdio::takes_colour(stdio::ERR);
+    let mut reporter = Reporter::new(plan, &identity, takes_colour, stdio::is_read_by_runner);
     let mut host = ManuallyDrop::new(System::take_over(plan, store));
     let host = match &mut *host {
         Ok(host) => host,

@@ -22,7 +22,7 @@ use Rule::{KeepBoth, Refuse, StrongerWins};
 const GROWS: &str = "cannot go with {}: this jitter grows by itself; try --jitter full";
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
 const AGAIN: &str = "cannot go with {}: a success would be carried out again";
-const LATE: &str = "may leave no time before {}; try a later --deadline";
+const LATE: &str = "may leave no time before {}; try a shorter wait or a later limit";
 
 #[rustfmt::skip]
 const PAIRS: &[Pair] = &[
@@ -36,6 +36,8 @@ const PAIRS: &[Pair] = &[
         "cannot go with {}: no number of successes ends such a run"),
     ("initial-delay", "deadline", is_no_time, StrongerWins, LATE),
     ("splay", "deadline", is_no_time, StrongerWins, LATE),
+    ("initial-delay", "stop-after", is_no_time, StrongerWins, LATE),
+    ("splay", "stop-after", is_no_time, StrongerWins, LATE),
     ("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), StrongerWins,
         "cannot go with {}: one silences what the other asks for"),
     ("log-file", "report", is_same_file, StrongerWins, "cannot go with {}: the report would replace the log; try another file"),

@@ -12,6 +12,9 @@ use super::values::{self, Parsed};
 use crate::cli::parse::CommandLine;
 use crate::cli::table::{OPTIONS, Opt, option};
 
+/// Names and values of the environment's `BACKOFF_*` variables.
+pub(crate) type Variables = [(OsString, OsString)];
+
 /// Merged statements of all sources, added from highest to lowest precedence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
@@ -30,7 +33,7 @@ impl Settings {
     }
 
     /// Adds the options' `BACKOFF_*` variables.
-    pub(crate) fn add_variables(&mut self, variables: &[(OsString, OsString)]) -> Result<(), UsageError> {
+    pub(crate) fn add_variables(&mut self, variables: &Variables) -> Result<(), UsageError> {
         let said = |opt: &'static Opt| {
             let (_, text) = variables.iter().find(|(name, _)| opt.has_variable(name.as_bytes()))?;
             (!text.is_empty()).then(|| Said::new(opt, text, Source::Variable, String::new()))
@@ -143,7 +146,7 @@ impl Settings {
 }
 
 /// Returns a variable's value by its full name; an empty variable counts as unset.
-pub(crate) fn variable<'v>(variables: &'v [(OsString, OsString)], name: &str) -> Option<&'v OsStr> {
+pub(crate) fn variable<'v>(variables: &'v Variables, name: &str) -> Option<&'v OsStr> {
     let (_, value) = variables.iter().find(|(known, _)| known == name)?;
     Some(&**value).filter(|value| !value.is_empty())
 }

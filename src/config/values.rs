@@ -275,19 +275,11 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     }
 }
 
-/// The action taken while a previous run's cool-off lasts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CoolOffMode {
-    Off,
-    Wait,
-    Skip,
-}
-
-pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
+/// Parses the mode of the cool-off: None is off, and true skips the run.
+pub fn cool_off(text: &str) -> Parsed<Option<bool>> {
     match switch(text) {
-        Ok(true) => Ok(CoolOffMode::Wait),
-        Ok(false) => Ok(CoolOffMode::Off),
-        Err(_) if text == "skip" => Ok(CoolOffMode::Skip),
+        Ok(is_on) => Ok(is_on.then_some(false)),
+        Err(_) if text == "skip" => Ok(Some(true)),
         Err(_) => {
             let hint = closest(text, ["on", "off", "skip"].into_iter());
             Err(format!("is not on, off or skip; try --cool-off or --cool-off=skip{hint}").into())

@@ -1,127 +1,82 @@
-//! Limits of a run and of an attempt, and exit statuses.
+//! Limits of a run and of an attempt, exit statuses, and the shared budget.
 
 use std::time::Duration;
 
-use crate::config::said::{Source, UsageError};
+use crate::budget::client::Store;
+use crate::config::said::Source;
 use crate::config::settings::Settings;
-use crate::config::values;
+use crate::config::values::{self, Parsed};
+use crate::policy::budget::BudgetLimits;
 use crate::policy::exit::Overrides;
 use crate::policy::session::{Limits, Until};
 use crate::policy::sets::CodeSet;
-use crate::run::plan::Bounds;
+use crate::process::sys::environment;
+use crate::run::plan::{Bounds, CoolOff, SharedBudget};
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
-fn limit(settings: &Settings, long: &str) -> Result<Option<Duration>, UsageError> {
+fn limit(settings: &Settings, long: &str) -> Parsed<Option<Duration>> {
     Ok(settings.duration(long)?.filter(|limit| !limit.is_zero()))
 }
 
-pub(super) fn bounds(settings: &Settings) -> Result<Bounds, UsageError> {
-    let kill_after = limit(settings, "kill-after")?;
+pub(super) fn bounds(settings: &Settings) -> Parsed<Bounds> {
+    let kill_after = settings.value("kill-after", values::duration)?;
     Ok(Bounds {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
         signal: settings.value("signal", values::signal)?,
-        kill_interrupted_after: kill_after,
-        kill_after: match settings.said("kill-after") {
-            Some(_) => kill_after,
-            None => Some(settings.value("kill-after", values::duration)?),
-        },
+        kill_interrupted_after: limit(settings, "kill-after")?,
+        kill_after: Some(kill_after).filter(|after| !after.is_zero()),
     })
 }
 
-/// Returns the attempt limit. A time limit of the run overrides the default attempt limit, and one from a weaker
-/// source.
-fn attempts(settings: &Settings, until: Until) -> Result<Option<u64>, UsageError> {
-    let mut by_time = None;
-    for long in ["deadline", "stop-after"] {
-        if limit(settings, long)?.is_some() {
-            by_time = by_time.max(settings.source(long));
+/// Reads the limits of a run. `once` leaves retries to the outer run.
+pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: bool) -> Parsed<Limits> {
+    let (deadline, stop_after) = (limit(settings, "deadline")?, limit(settings, "stop-after")?);
+    // A time limit overrides the default attempt limit, and one from a weaker source.
+    let source_of = |long, limit: Option<_>| limit.and_then(|_| settings.source(long));
+    let by_time = source_of("deadline", deadline).max(source_of("stop-after", stop_after));
+    let source = settings.source("attempts");
+    let is_lifted = by_time > source || source.is_none() && until == Until::Never;
+    let attempts = settings.value("attempts", values::attempts)?.filter(|_| !is_lifted);
+    let consecutive = |text: &str| match (values::whole(text, 1, u64::MAX), attempts) {
+        (Ok(count), Some(limit)) if count > limit => {
+            Err(format!("can never be reached with {limit} attempts; try a larger --attempts").into())
         }
-    }
-    let attempts = settings.value("attempts", values::attempts)?;
-    let is_lifted = match settings.source("attempts") {
-        None => by_time.is_some() || until == Until::Never,
-        source => by_time > source,
+        (count, _) => count,
     };
-    Ok(attempts.filter(|_| !is_lifted))
-}
-
-/// Reads the limits of a run. The caller has resolved `idempotent` and `leave_to_outer`.
-pub(super) fn limits(
-    settings: &Settings,
-    until: Until,
-    idempotent: bool,
-    leave_to_outer: bool,
-) -> Result<Limits, UsageError> {
-    let attempts = attempts(settings, until)?;
-    let consecutive = settings.value("consecutive", |text| values::whole(text, 1, u64::MAX))?;
-    if let (Some(said), Some(limit)) = (settings.said("consecutive"), attempts)
-        && consecutive > limit
-    {
-        let problem = format!("can never be reached with {limit} attempts; try a larger --attempts");
-        return Err(UsageError(format!("{said} {problem}")));
-    }
-    let reset_after = settings.duration("reset-after")?;
-    if let (Some(said), Some(Duration::ZERO)) = (settings.said("reset-after"), reset_after) {
-        let problem = "would start again after every attempt and never end; try 10m";
-        return Err(UsageError(format!("{said} {problem}")));
-    }
-    let longest_asked = max_retry_after(settings)?;
+    let longest_asked = settings.value("max-retry-after", values::duration)?;
+    // A policy without jitter covers only its own waits, as a server may send many runs the same Retry-After.
+    let is_typed = |long| settings.source(long) == Some(Source::Flag);
+    let no_jitter = settings.said("jitter").is_some_and(|said| said.text == "none");
     Ok(Limits {
         until,
         attempts,
-        deadline: limit(settings, "deadline")?,
-        stop_after: limit(settings, "stop-after")?,
+        deadline,
+        stop_after,
         stop_at_delay: settings.duration("stop-at-delay")?,
-        reset_after,
-        consecutive,
-        asked_is_exact: asked_is_exact(settings),
+        // 0 would start again after every attempt and never end.
+        reset_after: settings.get("reset-after", |text| values::period(text, "10m"))?,
+        consecutive: settings.value("consecutive", consecutive)?,
+        asked_is_exact: no_jitter && is_typed("jitter") && is_typed("retry-after"),
         max_retry_after: settings.is_on("retry-after")?.then_some(longest_asked),
         idempotent,
-        leave_to_outer,
+        leave_to_outer: once,
     })
 }
 
-pub(super) fn max_retry_after(settings: &Settings) -> Result<Duration, UsageError> {
-    settings.value("max-retry-after", values::duration)
-}
-
-/// Returns true if `--jitter none` and `--retry-after` are both typed: the wait is then exactly the one asked for. A
-/// policy without jitter covers only its own waits, as a server may send many runs the same Retry-After.
-fn asked_is_exact(settings: &Settings) -> bool {
-    let is_typed = |long| settings.source(long) == Some(Source::Flag);
-    let no_jitter = settings.said("jitter").is_some_and(|said| said.text == "none");
-    no_jitter && is_typed("jitter") && is_typed("retry-after")
-}
-
-/// Reads `--initial-delay` and `--splay`.
-pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Result<(Duration, Duration), UsageError> {
-    let initial_delay = settings.value("initial-delay", values::duration)?;
-    let splay = settings.value("splay", values::duration)?;
-    let said = settings.said("splay").or(settings.said("initial-delay"));
-    match (said, limits.latest_begin()) {
-        (Some(said), Some((limit, _))) if initial_delay.saturating_add(splay) >= limit => {
-            Err(said.unreadable("may leave no time for an attempt; try less, or a later --deadline or --stop-after"))
-        }
-        _ => Ok((initial_delay, splay)),
-    }
-}
-
 /// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.
-pub(super) fn check_typed_only(settings: &Settings) -> Result<(), UsageError> {
-    for long in ["until", "exhausted-exit", "skipped-exit"] {
-        if let Some(said) = settings.said(long)
-            && said.source != Source::Flag
-            && (said.text == "failure" || said.read(values::code) == Ok(0))
-        {
-            let problem = "is taken from the command line alone, as it makes a success of a failure";
-            return Err(said.unreadable(problem));
+pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
+    let typed_only = ["until", "exhausted-exit", "skipped-exit"];
+    for said in typed_only.iter().filter_map(|long| settings.said(long)) {
+        let makes_success = said.text == "failure" || said.read(values::code) == Ok(0);
+        if makes_success && said.source != Source::Flag {
+            return Err(said.unreadable("is taken from the command line alone, as it makes a success of a failure"));
         }
     }
     Ok(())
 }
 
-pub(super) fn overrides(settings: &Settings) -> Result<Overrides, UsageError> {
+pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
     let success = settings.all("success-exit", values::success_codes)?.into_iter();
     Ok(Overrides {
         exhausted: settings.get("exhausted-exit", values::code)?,
@@ -129,4 +84,41 @@ pub(super) fn overrides(settings: &Settings) -> Result<Overrides, UsageError> {
         zero: success.map(|codes| codes.zero).fold(CodeSet::default(), CodeSet::union),
         skipped: settings.value("skipped-exit", values::code)?,
     })
+}
+
+/// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget that
+/// has counted the attempt of the outer run.
+pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<(Option<SharedBudget>, Store)> {
+    let skips = settings.get("cool-off", values::cool_off)?.flatten();
+    // The cool-off may be a server's Retry-After.
+    let longest = cap.max(settings.value("max-retry-after", values::duration)?);
+    let terms = BudgetLimits {
+        // A fraction in [0, 1].
+        ratio: (settings.value("budget-ratio", values::percent)? * 1e6).round() as u32,
+        min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
+        window: settings.value("budget-window", |text| values::period(text, "10m"))?,
+    };
+    let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.to_string());
+    let store = settings.get("store", |text| Ok(Store::parse(text, patience)?))?;
+    let denies_if_down = settings.choice("store-down", &[false, true])?;
+    let Some(name) = settings.get("budget", values::budget_name)? else {
+        if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {
+            return Err("--cool-off needs a name by which the runs know each other; try --budget NAME".into());
+        }
+        return Ok((None, Store::Directory(None)));
+    };
+    let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
+    let prepared = settings.get("store", |_| Ok(store.prepare()?))?;
+    let (place, timeout) = prepared.map_or_else(|| store.prepare(), Ok)?;
+    let place = format!("{name:?} in {place}");
+    let budget = SharedBudget {
+        name,
+        is_counted: outer == Some(&*place),
+        place,
+        terms,
+        timeout,
+        denies_if_down,
+        cool_off: skips.map(|skips| CoolOff { longest, skips }),
+    };
+    Ok((Some(budget), store))
 }

@@ -1,9 +1,7 @@
 //! Builds a run from settings: merges all sources, checks across options, fills in defaults.
 
-mod budget;
 mod idempotence;
 mod limits;
-mod nesting;
 mod output;
 mod program;
 mod remarks;
@@ -12,119 +10,92 @@ mod waits;
 
 use std::ffi::OsString;
 
-use self::program::Command;
+use self::program::{Command, nesting};
 use crate::budget::client::Store;
-use crate::cli::table::OPTIONS;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
-use crate::config::said::UsageError;
-use crate::config::settings::Settings;
-use crate::config::values;
+use crate::config::settings::{Settings, Variables};
+use crate::config::values::{self, Parsed};
 use crate::policy::session::Until;
 use crate::run::plan::Plan;
 
-/// Returns the plan of flags and variables, with the store of its budget. Adds the configuration that they select to
-/// the settings.
-pub(crate) fn plan(
-    settings: &mut Settings,
-    command: &[OsString],
-    variables: &[(OsString, OsString)],
-    config: &Config,
-) -> Result<(Plan, Store), UsageError> {
+/// A plan, and the store of its budget.
+type Planned = Parsed<(Plan, Store)>;
+
+/// Returns the plan of flags and variables. Adds the configuration that they select to the settings.
+pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
     check(config)?;
     settings.add(config.policy(settings)?)?;
     settings.add(config.defaults.clone())?;
-    let is_action = OPTIONS
-        .iter()
-        .any(|opt| opt.is_action() && settings.said(opt.long).is_some());
-    if command.is_empty() && !is_action {
-        let problem = "no command given; try backoff -- COMMAND, or backoff --help";
-        return Err(UsageError(problem.to_owned()));
-    }
     build(settings, command, variables, config)
 }
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
-fn check(config: &Config) -> Result<(), UsageError> {
-    let judge = |policy| {
+fn check(config: &Config) -> Parsed<()> {
+    let is_used = !config.defaults.is_empty();
+    let used = is_used.then(|| config.policy(&Settings::default())).transpose()?;
+    let own = config.policies.iter().map(|own| own.said.clone());
+    for policy in used.into_iter().chain(own) {
         let mut settings = Settings::default();
         settings.add(policy)?;
         settings.add(config.defaults.clone())?;
-        build(&settings, &[], &[], config).map(drop)
-    };
-    if !config.defaults.is_empty() {
-        judge(config.policy(&Settings::default())?)?;
+        build(&settings, &[], &[], config)?;
     }
-    config.policies.iter().try_for_each(|own| judge(own.said.clone()))
+    Ok(())
 }
 
 /// Builds the plan of a run. Reads every option, so that every text is checked.
-fn build(
-    settings: &Settings,
-    command: &[OsString],
-    variables: &[(OsString, OsString)],
-    config: &Config,
-) -> Result<(Plan, Store), UsageError> {
+fn build(settings: &Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
     limits::check_typed_only(settings)?;
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(|word| &**word).collect();
-    let presets = settings.get("for", PresetName::parse_list)?.unwrap_or_default();
-    let judged = Command::new(&words, presets);
+    let judged = Command::new(&words, settings.get("for", PresetName::parse_list)?.unwrap_or_default());
+    let [not_idempotent, remark_on_retry] = idempotence::why_not(settings, &words, &judged)?;
     // allow, once, warn
     let (once, warns) = settings.choice("nested", &[(false, false), (true, false), (false, true)])?;
-    let nesting = nesting::nesting(variables, warns, &words);
+    let nesting = nesting(variables, warns, &words);
     let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
-    let not_idempotent = idempotence::why_not(settings, &judged)?;
     let (classifier, patterns) = rules::classifier(settings, &judged)?;
     let delays = waits::delays(settings, until)?;
-    let limits = limits::limits(settings, until, not_idempotent.is_none(), once && nesting.depth > 1)?;
-    let (initial_delay, splay) = limits::start_delays(settings, &limits)?;
-    let (budget, store) = budget::budget(settings, delays.cap, nesting.counted.as_deref())?;
+    let limits = limits::limits(settings, until, not_idempotent.is_none(), once && nesting.depth > 0)?;
+    let (budget, store) = limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
     let output = output::output(settings)?;
-    let (mut warnings, others) = remarks::unknown_variables(variables);
-    if nesting.depth > 1 && output.verbosity < 1 {
+    let (mut warnings, mut remarks) = remarks::unknown_variables(variables);
+    if output.verbosity < 1 {
+        remarks.clear();
         // The outermost run has printed them.
-        warnings.clear();
+        warnings.retain(|_| nesting.depth == 0);
     }
-    let mut remarks = Vec::new();
-    if output.verbosity >= 1 {
-        remarks.extend(others);
-        remarks.extend(waits::raised_cap(settings, &delays));
-        let seen = not_idempotent
-            .as_ref()
-            .filter(|_| settings.said("idempotent").is_none());
-        remarks.extend(seen.map(|why| format!("--idempotent no: {why}")));
+    if output.verbosity >= 1 && settings.said("idempotent").is_none() {
+        remarks.extend(not_idempotent.iter().map(|why| format!("--idempotent no: {why}")));
     }
     if output.verbosity >= 2 {
-        let (file, from) = &config.file;
-        remarks.push(format!("config = {file} ({from})"));
-        remarks.extend(remarks::all_settings(settings));
-        remarks.extend(remarks::preset_rules(&judged));
+        remarks.extend(remarks::settings_and_rules(settings, &judged, config));
     }
     let plan = Plan {
         command: command.to_vec(),
-        streams: output::streams(settings, &classifier, patterns, limits.attempts)?,
+        streams: output::streams(settings, patterns, limits.attempts)?,
         classifier,
         retry_if: settings.get("retry-if", values::predicate)?,
         success_if: settings.get("success-if", values::predicate)?,
         bounds: limits::bounds(settings)?,
         timeouts: settings.get("timeout", values::durations)?.unwrap_or_default(),
-        initial_delay,
-        splay,
+        initial_delay: settings.value("initial-delay", values::duration)?,
+        splay: settings.value("splay", values::duration)?,
         seed: settings.get("seed", |text| values::whole(text, 0, u64::MAX))?,
         budget,
-        warnings,
-        nesting,
         overrides: limits::overrides(settings)?,
-        output,
         on_retry: settings.get("on-retry", values::any_text)?,
         before_retry: settings.get("before-retry", values::predicate)?,
         on_give_up: settings.get("on-give-up", values::any_text)?,
         c_locale: settings.is_on("c-locale")?,
+        warnings,
+        nesting,
         remarks,
         remarks_on_failure: remarks::on_failure(settings, &judged),
-        remark_on_retry: remarks::on_retry(settings, &judged),
+        remark_on_retry,
         not_idempotent,
+        output,
         limits,
         delays,
     };

@@ -2,15 +2,17 @@
 //! like.
 //!
 //! Only names decide. At an unknown word, the search ends with the program found so far.
-
-use std::path::Path;
+//!
+//! Finds the outer runs, too, which are known from variables.
 
 use crate::config::presets::{self, PresetName};
+use crate::config::settings::{Variables, variable};
+use crate::run::plan::Nesting;
+use crate::run::variables::{AROUND, COUNTED};
 use crate::run::wrappers::{DEEPEST, inner_command};
 
 /// The command, as rules and checks see it.
 pub(super) struct Command<'c> {
-    pub(super) words: &'c [&'c str],
     /// `--for`
     pub(super) presets: Vec<PresetName>,
     /// Name and arguments of the wrapped program; empty without presets.
@@ -18,16 +20,9 @@ pub(super) struct Command<'c> {
 }
 
 impl<'c> Command<'c> {
-    pub(super) fn new(words: &'c [&'c str], presets: Vec<PresetName>) -> Command<'c> {
-        let wrapped = match presets.is_empty() {
-            true => Vec::new(),
-            false => wrapped_program(words),
-        };
-        Command {
-            words,
-            presets,
-            wrapped,
-        }
+    pub(super) fn new(words: &[&'c str], presets: Vec<PresetName>) -> Command<'c> {
+        let wrapped = presets.first().map(|_| wrapped_program(words)).unwrap_or_default();
+        Command { presets, wrapped }
     }
 
     /// Returns true if a preset judges failures of this program.
@@ -38,39 +33,54 @@ impl<'c> Command<'c> {
 
 /// Returns the name and arguments of the program finally run, or of an earlier one that has a preset itself.
 pub(super) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
-    let mut words = command.to_vec();
-    let mut last_known = None;
+    let (mut words, mut known) = (command.to_vec(), None);
     for _ in 0..DEEPEST {
         let Some(first) = words.first_mut() else { break };
         *first = name(first);
-        let name = *first;
-        let inner = inner_command(name, &words[1..]).filter(|inner| !inner.is_empty());
-        if is_known(name) {
-            last_known = Some(words.clone());
+        if is_known(words[0]) {
+            known = Some(words.clone());
         }
-        match inner {
-            Some(inner) => words = inner,
-            None => break,
+        match inner_command(words[0], &words[1..]) {
+            Some(inner) if !inner.is_empty() => words = inner,
+            _ => break,
         }
     }
-    last_known.unwrap_or(words)
+    known.unwrap_or(words)
 }
 
 /// Returns the file name, without its version if only the shorter name has a preset: `pip3.11`, `psql-15`.
 fn name(word: &str) -> &str {
-    let name = Path::new(word)
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let plain = name
-        .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
-        .trim_end_matches('-');
-    let is_versioned = plain != name && !is_known(name) && is_known(plain);
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
+    let is_versioned = !is_known(name) && is_known(plain);
     if is_versioned { plain } else { name }
 }
 
 fn is_known(program: &str) -> bool {
     presets::for_program(program).is_some()
+}
+
+/// Returns this run's place among nested ones. `warns` is `--nested warn`.
+pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nesting {
+    let text = |name| variable(variables, name)?.to_str();
+    let number = |name| text(name)?.parse().ok().filter(|number: &u64| *number > 0);
+    let Some(depth) = number("BACKOFF_DEPTH") else {
+        return Nesting::default();
+    };
+    let around = if depth == 1 { Some(1) } else { number(AROUND) };
+    let limits = around.zip(number("BACKOFF_ATTEMPT_LIMIT"));
+    let outer_attempts = limits.and_then(|(around, limit)| around.checked_mul(limit));
+    let is_uuid = |id: &&str| id.len() == 36 && id.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
+    let is_first = number("BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
+    // Checked last: finding the wrapped program is the slowest step of a start.
+    let is_innermost = || wrapped_program(words).first() != Some(&"backoff");
+    Nesting {
+        depth,
+        warn: warns && is_first && outer_attempts != Some(1) && is_innermost(),
+        outer_attempts,
+        counted: text(COUNTED).map(str::to_owned),
+        root_id: text("BACKOFF_ROOT_ID").filter(is_uuid).map(str::to_owned),
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::*;
 use crate::cli::parse::{Parsed, parse};
 use crate::cli::table::{OPTIONS, Opt};
 use crate::config::listing;
+use crate::config::said::UsageError;
 
 /// Returns the plan of a command line, with its configuration.
 pub(super) fn planned(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Plan), UsageError> {
@@ -122,11 +123,6 @@ fn file() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #[test]
-    fn any_bytes(text in prop::collection::vec(any::<u8>(), 0..200)) {
-        check(&text);
-    }
-
     #[test]
     fn lines_in_any_order(text in file()) {
         check(text.as_bytes());

@@ -6,36 +6,45 @@ use std::rc::Rc;
 use super::idempotence::is_single_request;
 use super::program::Command;
 use crate::config::presets::{self, RowVerdict};
-use crate::config::said::{Said, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values;
+use crate::config::values::{self, Parsed};
 use crate::policy::classifier::{Classifier, Rule};
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
-use crate::search::scanner::MOST_PLACES;
-
-/// The patterns of a run, each with its statement.
-type Patterns<'s> = Vec<(Pattern, &'s Said)>;
+use crate::search::scanner::{MOST_PLACES, Patterns};
 
 /// Returns the classifier and its patterns.
-pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Result<(Classifier, Vec<Pattern>), UsageError> {
-    let mut patterns = Patterns::new();
-    let success_match = add(settings, "success-match", &mut patterns)?;
-    let fail_match = add(settings, "fail-match", &mut patterns)?;
-    let mut rules = of_options(settings, &mut patterns)?;
-    if let Some(said) = settings.said("for") {
-        let is_prepared = settings.said("before-retry").is_some();
-        add_presets(command, is_prepared, said, &mut patterns, &mut rules);
+pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(Classifier, Patterns)> {
+    let mut patterns = Vec::new();
+    let mut add = |long: &str| -> Parsed<Vec<usize>> {
+        let first = patterns.len();
+        patterns.extend(settings.all(long, values::regex)?);
+        Ok((first..patterns.len()).collect())
+    };
+    let success_match = add("success-match")?;
+    let fail_match = add("fail-match")?;
+    // A retry rule of the user marks the failure as safe to retry.
+    let rule = |long: &str, codes, pattern| Rule {
+        stops: long.starts_with("stop"),
+        codes,
+        pattern,
+        is_safe_to_repeat: long.starts_with("retry"),
+        name: format!("--{long}").into(),
+    };
+    let mut rules = Vec::new();
+    for long in ["stop-match", "retry-match"] {
+        rules.extend(add(long)?.into_iter().map(|pattern| rule(long, None, Some(pattern))));
     }
-    let mut places = 0_usize;
-    for (pattern, said) in &patterns {
-        places = places.saturating_add(pattern.places());
-        if places > MOST_PLACES {
-            return Err(said.unreadable(format!(
-                "makes the patterns too large together (over {MOST_PLACES} characters and classes, repetitions written out); \
-                 try smaller repetitions"
-            )));
-        }
+    for long in ["stop-exit", "retry-exit"] {
+        let codes = settings.all(long, values::codes)?.into_iter().reduce(CodeSet::union);
+        rules.extend(codes.map(|codes| rule(long, Some(codes), None)));
+    }
+    let is_prepared = settings.said("before-retry").is_some();
+    rules.extend(of_presets(command, is_prepared, &mut patterns));
+    let places = patterns.iter().map(Pattern::places).fold(0, usize::saturating_add);
+    if places > MOST_PLACES {
+        let problem = format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
+        return Err((problem + "; try smaller repetitions").into());
     }
     if !patterns.is_empty() {
         // Regex engines need hash maps: fails before the start if no random numbers are available to seed them.
@@ -50,68 +59,27 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Result<(
         rules,
         asks: settings.said("retry-if").is_some(),
     };
-    Ok((classifier, patterns.into_iter().map(|(pattern, _)| pattern).collect()))
+    Ok((classifier, Patterns::new(patterns)))
 }
 
-/// Adds the patterns of an option and returns their indices.
-fn add<'s>(settings: &'s Settings, long: &str, patterns: &mut Patterns<'s>) -> Result<Vec<usize>, UsageError> {
-    let first = patterns.len();
-    for said in settings.each(long) {
-        patterns.push((said.read(values::regex)?, said));
-    }
-    Ok((first..patterns.len()).collect())
-}
-
-fn of_options<'s>(settings: &'s Settings, patterns: &mut Patterns<'s>) -> Result<Vec<Rule>, UsageError> {
+/// Returns the rules of presets, and adds their patterns. A refusal proves that nothing was done only if it is of the
+/// program's only request.
+fn of_presets(command: &Command<'_>, is_prepared: bool, patterns: &mut Vec<Pattern>) -> Vec<Rule> {
     let mut rules = Vec::new();
-    // A retry rule of the user marks the failure as safe to retry.
-    let rule = |long: &str, codes, pattern| Rule {
-        stops: long.starts_with("stop"),
-        codes,
-        pattern,
-        is_safe_to_repeat: long.starts_with("retry"),
-        name: format!("--{long}").into(),
-    };
-    for long in ["stop-match", "retry-match"] {
-        let added = add(settings, long, patterns)?.into_iter();
-        rules.extend(added.map(|pattern| rule(long, None, Some(pattern))));
-    }
-    for long in ["stop-exit", "retry-exit"] {
-        let codes = settings.all(long, values::codes)?.into_iter().reduce(CodeSet::union);
-        rules.extend(codes.map(|codes| rule(long, Some(codes), None)));
-    }
-    Ok(rules)
-}
-
-/// Adds the rules of presets. A refusal proves that nothing was done only if it is of the program's only request.
-fn add_presets<'s>(
-    command: &Command<'_>,
-    is_prepared: bool,
-    said: &'s Said,
-    patterns: &mut Patterns<'s>,
-    rules: &mut Vec<Rule>,
-) {
     let program = command.wrapped.first().copied();
     for (name, preset) in presets::chosen(&command.presets, program) {
-        let is_its_own = program.is_some_and(|program| name.is_for(program));
-        let is_trusted = is_its_own && is_single_request(&command.wrapped);
+        let is_trusted = program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped);
         let rule_name: Rc<str> = format!("--for {}", preset.name).into();
         for row in preset.rows() {
-            let pattern = row.text.map(|text| {
-                patterns.push((Pattern::known(text), said));
-                patterns.len() - 1
-            });
+            patterns.extend(row.text.map(Pattern::known));
             rules.push(Rule {
-                stops: match row.verdict {
-                    RowVerdict::Stop => true,
-                    RowVerdict::Behind => !is_prepared,
-                    RowVerdict::Retry | RowVerdict::Refused => false,
-                },
+                stops: row.verdict == RowVerdict::Stop || row.verdict == RowVerdict::Behind && !is_prepared,
                 codes: row.codes,
-                pattern,
+                pattern: row.text.map(|_| patterns.len() - 1),
                 is_safe_to_repeat: row.verdict == RowVerdict::Refused && is_trusted,
                 name: Rc::clone(&rule_name),
             });
         }
     }
+    rules
 }

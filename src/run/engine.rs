@@ -231,7 +231,7 @@ impl Run<'_> {
             }
             // The outermost run sees the same command.
             let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
-            if may_have_taken_effect && nesting.depth == 1 {
+            if may_have_taken_effect && nesting.depth == 0 {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
             }
         }

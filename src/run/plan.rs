@@ -101,7 +101,7 @@ pub(crate) struct CoolOff {
 /// Facts about outer runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Nesting {
-    /// 1 for an outermost run.
+    /// Number of outer runs.
     pub(crate) depth: u64,
     /// `--nested warn`, and this run prints the warning.
     pub(crate) warn: bool,

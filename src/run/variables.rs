@@ -60,10 +60,10 @@ impl Run<'_> {
         spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(plan.limits.attempts));
         spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
         spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
-        spec.set("BACKOFF_DEPTH", nesting.depth.to_string());
+        spec.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1).to_string());
         spec.set("BACKOFF_ELAPSED", seconds(elapsed));
         spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous.map(End::shell_status)));
-        if nesting.depth > 1 {
+        if nesting.depth > 0 {
             spec.set(AROUND, or_empty(nesting.outer_attempts));
         }
         // All attempts of a run set the same variables.
