@@ -7,8 +7,7 @@ use proptest::prelude::*;
 
 use super::request_tests::planned;
 use crate::policy::exit::Exit;
-use crate::policy::outcome::{Bound, End, StartFailure};
-use crate::policy::signal::Signal;
+use crate::policy::outcome::{Bound, End};
 use crate::policy::test_samples::{expect_near, mean, ms, quietly, s, seeded};
 use crate::report::reporter::Reporter;
 use crate::run::engine;
@@ -87,42 +86,6 @@ fn exits(codes: &[u8]) -> Vec<(End, Duration)> {
 }
 
 #[test]
-fn a_permanent_failure_fails_fast() {
-    let played = play(&["-j", "none", "--stop-exit", "2"], &exits(&[1, 2, 0]));
-    played.expect(
-        2,
-        2,
-        "gave up after 2 attempts in 500ms: exit 2 (permanent: --stop-exit)",
-    );
-    assert_eq!(played.waits, [ms(500)]);
-    play(&["-e", "75"], &exits(&[1, 0])).expect(1, 1, "(permanent: no retry rule matches)");
-    let missing = End::NotStarted(StartFailure {
-        not_found: true,
-        message: "command not found".into(),
-    });
-    play(&[], &[(missing, ms(0)), (End::Exited(0), ms(0))]).expect(127, 1, "cannot run 'cmd': command not found");
-}
-
-#[test]
-fn exhaustion_ends_with_the_last_code() {
-    let played = play(&["-j", "none"], &exits(&[1, 2, 3, 4, 5, 0]));
-    played.expect(
-        5,
-        5,
-        "gave up after 5 attempts in 7.5s: exit 5 (attempt limit reached); raise --attempts to allow more",
-    );
-    assert_eq!(played.waits, [ms(500), s(1), s(2), s(4)]);
-    assert_eq!(played.first, Duration::ZERO);
-}
-
-#[test]
-fn a_late_success_is_a_success() {
-    let played = play(&["-j", "none"], &exits(&[1, 1, 0, 1]));
-    played.expect(0, 3, "succeeded on attempt 3 of 5 after 1.5s");
-    assert_eq!(play(&[], &exits(&[0])).said, "");
-}
-
-#[test]
 fn a_wait_past_the_deadline_is_given_up_at_once() {
     let tries = vec![(End::Exited(1), s(1)); 20];
     let played = play(&["-j", "none", "-b", "1s", "-n", "20", "-d", "10s"], &tries);
@@ -141,20 +104,6 @@ fn a_wait_past_the_deadline_is_given_up_at_once() {
     );
     let timed_out = [(End::TimedOut(Bound::Timeout), s(3)), (End::Exited(0), s(1))];
     play(&["-t", "3s", "-j", "none"], &timed_out).expect(0, 2, "succeeded on attempt 2 of 5 after 4.5s");
-}
-
-#[test]
-fn the_clojure_function_whole() {
-    let played = play(&["-p", "clojure", "-n", "unlimited"], &exits(&[1; 20]));
-    played.expect(
-        1,
-        5,
-        "gave up after 5 attempts in 15s: exit 1 (the next wait would reach --stop-at-delay 10s); raise --stop-at-delay to allow more",
-    );
-    assert_eq!(played.waits, [s(1), s(2), s(4), s(8)]);
-    // Only failures for which the predicate holds are retried.
-    play(&["-p", "clojure", "-e", "75"], &exits(&[75, 75, 1, 0])).expect(1, 3, "no retry rule matches");
-    play(&["-p", "clojure"], &exits(&[1, 1, 0])).expect(0, 3, "succeeded");
 }
 
 #[test]
@@ -180,113 +129,6 @@ fn a_deadline_alone_leaves_attempts_unlimited() {
 }
 
 #[test]
-fn until_a_failure() {
-    let played = play(&["--until", "failure", "-n", "100"], &exits(&[0, 0, 7, 0]));
-    played.expect(0, 3, "the failure came on attempt 3 of 100 after 0s: exit 7");
-    assert_eq!(played.waits, [ms(0); 2]);
-    let none = "no failure came (attempt limit reached); raise --attempts to allow more";
-    play(&["--until", "failure", "-n", "3"], &exits(&[0; 9])).expect(1, 3, none);
-    // Another success code counts like 0.
-    let words = ["--until", "failure", "-n", "3", "--success-exit", "0,3"];
-    play(&words, &exits(&[0, 3, 3, 0])).expect(1, 3, none);
-    let played = play(&["--until", "failure", "--every", "1s", "-d", "10s"], &exits(&[0; 40]));
-    let late = "no failure came (the next attempt would begin after --deadline 10s); raise --deadline to allow more";
-    played.expect(1, 10, late);
-    play(
-        &["--until", "failure", "-n", "1", "--exhausted-exit", "75"],
-        &exits(&[0]),
-    )
-    .expect(75, 1, "no failure came");
-    // The wait does not grow.
-    let played = play(&["--until", "failure", "-b", "2s"], &exits(&[0, 0, 0, 0, 1]));
-    assert_eq!(played.waits, [s(2); 4]);
-    // Retry and stop rules do not change which attempts fail.
-    let rules = ["--until", "failure", "-e", "75", "--stop-exit", "1"];
-    for code in [1, 2, 75] {
-        play(&rules, &exits(&[0, code])).expect(0, 2, "the failure came");
-    }
-}
-
-#[test]
-fn which_ends_are_the_failure() {
-    let after = |end: End| vec![(End::Exited(0), ms(1)), (end, ms(1)), (End::Exited(0), ms(1))];
-    let play = |end: End| play(&["--until", "failure", "-d", "1h"], &after(end));
-    for end in [
-        End::Signaled(Signal::TERM),
-        End::TimedOut(Bound::Timeout),
-        End::TimedOut(Bound::Idle),
-    ] {
-        play(end).expect(0, 2, "the failure came on attempt 2");
-    }
-    // The deadline leaves no time for another attempt.
-    play(End::TimedOut(Bound::Deadline)).expect(1, 2, "ended by the deadline (--deadline 1h)");
-    let missing = End::NotStarted(StartFailure {
-        not_found: true,
-        message: "command not found".into(),
-    });
-    play(missing).expect(127, 2, "command not found");
-}
-
-#[test]
-fn until_never() {
-    let words = ["--until", "never", "--every", "1s", "-n", "4", "--stop-exit", "2"];
-    let played = play(&words, &exits(&[0, 2, 1, 0, 0]));
-    played.expect(
-        0,
-        4,
-        "succeeded on attempt 4 of 4 after 3s (attempt limit reached); raise --attempts to allow more",
-    );
-    assert_eq!(played.waits, [s(1); 3]);
-    assert!(
-        played
-            .said
-            .contains("attempt 1 of 4 succeeded after 0s; running it again in 1s")
-    );
-    assert!(
-        played
-            .said
-            .contains("attempt 2 of 4 failed: exit 2 after 0s; retrying in 1s")
-    );
-    play(&words, &exits(&[0, 0, 0, 2])).expect(2, 4, "gave up after 4 attempts in 3s: exit 2");
-    // The status is that of the last attempt.
-    let words = ["--until", "never", "--every", "1s", "-d", "10s", "--success-exit", "3"];
-    play(&words, &exits(&[3; 20])).expect(
-        3,
-        10,
-        "(the next attempt would begin after --deadline 10s); raise --deadline to allow more",
-    );
-    // Unlimited; after a long attempt the delays start over, however the attempt ended.
-    let mut script = vec![(End::Exited(0), s(3600)); 1000];
-    script.push((End::TimedOut(Bound::Deadline), s(1)));
-    let played = play(
-        &["--until", "never", "-j", "none", "--reset-after", "10m", "-d", "52w"],
-        &script,
-    );
-    assert_eq!(played.exit, Ok(Exit::Code(124)), "{played:?}");
-    assert_eq!(played.waits, [ms(500); 1000]);
-    let missing = End::NotStarted(StartFailure {
-        not_found: true,
-        message: "command not found".into(),
-    });
-    play(&["--until", "never"], &[(missing, ms(0))]).expect(127, 1, "command not found");
-}
-
-#[test]
-fn a_fixed_wait_gives_way_to_what_stronger_sources_say() {
-    let waits = |words: &[&str], variables: &[(&str, &str)]| {
-        play_plan(&plan(words, variables), &exits(&[1, 1, 1, 0]), 16).waits
-    };
-    assert_eq!(waits(&["--every", "2m"], &[("BACKOFF_JITTER", "full")]), [s(120); 3]);
-    assert_eq!(waits(&["--every", "2m", "-p", "google"], &[]), [s(120); 3]);
-    let every = [("BACKOFF_EVERY", "9s"), ("BACKOFF_JITTER", "none")];
-    // A jitter of `none` does not conflict with `--every`.
-    assert_eq!(waits(&[], &every), [s(9); 3]);
-    assert_eq!(waits(&["-b", "1s"], &every), [s(1); 3]);
-    assert_eq!(waits(&["-g", "linear"], &every), [s(9), s(18), s(27)]);
-    assert_eq!(waits(&["--delays", "1s,3s"], &every), [s(1), s(3), s(3)]);
-}
-
-#[test]
 fn a_service_is_restarted_for_ever() {
     let mut script = vec![(End::Exited(1), s(3600)); 1000];
     script.push((End::Exited(0), s(1)));
@@ -305,25 +147,6 @@ fn confirmations_are_a_base_apart() {
     );
     played.expect(0, 6, "succeeded on attempt 6 of 9 after 10s");
     assert_eq!(played.waits, [s(2); 5]);
-}
-
-#[test]
-fn under_another_run_retries_multiply_or_are_left_to_it() {
-    let outer = [
-        ("BACKOFF_DEPTH", "1"),
-        ("BACKOFF_ATTEMPT", "1"),
-        ("BACKOFF_ATTEMPT_LIMIT", "3"),
-    ];
-    let script = exits(&[1; 9]);
-    let played = |words: &[&str]| play_plan(&plan(words, &outer), &script, 13);
-    let warned = played(&["-n", "3"]);
-    warned.expect(1, 3, "gave up after 3 attempts");
-    assert_eq!(warned.said.matches("3 x 3 = 9 calls").count(), 1, "{warned:?}");
-    let once = played(&["-n", "3", "--nested", "once"]);
-    once.expect(1, 1, "leaves retries to the outer backoff");
-    let allowed = played(&["-n", "3", "--nested", "allow"]);
-    allowed.expect(1, 3, "gave up after 3 attempts");
-    assert!(!allowed.said.contains("calls"), "{allowed:?}");
 }
 
 proptest! {
