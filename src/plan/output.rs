@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::said::Source;
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::run::output::{Format, OutputOptions, Progress, When};
@@ -15,6 +16,9 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
     let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
     let mut hooks = ["on-retry", "before-retry", "on-give-up"].into_iter();
     let has_hooks = hooks.any(|hook| settings.said(hook).is_some());
+    if hook_output.is_some() && !has_hooks && settings.source("hook-output") == Some(Source::Flag) {
+        return Err("--hook-output needs a hook that reads it; try --on-give-up, --on-retry or --before-retry".into());
+    }
     Ok(StreamOptions {
         input: match settings.choice("stdin", &inputs)? {
             // A single attempt needs no replay.
