@@ -117,7 +117,7 @@ fn a_waiting_run_holds_nothing_of_the_store() {
 #[test]
 fn runs_at_once_are_counted_exactly() {
     // A run whose answer came too late has gone on without the budget.
-    let is_counted = (0..5).any(|_| runs_at_once());
+    let is_counted = (0..20).any(|_| runs_at_once());
     assert!(is_counted, "a machine that takes less than 250 ms for a step");
 }
 

@@ -7,14 +7,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use regex::{Captures, Regex};
 
 use crate::common::documents::{Block, Document, ROOT, blocks, document, documents};
 use crate::common::ended::lines_match;
-use crate::common::{Ends, IS_PORTABLE, shell};
+use crate::common::{Ends, IS_PORTABLE, shell, side_by_side};
 
 /// Printed after each command; no document prints it.
 const MARK: &str = "\u{1}end of command\u{1}";
@@ -163,22 +162,12 @@ fn bless(block: &Block, blessed: &str) {
     fs::write(path, text.replacen(&fenced(&block.text()), &fenced(blessed), 1)).unwrap();
 }
 
-/// Checks every block of these documents, several side by side, as most only wait.
+/// Checks every block of these documents.
 fn check_all(documents: &[Document]) {
     let blocks: Vec<Block> = documents.iter().flat_map(console_blocks).collect();
     assert!(!blocks.is_empty());
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut problems = Vec::new();
-        while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            problems.extend(check(block, &[], str::to_owned).err());
-        }
-        problems
-    };
-    let problems: Vec<String> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
+    let checked = side_by_side(&blocks, |block| check(block, &[], str::to_owned));
+    let problems: Vec<String> = checked.into_iter().filter_map(Result::err).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 

@@ -32,7 +32,7 @@ pub mod tools;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 
 use nix::sys::signal::Signal;
@@ -196,6 +196,24 @@ impl Live {
 #[track_caller]
 pub fn ran(args: impl Words) -> Shown {
     run(&mut backoff(args))
+}
+
+/// Applies a function to all items, several side by side, as most only wait.
+pub fn side_by_side<T: Sync, R: Send>(items: &[T], apply: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let numbers = numbers.take_while(|number| *number < items.len());
+        numbers
+            .map(|number| (number, apply(&items[number])))
+            .collect::<Vec<_>>()
+    };
+    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..6).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    results.sort_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Creates an executable file. Another process writes it: a child that another test starts meanwhile would inherit an
