@@ -58,10 +58,14 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         }
         let name = name.to_string_lossy();
         let key = name.trim_start_matches("BACKOFF_");
-        let (list, hint) = match suggest::one_slip_away(key, options()).map(option) {
-            Some(opt) if opt.is_action() => (&mut typos, typed(opt.long)),
-            Some(opt) => (&mut typos, format!("; did you mean {}?", opt.variable())),
-            None => (&mut others, suggest::did_you_mean(key, options())),
+        let did_you_mean = |long: &str| format!("; did you mean {}?", option(long).variable());
+        let (list, hint) = match suggest::one_slip_away(key, options()) {
+            Some(long) if option(long).is_action() => (&mut typos, typed(long)),
+            Some(long) => (&mut typos, did_you_mean(long)),
+            None => {
+                let meant = suggest::foreign(key).and_then(|tip| tip.split([' ', ',']).next());
+                (&mut others, meant.map(did_you_mean).unwrap_or_default())
+            }
         };
         list.push(format!("unknown variable {name:?}{hint}"));
     }

@@ -15,7 +15,6 @@ mod common;
 mod alarm;
 mod budget;
 mod cases;
-mod config;
 mod countdown;
 mod generated;
 mod held;

@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::process::Command;
 
 use crate::common::options::{OPTIONS, Opt, Takes};
 use crate::common::words::Words;
-use crate::common::{backoff, ran, run, within};
+use crate::common::{Ends, backoff, ran, run, within};
 
 /// Refused before anything was started, in one line that says all of this.
 #[track_caller]
@@ -86,165 +86,129 @@ fn a_bad_variable_is_named() {
     assert!(shown.stderr.contains("BACKOFF_BASE"), "{shown:?}");
 }
 
+/// An option, a value, the rest of the command line, and what output and status then contain.
+const EFFECTS: &str = r#"
+attempts | 2 | -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT' | 2
+deadline | 0.1 | -q --exhausted-exit 9 -- sleep 9 | 9
+stop-after | 3s | --plan --every 2s | --stop-after 3s ends the run after 1 retry
+timeout | 0.1 | -q -n 1 -- sleep 9 | 124
+idle-timeout | 0.1 | -q -n 1 -- sleep 9 | 124
+signal | KILL | -q -n 1 -t 0.1 -k 0 -- bash -c "trap '' TERM; while :; do sleep 0.01; done" | 124
+kill-after | 0.1 | -q -n 1 -t 0.1 -- bash -c "trap '' TERM; while :; do sleep 0.01; done" | 124
+nested | once | -- false | leaves retries to the outer backoff
+every | 7s | --plan -n 3 | 2 7s 7s 7s 14s 14s 14s
+base | 3s | --plan -j none -n 2 | 3s
+factor | 5 | --plan -j none -n 3 | 2.5s
+max-delay | 600ms | --plan -j none -n 3 | 600ms
+growth | linear | --plan -j none -n 4 | 1.5s
+delays | 3s,9s | --plan -j none -n 3 | 9s
+jitter | none | --plan -n 2 | 1 500ms 500ms 500ms 500ms 500ms
+spread | 7s | --plan -j additive -n 2 | 7.5s
+stop-at-delay | 1s | --plan -j none | --stop-at-delay ends the run here
+initial-delay | 1ms | -vv -- true | initial-delay = 1ms (
+splay | 1ms | -vv -- true | splay = 1ms (
+reset-after | 1h | -vv -- true | reset-after = 1h (
+retry-after | 1 | -d 9s -- sh -c 'echo Retry-After: 60; exit 1' | after --deadline 9s
+max-retry-after | 1s | --retry-after -- sh -c 'echo Retry-After: 60; exit 1' | --max-retry-after
+seed | 1 | -vv -- true | seed = 1 (
+policy | sip | --plan -n 5 | 4s
+until | never | -n 2 -b 1ms -- true | attempt limit reached
+success-exit | 3=0 | -- sh -c 'exit 3' | 0
+success-match | yes | -q -n 1 -- echo no | no 1
+fail-match | no | -n 1 -- echo no | matched "no" (exit 0; --fail-match;
+consecutive | 2 | -q -b 1ms -- sh -c 'echo $BACKOFF_ATTEMPT' | 1 2 0
+retry-exit | 9 | -- false | no retry rule matches
+stop-exit | 1 | -- false | permanent: --stop-exit
+retry-match | x | -- false | no retry rule matches
+stop-match | bad | -- sh -c 'echo bad; exit 1' | permanent: --stop-match
+retry-if | exit 1 | -- false | permanent: --retry-if
+success-if | exit 1 | -n 1 -- true | --success-if says no (exit 0;
+for | curl | -- sh -c 'exit 3' | gave up after 1 attempt
+match-on | stderr | -n 1 --stop-match bad -- sh -c 'echo bad; exit 1' | exit 1 (attempt limit reached)
+idempotent | no | -- false | is not idempotent
+c-locale | 1 | -- sh -c 'echo $LC_ALL' | C.UTF-8
+stdin | null | -- readlink /proc/self/fd/0 | /dev/null
+stdin-limit | 5KiB | -vv -- true | stdin-limit = 5KiB (
+stdout | null | -- readlink /proc/self/fd/1 | 0
+stderr | null | -q -- readlink /proc/self/fd/2 | /dev/null
+pty | 1 | -n 1 -- sh -c 'tty <&1' | /dev/pts/
+budget | api | --store /proc/none -- true | going on without the budget "api"
+budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0 of
+budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
+budget-window | 1h | -vv -- true | budget-window = 1h (
+cool-off | 1 | -vv --budget api -- true | cool-off =
+skipped-exit | 9 | -vv -- true | skipped-exit = 9 (
+store | /proc/none | --budget api -- true | /proc/none
+store-down | deny | -b 1ms --budget api --store /proc/none -- false | --store-down local to retry
+quiet | 1 | -n 1 -- false | 1
+verbose | 2 | -- true argument | 'argument'
+log-format | json | -n 1 -- false | "event":"gave_up"
+log-file | /dev/stdout | -n 1 -- false | gave up after 1 attempt
+label | job | -n 1 -- false | backoff: job: gave up
+report | /dev/stdout | -- true | "result":"succeeded"
+color | always | -n 1 -- false | [31mfalse: gave up
+progress | never | -vv -- true | progress = never (
+on-retry | echo hooked | -n 2 -b 1ms -- false | hooked
+before-retry | echo hooked | -n 2 -b 1ms -- false | hooked
+on-give-up | echo hooked | -n 1 -- false | hooked
+hook-output | 1 | -n 1 --stdout null --on-give-up 'sed s/^/hooked-/' -- sh -c 'echo out; exit 1' | hooked-out
+exhausted-exit | 75 | -q -n 1 -- false | 75
+flaky-exit | 9 | -q -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2' | 9
+config | /no/such/file | -- true | No such file or directory
+"#;
+
+/// Each option has the same effect as a flag, as a variable and in the file, and each shell offers it.
 #[test]
-fn every_option_has_a_working_variable() {
-    // For each option a value whose effect shows.
-    let shows: &[(&str, &str, &str, &str)] = &[
-        ("attempts", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT'", "2\n"),
-        ("deadline", "0.1", "-q --exhausted-exit 9 -- sleep 9", "9"),
-        (
-            "stop-after",
-            "3s",
-            "--plan --every 2s",
-            "--stop-after 3s ends the run after 1 retry",
-        ),
-        ("timeout", "0.1", "-q -n 1 -- sleep 9", "124"),
-        (
-            "signal",
-            "KILL",
-            r#"-q -n 1 -t 0.1 -k 0 -- bash -c "trap '' TERM; while :; do sleep 0.01; done""#,
-            "124",
-        ),
-        (
-            "kill-after",
-            "0.1",
-            r#"-q -n 1 -t 0.1 -- bash -c "trap '' TERM; while :; do sleep 0.01; done""#,
-            "124",
-        ),
-        ("every", "7s", "--plan -n 3", "2 7s 7s 7s 14s 14s 14s"),
-        ("base", "3s", "--plan -j none -n 2", "3s"),
-        ("factor", "5", "--plan -j none -n 3", "2.5s"),
-        ("max-delay", "600ms", "--plan -j none -n 3", "600ms"),
-        ("growth", "linear", "--plan -j none -n 4", "1.5s"),
-        ("delays", "3s,9s", "--plan -j none -n 3", "9s"),
-        ("jitter", "none", "--plan -n 2", "1 500ms 500ms 500ms 500ms 500ms"),
-        ("spread", "7s", "--plan -j additive -n 2", "7.5s"),
-        (
-            "stop-at-delay",
-            "1s",
-            "--plan -j none",
-            "--stop-at-delay ends the run here",
-        ),
-        (
-            "initial-delay",
-            "1ms",
-            "-vv -- true",
-            "initial-delay = 1ms (BACKOFF_INITIAL_DELAY)",
-        ),
-        ("splay", "1ms", "-vv -- true", "splay = 1ms (BACKOFF_SPLAY)"),
-        ("reset-after", "0", "-- true", "125"),
-        ("seed", "1", "-- true", "0"),
-        ("policy", "sip", "--plan -n 5", "4s"),
-        ("until", "never", "-n 2 -b 1ms -- true", "attempt limit reached"),
-        ("success-exit", "3", "-q -- sh -c 'exit 3'", "3"),
-        ("consecutive", "2", "-- sh -c 'echo $BACKOFF_ATTEMPT'", "1\n2\n"),
-        ("retry-exit", "9", "-- false", "no retry rule matches"),
-        ("stop-exit", "1", "-- false", "permanent: --stop-exit"),
-        (
-            "budget",
-            "api",
-            "--store /proc/none -- true",
-            "going on without the budget \"api\"",
-        ),
-        ("budget-ratio", "10", "-- true", "BACKOFF_BUDGET_RATIO"),
-        ("budget-min", "-1", "-- true", "BACKOFF_BUDGET_MIN"),
-        ("budget-window", "0", "-- true", "BACKOFF_BUDGET_WINDOW"),
-        ("cool-off", "maybe", "-- true", "BACKOFF_COOL_OFF"),
-        ("skipped-exit", "0", "-- true", "BACKOFF_SKIPPED_EXIT"),
-        ("store", "/proc/none", "--budget api -- true", "/proc/none"),
-        ("store-down", "maybe", "-- true", "BACKOFF_STORE_DOWN"),
-        ("nested", "once", "-- false", "leaves retries to the outer backoff"),
-        ("log-format", "json", "-n 1 -- false", "\"event\":\"gave_up\""),
-        ("log-file", "/dev/stdout", "-n 1 -- false", "gave up after 1 attempt"),
-        ("label", "job", "-n 1 -- false", "backoff: job: gave up"),
-        ("report", "/dev/stdout", "-- true", "\"result\":\"succeeded\""),
-        ("color", "always", "-n 1 -- false", "\u{1b}[31mfalse: gave up"),
-        ("progress", "maybe", "-- true", "BACKOFF_PROGRESS"),
-        ("on-retry", "echo hooked", "-n 2 -b 1ms -- false", "hooked"),
-        ("on-give-up", "echo hooked", "-n 1 -- false", "hooked"),
-        ("before-retry", "echo hooked", "-n 2 -b 1ms -- false", "hooked"),
-        (
-            "hook-output",
-            "1",
-            "-n 1 --stdout null --on-give-up 'sed s/^/hooked-/' -- sh -c 'echo out; exit 1'",
-            "hooked-out",
-        ),
-        ("quiet", "1", "-n 1 -- false", "1"),
-        ("verbose", "2", "-- true argument", "'argument'"),
-        ("exhausted-exit", "75", "-q -n 1 -- false", "75"),
-        ("flaky-exit", "9", "-q -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2'", "9"),
-        ("c-locale", "1", "-- sh -c 'echo $LC_ALL'", "C.UTF-8"),
-        ("idle-timeout", "0.1", "-q -n 1 -- sleep 9", "124"),
-        ("success-match", "yes", "-q -n 1 -- echo no", "no"),
-        (
-            "fail-match",
-            "no",
-            "-n 1 -- echo no",
-            "matched \"no\" (exit 0; --fail-match; ",
-        ),
-        ("retry-match", "x", "-- false", "no retry rule matches"),
-        (
-            "stop-match",
-            "bad",
-            "-- sh -c 'echo bad; exit 1'",
-            "permanent: --stop-match",
-        ),
-        ("retry-if", "exit 1", "-- false", "permanent: --retry-if"),
-        ("success-if", "exit 1", "-n 1 -- true", "--success-if says no (exit 0; "),
-        ("for", "curl", "-- sh -c 'exit 3'", "gave up after 1 attempt"),
-        (
-            "match-on",
-            "stderr",
-            "-n 1 --stop-match bad -- sh -c 'echo bad; exit 1'",
-            "exit 1",
-        ),
-        (
-            "retry-after",
-            "1",
-            "-d 9s -- sh -c 'echo Retry-After: 60; exit 1'",
-            "after --deadline 9s",
-        ),
-        (
-            "max-retry-after",
-            "1s",
-            "--retry-after -- sh -c 'echo Retry-After: 60; exit 1'",
-            "--max-retry-after",
-        ),
-        ("stdin", "null", "-- readlink /proc/self/fd/0", "/dev/null"),
-        ("stdin-limit", "oops", "-- true", "BACKOFF_STDIN_LIMIT"),
-        ("stdout", "null", "-- readlink /proc/self/fd/1", "0"),
-        ("stderr", "null", "-q -- readlink /proc/self/fd/2", "/dev/null"),
-        ("pty", "1", "-n 1 -- sh -c 'tty <&1'", "/dev/pts/"),
-        ("idempotent", "no", "-- false", "is not idempotent"),
-        ("config", "/no/such/file", "-- true", "No such file or directory"),
-    ];
-    for opt in OPTIONS.iter().filter(|opt| !ACTIONS.contains(&&*opt.long)) {
-        let (_, value, args, expected) = shows
-            .iter()
-            .find(|(long, ..)| *long == opt.long)
-            .unwrap_or_else(|| panic!("--{} is not shown here", opt.long));
-        let mut command = backoff(args);
-        command.env(opt.variable(), value);
-        match &*opt.long {
-            "nested" => command.env("BACKOFF_DEPTH", "1"),
-            _ => &mut command,
+fn an_option_has_its_effect_from_every_source() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = within(&dir, "config.toml");
+    let scripts = ["bash", "zsh", "fish"].map(|shell| seen(&mut backoff(["--generate", &format!("complete-{shell}")])));
+    let rows: Vec<Vec<&str>> = EFFECTS.trim().lines().map(|row| row.split(" | ").collect()).collect();
+    for opt in OPTIONS.iter() {
+        let flag = format!("--{}", opt.long);
+        let is_offered = |script: &String| {
+            let mut words = script.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            words.any(|word| word == flag) || script.contains(&format!(" -l {} ", opt.long))
         };
-        let shown = run(&mut command);
-        let all = format!("{}{}{}", shown.stdout, shown.stderr, shown.code().unwrap_or(-1));
-        let all = if opt.long == "consecutive" {
-            all
-        } else {
-            all.split(' ')
-                .filter(|word| !word.is_empty())
-                .collect::<Vec<_>>()
-                .join(" ")
+        assert!(scripts.iter().all(is_offered), "{flag} is not offered");
+        if ACTIONS.contains(&&*opt.long) {
+            continue;
+        }
+        let row = rows.iter().find(|row| row[0] == opt.long);
+        let [_, value, args, expected] = row.unwrap_or_else(|| panic!("{flag} has no row"))[..] else {
+            panic!("not four columns: {row:?}");
         };
-        assert!(
-            all.contains(expected),
-            "{}: no {expected:?} in {shown:?}",
-            opt.variable()
-        );
+        let (flags, in_file) = match &opt.takes {
+            Takes::Nothing => (vec![flag; value.parse().unwrap()], value.replace('1', "true")),
+            Takes::Optional(_) => (vec![flag], "true".to_owned()),
+            _ => (vec![flag, value.to_owned()], format!("{value:?}")),
+        };
+        std::fs::write(
+            &file,
+            format!("[defaults]\n{} = {in_file}\n", opt.long.replace('-', "_")),
+        )
+        .unwrap();
+        let mut sources = vec![backoff(""), backoff(flags), backoff(["--config", &file])];
+        sources[0].env(opt.variable(), value);
+        // No file names a file.
+        sources.truncate(if opt.long == "config" { 2 } else { 3 });
+        for command in &mut sources {
+            if opt.long == "nested" {
+                command.env("BACKOFF_DEPTH", "1");
+            }
+            let shown = seen(command.args(args.words()).env("XDG_STATE_HOME", dir.path()));
+            assert!(shown.contains(expected), "no {expected:?} in {shown:?}: {command:?}");
+        }
     }
+}
+
+/// Returns the words of both outputs, and the status.
+fn seen(command: &mut Command) -> String {
+    let ended = command.ends();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let status = ended.status.code().unwrap_or(-1);
+    let all = format!("{} {} {status}", text(&ended.stdout), text(&ended.stderr));
+    all.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Options that replace running a command.
@@ -309,17 +273,6 @@ fn every_word_of_a_list_is_accepted() {
                 run!("--plan {}", format!("--{}={word}", opt.long)).expect_code(0);
             }
         }
-    }
-}
-
-#[test]
-fn every_option_has_a_black_box_test() {
-    let tests = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"));
-    let files = ["cases", "cli", "tools"].map(|folder| std::fs::read_dir(tests.join(folder)).unwrap());
-    let paths = files.into_iter().flatten().map(|entry| entry.unwrap().path());
-    let all: String = paths.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
-    for opt in OPTIONS.iter() {
-        assert!(all.contains(&format!("--{}", opt.long)), "no test names --{}", opt.long);
     }
 }
 
