@@ -181,17 +181,6 @@ mod tests {
     }
 
     #[test]
-    fn the_stronger_source_wins_option_by_option() {
-        let variables = [("base", "1s"), ("max-delay", "9s"), ("retry-match", "b"), ("pty", "1")];
-        let both = settings(&[("base", "2s"), ("retry-match", "a")], &variables).unwrap();
-        let shown = |long| both.shown(long).unwrap();
-        assert_eq!(shown("base"), ("2s".into(), "--base".into()));
-        assert_eq!(shown("max-delay"), ("9s".into(), "BACKOFF_MAX_DELAY".into()));
-        assert_eq!(shown("retry-match"), ("a".into(), "--retry-match".into()));
-        assert!(both.is_on("pty").unwrap() && both.source("factor").is_none());
-    }
-
-    #[test]
     fn a_variable_that_a_flag_overrides_is_not_read() {
         let variables = [
             ("BACKOFF_BASE".into(), "nonsense".into()),

@@ -61,6 +61,7 @@ pub(super) fn likely_mistake(command: &[OsString]) -> String {
         () if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
             "; a command line needs a shell; try backoff sh -c '...'".to_owned()
         }
+        () if is_in("ns us ms s m h d") => format!("; a duration is one word, such as 5{word}"),
         () if word.contains('=') => format!("; to set a variable, try backoff env {} ...", quoted(name)),
         () if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
             "; only options of backoff stand before --".to_owned()

@@ -29,23 +29,6 @@ fn code_lists() {
 }
 
 #[test]
-fn numbers_have_bounds() {
-    assert_eq!(attempts("unlimited"), Ok(None));
-    assert_eq!(attempts("7"), Ok(Some(7)));
-    for text in ["0", "-1", "1.5", "", "٣", "99999999999999999999999", "five", "+3"] {
-        assert!(attempts(text).is_err(), "{text:?}");
-    }
-    for text in ["0.5", "nan", "inf", "-2", "1e999", "", "two"] {
-        assert!(factor(text).is_err(), "{text:?}");
-    }
-    assert_eq!(percent("25%"), Ok(0.25));
-    assert_eq!(percent("0.1"), Ok(0.1));
-    for text in ["101%", "-1%", "nan", "NaN%", "", "%", "1.5"] {
-        assert!(percent(text).is_err(), "{text:?}");
-    }
-}
-
-#[test]
 fn every_sysexits_name() {
     assert_eq!(code("usage"), Ok(64));
     assert_eq!(code("config"), Ok(78));
@@ -54,18 +37,7 @@ fn every_sysexits_name() {
 
 proptest! {
     #[test]
-    fn no_text_panics(text in any::<String>()) {
-        let _ = (duration(&text), codes(&text), signal(&text), factor(&text), percent(&text));
-        let _ = (attempts(&text), durations(&text), switch(&text));
-    }
-
-    #[test]
-    fn nor_does_text_that_is_nearly_right(text in "[-+]?[0-9]{0,40}[.]?[0-9]{0,40} ?(ns|us|ms|s|m|h|d|w|M|y|)( [0-9]{1,30}(y|s))?") {
-        let _ = (duration(&text), codes(&text), attempts(&text), percent(&text));
-    }
-
-    #[test]
-    fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
+    fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-+]?[0-9]{0,40}[.]?[0-9]{0,40}[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
         for text in [&text, &near] {
             let said = [
                 codes(text).err(), signal(text).err(), size(text).err(), factor(text).err(), percent(text).err(),
