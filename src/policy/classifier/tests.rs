@@ -195,6 +195,19 @@ fn what_makes_a_failure_of_an_exit_code_is_known() {
 }
 
 #[test]
+fn a_program_that_failed_is_named() {
+    let failed = |why: Why| why.failed_program().unwrap_or_default();
+    let (option, how) = ("--retry-if", "exit 5".to_owned());
+    let asked = Why::PredicateFailed {
+        option,
+        how: how.clone(),
+    };
+    assert_eq!(failed(asked), "--retry-if failed: exit 5");
+    assert_eq!(failed(Why::BeforeRetryFailed(how)), "--before-retry failed: exit 5");
+    assert_eq!(Why::ByDefault.failed_program(), None);
+}
+
+#[test]
 fn what_is_denied_is_judged_as_a_failure() {
     let denied = |classifier: &Classifier, code: u8, found: bool| {
         let verdict = classifier.judge_denied(&outcome(End::Exited(code), &[found]));

@@ -140,3 +140,48 @@ fn percentiles_are_those_of_the_runs() {
         "{low} {high}"
     );
 }
+
+#[test]
+fn the_limit_that_ends_the_rows_is_named() {
+    let second = exponential(s(1), 1.0, s(1), Jitter::None);
+    let ended = |limits: &Limits, before| {
+        let (rows, end) = forecast(&second, limits, before);
+        (rows.len(), end)
+    };
+    let unlimited = Limits::UNLIMITED;
+    let deadline = |time| Limits {
+        deadline: Some(time),
+        ..unlimited.clone()
+    };
+    for (limits, before, rows, end) in [
+        (attempts(1), 0, 0, End::Attempts),
+        (attempts(4), 0, 3, End::Attempts),
+        (attempts(1_101), 0, 1_000, End::More(100)),
+        (unlimited.clone(), 0, 20, End::Unlimited),
+        (deadline(s(2000)), 0, 1_000, End::Unlimited),
+        (deadline(ms(3500)), 0, 3, End::Deadline([3, 3])),
+        (deadline(s(3)), 0, 2, End::Deadline([2, 2])),
+        (deadline(ms(3500)), 1, 2, End::Deadline([2, 2])),
+        (deadline(ms(3500)), 9, 0, End::Deadline([0, 0])),
+        (
+            Limits {
+                attempts: Some(3),
+                ..deadline(ms(3500))
+            },
+            0,
+            2,
+            End::Attempts,
+        ),
+        (
+            Limits {
+                stop_at_delay: Some(s(1)),
+                ..unlimited.clone()
+            },
+            0,
+            0,
+            End::Delay,
+        ),
+    ] {
+        assert_eq!(ended(&limits, s(before)), (rows, end), "{limits:?} after {before} s");
+    }
+}
