@@ -135,25 +135,6 @@ fn output_can_make_a_failure_and_prove_a_success() {
 }
 
 #[test]
-fn a_rule_takes_all_its_conditions() {
-    let rules = rules(&[rule(false, Some("22"), Some(0)), rule(true, None, Some(1))]);
-    assert_eq!(
-        judge_output(&rules, End::Exited(22), &[true, false]),
-        ('t', by("retry"))
-    );
-    assert_eq!(
-        judge_output(&rules, End::Exited(22), &[false, false]),
-        ('p', Some(Why::NoRuleMatched))
-    );
-    assert_eq!(
-        judge_output(&rules, End::Exited(1), &[true, false]),
-        ('p', Some(Why::NoRuleMatched))
-    );
-    assert_eq!(judge_output(&rules, End::Exited(22), &[true, true]), ('p', by("stop")));
-    assert_eq!(judge_output(&rules, End::Exited(0), &[true, true]).0, 's');
-}
-
-#[test]
 fn the_predicate_is_asked_where_no_rule_decides() {
     let mut rules = rules(&[rule(false, Some("7"), None), rule(true, Some("8"), None)]);
     rules.asks = true;
@@ -231,30 +212,10 @@ fn what_is_denied_is_judged_as_a_failure() {
 }
 
 #[test]
-fn one_rule_that_makes_a_retry_safe_is_enough() {
-    let safe = |rule: Rule| Rule {
-        is_safe_to_repeat: true,
-        ..rule
-    };
-    let mut rules = rules(&[
-        rule(false, None, Some(0)),
-        rule(false, Some("5"), None),
-        safe(rule(false, None, Some(1))),
-        safe(rule(false, Some("7"), None)),
-    ]);
-    let is_safe = |rules: &Classifier, end: End, found: [bool; 2]| match rules.judge(&outcome(end, &found)) {
-        Verdict::Transient(reason) => reason.is_safe_to_repeat,
-        other => panic!("{other:?}"),
-    };
-    assert!(!is_safe(&rules, End::Exited(5), [false, false]));
-    assert!(!is_safe(&rules, End::Exited(9), [true, false]));
-    assert!(is_safe(&rules, End::Exited(7), [true, false]));
-    assert!(is_safe(&rules, End::Exited(5), [true, true]));
-    // The effect of an attempt that timed out is unknown, whatever the output.
-    assert!(!is_safe(&rules, End::TimedOut(Bound::Timeout), [true, true]));
-    // Nothing ran.
-    rules.rules.push(rule(false, Some("127"), None));
-    assert!(is_safe(&rules, not_found(), [false, false]));
+fn an_attempt_that_did_not_start_is_safe_to_repeat() {
+    let verdict = |end| rules(&[rule(false, Some("1,127"), None)]).judge(&outcome(end, &[]));
+    let is_safe = |end| verdict(end).reason().unwrap().is_safe_to_repeat;
+    assert!(is_safe(not_found()) && !is_safe(End::Exited(127)));
 }
 
 #[test]

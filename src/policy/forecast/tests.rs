@@ -3,7 +3,6 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::policy::session::{Decision, Session};
 use crate::policy::test_samples::*;
 
 fn rows(delays: &Delays, limits: &Limits) -> Vec<Row> {
@@ -82,28 +81,6 @@ fn the_forecast_agrees_with_a_simulation() {
 }
 
 #[test]
-fn the_forecast_agrees_with_what_sessions_wait() {
-    let delays = decorrelated();
-    let limits = attempts(9);
-    let mut rng = seeded(8);
-    let mut sums = [Duration::ZERO; 8];
-    for _ in 0..20_000 {
-        let mut session = Session::new(&limits, &delays);
-        for sum in &mut sums {
-            session.begin();
-            let decision = session.next(&failed(ms(1)), &TRANSIENT, ms(1), &mut rng);
-            let Decision::Retry(wait) = decision else {
-                panic!("{decision:?}")
-            };
-            *sum += wait;
-        }
-    }
-    for (sum, row) in sums.iter().zip(rows(&delays, &limits)) {
-        expect_near(sum.as_secs_f64() / 20_000.0, row.mean.as_secs_f64(), 0.03);
-    }
-}
-
-#[test]
 fn below_the_cap_the_mean_is_exact() {
     let delays = exponential(ms(1), 2.0, s(3600), Jitter::Decorrelated { factor: 3.0 });
     let mut mean = 1e6;
@@ -144,44 +121,26 @@ fn percentiles_are_those_of_the_runs() {
 #[test]
 fn the_limit_that_ends_the_rows_is_named() {
     let second = exponential(s(1), 1.0, s(1), Jitter::None);
-    let ended = |limits: &Limits, before| {
-        let (rows, end) = forecast(&second, limits, before);
-        (rows.len(), end)
-    };
-    let unlimited = Limits::UNLIMITED;
-    let deadline = |time| Limits {
-        deadline: Some(time),
-        ..unlimited.clone()
+    let limits = |attempts, deadline: Option<u64>, stop_at_delay: Option<u64>| Limits {
+        attempts,
+        deadline: deadline.map(ms),
+        stop_at_delay: stop_at_delay.map(ms),
+        ..Limits::UNLIMITED
     };
     for (limits, before, rows, end) in [
-        (attempts(1), 0, 0, End::Attempts),
-        (attempts(4), 0, 3, End::Attempts),
-        (attempts(1_101), 0, 1_000, End::More(100)),
-        (unlimited.clone(), 0, 20, End::Unlimited),
-        (deadline(s(2000)), 0, 1_000, End::Unlimited),
-        (deadline(ms(3500)), 0, 3, End::Deadline([3, 3])),
-        (deadline(s(3)), 0, 2, End::Deadline([2, 2])),
-        (deadline(ms(3500)), 1, 2, End::Deadline([2, 2])),
-        (deadline(ms(3500)), 9, 0, End::Deadline([0, 0])),
-        (
-            Limits {
-                attempts: Some(3),
-                ..deadline(ms(3500))
-            },
-            0,
-            2,
-            End::Attempts,
-        ),
-        (
-            Limits {
-                stop_at_delay: Some(s(1)),
-                ..unlimited.clone()
-            },
-            0,
-            0,
-            End::Delay,
-        ),
+        (limits(Some(1), None, None), 0, 0, End::Attempts),
+        (limits(Some(4), None, None), 0, 3, End::Attempts),
+        (limits(Some(1_101), None, None), 0, 1_000, End::More(100)),
+        (limits(None, None, None), 0, 20, End::Unlimited),
+        (limits(None, Some(2_000_000), None), 0, 1_000, End::Unlimited),
+        (limits(None, Some(3_500), None), 0, 3, End::Deadline([3, 3])),
+        (limits(None, Some(3_000), None), 0, 2, End::Deadline([2, 2])),
+        (limits(None, Some(3_500), None), 1, 2, End::Deadline([2, 2])),
+        (limits(None, Some(3_500), None), 9, 0, End::Deadline([0, 0])),
+        (limits(Some(3), Some(3_500), None), 0, 2, End::Attempts),
+        (limits(None, None, Some(1_000)), 0, 0, End::Delay),
     ] {
-        assert_eq!(ended(&limits, s(before)), (rows, end), "{limits:?} after {before} s");
+        let (found, ended) = forecast(&second, &limits, s(before));
+        assert_eq!((found.len(), ended), (rows, end), "{limits:?} after {before} s");
     }
 }

@@ -91,27 +91,6 @@ fn a_long_attempt_starts_growth_and_count_again() {
     let [w1, w2, w3, w4] = waits;
     // The third attempt would be the last, but ran long enough for a reset; the next two did not.
     assert_eq!(decided(&limits, &attempts), [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]);
-
-    // A restarted service never exhausts its attempts, and each wait is a first wait.
-    let limits = Limits {
-        attempts: Some(2),
-        ..limits
-    };
-    let healthy = vec![(TRANSIENT, s(61)); 100];
-    assert_eq!(decided(&limits, &healthy), [Decision::Retry(s(1)); 100]);
-
-    // Decorrelated jitter also forgets the previous wait.
-    let delays = decorrelated();
-    let limits = Limits {
-        attempts: None,
-        ..limits
-    };
-    for decision in decisions(&limits, &delays, &healthy) {
-        let Decision::Retry(wait) = decision else {
-            panic!("{decision:?}")
-        };
-        assert!((ms(500)..=ms(1500)).contains(&wait), "{wait:?}");
-    }
 }
 
 #[test]
@@ -181,39 +160,6 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
     for (outcome, verdict, is_asked) in [(asks(s(60)), &TRANSIENT, true), (asks(s(60)), &Verdict::Success, false)] {
         unasked.next(&outcome, verdict, ms(1), &mut rng);
         assert_eq!(unasked.is_wait_asked, is_asked);
-    }
-}
-
-#[test]
-fn a_success_must_be_confirmed_in_a_row() {
-    let limits = Limits {
-        attempts: Some(6),
-        consecutive: 2,
-        ..Limits::UNLIMITED
-    };
-    let verdicts = |row: &[Verdict]| row.iter().map(|verdict| (verdict.clone(), ms(1))).collect::<Vec<_>>();
-    const GOOD: Verdict = Verdict::Success;
-    const BAD: Verdict = TRANSIENT;
-    let confirm = Decision::Confirm(s(1));
-    let retry = |n| Decision::Retry(s(n));
-    let succeeded = |flaky| Decision::Stop(Stop::Succeeded { flaky });
-    let used_up = gave_up(GiveUp::Attempts);
-    for (row, decisions) in [
-        (
-            &[GOOD, BAD, GOOD, GOOD][..],
-            &[confirm, retry(1), confirm, succeeded(true)][..],
-        ),
-        (&[GOOD, GOOD], &[confirm, succeeded(false)]),
-        (
-            &[GOOD, BAD, GOOD, BAD, GOOD, BAD],
-            &[confirm, retry(1), confirm, retry(2), confirm, used_up],
-        ),
-        (
-            &[BAD, BAD, BAD, BAD, BAD, GOOD],
-            &[retry(1), retry(2), retry(4), retry(8), retry(16), used_up],
-        ),
-    ] {
-        assert_eq!(decided(&limits, &verdicts(row)), decisions);
     }
 }
 
