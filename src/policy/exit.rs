@@ -122,6 +122,7 @@ mod tests {
     #[test]
     fn every_code_passes_through() {
         for code in 0..=255 {
+            assert_eq!(Exit::Code(code).shell_status(), code);
             let end = End::Exited(code);
             let succeeded = Stop::Succeeded { flaky: false };
             assert_eq!(status(succeeded, &end, Overrides::default()), Exit::Code(code));
@@ -145,6 +146,7 @@ mod tests {
     #[test]
     fn every_signal_passes_through() {
         for signal in (1..=31).filter_map(Signal::from_number) {
+            assert_eq!(i32::from(Exit::Signal(signal).shell_status()), 128 + signal.number());
             let stop = Stop::GaveUp(GiveUp::Attempts);
             assert_eq!(
                 status(stop, &End::Signaled(signal), Overrides::default()),

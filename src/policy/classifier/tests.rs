@@ -186,6 +186,7 @@ fn a_program_that_failed_is_named() {
     assert_eq!(failed(asked), "--retry-if failed: exit 5");
     assert_eq!(failed(Why::BeforeRetryFailed(how)), "--before-retry failed: exit 5");
     assert_eq!(Why::ByDefault.failed_program(), None);
+    assert_eq!(FailureCause::SuccessIf.to_string(), "--success-if says no");
 }
 
 #[test]

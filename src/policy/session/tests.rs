@@ -7,6 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::*;
 use crate::policy::classifier::{Reason, Why};
 use crate::policy::delay::Jitter;
+use crate::policy::outcome::StartFailure;
 use crate::policy::test_samples::*;
 
 /// Returns the decisions of a session on verdicts, each with the running time of its attempt.
@@ -161,6 +162,33 @@ fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
         unasked.next(&outcome, verdict, ms(1), &mut rng);
         assert_eq!(unasked.is_wait_asked, is_asked);
     }
+}
+
+/// Such an attempt is not the failure that `--until failure` waits for.
+#[test]
+fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
+    let (not_found, message) = (true, String::new());
+    let not_started = Outcome::new(End::NotStarted(StartFailure { not_found, message }), ms(1));
+    let mut unread = failed(ms(1));
+    unread.seen.reader_gone = true;
+    let cut_off = Verdict::Permanent(reason(Why::Unread));
+    for until in [Until::Failure, Until::Never] {
+        let limits = Limits {
+            until,
+            ..Limits::UNLIMITED
+        };
+        for (outcome, verdict) in [
+            (&not_started, &PERMANENT),
+            (&unread, &PERMANENT),
+            (&failed(ms(1)), &cut_off),
+        ] {
+            let delays = plain_doubling();
+            let decision = Session::new(&limits, &delays).next(outcome, verdict, ms(1), &mut seeded(1));
+            assert_eq!(decision, gave_up(GiveUp::Permanent), "{outcome:?}");
+        }
+    }
+    assert_eq!(Stop::GaveUp(GiveUp::Stdin).gave_up(), Some(GiveUp::Stdin));
+    assert_eq!(Stop::FailureCame.gave_up(), None);
 }
 
 /// Independent copy of the state of a session.
