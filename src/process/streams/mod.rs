@@ -202,13 +202,15 @@ impl Streams {
         let bytes = output.work(self.observer.most(i));
         self.has_new_output |= !bytes.is_empty();
         let observed = self.observer.take_in(i, bytes);
-        if output.is_broken() {
+        if let Err(error) = &observed {
+            self.fault.get_or_insert_with(|| cannot_keep(error));
+            // The command ends by SIGPIPE or by itself.
+            self.outputs.iter_mut().for_each(Output::close);
+        }
+        if observed.is_err() || self.outputs[i].is_broken() {
             self.pty.iter_mut().for_each(Pty::hang_up);
         }
         self.note_written(i);
-        if let Err(error) = observed {
-            self.fail(cannot_keep(&error));
-        }
     }
 
     fn note_written(&mut self, i: usize) {
@@ -217,13 +219,6 @@ impl Streams {
         {
             self.is_in_line = last != b'\n';
         }
-    }
-
-    /// Reads no more output: the command ends by SIGPIPE or by itself.
-    fn fail(&mut self, why: String) {
-        self.fault.get_or_insert(why);
-        self.outputs.iter_mut().for_each(Output::close);
-        self.pty.iter_mut().for_each(Pty::hang_up);
     }
 
     /// Returns true if the attempt's own terminal was hung up because its output has no reader.

@@ -110,7 +110,7 @@ impl Stdin {
         let kept = self.kept.spool.len()?;
         let pipe = self.pipe.insert(StdinPipe::new(writer, kept));
         if self.tail == Tail::Tee && kept == 0 {
-            if pipe.begin_window(self.source).is_err() {
+            if pipe.open_window(self.source).is_err() {
                 // The system or a sandbox may lack the calls. Nothing was consumed.
                 pipe.fit(CHUNK);
                 self.tail = Tail::ReadAhead;
@@ -217,16 +217,10 @@ impl Stdin {
             pipe.wait = Wait::Room;
             pipe.unwritten = 0..self.next_chunk(pipe)?;
         }
-        if pipe.unwritten.is_empty() {
-            return Ok(());
+        match pipe.unwritten.is_empty() {
+            true => Ok(()),
+            false => pipe.write(),
         }
-        pipe.write()?;
-        let has_all = pipe.unwritten.is_empty() && pipe.replay.is_empty() && self.surplus.is_empty();
-        if has_all && self.tail == Tail::Ended {
-            // The command sees the end of input without delay.
-            pipe.wait = Wait::SourceEnded;
-        }
-        Ok(())
     }
 
     /// Prepares the next bytes to write. Returns how many there are; 0 if the pipe has to wait.

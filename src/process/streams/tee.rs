@@ -57,9 +57,8 @@ pub(super) struct StdinPipe {
     window: usize,
     /// Time spent on polling the current window.
     looked: Duration,
-    /// The size of a slot, and of the pipe.
+    /// The size of a slot.
     page: usize,
-    size: usize,
     pub(super) wait: Wait,
 }
 
@@ -75,7 +74,6 @@ impl StdinPipe {
             window: 0,
             looked: Duration::ZERO,
             page,
-            size: page,
             wait: Wait::Room,
         }
     }
@@ -89,13 +87,6 @@ impl StdinPipe {
             Err(error) => return Err(error.into()),
         }
         Ok(())
-    }
-
-    /// Opens the first window. Fails if the system cannot duplicate or count.
-    pub(super) fn begin_window(&mut self, source: BorrowedFd<'_>) -> io::Result<()> {
-        // Check counting first: bytes once duplicated would reach the command twice.
-        unread(&self.fd)?;
-        self.open_window(source)
     }
 
     /// Takes the read window from the source and opens the next one.
@@ -138,8 +129,8 @@ impl StdinPipe {
         Ok(())
     }
 
-    /// Opens the next window; the pipe must be empty.
-    fn open_window(&mut self, source: BorrowedFd<'_>) -> io::Result<()> {
+    /// Opens the first or the next window; the pipe must be empty. Fails if the system cannot duplicate or count.
+    pub(super) fn open_window(&mut self, source: BorrowedFd<'_>) -> io::Result<()> {
         self.window = 0;
         self.looked = Duration::ZERO;
         self.fit(unread(source)?.min(CHUNK));
@@ -158,11 +149,7 @@ impl StdinPipe {
         let slots = bytes.div_ceil(self.page).max(1);
         let size = self.page << slots.ilog2();
         // Refused if the user has too many pipes: the size stays, and polls become more frequent.
-        if size != self.size
-            && let Some(size) = set_pipe_size(&self.fd, size)
-        {
-            self.size = size;
-        }
+        set_pipe_size(&self.fd, size);
     }
 
     /// Reads available bytes of the source. Returns how many were read. After an error these bytes must not be offered
