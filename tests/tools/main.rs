@@ -41,6 +41,8 @@ fn main() {
         ("redis", redis::TESTS),
         // In the end, because a thousand runs at once leave nothing to others.
         ("storm", storm::TESTS),
+        #[cfg(feature = "redis")]
+        ("storm", storm::servers::TESTS),
     ];
     common::tools::main(&modules, cases::tests());
 }
