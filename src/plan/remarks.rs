@@ -50,7 +50,6 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         is_set_by_outer || settings.any(|opt| opt.has_variable(name.as_bytes()))
     };
     let typed = |long| format!("; --{long} is taken from the command line alone");
-    let options = || OPTIONS.iter().map(|opt| opt.long);
     let (mut typos, mut others) = (Vec::new(), Vec::new());
     for (name, value) in variables {
         if value.is_empty() || is_known(name) {
@@ -59,13 +58,11 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         let name = name.to_string_lossy();
         let key = name.trim_start_matches("BACKOFF_");
         let did_you_mean = |long: &str| format!("; did you mean {}?", option(long).variable());
-        let (list, hint) = match suggest::one_slip_away(key, options()) {
+        let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
+        let (list, hint) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
             Some(long) if option(long).is_action() => (&mut typos, typed(long)),
             Some(long) => (&mut typos, did_you_mean(long)),
-            None => {
-                let meant = suggest::foreign(key).and_then(|tip| tip.split([' ', ',']).next());
-                (&mut others, meant.map(did_you_mean).unwrap_or_default())
-            }
+            None => (&mut others, foreign().map(did_you_mean).unwrap_or_default()),
         };
         list.push(format!("unknown variable {name:?}{hint}"));
     }
