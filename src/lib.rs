@@ -111,13 +111,10 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         Err(RunError::Fault(line)) => return complain(line),
         Err(RunError::Interrupted(signal)) => return Exit::Signal(*signal),
     };
-    let result = match host.open_log() {
-        Ok(()) => {
-            let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
-            run::engine::run(plan, &identity, host, &mut rng, &mut lines)
-        }
-        Err(error) => Err(error),
-    };
+    // Errors of the log show before the run.
+    let opened = plan.output.log_file.as_ref().map_or(Ok(()), |_| host.write_log(""));
+    let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
+    let result = opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));
     let exit = match &result {
         Ok(exit) => *exit,
         Err(RunError::Interrupted(signal)) => Exit::Signal(*signal),
@@ -128,7 +125,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         }
     };
     if let (Some(path), Some(report)) = (&plan.output.report, reporter.report)
-        && let Err(why) = host.write_report(&report.end(&result, exit, host.time_of_day(), host.elapsed()))
+        && let Err(why) = host.write_report(path, &report.end(&result, exit, host.time_of_day(), host.elapsed()))
     {
         let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
     }

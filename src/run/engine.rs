@@ -199,7 +199,7 @@ impl Run<'_> {
             let countdown = Event::Countdown { wait, left, columns };
             reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
         };
-        match self.host.wait(delay, Some(&shown))? {
+        match self.host.wait(delay, &shown)? {
             true => Ok(()),
             false => self.emit(&Event::WaitEnded),
         }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::event::{Event, JudgedAttempt};
-use super::host::{Attempt, EnvLines, RunError};
+use super::host::{Attempt, EnvLines, RunError, ShellKind};
 use super::state::Run;
 use super::text::printable;
 use super::variables::{or_empty, seconds};
@@ -93,7 +93,11 @@ impl Run<'_> {
             }
             spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));
         }
-        match self.host.hook(shell, &spec).and_then(Attempt::uninterrupted) {
+        match self
+            .host
+            .run_shell(ShellKind::Hook, shell, &spec)
+            .and_then(Attempt::uninterrupted)
+        {
             Ok(hook) if hook.end == End::Exited(0) => Ok(()),
             Ok(hook) => self.warn_failed(option, &hook.to_string()),
             Err(RunError::Fault(why)) => self.warn_failed(option, &why),

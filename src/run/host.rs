@@ -57,6 +57,20 @@ pub(crate) enum EnvLines {
     Unreadable(String),
 }
 
+/// A kind of command line that a shell runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShellKind {
+    /// `--success-if`, `--retry-if`: reads all output of the last attempt.
+    Predicate,
+    /// `--on-retry`, `--on-give-up`: reads the end of the output, and has no terminal.
+    Hook,
+    /// `--before-retry`: reads the end of the output.
+    BeforeRetry,
+}
+
+/// The result of a step of a run.
+pub(crate) type RunResult<T> = Result<T, RunError>;
+
 /// End of a run other than by a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunError {
@@ -80,34 +94,27 @@ pub(crate) trait Host {
     /// Returns the time since the UNIX epoch, which may jump.
     fn time_of_day(&self) -> Duration;
     /// Runs the command once and waits for its end.
-    fn attempt(&mut self, spec: &AttemptSpec) -> Result<Attempt, RunError>;
+    fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Restores the terminal to its state before the attempt.
     fn tidy_terminal(&mut self);
     /// Waits, handling signals. `shown` returns the countdown for the remaining time and a width. Returns false if USR1
     /// ended the wait early.
-    fn wait(&mut self, delay: Duration, shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError>;
-    /// Runs a predicate, which reads all output of the last attempt.
-    fn ask(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
-    /// Runs a hook without a terminal. Its input is the end of the output.
-    fn hook(&mut self, shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError>;
+    fn wait(&mut self, delay: Duration, shown: &dyn Fn(Duration, usize) -> String) -> RunResult<bool>;
+    fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
-    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError>;
+    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)>;
     /// Prints the kept output at the end of the run. Returns true if all of it was read by the deadline.
-    fn release(&mut self, succeeded: bool) -> Result<bool, RunError>;
+    fn release(&mut self, succeeded: bool) -> RunResult<bool>;
     /// Drops held messages of backoff after a success (`--stderr failure`).
     fn discard_held_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
     /// Asks the budget, and waits at most `patience` for the answer, handling signals. [`Question::Attempt`] waits until
     /// the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
-    fn ask_budget(
-        &mut self,
-        budget: &SharedBudget,
-        question: Question,
-        patience: Duration,
-    ) -> Result<BudgetAnswer, RunError>;
-    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error.
-    fn write_log(&mut self, lines: &str) -> Result<(), RunError>;
+    fn ask_budget(&mut self, budget: &SharedBudget, question: Question, patience: Duration) -> RunResult<BudgetAnswer>;
+    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error. No lines
+    /// only open the log.
+    fn write_log(&mut self, lines: &str) -> RunResult<()>;
     /// Returns true if earlier lines were lost, as standard error was not read in time.
     fn has_lost_lines(&self) -> bool;
 }

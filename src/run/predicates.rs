@@ -1,6 +1,6 @@
 //! Runs `--success-if` and `--retry-if`, predicates that judge an attempt if no rule decides.
 
-use super::host::RunError;
+use super::host::{RunError, ShellKind};
 use super::state::Run;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::outcome::{Bound, End, Outcome};
@@ -41,7 +41,7 @@ impl Run<'_> {
     /// Returns the end of a predicate.
     fn ask(&mut self, shell: &str, outcome: &Outcome, reason: Option<&Reason>) -> Result<Outcome, RunError> {
         let spec = self.spec_about(outcome, reason);
-        self.host.ask(shell, &spec)?.uninterrupted()
+        self.host.run_shell(ShellKind::Predicate, shell, &spec)?.uninterrupted()
     }
 }
 

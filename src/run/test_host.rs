@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError};
+use super::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind};
 use super::plan::SharedBudget;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome};
@@ -35,7 +35,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn attempt(&mut self, _spec: &AttemptSpec) -> Result<Attempt, RunError> {
+    fn attempt(&mut self, _spec: &AttemptSpec) -> RunResult<Attempt> {
         let (end, ran) = self
             .attempts
             .next()
@@ -51,42 +51,44 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn wait(&mut self, delay: Duration, _shown: Option<&dyn Fn(Duration, usize) -> String>) -> Result<bool, RunError> {
+    fn wait(&mut self, delay: Duration, _shown: &dyn Fn(Duration, usize) -> String) -> RunResult<bool> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
         Ok(true)
     }
 
-    fn ask(&mut self, _shell: &str, spec: &AttemptSpec) -> Result<Attempt, RunError> {
-        self.attempt(spec)
-    }
-
     fn begin_counting(&mut self, _: &SharedBudget) {}
 
-    fn ask_budget(&mut self, _: &SharedBudget, _: Question, _: Duration) -> Result<BudgetAnswer, RunError> {
+    fn ask_budget(&mut self, _: &SharedBudget, _: Question, _: Duration) -> RunResult<BudgetAnswer> {
         Ok(BudgetAnswer::default())
     }
 
-    fn hook(&mut self, _shell: &str, _spec: &AttemptSpec) -> Result<Attempt, RunError> {
+    fn run_shell(&mut self, kind: ShellKind, _shell: &str, spec: &AttemptSpec) -> RunResult<Attempt> {
+        if kind == ShellKind::Predicate {
+            return self.attempt(spec);
+        }
         Ok(Attempt {
             outcome: Outcome::new(End::Exited(0), Duration::ZERO),
             interrupted: None,
         })
     }
 
-    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> Result<(Attempt, EnvLines), RunError> {
-        Ok((self.hook(shell, &spec)?, EnvLines::Read(Vec::new())))
+    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
+        Ok((
+            self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
+            EnvLines::Read(Vec::new()),
+        ))
     }
 
     fn discard_held_messages(&mut self) {}
 
     fn tidy_terminal(&mut self) {}
 
-    fn release(&mut self, _succeeded: bool) -> Result<bool, RunError> {
+    fn release(&mut self, _succeeded: bool) -> RunResult<bool> {
         Ok(true)
     }
 
-    fn write_log(&mut self, lines: &str) -> Result<(), RunError> {
+    fn write_log(&mut self, lines: &str) -> RunResult<()> {
         self.said.push_str(lines);
         Ok(())
     }

@@ -85,21 +85,15 @@ impl<'a> Deadlines<'a> {
         self.idle = Deadline::maybe_after(self.own_time(now), self.bounds.idle);
     }
 
-    /// Records the limit that ends the attempt, and schedules KILL.
-    pub(super) fn on_bound(&mut self, bound: Bound, now: Instant) {
-        self.ended_by = Some(bound);
-        self.kill_after(self.bounds.kill_after, now);
-    }
-
-    /// Schedules KILL after a signal that asked the command to end, unless a limit has scheduled it.
-    pub(super) fn on_interrupt(&mut self, now: Instant) {
-        if self.ended_by.is_none() {
-            self.kill_after(self.bounds.kill_interrupted_after, now);
-        }
-    }
-
-    fn kill_after(&mut self, time: Option<Duration>, now: Instant) {
-        self.kill = self.kill.or_earlier(Deadline::maybe_after(self.own_time(now), time));
+    /// Schedules KILL, as a limit or a signal has asked the command to end. Records the limit.
+    pub(super) fn on_end(&mut self, limit: Option<Bound>, now: Instant) {
+        let after = match (limit, self.ended_by) {
+            (Some(_), _) => self.bounds.kill_after,
+            (None, None) => self.bounds.kill_interrupted_after,
+            (None, Some(_)) => None,
+        };
+        self.kill = self.kill.or_earlier(Deadline::maybe_after(self.own_time(now), after));
+        self.ended_by = limit.or(self.ended_by);
     }
 
     /// Returns true once when KILL is due.
@@ -157,7 +151,7 @@ mod tests {
         deadlines.on_pause(10 * SECOND);
         assert_eq!(deadlines.due(start + 14 * SECOND), None);
         assert_eq!(deadlines.due(start + 15 * SECOND), Some(Bound::Timeout));
-        deadlines.on_bound(Bound::Timeout, start + 15 * SECOND);
+        deadlines.on_end(Some(Bound::Timeout), start + 15 * SECOND);
         deadlines.on_pause(10 * SECOND);
         assert_eq!(deadlines.next(), Deadline::after(start, 26 * SECOND));
     }
@@ -166,9 +160,9 @@ mod tests {
     fn kill_comes_after_what_was_sent_first() {
         let (bounds, start) = (bounds(), clock::now());
         let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
-        deadlines.on_interrupt(start);
+        deadlines.on_end(None, start);
         assert!(!deadlines.kill.is_set());
-        deadlines.on_bound(Bound::Timeout, start);
+        deadlines.on_end(Some(Bound::Timeout), start);
         assert_eq!(deadlines.next(), Deadline::after(start, SECOND));
         assert_eq!(deadlines.due(start + 9 * SECOND), None);
         assert!(!deadlines.take_kill(start));

@@ -8,10 +8,11 @@ use nix::poll::{PollFd, PollFlags};
 
 use crate::process::signals::receive::Signals;
 use crate::process::spawn::child;
-use crate::process::streams::{Stream, Streams};
+use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
+use crate::run::output::Progress;
 
 /// Time for readers after the deadline, or after the end of the program that ran at the deadline.
 pub(super) const READERS_GRACE: Duration = Duration::from_secs(1);
@@ -39,15 +40,15 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
-    /// Creates the loop of a run with this deadline.
-    pub(crate) fn new(signals: Signals, streams: Streams, deadline: Deadline) -> EventLoop {
+    /// Creates the loop of a run with this deadline. `progress`: waits show a countdown.
+    pub(crate) fn new(signals: Signals, streams: Streams, deadline: Deadline, progress: Option<Progress>) -> EventLoop {
         let mut readers_have_until = deadline;
         readers_have_until.put_off(READERS_GRACE);
         EventLoop {
             signals,
             streams,
             modes_before: modes::Before::default(),
-            countdown: Countdown::default(),
+            countdown: Countdown::new(progress),
             is_ending: false,
             readers_have_until,
             is_hook: false,
@@ -73,22 +74,14 @@ impl EventLoop {
         !ready.is_empty()
     }
 
-    /// Moves output that is already there. A slow reader gets [`LAST_OUTPUT_GRACE`].
+    /// Moves output that is already there, unless a signal comes. A slow reader gets [`LAST_OUTPUT_GRACE`].
     pub(crate) fn pass_on_output(&mut self) {
         let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
         for _ in 0..MOST_LAST_MOVES {
-            let mut outputs = self.streams.interests();
-            outputs.retain(|(stream, ..)| *stream != Stream::Input);
-            let until = if self.streams.has_pending_output() {
-                soon
-            } else {
-                at_once
-            };
-            let (_, ready) = self.poll(until, &outputs);
-            if ready.is_empty() {
+            let is_slow = self.streams.has_pending_output();
+            if !self.wait(if is_slow { soon } else { at_once }) {
                 return;
             }
-            self.streams.work(&ready);
         }
     }
 

@@ -90,8 +90,9 @@ fn command_received_it(facts: Facts, received: Received) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Nothing,
-    Stop,
-    /// A forwarded signal or a limit asked the command to end.
+    /// To stop by this signal.
+    Stop(Signal),
+    /// To end, by a forwarded signal or a limit.
     End,
 }
 
@@ -109,7 +110,7 @@ pub(crate) enum Job {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopAction {
     Ignore,
-    StopBackoff,
+    StopBackoff(Signal),
     ContinueCommand,
 }
 
@@ -118,10 +119,11 @@ pub(crate) enum StopAction {
 pub(crate) fn on_stopped(by: Signal, asked: Asked, job: Job) -> StopAction {
     match (asked, job) {
         (Asked::End, _) => StopAction::ContinueCommand,
-        (Asked::Stop, _) | (Asked::Nothing, Job::Controlled) => StopAction::StopBackoff,
+        (Asked::Stop(signal), _) => StopAction::StopBackoff(signal),
         // Run directly, the command's group would be orphaned, and the kernel would ignore TSTP, TTIN and TTOU there.
         (Asked::Nothing, Job::None) if by.stops_a_job() => StopAction::ContinueCommand,
-        (Asked::Nothing, Job::Apart) if by.stops_a_job() => StopAction::StopBackoff,
+        (Asked::Nothing, Job::Apart) if by.stops_a_job() => StopAction::StopBackoff(by),
+        (Asked::Nothing, Job::Controlled) => StopAction::StopBackoff(by),
         // STOP was sent to the command alone, so CONT will be, too.
         (Asked::Nothing, Job::None | Job::Apart) => StopAction::Ignore,
     }
@@ -301,17 +303,18 @@ mod tests {
     fn the_command_has_stopped() {
         use StopAction::{ContinueCommand, Ignore, StopBackoff};
         let jobs = [Job::None, Job::Apart, Job::Controlled];
+        let (tstp, ttin, stop) = (Signal::TSTP, Signal::TTIN, Signal::STOP);
         for (asked, by, row) in [
-            (Asked::Stop, Signal::TSTP, [StopBackoff; 3]),
-            (Asked::Stop, Signal::STOP, [StopBackoff; 3]),
-            (Asked::End, Signal::TSTP, [ContinueCommand; 3]),
-            (Asked::End, Signal::STOP, [ContinueCommand; 3]),
+            (Asked::Stop(tstp), tstp, [StopBackoff(tstp); 3]),
+            (Asked::Stop(tstp), stop, [StopBackoff(tstp); 3]),
+            (Asked::End, tstp, [ContinueCommand; 3]),
+            (Asked::End, stop, [ContinueCommand; 3]),
             (
                 Asked::Nothing,
-                Signal::TTIN,
-                [ContinueCommand, StopBackoff, StopBackoff],
+                ttin,
+                [ContinueCommand, StopBackoff(ttin), StopBackoff(ttin)],
             ),
-            (Asked::Nothing, Signal::STOP, [Ignore, Ignore, StopBackoff]),
+            (Asked::Nothing, stop, [Ignore, Ignore, StopBackoff(stop)]),
         ] {
             let actions = jobs.map(|job| on_stopped(by, asked, job));
             assert_eq!(actions, row, "{asked:?} {by}");

@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::after_exit;
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
+use super::on_signal::Asked;
 use super::running::Running;
+use super::tree::ProcessTree;
 use crate::policy::outcome::{Bound, End, Outcome, Seen};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, Ended};
@@ -13,30 +15,22 @@ use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
+use crate::process::sys::stdio;
 use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
-use crate::run::host::{Attempt, AttemptSpec, RunError};
+use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
 use crate::run::text::describe;
-
-/// A program to start, with its process group and standard streams.
-pub(crate) struct Launch<'a> {
-    pub(crate) command: &'a Command,
-    pub(crate) isolation: Isolation,
-    pub(crate) stdio: ChildStdio,
-}
 
 /// Starts a program and waits for its end. A program that cannot be started is an outcome, too. `deadline` is the
 /// run's.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
-    Launch {
-        command,
-        isolation,
-        stdio,
-    }: Launch<'_>,
+    command: &Command,
+    isolation: Isolation,
+    stdio: ChildStdio,
     spec: &AttemptSpec,
     deadline: Deadline,
-) -> Result<Attempt, RunError> {
+) -> RunResult<Attempt> {
     let was_in_foreground = isolation == Isolation::Shared && control::is_in_foreground();
     if !event_loop.is_hook {
         event_loop.modes_before.note();
@@ -49,8 +43,17 @@ pub(crate) fn run(
     if let Some(pty) = &mut event_loop.streams.pty {
         pty.started(child.pid());
     }
-    let deadlines = Deadlines::new(&spec.bounds, started, deadline);
-    let mut running = Running::new(event_loop, child, isolation, deadlines);
+    let mut running = Running {
+        event_loop,
+        child,
+        tree: ProcessTree::default(),
+        deadlines: Deadlines::new(&spec.bounds, started, deadline),
+        interrupted: None,
+        isolation,
+        has_ended: false,
+        asked: Asked::Nothing,
+        stop_by: Deadline::NEVER,
+    };
     let ended = running.until_it_ends();
     let finished = match command.was_refused(&running.child, &spec.variables) {
         Some(failure) => Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO)),
@@ -78,7 +81,7 @@ pub(crate) fn run(
 
 /// Waits for the rest of the tree after a timeout, and drains the output. After an error the command may still run; it
 /// gets TERM when backoff ends.
-fn finish(running: &mut Running<'_>, ended: Ended) -> Result<Outcome, RunError> {
+fn finish(running: &mut Running<'_>, ended: Ended) -> RunResult<Outcome> {
     let ran = running.deadlines.ran(now());
     let ended_by = running.deadlines.ended_by;
     let mut end = match (ended_by, ended) {
@@ -109,7 +112,7 @@ fn finish(running: &mut Running<'_>, ended: Ended) -> Result<Outcome, RunError> 
 }
 
 /// Ends the streams of an attempt, and adds their results to the outcome.
-fn settle(streams: &mut Streams, outcome: &mut Outcome) -> Result<(), RunError> {
+fn settle(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     // The command's terminal was hung up because its output had no reader; on a pipe the signal would be PIPE.
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
         outcome.end = End::Signaled(Signal::PIPE);
@@ -118,5 +121,9 @@ fn settle(streams: &mut Streams, outcome: &mut Outcome) -> Result<(), RunError> 
         unread: outcome.seen.unread,
         ..streams.end().map_err(RunError::Fault)?
     };
+    // A command that inherits standard output may end in any way if the reader is gone.
+    if outcome.end != End::Exited(0) && !outcome.could_not_start() && !outcome.seen.reader_gone {
+        outcome.seen.reader_gone = stdio::output_has_lost_its_reader();
+    }
     Ok(())
 }

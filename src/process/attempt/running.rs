@@ -34,34 +34,14 @@ pub(super) struct Running<'a> {
     pub(super) deadlines: Deadlines<'a>,
     /// The first signal that asked backoff to end.
     pub(super) interrupted: Option<Signal>,
-    isolation: Isolation,
-    has_ended: bool,
-    /// The last request to stop, unless the job was continued since. Until the deadline, STOP counts as the response.
-    asked_to_stop: Option<(Signal, Deadline)>,
-    /// A limit or a forwarded signal has asked the command to end.
-    asked_to_end: bool,
+    pub(super) isolation: Isolation,
+    pub(super) has_ended: bool,
+    pub(super) asked: Asked,
+    /// Until then, STOP counts as the response to a request to stop.
+    pub(super) stop_by: Deadline,
 }
 
-impl<'a> Running<'a> {
-    pub(super) fn new(
-        event_loop: &'a mut EventLoop,
-        child: Child,
-        isolation: Isolation,
-        deadlines: Deadlines<'a>,
-    ) -> Running<'a> {
-        Running {
-            event_loop,
-            child,
-            tree: ProcessTree::default(),
-            deadlines,
-            interrupted: None,
-            isolation,
-            has_ended: false,
-            asked_to_stop: None,
-            asked_to_end: false,
-        }
-    }
-
+impl Running<'_> {
     /// Returns true if a limit or a signal has ended the attempt; then its output has a time limit.
     pub(super) fn is_cut(&self) -> bool {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
@@ -121,18 +101,12 @@ impl<'a> Running<'a> {
         if self.child.ended().is_some() {
             return true;
         }
-        self.deadlines.on_bound(bound, now());
+        self.deadlines.on_end(Some(bound), now());
         // A stopped process cannot act on a signal.
         let signals = [self.deadlines.bounds.signal, Signal::CONT];
         self.tree.signal(&self.child, &signals);
-        self.ask_to_end();
+        self.asked = Asked::End;
         false
-    }
-
-    /// Records the request to end, which revokes earlier requests to stop.
-    fn ask_to_end(&mut self) {
-        self.asked_to_end = true;
-        self.asked_to_stop = None;
     }
 
     /// Handles a signal. Returns the decision.
@@ -140,16 +114,25 @@ impl<'a> Running<'a> {
         let signal = received.signal;
         let action = on_signal(self.phase(received), received);
         match received.class {
-            SignalClass::Continue => self.on_continue(),
-            SignalClass::StopJob => self.asked_to_stop = Some((signal, Deadline::after(now(), STOP_GRACE))),
+            SignalClass::Continue => {
+                self.forget_stop();
+                self.child.forget_continued();
+                self.event_loop.streams.pty.as_mut().map(Pty::resume);
+            }
+            SignalClass::StopJob => {
+                self.asked = Asked::Stop(signal);
+                self.stop_by = Deadline::after(now(), STOP_GRACE);
+            }
             _ => {}
         }
         match action {
             SignalAction::Forward => self.forward(signal),
-            SignalAction::NoFurtherAttempt => self.interrupt(signal),
-            SignalAction::ForwardAndNoFurtherAttempt => {
-                self.interrupt(signal);
-                self.forward_end(signal);
+            SignalAction::NoFurtherAttempt | SignalAction::ForwardAndNoFurtherAttempt => {
+                self.interrupted.get_or_insert(signal);
+                self.deadlines.on_end(None, now());
+                if action == SignalAction::ForwardAndNoFurtherAttempt {
+                    self.forward_end(signal);
+                }
             }
             SignalAction::StopCommand => self.stop_command(),
             SignalAction::EndWait => self.event_loop.wait_is_over = true,
@@ -189,32 +172,26 @@ impl<'a> Running<'a> {
     /// handle the signal.
     fn forward_end(&mut self, signal: Signal) {
         self.child.signal(signal);
-        if self.asked_to_stop.is_some() || self.child.is_stopped() {
+        if matches!(self.asked, Asked::Stop(_)) || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
             self.tree.continue_group(&self.child);
         }
-        self.ask_to_end();
+        self.asked = Asked::End;
     }
 
-    /// Records a signal that asks the command to end; the command has received the signal or is about to.
-    fn interrupt(&mut self, signal: Signal) {
-        self.interrupted.get_or_insert(signal);
-        self.deadlines.on_interrupt(now());
-    }
-
-    /// Handles CONT, which revokes a pending stop.
-    fn on_continue(&mut self) {
-        self.asked_to_stop = None;
-        self.child.forget_continued();
-        self.event_loop.streams.pty.as_mut().map(Pty::resume);
+    /// Revokes a request to stop.
+    fn forget_stop(&mut self) {
+        if matches!(self.asked, Asked::Stop(_)) {
+            self.asked = Asked::Nothing;
+        }
     }
 
     /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
     fn stop_command(&mut self) {
         if control::has_terminal() && control::leads_session() {
             // No shell would notice the stop and continue backoff.
-            self.asked_to_stop = None;
+            self.forget_stop();
         } else if self.child.is_stopped() {
             self.on_stopped(Signal::STOP);
         } else {
@@ -223,23 +200,18 @@ impl<'a> Running<'a> {
     }
 
     fn on_stopped(&mut self, by: Signal) {
-        let request = self.asked_to_stop.take();
+        if !by.stops_a_job() && self.stop_by.is_due(now()) {
+            self.forget_stop();
+        }
+        let asked = self.asked;
+        self.forget_stop();
         if !self.child.is_stopped() {
             return;
         }
-        let is_response = |until: Deadline| by.stops_a_job() || !until.is_due(now());
-        let requested = request
-            .filter(|(_, until)| is_response(*until))
-            .map(|(signal, _)| signal);
-        let asked = match requested {
-            Some(_) => Asked::Stop,
-            None if self.asked_to_end => Asked::End,
-            None => Asked::Nothing,
-        };
         match on_stopped(by, asked, self.job()) {
             StopAction::Ignore => {}
             StopAction::ContinueCommand => self.child.signal(Signal::CONT),
-            StopAction::StopBackoff => self.stop_with_it(requested.unwrap_or(by)),
+            StopAction::StopBackoff(signal) => self.stop_with_it(signal),
         }
     }
 

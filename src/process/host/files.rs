@@ -24,11 +24,9 @@ const MOST_LINKS: u32 = 40;
 /// The target of `--log-file` or `--report`, after links were followed.
 struct FileTarget {
     path: PathBuf,
-    directory: PathBuf,
-    /// Other users may create files in the directory, but not remove this user's, as in `/tmp`.
-    is_sticky: bool,
-    /// Other users may put links and files into the directory.
-    is_shared: bool,
+    parent: PathBuf,
+    /// Of the parent.
+    facts: Metadata,
 }
 
 impl FileTarget {
@@ -38,76 +36,78 @@ impl FileTarget {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
             let parent = path.parent().map(|parent| Path::new(".").join(parent));
-            let directory = parent.unwrap_or_else(|| path.clone());
-            let facts = fs::metadata(&directory)?;
-            let is_sticky = facts.mode() & 0o1000 != 0 && facts.mode() & 0o022 != 0;
-            let is_shared = is_sticky || !(is_own(&facts) || facts.uid() == 0);
+            let parent = parent.unwrap_or_else(|| path.clone());
+            let facts = fs::metadata(&parent)?;
             match fs::read_link(&path) {
-                Ok(_) if is_shared => {
+                Ok(_) if is_shared(&facts) => {
                     let why = "it is a symbolic link where others could have put it, and is not followed";
                     return Err(io::Error::other(why));
                 }
                 // The text of a kernel link is not a path (`/proc/1/fd/1`).
-                Ok(text) if !path.starts_with("/proc") && descriptor(&path).is_none() => path = directory.join(text),
-                _ => {
-                    return Ok(FileTarget {
-                        path,
-                        directory,
-                        is_sticky,
-                        is_shared,
-                    });
-                }
+                Ok(text) if !path.starts_with("/proc") && descriptor(&path).is_none() => path = parent.join(text),
+                _ => return Ok(FileTarget { path, parent, facts }),
             }
         }
         Err(Errno::ELOOP.into())
     }
 
     /// Opens the target at its end; a new file is private to this user. A named pipe without a reader is an error.
-    fn append(&self, create: bool) -> io::Result<Sink> {
+    /// Without `create`, returns `None` if the file does not exist and can probably be created.
+    fn append(&self, create: bool) -> io::Result<Option<Sink>> {
         // Opened by its path, a file would have an offset of its own, other than the command's.
         if let Some(fd) = descriptor(&self.path) {
-            return if is_inherited(fd) {
-                Ok(Sink::new(fd))
-            } else {
-                Err(Errno::EBADF.into())
-            };
+            return is_inherited(fd).then(|| Some(Sink::new(fd))).ok_or(Errno::EBADF.into());
         }
         let follow = if self.path.starts_with("/proc") { 0 } else { O_NOFOLLOW };
         let mut options = OpenOptions::new();
         options.append(true).create(create).mode(0o600);
-        let file = options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(&self.path)?;
-        // Same check as `fs.protected_regular`.
-        require_own(&file.metadata()?, self.is_sticky)?;
-        Ok(Sink::to_file(file))
+        match options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound && !create => {
+                access(&self.parent, AccessFlags::W_OK | AccessFlags::X_OK)?;
+                Ok(None)
+            }
+            opened => {
+                let file = opened?;
+                // Same check as `fs.protected_regular`.
+                require_own(&file.metadata()?, is_sticky(&self.facts))?;
+                Ok(Some(Sink::to_file(file)))
+            }
+        }
     }
 }
 
-/// Replaces a file atomically. Returns a sink if the target is not a regular file.
-pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
+/// Replaces a file atomically. Writes to a target that is not a regular file.
+pub(super) fn replace(event_loop: &mut EventLoop, path: &Path, text: &str) -> Result<(), WriteError> {
     let target = FileTarget::of(path)?;
     let mut mode = 0o600;
-    match fs::metadata(&target.path) {
-        Ok(facts) if !facts.is_file() || descriptor(&target.path).is_some() => return target.append(true).map(Some),
-        Ok(facts) => {
-            require_own(&facts, target.is_shared)?;
-            // A shell's `>` would fail, too.
-            access(&target.path, AccessFlags::W_OK)?;
-            if is_own(&facts) {
-                mode = facts.mode() & 0o777;
-            }
+    if target.path.exists() {
+        let facts = fs::metadata(&target.path)?;
+        if !facts.is_file() || descriptor(&target.path).is_some() {
+            let sink = target.append(true)?;
+            return sink.map_or(Ok(()), |sink| write(event_loop, &sink, text));
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+        require_own(&facts, is_shared(&target.facts))?;
+        // A shell's `>` would fail, too.
+        access(&target.path, AccessFlags::W_OK).map_err(io::Error::from)?;
+        if is_own(&facts) {
+            mode = facts.mode() & 0o777;
+        }
     }
-    let mut file = Builder::new()
-        .prefix(".backoff-report-")
-        .tempfile_in(&target.directory)?;
+    let mut file = Builder::new().prefix(".backoff-report-").tempfile_in(&target.parent)?;
     file.write_all(text.as_bytes())?;
-    if mode != 0o600 {
-        file.as_file().set_permissions(Permissions::from_mode(mode))?;
-    }
-    file.persist(&target.path)?;
-    Ok(None)
+    file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    file.persist(&target.path).map_err(io::Error::from)?;
+    Ok(())
+}
+
+/// Returns true if other users may create files in the directory, but not remove this user's, as in `/tmp`.
+fn is_sticky(directory: &Metadata) -> bool {
+    directory.mode() & 0o1000 != 0 && directory.mode() & 0o022 != 0
+}
+
+/// Returns true if other users may put links and files into the directory.
+fn is_shared(directory: &Metadata) -> bool {
+    is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
 }
 
 fn is_own(facts: &Metadata) -> bool {
@@ -127,93 +127,81 @@ fn require_own(facts: &Metadata, is_shared: bool) -> io::Result<()> {
 /// Returns the descriptor that a path names: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
 fn descriptor(path: &Path) -> Option<RawFd> {
     let path = path.to_str()?;
+    let after = |directory| path.strip_prefix(directory);
     let number = match path {
         "/dev/stdout" => "1",
         "/dev/stderr" => "2",
-        _ => ["/dev/fd/", "/proc/self/fd/"]
-            .iter()
-            .find_map(|directory| path.strip_prefix(directory))?,
+        _ => after("/dev/fd/").or_else(|| after("/proc/self/fd/"))?,
     };
     number.parse::<u16>().ok().map(RawFd::from)
 }
 
 /// The log of `--log-file`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LogFile {
-    pub(super) path: PathBuf,
+    path: PathBuf,
     /// Opened for the first line.
     sink: Option<Sink>,
-    /// An error was reported; later lines are dropped.
-    pub(super) is_lost: bool,
+    is_lost: bool,
 }
 
 impl LogFile {
     pub(super) fn new(path: &Path) -> LogFile {
+        let path = path.to_owned();
         LogFile {
-            path: path.to_owned(),
-            sink: None,
-            is_lost: false,
+            path,
+            ..LogFile::default()
         }
     }
 
-    /// Opens the log if it exists, so that errors show before the run; a run without messages creates no file.
-    pub(super) fn open(&mut self) -> Result<(), WriteError> {
-        let target = FileTarget::of(&self.path)?;
-        match target.append(false) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                access(&target.directory, AccessFlags::W_OK | AccessFlags::X_OK).map_err(io::Error::from)?;
-            }
-            opened => self.sink = Some(opened?),
-        }
-        Ok(())
-    }
-
+    /// Writes lines. No lines only open the log if it exists: a run without messages creates no file.
     pub(super) fn write(&mut self, event_loop: &mut EventLoop, lines: &str) -> Result<(), WriteError> {
-        if self.sink.is_none() {
-            self.sink = Some(FileTarget::of(&self.path)?.append(true)?);
+        if self.sink.is_none() && !self.is_lost {
+            self.sink = FileTarget::of(&self.path)?.append(!lines.is_empty())?;
         }
-        self.sink
-            .as_ref()
-            .map_or(Ok(()), |sink| write(event_loop, sink, lines.as_bytes()))
+        match &self.sink {
+            Some(sink) => write(event_loop, sink, lines),
+            None => Ok(()),
+        }
+    }
+
+    /// Drops later lines. Returns a warning.
+    pub(super) fn give_up(&mut self, error: &WriteError) -> String {
+        (self.sink, self.is_lost) = (None, true);
+        let (path, why) = (&self.path, error.why());
+        format!("warning: cannot write to --log-file {path:?}: {why}; going on without it")
     }
 }
 
-/// Creates the file of `$BACKOFF_ENV`, empty and private to this user. An error is a message.
+/// Creates the file of `$BACKOFF_ENV`, empty and private to this user; it is removed on drop. An error is a message.
 pub(super) fn new_env_file() -> Result<TempPath, String> {
     let file = Builder::new().prefix(".backoff-env-").tempfile();
     let file = file.map_err(|error| cannot_be("made", &std::env::temp_dir(), &error))?;
     Ok(file.into_temp_path())
 }
 
-/// Reads up to one byte over the limit, and removes the file. An error is a message.
-pub(super) fn take_env_file(file: TempPath) -> Result<Vec<u8>, String> {
-    let path = file.to_path_buf();
-    let bytes = read_own(&path);
-    let removed = file.close();
-    let bytes = bytes.map_err(|error| cannot_be("read", &path, &error))?;
-    removed.map_err(|error| cannot_be("removed", &path, &error))?;
-    Ok(bytes)
-}
-
-/// Reads a file by its name, as a program may have replaced it (`sed -i`). Refuses a link, a pipe and another user's
-/// file.
-fn read_own(path: &Path) -> io::Result<Vec<u8>> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    let file = options.open(path)?;
-    let facts = file.metadata()?;
-    if !facts.is_file() {
-        return Err(io::Error::other("it is not a file any more"));
-    }
-    if !is_own(&facts) {
-        return Err(io::Error::other("it belongs to another user"));
-    }
-    let mut bytes = Vec::new();
-    file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Reads up to one byte over the limit. An error is a message.
+pub(super) fn read_env_file(path: &Path) -> Result<Vec<u8>, String> {
+    let read = || {
+        // Opened by its name, as a program may have replaced the file (`sed -i`).
+        let mut options = OpenOptions::new();
+        let options = options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        let file = options.open(path)?;
+        let facts = file.metadata()?;
+        if !facts.is_file() {
+            return Err(io::Error::other("it is not a file any more"));
+        }
+        if !is_own(&facts) {
+            return Err(io::Error::other("it belongs to another user"));
+        }
+        let mut bytes = Vec::new();
+        file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error| cannot_be("read", path, &error))
 }
 
 fn cannot_be(done: &str, path: &Path, error: &io::Error) -> String {
-    let why = describe_error(error);
-    format!("the file of BACKOFF_ENV cannot be {done}: {}: {why}", path.display())
+    let (path, why) = (path.display(), describe_error(error));
+    format!("the file of BACKOFF_ENV cannot be {done}: {path}: {why}")
 }

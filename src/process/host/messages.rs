@@ -9,7 +9,7 @@ use crate::process::attempt::event_loop::EventLoop;
 use crate::process::streams::NAMES;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::now;
-use crate::run::host::RunError;
+use crate::run::host::{RunError, RunResult};
 use crate::run::text::describe_error;
 
 /// The reason why a text was not written.
@@ -38,7 +38,8 @@ impl WriteError {
 }
 
 /// Writes all of a text.
-pub(super) fn write(event_loop: &mut EventLoop, sink: &Sink, mut rest: &[u8]) -> Result<(), WriteError> {
+pub(super) fn write(event_loop: &mut EventLoop, sink: &Sink, text: &str) -> Result<(), WriteError> {
+    let mut rest = text.as_bytes();
     while !rest.is_empty() {
         if !event_loop.has_room(sink.fd()).map_err(WriteError::Run)? {
             return Err(WriteError::Unread);
@@ -53,26 +54,27 @@ pub(super) fn write(event_loop: &mut EventLoop, sink: &Sink, mut rest: &[u8]) ->
 }
 
 /// Prints kept output at the end of the run. Returns true if all of it was read in time.
-pub(super) fn print_kept(event_loop: &mut EventLoop, succeeded: bool) -> Result<bool, RunError> {
-    for output in &mut event_loop.streams.outputs {
-        output.settle(succeeded);
-    }
+pub(super) fn print_kept(event_loop: &mut EventLoop, succeeded: bool) -> RunResult<bool> {
+    event_loop
+        .streams
+        .outputs
+        .iter_mut()
+        .for_each(|output| output.settle(succeeded));
     let printed = print(event_loop, 0).and_then(|is_read| Ok(print(event_loop, 1)? && is_read));
     // Kept output is never printed twice.
     event_loop.streams.release_messages();
     printed
 }
 
-fn print(event_loop: &mut EventLoop, i: usize) -> Result<bool, RunError> {
+fn print(event_loop: &mut EventLoop, i: usize) -> RunResult<bool> {
     let until = event_loop.readers_have_until;
     while event_loop.streams.outputs[i].print() {
         if event_loop.streams.has_pending_output() {
             event_loop.wait(until);
         }
         event_loop.receive_signals()?;
-        let is_unread = event_loop.streams.has_pending_output();
-        let output = &mut event_loop.streams.outputs[i];
-        if is_unread && until.is_due(now()) {
+        if event_loop.streams.has_pending_output() && until.is_due(now()) {
+            let output = &mut event_loop.streams.outputs[i];
             output.close();
             return Ok(!output.holds_output);
         }

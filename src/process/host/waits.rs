@@ -11,16 +11,15 @@ use crate::process::sys::clock::{Deadline, first_part, now, with_exact_timers};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::terminal::control;
-use crate::process::terminal::countdown::{Countdown, LineFor};
-use crate::run::host::RunError;
-use crate::run::output::Progress;
+use crate::process::terminal::countdown::LineFor;
+use crate::run::host::{RunError, RunResult};
 
 /// Longest wait of messages for their reader once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
     /// Receives and handles pending signals.
-    pub(super) fn receive_signals(&mut self) -> Result<(), RunError> {
+    pub(super) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
         while let Some(received) = self.signals.queue.pop_front() {
             match on_signal(Phase::BetweenAttempts, received) {
@@ -42,45 +41,36 @@ impl EventLoop {
     }
 
     /// Waits for `delay`, but not past the deadline: printing the message about the wait may have used up the time.
-    /// Shows a countdown if `shown` is set. Returns false if USR1 has ended the wait.
-    pub(super) fn sleep(
-        &mut self,
-        delay: Duration,
-        deadline: Deadline,
-        shown: Option<(LineFor<'_>, Progress)>,
-    ) -> Result<bool, RunError> {
+    /// `shown` is the countdown. Returns false if USR1 has ended the wait.
+    pub(super) fn sleep(&mut self, delay: Duration, deadline: Deadline, shown: LineFor<'_>) -> RunResult<bool> {
         self.receive_signals()?;
         let end = Deadline::after(now(), delay).or_earlier(deadline);
-        if let Some((_, progress)) = shown {
-            self.countdown = Countdown::new(delay, progress == Progress::Always);
-        }
-        let waited = with_exact_timers(|| self.sleep_until(end, shown.map(|(line, _)| line)));
+        self.countdown.begin(delay);
+        let waited = with_exact_timers(|| self.sleep_until(end, shown));
         waited.and(self.end_countdown())?;
         Ok(!std::mem::take(&mut self.wait_is_over))
     }
 
-    fn sleep_until(&mut self, end: Deadline, shown: Option<LineFor<'_>>) -> Result<(), RunError> {
-        loop {
+    fn sleep_until(&mut self, end: Deadline, shown: LineFor<'_>) -> RunResult<()> {
+        while !end.is_due(now()) && !self.wait_is_over {
             let now = now();
-            if end.is_due(now) || self.wait_is_over {
-                return Ok(());
-            }
-            let next_line = shown.map_or(Deadline::NEVER, |line| self.countdown.show(now, end, line));
+            let next_line = self.countdown.show(now, end, shown);
             let nearly = Deadline::maybe_after(now, end.left(now).map(first_part));
             self.wait(nearly.or_earlier(next_line));
             self.receive_signals()?;
         }
+        Ok(())
     }
 
     /// Erases the countdown before other output. Waits for a stopped terminal (Ctrl-S), as with any message.
-    fn end_countdown(&mut self) -> Result<(), RunError> {
+    fn end_countdown(&mut self) -> RunResult<()> {
         while !self.countdown.erase() && self.has_room(inherited(stdio::ERR))? {}
         Ok(())
     }
 
     /// Reads standard input to its end, if required before the first attempt. Returns true if the deadline leaves time
     /// for an attempt: an earlier message may have waited for its reader.
-    pub(super) fn fill_input(&mut self, deadline: Deadline) -> Result<bool, RunError> {
+    pub(super) fn fill_input(&mut self, deadline: Deadline) -> RunResult<bool> {
         while !deadline.is_due(now()) {
             if !self.streams.input.needs_filling() {
                 return Ok(true);
@@ -96,7 +86,7 @@ impl EventLoop {
 
     /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once the run is ending.
     /// Returns false once readers have no more time.
-    pub(super) fn has_room(&mut self, fd: BorrowedFd<'_>) -> Result<bool, RunError> {
+    pub(super) fn has_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let mut until = self.readers_have_until;
         if self.is_ending {
             until = until.or_earlier(Deadline::after(now(), FINAL_WRITE_TIMEOUT));
@@ -106,12 +96,7 @@ impl EventLoop {
 
     /// Waits until `fd` is ready, or until the time is up; then returns false. The time stands still while backoff is
     /// stopped. Handles signals, or drops them once the run is ending.
-    pub(super) fn is_ready(
-        &mut self,
-        fd: BorrowedFd<'_>,
-        events: PollFlags,
-        mut until: Deadline,
-    ) -> Result<bool, RunError> {
+    pub(super) fn is_ready(&mut self, fd: BorrowedFd<'_>, events: PollFlags, mut until: Deadline) -> RunResult<bool> {
         loop {
             let (signals, ready) = self.poll(until, &[((), fd, events)]);
             if signals && self.is_ending {

@@ -57,9 +57,9 @@ pub(crate) enum Stream {
     Output(usize),
 }
 
-/// Returns the message for output that a predicate needs and that cannot be kept.
+/// Returns the message for output that a hook or predicate needs and that cannot be kept.
 pub(crate) fn cannot_keep(error: &io::Error) -> String {
-    format!("cannot keep the output for --retry-if or --success-if: {error}")
+    format!("cannot keep the output for hooks and predicates: {error}")
 }
 
 /// Before and after an attempt.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::spool::Spool;
 use crate::policy::retry_after::RetryAfter;
 use crate::process::sys::clock::{now, time_of_day};
+use crate::process::sys::fd::null;
 use crate::run::streams::StreamOptions;
 use crate::search::lines::Lines;
 use crate::search::scanner::Scanner;
@@ -119,9 +120,11 @@ impl OutputObserver {
         self.copy.as_ref().map(Spool::to_file).transpose()
     }
 
-    /// Returns the end of the observed output, if hooks need it.
+    /// Returns the end of the observed output for hooks; nothing to read if they do not need it.
     pub(crate) fn tail(&self) -> io::Result<Option<OwnedFd>> {
-        let Some(tail) = &self.tail else { return Ok(None) };
+        let Some(tail) = &self.tail else {
+            return null().map(Some);
+        };
         let mut file = Spool::default();
         file.append(tail.bytes())?;
         file.to_file().map(Some)

@@ -6,6 +6,7 @@ use super::control::{columns, is_ours};
 use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::variable;
 use crate::process::sys::stdio;
+use crate::run::output::Progress;
 
 /// Shorter waits would flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -13,22 +14,30 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// Formats the remaining time in at most so many columns.
 pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 
-/// The line of one wait.
-#[derive(Debug, Default)]
+/// The line of a wait.
+#[derive(Debug)]
 pub(crate) struct Countdown {
+    /// None if countdowns are off.
+    progress: Option<Progress>,
     is_wanted: bool,
     /// The seconds that the line shows.
     shown: Option<u64>,
 }
 
 impl Countdown {
-    /// Creates the countdown of a wait. `always` shows it on a dumb terminal, too.
-    pub(crate) fn new(wait: Duration, always: bool) -> Countdown {
-        let is_smart = || variable("TERM").is_some_and(|term| !term.is_empty() && term != b"dumb");
+    pub(crate) fn new(progress: Option<Progress>) -> Countdown {
         Countdown {
-            is_wanted: wait >= SHORTEST && stdio::is_terminal(stdio::ERR) && (always || is_smart()),
+            progress,
+            is_wanted: false,
             shown: None,
         }
+    }
+
+    /// Begins a wait.
+    pub(crate) fn begin(&mut self, wait: Duration) {
+        let is_smart = || variable("TERM").is_some_and(|term| !term.is_empty() && term != b"dumb");
+        let suits = |progress| progress == Progress::Always || is_smart();
+        self.is_wanted = wait >= SHORTEST && self.progress.is_some_and(suits) && stdio::is_terminal(stdio::ERR);
     }
 
     /// Draws the line once a second, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns
