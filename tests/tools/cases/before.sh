@@ -56,6 +56,9 @@ redis() {
         until redis-cli -s $socket ping >/dev/null 2>&1 || ! kill -0 $server; do sleep 0.01; done
         kill -0 $server
     do :; done 2>/dev/null
+    # A server that cannot save its data ignores TERM.
+    servers+=" $server"
+    trap 'kill $(jobs -p) 2>/dev/null; kill -9 $servers 2>/dev/null' EXIT
     store=redis+unix://$socket url=redis://127.0.0.1:$port
 }
 cli() { redis-cli -s $socket "$@" 2>/dev/null; }
