@@ -1,9 +1,8 @@
-//! What only a build script can do: the name of the target, for `--version`; one word for what is not Linux; and how the
-//! program is linked.
+//! Sets the target's name for `--version` and `cfg(portable)` for systems other than Linux, and links the unwinder.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "this is how a build script speaks with cargo"
+    reason = "a build script prints its instructions to cargo"
 )]
 
 use std::env::var;
@@ -12,11 +11,11 @@ use std::process::Command;
 
 fn main() {
     let target = var("TARGET").unwrap_or_else(|_| "unknown".to_owned());
-    // `cargo run` exports it: a name that starts with BACKOFF_ would be taken for an option.
+    // `cargo run` exports this variable; a name that starts with BACKOFF_ would be taken for an option.
     println!("cargo:rustc-env=BUILD_TARGET={target}");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-check-cfg=cfg(portable)");
-    // What stands in place of Linux's own calls can be had on Linux too, to test it: `--cfg backoff_portable`.
+    // `--cfg backoff_portable` builds the portable code on Linux, for tests.
     if var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os != "linux") || var("CARGO_CFG_BACKOFF_PORTABLE").is_ok() {
         println!("cargo:rustc-cfg=portable");
     }
@@ -24,12 +23,12 @@ fn main() {
         var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|features| features.split(',').any(|f| f == "crt-static"));
     let is_sanitized = var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| flags.contains("sanitizer"));
     if target.ends_with("-linux-gnu") && !is_static && !is_sanitized && has_unwinder() {
-        // No library to load and bind for an unwinder that never runs: a fifth of what the loader does before `main`.
+        // Panics abort in a release, so the unwinder never runs; loading it as a library is a fifth of the loader's work.
         println!("cargo:rustc-link-lib=static:-bundle=gcc_eh");
     }
 }
 
-/// Whether the linker has GCC's unwinder as a static library.
+/// Returns true if the linker has GCC's unwinder as a static library.
 fn has_unwinder() -> bool {
     let linker = var("RUSTC_LINKER").unwrap_or_else(|_| "cc".to_owned());
     let output = Command::new(linker).arg("-print-file-name=libgcc_eh.a").output();

@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 thread_local! {
     static PATH: String = format!("/dev/shm/backoff-fuzz-{}.toml", std::process::id());
-    /// What was typed. To parse it takes far longer than all that follows.
+    /// The command line. Parsing it takes far longer than the rest.
     static TYPED: [CommandLine; 2] = [&["--", "true"][..], &["--policy", "mine", "--plan"]].map(|words| {
         let args: Vec<_> = PATH.with(|path| [&["backoff", "--config", path], words].concat().iter().map(OsString::from).collect());
         match parse(&args) {
