@@ -180,13 +180,14 @@ pub(super) fn new_env_file() -> Result<TempPath, String> {
     Ok(file.into_temp_path())
 }
 
-/// Reads up to one byte over the limit. An error is a message.
-pub(super) fn read_env_file(path: &Path) -> Result<Vec<u8>, String> {
+/// Reads up to one byte over the limit, and removes the file. An error is a message.
+pub(super) fn take_env_file(file: TempPath) -> Result<Vec<u8>, String> {
+    let path = file.to_path_buf();
     let read = || {
         // Opened by its name, as a program may have replaced the file (`sed -i`).
         let mut options = OpenOptions::new();
         let options = options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-        let file = options.open(path)?;
+        let file = options.open(&path)?;
         let facts = file.metadata()?;
         if !facts.is_file() {
             return Err(io::Error::other("it is not a file any more"));
@@ -198,7 +199,9 @@ pub(super) fn read_env_file(path: &Path) -> Result<Vec<u8>, String> {
         file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    read().map_err(|error| cannot_be("read", path, &error))
+    let bytes = read().map_err(|error| cannot_be("read", &path, &error));
+    file.close().map_err(|error| cannot_be("removed", &path, &error))?;
+    bytes
 }
 
 fn cannot_be(done: &str, path: &Path, error: &io::Error) -> String {

@@ -232,7 +232,7 @@ impl Host for System {
         spec.set("BACKOFF_ENV", path);
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
         let lines = match file {
-            Ok(file) => files::read_env_file(&file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
+            Ok(file) => files::take_env_file(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
             Err(why) => EnvLines::NoFile(why),
         };
         Ok((attempt, lines))

@@ -113,12 +113,12 @@ fn set_handlers() -> io::Result<()> {
     let plain = action(on_signal as *const () as usize);
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
         if !REGISTERED.contains(&signal) {
-            // KILL, STOP and signals of the C library cannot have a handler.
-            if let Ok(before) = exchange(signal, Some(&plain))
-                && before.sa_sigaction == libc::SIG_IGN
-            {
-                exchange(signal, Some(&before))?;
-            }
+            match exchange(signal, Some(&plain)) {
+                Ok(before) if before.sa_sigaction == libc::SIG_IGN => exchange(signal, Some(&before))?,
+                // KILL, STOP and signals of the C library cannot have a handler.
+                Err(Errno::EINVAL) => continue,
+                replaced => replaced?,
+            };
         } else if signal == Signal::CHLD || !is_ignored(signal) {
             // SAFETY: `record` is async-signal-safe.
             unsafe { register_sigaction(signal.number(), record) }?;

@@ -258,7 +258,7 @@ impl Stdin {
 impl Kind {
     /// Chooses the kind by the type of standard input.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Kind> {
-        Ok(match kind(source) {
+        Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode(source)? != OFlag::O_WRONLY => Kind::Replayed,
             SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source)? => {
                 lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, Kind::File)

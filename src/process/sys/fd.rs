@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
@@ -64,15 +65,17 @@ pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
 }
 
 /// Returns the file type of a descriptor; empty if it is closed.
-pub(crate) fn kind(fd: BorrowedFd<'_>) -> SFlag {
-    fstat(fd).map_or(SFlag::empty(), |facts| {
-        SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT
-    })
+pub(crate) fn kind(fd: BorrowedFd<'_>) -> nix::Result<SFlag> {
+    match fstat(fd) {
+        Ok(facts) => Ok(SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT),
+        Err(Errno::EBADF) => Ok(SFlag::empty()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns true for a pipe or a socket.
 pub(crate) fn is_piped(number: RawFd) -> bool {
-    [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind(inherited(number)))
+    kind(inherited(number)).is_ok_and(|kind| [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind))
 }
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.

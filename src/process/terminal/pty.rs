@@ -23,6 +23,7 @@ use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::sys::fd::{duplicate, inherited, set_nonblocking};
 use crate::process::sys::stdio;
+use crate::run::interrupts::uninterrupted;
 
 /// Interval of checks for the foreground: a shell's `fg` does not notify a running job.
 const FOREGROUND_LOOK: Duration = Duration::from_millis(250);
@@ -79,7 +80,7 @@ impl Pty {
         // In the background, our modes are those of the shell's line editor.
         let is_usual = route == Route::Background && is_ours(stdio::IN);
         let modes = is_usual.then(|| tcgetattr(inherited(stdio::IN)).ok()).flatten();
-        let pair = openpty(None, modes.as_ref())?;
+        let pair = uninterrupted(|| openpty(None, modes.as_ref()))?;
         for fd in [&pair.master, &pair.slave] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
         }
