@@ -122,9 +122,9 @@ pub const OPTIONS: &[Opt] = &[
         "With decorrelated jitter, the default, the first wait is one to three times as long. With slotted jitter, \
          this is the slot time. A --max-delay from a stronger source lowers it."),
     opt(WAITS, Some('f'), "factor", One("NUMBER"), "Growth factor per retry, at least 1", "2; 3 with decorrelated jitter", ""),
-    opt(WAITS, Some('m'), "max-delay", DURATION, "Maximum wait, jitter included", "30s",
-        "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter has no maximum, an entry \
-         of --delays may be longer, and --base and --stop-at-delay raise it."),
+    opt(WAITS, Some('m'), "max-delay", DURATION, "Maximum wait, jitter included",
+        "30s; raised by a longer --base, --delays or --stop-at-delay",
+        "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter has no maximum."),
     opt(WAITS, Some('g'), "growth", Word(&["exponential", "linear", "fibonacci", "constant"]), "Growth of the wait before jitter",
         "exponential; constant with --until failure",
         "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own growth."),

@@ -9,6 +9,7 @@ use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, option};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
+use crate::config::said::Source;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
 use crate::run::variables::SET_BY_BACKOFF;
@@ -75,11 +76,15 @@ pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, con
     let (file, source) = &config.file;
     let mut lines = vec![format!("config = {file} ({source})")];
     for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {
-        let default = opt.default().map(|text| text.split_at(opt.default_value().len()));
-        lines.push(match (settings.shown(opt.long), default) {
-            (Some((text, source)), _) => format!("{} = {text} ({source})", opt.long),
-            (None, Some((value, exceptions))) => format!("{} = {value} (default{exceptions})", opt.long),
-            (None, None) => continue,
+        let default = opt.default().unwrap_or_default();
+        let (value, exceptions) = default.split_at(opt.default_value().len());
+        // A stronger option lifts these limits.
+        let may_lift = ["attempts", "max-delay"].contains(&opt.long) && settings.source(opt.long) != Some(Source::Flag);
+        lines.push(match settings.shown(opt.long) {
+            Some((text, source)) if may_lift => format!("{} = {text} ({source}{exceptions})", opt.long),
+            Some((text, source)) => format!("{} = {text} ({source})", opt.long),
+            None if default.is_empty() => continue,
+            None => format!("{} = {value} (default{exceptions})", opt.long),
         });
     }
     for (_, preset) in presets::chosen(&command.presets, command.wrapped.first().copied()) {

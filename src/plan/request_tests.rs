@@ -44,6 +44,7 @@ fn documented_defaults_are_those_in_effect() {
             ],
             "base" => &[(&[], "500ms"), (&["--until", "failure"], "0")],
             "factor" => &[(&["-j", "full"], "2"), (&[], "3")],
+            "max-delay" => &[(&[], "30s")],
             "jitter" => &[
                 (&[], "decorrelated"),
                 (&["-g", "linear"], "full"),

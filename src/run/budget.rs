@@ -15,10 +15,13 @@ const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs.
-    pub(super) fn begin_counting(&mut self) {
+    pub(super) fn begin_counting(&mut self) -> Result<(), RunError> {
         if let (Some(budget), false) = (&self.plan.budget, self.store.is_counted) {
+            // After a success, no question has waited for the count of the last attempt.
+            self.finish_counting(budget, Duration::ZERO)?;
             self.host.begin_counting(budget);
         }
+        Ok(())
     }
 
     /// Asks for a retry after `delay`. Returns the rest of the wait, or the reason for a denial.

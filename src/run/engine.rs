@@ -142,7 +142,7 @@ impl Run<'_> {
 
     fn make_attempt(&mut self) -> Result<Attempt, RunError> {
         self.session.begin();
-        self.begin_counting();
+        self.begin_counting()?;
         self.emit(&Event::Started)?;
         let spec = self.attempt_spec();
         let attempt = self.host.attempt(&spec)?;

@@ -200,8 +200,8 @@ pub(super) fn take_env_file(file: TempPath) -> Result<Vec<u8>, String> {
         Ok(bytes)
     };
     let bytes = read().map_err(|error| cannot_be("read", &path, &error));
-    file.close().map_err(|error| cannot_be("removed", &path, &error))?;
-    bytes
+    let removed = file.close().map_err(|error| cannot_be("removed", &path, &error));
+    bytes.and_then(|bytes| removed.map(|()| bytes))
 }
 
 fn cannot_be(done: &str, path: &Path, error: &io::Error) -> String {
