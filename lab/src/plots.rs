@@ -8,7 +8,7 @@ use plotters::prelude::*;
 
 use crate::Result;
 
-/// Colours that most people can tell apart (Okabe and Ito, 2008).
+/// Colors that most people can tell apart (Okabe and Ito, 2008).
 pub const VERMILLION: RGBColor = RGBColor(213, 94, 0);
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
 pub const GREEN: RGBColor = RGBColor(0, 158, 115);
@@ -18,7 +18,7 @@ pub const GREY: RGBColor = RGBColor(150, 150, 150);
 /// A line and its legend.
 pub struct Line {
     pub name: String,
-    pub colour: RGBColor,
+    pub color: RGBColor,
     pub points: Vec<(f64, f64)>,
 }
 
@@ -75,7 +75,7 @@ impl Plot<'_> {
             .y_label_formatter(&|value| short(*value))
             .draw()?;
         for line in self.lines {
-            let style = line.colour.stroke_width(2);
+            let style = line.color.stroke_width(2);
             chart
                 .draw_series(LineSeries::new(line.points.iter().copied(), style))?
                 .label(&line.name)

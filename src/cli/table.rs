@@ -155,7 +155,7 @@ pub const OPTIONS: &[Opt] = &[
          it is accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual."),
     opt(RULES, None, "success-exit", CODES, "Exit codes that count as success (24=0 ends with 0)", "0",
         "CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. With CODE=0, as in \
-         0,24=0, the run ends with status 0; without it a success keeps its code."),
+         0,24=0, the run ends with status 0; without it a success keeps its code. A list without 0 makes 0 a failure."),
     opt(RULES, None, "success-match", REGEX, "Succeed only if a line of output matches", "",
         "One match is enough if the option is repeated. REGEX is searched for in each line, as bytes."),
     opt(RULES, None, "fail-match", REGEX, "Fail if a line of output matches, whatever the exit code", "", ""),
@@ -204,8 +204,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(BUDGETS, None, "budget-window", DURATION, "Time during which an attempt counts", "10m",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
     opt(BUDGETS, None, "cool-off", Optional("skip"), "Wait first if the last run of this budget gave up", "",
-        "For jobs that are started again and again; needs --budget. Waits the rest of the time that would have come \
-         next in that run. With =skip, a run that is too early ends at once. See COOL-OFF in the manual."),
+        "For jobs that are started again and again; needs --budget. Waits as long as that run would have waited next, \
+         less the time since. With =skip, a run that is too early ends at once. See COOL-OFF in the manual."),
     opt(BUDGETS, None, "skipped-exit", One("CODE"), "Exit status of a run that --cool-off=skip ends", "75",
         "0 is accepted on the command line only."),
     opt(BUDGETS, None, "store", STORE, "Directory or Redis address that keeps budgets", "",

@@ -154,7 +154,7 @@ fn known(key: &str, source: &Source) -> Parsed<&'static Opt> {
         Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
         Some(opt) if opt.long == "policy" && *source != Source::Defaults => Err("cannot be set by a policy".into()),
         Some(opt) => Ok(opt),
-        None => Err(format!("is no option{}", did_you_mean(key, settings.map(|opt| opt.long))).into()),
+        None => Err(format!("is not an option{}", did_you_mean(key, settings.map(|opt| opt.long))).into()),
     }
 }
 
@@ -209,7 +209,7 @@ impl Document<'_> {
             }
             let opt = known(key.get_ref(), source).map_err(|problem| self.wrong_key(key, &problem.0))?;
             if layer.iter().any(|said| said.opt == opt) {
-                return Err(self.wrong_key(key, "stands here twice, with - and with _"));
+                return Err(self.wrong_key(key, "is given twice, with - and with _"));
             }
             for (text, at) in self.texts(opt, value)? {
                 layer.push(Said::new(opt, text, source.clone(), self.position(at)));

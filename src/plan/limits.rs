@@ -70,7 +70,7 @@ pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
     for said in typed_only.iter().filter_map(|long| settings.said(long)) {
         let makes_success = said.text == "failure" || said.read(values::code) == Ok(0);
         if makes_success && said.source != Source::Flag {
-            return Err(said.unreadable("is taken from the command line alone, as it makes a success of a failure"));
+            return Err(said.unreadable("is taken from the command line alone, as it turns a failure into a success"));
         }
     }
     Ok(())

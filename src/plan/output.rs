@@ -59,7 +59,7 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
         log_file,
         report: file(settings, "report")?,
         label: settings.get("label", values::label)?,
-        colour: settings.choice("color", &[When::Auto, When::Always, When::Never])?,
+        color: settings.choice("color", &[When::Auto, When::Always, When::Never])?,
         progress: progress.filter(|_| has_countdown),
     })
 }

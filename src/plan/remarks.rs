@@ -32,13 +32,13 @@ fn number_as_pattern(settings: &Settings, _: &Command<'_>) -> Option<String> {
 fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
     let is_empty = command.presets.contains(&PresetName::Auto) && presets::for_program(program).is_none();
-    is_empty.then(|| format!("--for auto knows no preset for {program:?}; --list-presets shows those there are"))
+    is_empty.then(|| format!("--for auto has no preset for {program:?}; --list-presets lists them"))
 }
 
 /// Returns a remark about `curl -s` without `-S`.
 fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
     let hides = command.is_judged("curl") && curl_hides_status(&command.wrapped);
-    hides.then(|| "curl -s says nothing of an HTTP status; with -sS, 404 and its like are not retried".to_owned())
+    hides.then(|| "curl -s says nothing of an HTTP status; with -sS, 404 and similar are not retried".to_owned())
 }
 
 /// Returns unknown variables, first those that are probably typos. The others may belong to another program.

@@ -79,7 +79,7 @@ static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!("({NUMBER}){GAP}(?:{units})"))
 });
 
-/// Escape sequence for colours, which programs write even between a name and its colon.
+/// Escape sequence for colors, which programs write even between a name and its colon.
 static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\x1b\[[\ -?]*[@-~]?"));
 
 /// Builds an expression over bytes that ignores case and blanks in its text.

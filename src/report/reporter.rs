@@ -18,7 +18,7 @@ pub(crate) struct Reporter<'a> {
     log: JsonLog,
     /// True while a group of the runner's log is open.
     is_in_group: bool,
-    /// Returns true if standard error supports colour.
+    /// Returns true if standard error supports color.
     takes_colour: fn() -> bool,
     /// Returns true if a CI runner reads commands on standard error.
     is_read_by_runner: fn() -> bool,
@@ -76,15 +76,15 @@ impl<'a> Reporter<'a> {
             sentence = harmless;
         }
         // ECMA-48, SGR.
-        let colour = match level {
+        let color = match level {
             _ if !self.has_colour() => "",
             Level::Success => "\x1b[32m",
             Level::Warning => "\x1b[33m",
             Level::Error => "\x1b[31m",
             Level::Plain => "",
         };
-        let reset = if colour.is_empty() { "" } else { "\x1b[0m" };
-        let lines = format!("backoff: {colour}{sentence}{reset}\n");
+        let reset = if color.is_empty() { "" } else { "\x1b[0m" };
+        let lines = format!("backoff: {color}{sentence}{reset}\n");
         if log_file.is_none() {
             return lines;
         }
@@ -95,7 +95,7 @@ impl<'a> Reporter<'a> {
 
     fn has_colour(&self) -> bool {
         let output = &self.text.plan.output;
-        match output.colour {
+        match output.color {
             When::Always => true,
             When::Auto => output.log_file.is_none() && (self.takes_colour)(),
             When::Never => false,

@@ -15,7 +15,7 @@ pub(crate) struct OutputOptions {
     /// `--label`
     pub(crate) label: Option<String>,
     /// `--color`
-    pub(crate) colour: When,
+    pub(crate) color: When,
     /// `--progress`; None is never.
     pub(crate) progress: Option<Progress>,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Format {
 /// `--color`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// On a terminal that supports colour, unless NO_COLOR is set; always with CLICOLOR_FORCE.
+    /// On a terminal that supports color, unless NO_COLOR is set; always with CLICOLOR_FORCE.
     Auto,
     Always,
     Never,

@@ -180,7 +180,7 @@ fn a_cool_off_that_no_run_can_have_left_is_set_aside() {
     fs::write(file(&dir), file_of(&huge)).unwrap();
     let run = sharing(&dir, "--cool-off -m 9999999h -- echo run").code(0);
     run.stdout("run\n").says("set aside as api.budget.bad");
-    // Nor does a run that may wait for ever leave such a record.
+    // Nor does a run that may wait forever leave such a record.
     sharing(&dir, "-q -b 99999999h -m 99999999h -n 1 -- false").code(1);
     sharing(&dir, "--cool-off -m 99999999h -d 1m -- true")
         .code(124)

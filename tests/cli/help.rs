@@ -139,12 +139,12 @@ fn help_fits_a_narrow_terminal() {
 #[test]
 fn help_is_coloured_on_a_terminal_alone() {
     for word in ["--help", "--help output"] {
-        let coloured = |setting: &str, word: &str| on_a_terminal(80, setting, word).contains('\x1b');
-        assert!(coloured("TERM=xterm", word), "{word}");
-        assert!(!coloured("TERM=dumb", word), "{word}");
-        assert!(!coloured("TERM=xterm NO_COLOR=1", word), "{word}");
-        assert!(!coloured("TERM=xterm BACKOFF_COLOR=never", word), "{word}");
-        assert!(!coloured("TERM=xterm", &format!("--color never {word}")), "{word}");
+        let colored = |setting: &str, word: &str| on_a_terminal(80, setting, word).contains('\x1b');
+        assert!(colored("TERM=xterm", word), "{word}");
+        assert!(!colored("TERM=dumb", word), "{word}");
+        assert!(!colored("TERM=xterm NO_COLOR=1", word), "{word}");
+        assert!(!colored("TERM=xterm BACKOFF_COLOR=never", word), "{word}");
+        assert!(!colored("TERM=xterm", &format!("--color never {word}")), "{word}");
         let plain = backoff(word).env("TERM", "xterm").code(0).out();
         assert!(!plain.contains('\x1b'), "{word}");
         let forced = backoff(word).env("CLICOLOR_FORCE", "1").code(0).out();

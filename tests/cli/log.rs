@@ -3,7 +3,7 @@
 use crate::common::pty::Terminal;
 
 #[test]
-fn colour_follows_the_terminal_and_the_conventions() {
+fn color_follows_the_terminal_and_the_conventions() {
     const RED: &str = "\x1b[31m";
     for (variables, options, is_coloured) in [
         ("", "", true),

@@ -36,7 +36,7 @@ fn the_readme_shows_a_real_run() {
     assert_eq!(committed, drawn, "docs/terminal.svg has drifted: BLESS=1");
 }
 
-/// Each command behind a prompt, and what it printed, in colour.
+/// Each command behind a prompt, and what it printed, in color.
 fn play(commands: &[&str]) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
     let to_us = format!("connect-to = \"example.com:80:{}\"\nnoproxy = \"*\"\n", server::start());
@@ -53,23 +53,23 @@ fn play(commands: &[&str]) -> Vec<String> {
     commands.iter().map(play).collect()
 }
 
-/// Without colours.
+/// Without colors.
 fn plain(scene: &str) -> String {
     let text = characters(scene).into_iter().map(|(c, _)| c);
     text.collect()
 }
 
-/// Each character with its class in the picture: the number of its colour (SGR), or part of a command line.
+/// Each character with its class in the picture: the number of its color (SGR), or part of a command line.
 fn characters(scene: &str) -> Vec<(char, &str)> {
     let mut characters = Vec::new();
     let mut rest = scene;
-    let mut colour = "";
+    let mut color = "";
     while let Some(c) = rest.chars().next() {
         if let Some(sequence) = rest.strip_prefix("\x1b[") {
-            (colour, rest) = sequence.split_once('m').expect("a colour");
+            (color, rest) = sequence.split_once('m').expect("a color");
             continue;
         }
-        characters.push((c, colour));
+        characters.push((c, color));
         rest = &rest[c.len_utf8()..];
     }
     characters
@@ -121,7 +121,7 @@ fn draw(scene: &str) -> String {
     svg + "</svg>\n"
 }
 
-/// A line, broken between words, with the markup of its colours.
+/// A line, broken between words, with the markup of its colors.
 fn rows(line: &str) -> Vec<String> {
     let mut characters = characters(line.trim_end());
     if line.starts_with("$ ") {
@@ -146,7 +146,7 @@ fn marked_up(characters: &[(char, &str)]) -> String {
         match part[0].1 {
             "" | "0" => row.push_str(&text),
             "command" => row.push_str(&format!("<tspan class=\"command\">{text}</tspan>")),
-            colour => row.push_str(&format!("<tspan class=\"c{colour}\">{text}</tspan>")),
+            color => row.push_str(&format!("<tspan class=\"c{color}\">{text}</tspan>")),
         }
     }
     row

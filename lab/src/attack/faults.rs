@@ -75,7 +75,7 @@ pub fn play(round: &mut Round) -> Result<()> {
     let input = reads.then(|| vec![b'i'; 20_000]);
     let (call, errors) = round.pick(CALLS);
     let (error, number) = (round.pick(errors), round.rng.random_range(1..=12));
-    // No kernel interrupts or refuses a read for ever.
+    // No kernel interrupts or refuses a read forever.
     let may_last = error != "EINTR" && call != "read";
     let all = if may_last && round.is(0.2) { "+" } else { "" };
     let strace = format!("strace -o /dev/null -e trace={call} -e inject={call}:error={error}:when={number}{all}");

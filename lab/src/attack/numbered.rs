@@ -9,7 +9,7 @@ use crate::Result;
 /// Keeps its input in `in.ATTEMPT`; prints lines; notes the finished attempt in `written`; naps; and fails, or succeeds
 /// from some attempt on. The shell's own messages on signals go to a file, so that they do not mix with the lines.
 /// Programs run in subshells, as dash starts a plain command by vfork(2): a TSTP that stops the child before exec
-/// leaves the shell waiting for ever, with backoff and without.
+/// leaves the shell waiting forever, with backoff and without.
 const SCRIPT: &str = r#"exec 2>>"$0/errors"; a=$BACKOFF_ATTEMPT; test -z "$6" || trap "exit 7" $6
 test $5 = - || (exec cat >"$0/in.$a"); i=0; p=$(printf %0$7d 0)
 while test $i -lt $1; do echo "<$a $i $(( (a * 7919 + i * 104729) % 65521 )) $p>"; i=$((i + 1)); done

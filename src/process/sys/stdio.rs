@@ -32,7 +32,7 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Returns true if output on `fd` is coloured (no-color.org, bixense.com/clicolors).
+/// Returns true if output on `fd` is colored (no-color.org, bixense.com/clicolors).
 pub(crate) fn takes_colour(fd: RawFd) -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if set("NO_COLOR").is_some() {

@@ -26,9 +26,9 @@ fn seeded(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// Returns a plot's line; each strategy has the same colour in every plot.
+/// Returns a plot's line; each strategy has the same color in every plot.
 fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
-    let colours: [(&str, RGBColor); 6] = [
+    let colors: [(&str, RGBColor); 6] = [
         ("equal", plots::VERMILLION),
         ("full", plots::BLUE),
         ("decorrelated", plots::GREEN),
@@ -36,10 +36,10 @@ fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
         ("exponential", plots::PURPLE),
         ("capacity", plots::GREY),
     ];
-    let known = colours.iter().find(|(start, _)| name.starts_with(start));
+    let known = colors.iter().find(|(start, _)| name.starts_with(start));
     Line {
         name: name.to_owned(),
-        colour: known.map_or(BLACK, |(_, colour)| *colour),
+        color: known.map_or(BLACK, |(_, color)| *color),
         points,
     }
 }
