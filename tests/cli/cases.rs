@@ -12,7 +12,7 @@ use std::sync::{LazyLock, Mutex};
 use regex::{Captures, Regex};
 
 use crate::common::documents::{Block, Document, ROOT, blocks, document, documents};
-use crate::common::ended::lines_match;
+use crate::common::ended::{TIME, lines_match};
 use crate::common::{Ends, IS_PORTABLE, shell, side_by_side};
 
 /// Printed after each command; no document prints it.
@@ -133,7 +133,7 @@ fn check_once(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -
 /// Replaces what varies by wildcards.
 fn with_wildcards(line: &str) -> String {
     static VARIES: LazyLock<Regex> = LazyLock::new(|| {
-        let time = r"\b(?:after|in|of|another|waiting) <?(?:[0-9]+(?:\.[0-9]+)?(?:us|ms|s|m|h))+\b";
+        let time = format!(r"\b(?:after|in|of|another|waiting) {TIME}\b");
         let json = r#""(?:ts|run_id|started)":"[^"]*"|_s":[0-9][0-9.e-]*"#;
         Regex::new(&format!(r"{time}|{json}|bash: line [0-9]+:(?: +[0-9]+)?")).unwrap()
     });

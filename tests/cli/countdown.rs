@@ -11,12 +11,12 @@ const FAILS: &str = "sh -c 'echo attempt $BACKOFF_ATTEMPT; exit 7'";
 /// A run on a terminal of 80 columns.
 fn on_terminal(variables: &str, options: &str, command: &str) -> Terminal {
     let line = format!("env -u NO_COLOR TERM=xterm {variables} backoff --color never {options} -- {command}");
-    Terminal::sized(80, "sh", ["-c", &line])
+    Terminal::sized(80, "sh", &["-c", &line])
 }
 
 /// A shell on a terminal of 80 columns.
 fn bash() -> Terminal {
-    let mut terminal = Terminal::sized(80, "bash", ["--norc", "--noprofile", "-i"]);
+    let mut terminal = Terminal::sized(80, "bash", &["--norc", "--noprofile", "-i"]);
     terminal.expect("prompt> ");
     terminal
 }

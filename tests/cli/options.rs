@@ -5,50 +5,36 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 use crate::common::options::{OPTIONS, Opt, Takes};
-use crate::common::words::Words;
-use crate::common::{Ends, backoff, ran, run, within};
+use crate::common::{Ends, backoff, within, words};
 
-/// Refused before anything was started, in one line that says all of this.
+/// Refused before anything was started, in one line.
 #[track_caller]
-fn refused(args: impl Words, says: &[&str]) {
-    refused_as_it_is(words!("{..} -- echo started", args), says);
-}
-
-#[track_caller]
-fn refused_as_it_is(args: impl Words, says: &[&str]) {
-    let shown = ran(args).expect_code(125);
-    assert_eq!(shown.stdout, "", "{shown:?}");
-    assert_eq!(shown.stderr.lines().count(), 1, "{shown:?}");
-    assert!(shown.stderr.starts_with("backoff: "), "{shown:?}");
-    for part in says {
-        assert!(shown.stderr.contains(part), "no {part:?} in {shown:?}");
-    }
+fn refused(command: &mut Command, why: &str) {
+    command.code(125).stderr(&format!("backoff: {why}...\n"));
 }
 
 #[test]
 fn every_value_must_be_there_and_be_text() {
     for opt in OPTIONS.iter() {
         let flag = format!("--{}", opt.long);
+        let with = |value: &str| backoff(format!("{flag}{value} -- echo started"));
         match &opt.takes {
             Takes::Value(_) | Takes::Word(_) => {
-                refused_as_it_is([&flag], &[&flag, "a value is required"]);
+                refused(&mut backoff(&flag), &format!("a value is required for '{flag}..."));
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
-                    refused([&flag, next], &[&flag, "a value is required", next, "follows"]);
+                    let why = format!("a value is required for '{flag}', but '{next}' follows");
+                    refused(&mut with(&format!(" {next}")), &why);
                 }
                 if matches!(&opt.takes, Takes::Value(name) if name.starts_with("PATH")) {
                     // A path is bytes.
                     continue;
                 }
-                let shown = run(backoff([&flag])
-                    .arg(OsStr::from_bytes(b"\xff\xfe"))
-                    .args(["echo", "started"]))
-                .expect_code(125);
-                assert!(shown.stdout.is_empty(), "{flag}: {shown:?}");
+                let mut command = backoff(&flag);
+                command.arg(OsStr::from_bytes(b"\xff\xfe")).args(["echo", "started"]);
+                refused(&mut command, &format!("{flag}: \""));
             }
-            Takes::Optional(_) => refused([&format!("{flag}=")], &[&flag, "is"]),
-            Takes::Nothing => {
-                refused([&format!("{flag}=3")], &[&flag, "unexpected value"]);
-            }
+            Takes::Optional(_) => refused(&mut with("="), &format!("{flag}: \"\" is ")),
+            Takes::Nothing => refused(&mut with("=3"), &format!("unexpected value '3' for '{flag}")),
         }
     }
 }
@@ -75,15 +61,13 @@ fn a_bad_variable_is_named() {
             "spread" => command.env("BACKOFF_JITTER", "additive"),
             _ => &mut command,
         };
-        let shown = run(&mut command).expect_code(125);
-        assert!(shown.stdout.is_empty(), "{variable}: {shown:?}");
         // Addresses may hold a password.
         let quoted = if opt.long == "store" { "" } else { &format!("{bad:?} ") };
-        let line = format!("backoff: {variable}: {quoted}");
-        assert!(shown.stderr.starts_with(&line), "{shown:?}");
+        refused(&mut command, &format!("{variable}: {quoted}"));
     }
-    let shown = run(backoff("-- echo").env("BACKOFF_BASE", OsStr::from_bytes(b"\xff"))).expect_code(125);
-    assert!(shown.stderr.contains("BACKOFF_BASE"), "{shown:?}");
+    let mut command = backoff("-- echo");
+    command.env("BACKOFF_BASE", OsStr::from_bytes(b"\xff"));
+    refused(&mut command, "BACKOFF_BASE: ");
 }
 
 /// An option, a value, the rest of the command line, and what output and status then contain.
@@ -162,7 +146,7 @@ config | /no/such/file | -- true | No such file or directory
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "config.toml");
-    let scripts = ["bash", "zsh", "fish"].map(|shell| seen(&mut backoff(["--generate", &format!("complete-{shell}")])));
+    let scripts = ["bash", "zsh", "fish"].map(|shell| seen(&mut backoff(format!("--generate complete-{shell}"))));
     let rows: Vec<Vec<&str>> = EFFECTS.trim().lines().map(|row| row.split(" | ").collect()).collect();
     for opt in OPTIONS.iter() {
         let flag = format!("--{}", opt.long);
@@ -188,15 +172,16 @@ fn an_option_has_its_effect_from_every_source() {
             format!("[defaults]\n{} = {in_file}\n", opt.long.replace('-', "_")),
         )
         .unwrap();
-        let mut sources = vec![backoff(""), backoff(flags), backoff(["--config", &file])];
+        let mut sources = vec![backoff(""), backoff(""), backoff(format!("--config {file}"))];
         sources[0].env(opt.variable(), value);
+        sources[1].args(flags);
         // No file names a file.
         sources.truncate(if opt.long == "config" { 2 } else { 3 });
         for command in &mut sources {
             if opt.long == "nested" {
                 command.env("BACKOFF_DEPTH", "1");
             }
-            let shown = seen(command.args(args.words()).env("XDG_STATE_HOME", dir.path()));
+            let shown = seen(command.args(words(args)).env("XDG_STATE_HOME", dir.path()));
             assert!(shown.contains(expected), "no {expected:?} in {shown:?}: {command:?}");
         }
     }
@@ -247,21 +232,19 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
         .flat_map(|name| ["0", "1"].map(|value| (name.clone(), value.to_owned())));
     for (name, value) in known.chain(unknown) {
         let ran = within(&dir, "ran");
-        let mut command = backoff(words!("-- sh -c 'echo >{}'", ran));
+        let mut command = backoff(format!("-- sh -c 'echo >{ran}'"));
         // Waits that would take longer are refused.
         command.env("BACKOFF_DEADLINE", "1s").env("XDG_STATE_HOME", dir.path());
-        let shown = run(command.env(&name, &value));
+        let output = command.env(&name, &value).ends();
         let has_run = std::fs::remove_file(&ran).is_ok();
-        assert!(has_run || shown.code() != Some(0), "{name}={value}: {shown:?}");
+        assert!(has_run || !output.status.success(), "{name}={value}: {output:?}");
     }
     for action in ACTIONS {
         let name = format!("BACKOFF_{}", action.replace('-', "_").to_uppercase());
         let value = if action == "generate" { "man" } else { "1" };
-        let shown = run(backoff("-- echo ran").env(&name, value)).expect_code(0);
-        assert_eq!(shown.stdout, "ran\n");
-        assert!(shown.stderr.contains(&format!(
-            "unknown variable \"{name}\"; --{action} is taken from the command line alone\n"
-        )));
+        let warning = format!("unknown variable \"{name}\"; --{action} is taken from the command line alone");
+        let ended = backoff("-- echo ran").env(&name, value).code(0);
+        ended.stdout("ran\n").stderr(&format!("backoff: warning: {warning}\n"));
     }
 }
 
@@ -270,7 +253,7 @@ fn every_word_of_a_list_is_accepted() {
     for opt in OPTIONS.iter() {
         if let Takes::Word(words) = &opt.takes {
             for word in words {
-                run!("--plan {}", format!("--{}={word}", opt.long)).expect_code(0);
+                backoff(format!("--plan --{}={word}", opt.long)).code(0).stdout("...");
             }
         }
     }
@@ -279,7 +262,7 @@ fn every_word_of_a_list_is_accepted() {
 /// `cargo run` and `cargo test` export what the build script sets.
 #[test]
 fn the_build_sets_no_variable_that_is_taken_for_an_option() {
-    let version = ran("--version").stdout;
+    let version = backoff("--version").code(0).out();
     let target = version.lines().find_map(|line| line.strip_prefix("target: ")).unwrap();
     let mut exported = std::env::vars().filter(|(_, value)| value == target);
     let is_ours = |name: &str| name.starts_with("BACKOFF_");

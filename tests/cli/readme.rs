@@ -37,7 +37,7 @@ fn the_picture_shows_the_first_block() {
 
 #[test]
 fn times_are_all_the_same_word() {
-    let shown = "exit 1 after <1ms; retrying in 0.13s\nin 1m30s: (--deadline 5m)";
+    let shown = "exit 1 after 913us; retrying in 0.13s\nin 1m30s: (--deadline 5m)";
     assert_eq!(
         without_times(shown),
         "exit 1 after TIME; retrying in TIME\nin TIME: (--deadline 5m)"

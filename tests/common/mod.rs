@@ -1,19 +1,10 @@
 //! Shared code of the black-box tests: the binary, the probe child, and processes whose output tests wait for.
-#![allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    reason = "each test binary uses a part of it"
-)]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at clocks and environments from outside"
 )]
-
-// First, so that later modules see their macros.
-#[macro_use]
-pub mod words;
 
 pub mod documents;
 pub mod ended;
@@ -29,14 +20,12 @@ pub mod redis;
 pub mod storm;
 pub mod tools;
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 
 use nix::sys::signal::Signal;
-use words::Words;
 
 pub use ended::{Ended, Ends};
 pub use live::{Live, PATIENCE, eventually, send};
@@ -114,10 +103,17 @@ fn stop_ignoring_signals() {
     });
 }
 
-/// Returns `backoff` with these words, in a session of its own without a controlling terminal, as under cron.
-pub fn backoff(args: impl Words) -> Command {
+/// Splits a line into words as a shell does, without expansion.
+#[track_caller]
+pub fn words(line: &str) -> Vec<String> {
+    shlex::split(line).unwrap_or_else(|| panic!("a quote is left open: {line}"))
+}
+
+/// Returns `backoff` with the words of a line, in a session of its own without a controlling terminal, as under cron.
+#[track_caller]
+pub fn backoff(line: impl AsRef<str>) -> Command {
     let mut command = clean("setsid");
-    command.arg(*BIN).args(args.words());
+    command.arg(*BIN).args(words(line.as_ref()));
     command
 }
 
@@ -131,71 +127,6 @@ pub fn shell(script: &str) -> Command {
 pub fn path_with_backoff() -> String {
     let dir = PathBuf::from(*BIN).parent().unwrap().to_str().unwrap().to_owned();
     format!("{dir}:{}", std::env::var("PATH").unwrap())
-}
-
-/// Result of a finished run.
-#[derive(Debug)]
-pub struct Shown {
-    pub status: ExitStatus,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-impl Shown {
-    pub fn code(&self) -> Option<i32> {
-        self.status.code()
-    }
-
-    pub fn signal(&self) -> Option<i32> {
-        self.status.signal()
-    }
-
-    #[track_caller]
-    pub fn expect_code(self, code: i32) -> Shown {
-        assert_eq!(self.code(), Some(code), "{self:#?}");
-        self
-    }
-
-    #[track_caller]
-    pub fn expect_silence(self) -> Shown {
-        assert_eq!(self.stderr, "", "{self:#?}");
-        self
-    }
-
-    #[track_caller]
-    pub fn expect_stderr(self, part: &str) -> Shown {
-        assert!(self.stderr.contains(part), "no {part:?} in {self:#?}");
-        self
-    }
-}
-
-impl From<Output> for Shown {
-    fn from(output: Output) -> Shown {
-        Shown {
-            status: output.status,
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
-    }
-}
-
-/// Runs a command to the end of its output.
-#[track_caller]
-pub fn run(command: &mut Command) -> Shown {
-    Shown::from(command.ends())
-}
-
-impl Live {
-    #[track_caller]
-    pub fn finish(self) -> Shown {
-        Shown::from(self.output())
-    }
-}
-
-/// Runs `backoff` with these words to the end.
-#[track_caller]
-pub fn ran(args: impl Words) -> Shown {
-    run(&mut backoff(args))
 }
 
 /// Applies a function to all items, several side by side, as most only wait.
@@ -221,8 +152,7 @@ pub fn side_by_side<T: Sync, R: Send>(items: &[T], apply: impl Fn(&T) -> R + Syn
 #[track_caller]
 pub fn executable(path: &str, text: &str) {
     let script = r#"printf %s "$1" >"$0" && chmod 755 "$0""#;
-    let written = run(clean("sh").args(["-c", script, path, text]));
-    assert!(written.status.success(), "{written:?}");
+    clean("sh").args(["-c", script, path, text]).code(0);
 }
 
 /// Returns the path of a file in a temporary directory.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::ran;
+use super::{Ends, backoff};
 
 pub struct Opt {
     pub long: String,
@@ -21,7 +21,7 @@ pub enum Takes {
 }
 
 pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
-    let manual = ran("--generate man").stdout.replace("\\-", "-");
+    let manual = backoff("--generate man").code(0).out().replace("\\-", "-");
     let section = manual.split(".SH OPTIONS\n").nth(1).unwrap();
     let section = section.split("\n.SH ").next().unwrap();
     let mut heading = "";

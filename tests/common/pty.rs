@@ -14,8 +14,7 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::process::{is_alive, parent_of, state};
-use super::words::Words;
-use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe};
+use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe, words};
 
 pub const CTRL_C: &str = "\x03";
 pub const CTRL_D: &str = "\x04";
@@ -40,12 +39,12 @@ pub fn new_master() -> PtyMaster {
 
 impl Terminal {
     /// Runs a program as the leader of a session on a new terminal.
-    pub fn start(program: &str, args: impl Words) -> Terminal {
+    pub fn start(program: &str, args: &[&str]) -> Terminal {
         Terminal::sized(0, program, args)
     }
 
     /// Like [`Terminal::start`], with 12 rows and so many columns; 0 is unknown.
-    pub fn sized(columns: u16, program: &str, args: impl Words) -> Terminal {
+    pub fn sized(columns: u16, program: &str, args: &[&str]) -> Terminal {
         let master = new_master();
         let mut options = File::options();
         options.read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits());
@@ -56,7 +55,7 @@ impl Terminal {
         settings.local_flags |= LocalFlags::NOFLSH;
         tcsetattr(&slave, SetArg::TCSANOW, &settings).unwrap();
         let mut command = clean("setsid");
-        command.arg("--ctty").arg(program).args(args.words());
+        command.arg("--ctty").arg(program).args(args);
         command
             .env("PATH", path_with_backoff())
             .env("PS1", "prompt> ")
@@ -77,18 +76,19 @@ impl Terminal {
 
     /// Runs a line of sh, which has backoff on its PATH.
     pub fn sh(line: &str) -> Terminal {
-        Terminal::start("sh", ["-c", line])
+        Terminal::start("sh", &["-c", line])
     }
 
     /// Runs backoff as the session's leader.
     pub fn backoff(line: &str, args: &[&str]) -> Terminal {
-        let words = [line.words(), args.words()].concat();
-        Terminal::start(*BIN, words.iter().map(String::as_str).collect::<Vec<_>>().as_slice())
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(args.iter().copied()).collect();
+        Terminal::start(*BIN, &words)
     }
 
     /// Starts an interactive shell with job control.
     pub fn bash() -> Terminal {
-        let mut terminal = Terminal::start("bash", ["--norc", "--noprofile", "-i"]);
+        let mut terminal = Terminal::start("bash", &["--norc", "--noprofile", "-i"]);
         terminal.expect("prompt> ");
         terminal
     }

@@ -4,11 +4,12 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::ended::TIME;
+
 pub const README: &str = include_str!("../../README.md");
 
 /// A time in a message, but not in an option.
-static TIME: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(after|in) <?([0-9]+(\.[0-9]+)?(ms|s|m|h))+\b").unwrap());
+static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(&format!(r"\b(after|in) {TIME}\b")).unwrap());
 
 /// Returns the content of the README's first console block.
 pub fn first_block() -> &'static str {
@@ -20,14 +21,14 @@ pub fn first_block() -> &'static str {
 
 /// Replaces each time by the same word.
 pub fn without_times(text: &str) -> String {
-    TIME.replace_all(text, "$1 TIME").into_owned()
+    TIMES.replace_all(text, "$1 TIME").into_owned()
 }
 
 /// Replaces the times by those of another text, as far as that has any.
 pub fn with_times_of(other: &str, text: &str) -> String {
-    let mut times = TIME.find_iter(other);
+    let mut times = TIMES.find_iter(other);
     let time = |found: &Captures<'_>| times.next().map_or(&found[0], |time| time.as_str()).to_owned();
-    TIME.replace_all(text, time).into_owned()
+    TIMES.replace_all(text, time).into_owned()
 }
 
 /// Returns the text of a picture without its markup.

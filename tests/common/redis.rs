@@ -12,8 +12,7 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use super::process::state;
-use super::words::Words;
-use super::{PATIENCE, clean, eventually, within};
+use super::{PATIENCE, clean, eventually, within, words};
 
 /// A server on a loopback port, and on a socket for the test's own queries.
 pub struct Server {
@@ -25,12 +24,12 @@ pub struct Server {
 
 impl Server {
     /// Starts a server with additional options; `{dir}` and `{port}` stand for the server's own.
-    pub fn start(options: impl Words) -> Server {
+    pub fn start(options: &str) -> Server {
         Server::start_in(tempfile::tempdir().unwrap(), options)
     }
 
-    pub fn start_in(dir: TempDir, options: impl Words) -> Server {
-        let options = options.words();
+    pub fn start_in(dir: TempDir, options: &str) -> Server {
+        let options = words(options);
         // Another process may take the port before the server does: retry with another port.
         for _ in 0..10 {
             let port = free_port();
@@ -68,8 +67,12 @@ impl Server {
 
     /// Runs a command, given as a line of words.
     #[track_caller]
-    pub fn run<T: FromRedisValue>(&self, command: impl Words) -> T {
-        query(&mut self.admin(), command)
+    pub fn run<T: FromRedisValue>(&self, command: &str) -> T {
+        let words = words(command);
+        ::redis::cmd(&words[0])
+            .arg(&words[1..])
+            .query(&mut self.admin())
+            .unwrap()
     }
 
     /// Returns the attempts and retries counted for a name.
@@ -109,8 +112,8 @@ impl Server {
     }
 
     /// Restarts the server on the same port after a kill.
-    pub fn start_again(&mut self, more: impl Words) {
-        let options = [self.options.clone(), more.words()].concat();
+    pub fn start_again(&mut self, more: &str) {
+        let options = [self.options.clone(), words(more)].concat();
         self.child = launch(&self.dir, self.port, &options).expect("the port is still free");
     }
 }
@@ -120,13 +123,6 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Runs a command, given as a line of words.
-#[track_caller]
-pub fn query<T: FromRedisValue>(connection: &mut Connection, command: impl Words) -> T {
-    let words = command.words();
-    ::redis::cmd(&words[0]).arg(&words[1..]).query(connection).unwrap()
 }
 
 /// Returns the attempts and retries counted for a name.

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::words::Words;
-use super::{BIN, clean, probe};
+use super::{BIN, clean, probe, words};
 
 /// The service's answer, and the exit code of `probe call`.
 pub const DOWN: u8 = 7;
@@ -60,7 +59,7 @@ impl Storm {
         let log = tempfile::NamedTempFile::new().unwrap();
         let state = tempfile::tempdir().unwrap();
         let probe = probe();
-        let options = options.words();
+        let options = words(options);
         let one_run = || {
             let mut run = one_run(&probe, service, &options, log.as_file());
             run.env("XDG_STATE_HOME", state.path()).spawn().unwrap()

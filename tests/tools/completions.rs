@@ -1,7 +1,7 @@
 //! The real shells complete a command line, each with its own machinery, up to the word that is expected.
 
 use crate::common::pty::Terminal;
-use crate::common::{Ends, Shown, clean, path_with_backoff, within};
+use crate::common::{Ends, clean, path_with_backoff, within};
 
 tests! {
     bash_completes ["bash"]
@@ -120,7 +120,7 @@ fn bash_completes() {
 
 fn bash_completes_with(library: &str, breaks: &str) {
     let dir = place();
-    let mut bash = Terminal::start("bash", ["--norc", "--noprofile", "-i"]);
+    let mut bash = Terminal::start("bash", &["--norc", "--noprofile", "-i"]);
     bash.expect("prompt> ");
     let setup = [
         "bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; bind 'set completion-query-items 0'",
@@ -178,8 +178,8 @@ fn zsh_completes() {
     command.args(["-f", "-c", &script]).current_dir(dir.path());
     command.env("TERM", "dumb").env("PATH", path_with_backoff());
     command.env("XDG_CONFIG_HOME", dir.path()).env_remove("BACKOFF_CONFIG");
-    let shown = Shown::from(command.ends());
-    let shown: Vec<&str> = shown.stdout.split_terminator('@').collect();
+    let shown = command.code(0).out();
+    let shown: Vec<&str> = shown.split_terminator('@').collect();
     assert_eq!(shown.len(), lines.len(), "{shown:?}");
     for (shown, (line, word)) in shown.into_iter().zip(lines) {
         assert!(ends(shown, word), "{line:?} became {shown:?}");
@@ -197,7 +197,7 @@ fn fish_completes() {
         command.args(["--no-config", "-c", &script]).current_dir(dir.path());
         command.env("HOME", dir.path()).env("XDG_CONFIG_HOME", dir.path());
         command.env("PATH", path_with_backoff()).env_remove("BACKOFF_CONFIG");
-        Shown::from(command.ends()).stdout
+        command.code(0).out()
     };
     for (line, word) in COMPLETED.iter().chain(COMPLETED_BY_TOOL) {
         let shown = complete(line);

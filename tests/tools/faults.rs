@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::Signal;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::process::with_variable;
-use crate::common::{BIN, Ends, PATIENCE, Shown, backoff, clean, eventually, within};
+use crate::common::{BIN, Ends, PATIENCE, backoff, clean, eventually, within};
 
 tests! {
     one_call_fails ["strace"]
@@ -93,7 +93,7 @@ impl Mode {
     fn judge(&self, shown: &Shown, dir: &TempDir) -> Result<(), String> {
         let said = log_of(dir) + &shown.stderr;
         let says_why = |why: &&str| said.contains(why);
-        match shown.code() {
+        match shown.status.code() {
             _ if has_panicked(&said) => return Err("a panic".into()),
             Some(0) if !dir.path().join("done").exists() => return Err("a false success".into()),
             Some(0) if shown.stdout.trim_start_matches('\0') != self.output => return Err("another output".into()),
@@ -149,13 +149,27 @@ fn report_of(dir: &TempDir) -> Option<Value> {
     Some(serde_json::from_str(&text).expect("a whole report"))
 }
 
+/// Result of a run with a fault, however it ended.
+struct Shown {
+    status: ExitStatus,
+    stdout: String,
+    stderr: String,
+}
+
 /// Runs a script, in which `DIR` stands for a new directory.
 fn ran(script: &str) -> (Shown, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
     let mut command = clean("bash");
     command.args(["-c", &script.replace("DIR", path)]).env("TMPDIR", path);
-    (Shown::from(command.env("LC_ALL", "C").ends()), dir)
+    let output = command.env("LC_ALL", "C").ends();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let shown = Shown {
+        status: output.status,
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    };
+    (shown, dir)
 }
 
 /// Says what is wrong with a run.
@@ -329,7 +343,7 @@ fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
     let redirects = |sign| limit.starts_with("exec") && limit.split(' ').any(|word| word.starts_with(sign));
     let by_loader = shown.stderr.contains("shared librar") || shown.stderr.contains("timeout: ");
     let is_told = by_loader || shown.stderr.contains("backoff: ") || limit.starts_with("exec");
-    let result = match shown.code() {
+    let result = match shown.status.code() {
         _ if has_panicked(&shown.stderr) => Err("a panic".into()),
         Some(0) if redirects('>') => Err("output was lost, and nobody is told".into()),
         Some(0) if !limit.contains('<') && shown.stdout.replace('\r', "") != output => Err("a false success".into()),
@@ -352,7 +366,7 @@ fn few_descriptors() {
         for number in 3..40 {
             let (shown, finding) = limited(&mode, &format!("ulimit -n {number}"));
             findings.extend(finding);
-            let works = shown.code() == Some(0) && !shown.stderr.contains("warning");
+            let works = shown.status.code() == Some(0) && !shown.stderr.contains("warning");
             works_from = works_from.or(Some(number)).filter(|_| works);
         }
         let name = mode.name;

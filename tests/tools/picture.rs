@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::common::readme::{README, first_block, text_of, with_times_of, without_times};
-use crate::common::{Ends, Shown, shell};
+use crate::common::{Ends, shell};
 use crate::server;
 
 tests! {
@@ -48,7 +48,7 @@ fn play(commands: &[&str]) -> Vec<String> {
             .env("CURL_HOME", dir.path())
             .env("BACKOFF_COLOR", "always")
             .env("BACKOFF_SEED", SEED);
-        format!("$ {command}\n{}", Shown::from(shell.ends()).stdout)
+        format!("$ {command}\n{}", String::from_utf8(shell.ends().stdout).unwrap())
     };
     commands.iter().map(play).collect()
 }

@@ -16,9 +16,8 @@ use tempfile::{TempDir, tempdir};
 use crate::common::ledger::{BudgetLimits, Ledger, MOST_SLOTS, Question, counted, ledger};
 use crate::common::process::{descriptors, state, threads};
 use crate::common::redis::{Server, counts, free_port, numbers};
-use crate::common::words::Words;
 use crate::common::{
-    BIN, Live, PATIENCE, Shown, backoff, clean, eventually, executable, path_with_backoff, run, shell, within,
+    BIN, Ends, PATIENCE, backoff, clean, eventually, executable, path_with_backoff, shell, within, words,
 };
 
 const SCRIPT: &str = include_str!("../../src/budget/budget.lua");
@@ -54,34 +53,25 @@ fn patient(store: &str) -> String {
     with_timeout(store, "20s")
 }
 
-fn asking(store: &str, name: &str, options: impl Words) -> Command {
+fn asking(store: &str, line: &str) -> Command {
     let store = patient(store);
-    backoff(words!(
-        "-b 1ms -j none --store {} --budget {} {..}",
-        store,
-        name,
-        options
-    ))
+    backoff(format!("-b 1ms -j none --store {store} --budget api {line}"))
 }
 
-fn asked(store: &str, name: &str, options: impl Words) -> Shown {
-    run(&mut asking(store, name, options))
-}
-
-/// Asserts that the run continued without its budget, with one warning.
+/// Asserts that `-n 3 -- false` continues without its budget, with one warning.
 #[track_caller]
-fn goes_on(shown: Shown, why: &str) {
-    assert_eq!(shown.stderr.matches("warning").count(), 1, "{shown:#?}");
-    shown
-        .expect_stderr(why)
-        .expect_stderr("going on without the budget \"api\"")
-        .expect_stderr("gave up after 3 attempts")
-        .expect_code(1);
+fn goes_on(command: &mut Command, why: &str) {
+    command.code(1).stderr(&format!(
+        "backoff: ...{why}...going on without the budget \"api\"\n\
+         backoff: false: attempt 1 of 3 failed: ...\n\
+         backoff: false: attempt 2 of 3 failed: ...\n\
+         backoff: false: gave up after 3 attempts in ...: exit 1 (attempt limit reached)...\n"
+    ));
 }
 
 #[track_caller]
 fn fails_open(store: &str, why: &str) {
-    goes_on(asked(store, "api", "-n 3 -- false"), why);
+    goes_on(&mut asking(store, "-n 3 -- false"), why);
 }
 
 // --- Counts ---
@@ -103,26 +93,27 @@ fn this_machines_own_budget_takes_its_place() {
     let mut server = Server::start("");
     let url = server.url();
     server.kill();
-    fails_open(&url, &format!("{url}: cannot be reached: Connection refused"));
+    let refused = "cannot be reached: Connection refused";
+    fails_open(&url, &format!("warning: {url}: {refused}; "));
     let home = tempdir().unwrap();
     let options = "--budget-min 3 -n 9";
-    let mut command = asking(&url, "api", words!("{..} -- false", options));
-    let shown = run(command.env("XDG_STATE_HOME", home.path()))
-        .expect_code(1)
-        .expect_stderr("budget \"api\" exhausted: 2 of 3 attempts")
-        .expect_stderr(&format!("backoff: warning: {url}: cannot be reached: Connection refused; going on with this machine's own budget \"api\"\n"));
-    assert_eq!(shown.stderr.matches("warning").count(), 1, "{shown:?}");
+    let mut command = asking(&url, &format!("{options} -- false"));
+    command.env("XDG_STATE_HOME", home.path()).code(1).stderr(&format!(
+        "backoff: warning: {url}: {refused}; going on with this machine's own budget \"api\"\n\
+         backoff: false: attempt 1 of 9 failed: ...\n\
+         backoff: false: attempt 2 of 9 failed: ...\n\
+         backoff: false: gave up after 3 attempts in ...: exit 1 (budget \"api\" exhausted: 2 of 3 attempts...\n"
+    ));
     let file = home.path().join("backoff/api.budget");
     assert_eq!(counted(&ledger(&file)), (3, 2));
 
     // If the local store hangs as well, it delays the run no longer than the server.
     let locked = std::fs::File::open(&file).unwrap();
     locked.lock().unwrap();
-    let mut command = backoff(words!("--budget api --store {} -- true", url));
+    let mut command = backoff(format!("--budget api --store {url} -- true"));
     let began = Instant::now();
-    run(command.env("XDG_STATE_HOME", home.path()))
-        .expect_code(0)
-        .expect_stderr("gives no answer within 250ms; going on without the budget \"api\"");
+    let ended = command.env("XDG_STATE_HOME", home.path()).code(0);
+    ended.stderr("backoff: warning: ...gives no answer within 250ms; going on without the budget \"api\"\n");
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     drop(locked);
 
@@ -130,10 +121,10 @@ fn this_machines_own_budget_takes_its_place() {
     std::fs::remove_file(&file).unwrap();
     let go = within(&home, "go");
     let script = "echo $BACKOFF_ATTEMPT; read -r answer <$GO; exit 1";
-    let mut command = asking(&url, "api", words!("{..} -- sh -c {}", options, script));
-    command.env("XDG_STATE_HOME", home.path()).env("GO", &go);
+    let mut command = asking(&url, &format!("{options} -- sh -c"));
+    command.arg(script).env("XDG_STATE_HOME", home.path()).env("GO", &go);
     nix::unistd::mkfifo(&*go, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let mut live = Live::start(&mut command);
+    let mut live = command.live();
     for attempt in 1..=5 {
         live.expect_line(&attempt.to_string());
         if attempt == 2 {
@@ -141,7 +132,7 @@ fn this_machines_own_budget_takes_its_place() {
         }
         std::fs::write(&go, "go\n").unwrap();
     }
-    live.finish().expect_stderr("exhausted: 3 of 3 attempts");
+    live.code(1).says("exhausted: 3 of 3 attempts");
     assert_eq!(server.counts("api"), (3, 3));
 }
 
@@ -196,8 +187,8 @@ fn ports_that_do_not_speak_redis() {
     // No run leaves a cool-off of such a length.
     let wait = "*5\r\n:1\r\n:0\r\n:0\r\n:9007199254740991\r\n:0\r\n";
     let options = "--cool-off -m 99999999h -d 1h -n 3 -- false";
-    let shown = asked(&talker(wait, "", pause), "api", options);
-    goes_on(shown, "does not speak the protocol of Redis");
+    let store = talker(wait, "", pause);
+    goes_on(&mut asking(&store, options), "does not speak the protocol of Redis");
 }
 
 fn a_port_that_says_nothing() {
@@ -223,15 +214,14 @@ fn a_server_that_never_stops_talking() {
         let store = talker(first, then, Duration::ZERO);
         let script = "ulimit -v 1000000; exec backoff -n 1 --budget api --store \"$STORE?timeout=500ms\" -- \
                       sh -c 'sleep 1.5; grep -E \"VmHWM|Threads\" /proc/$PPID/status; exit 7'";
-        let shown = run(shell(script).env("STORE", &store))
-            .expect_code(7)
-            .expect_stderr("going on without the budget \"api\"");
+        let (facts, said) = shell(script).env("STORE", &store).code(7).texts();
+        assert!(said.contains("going on without the budget \"api\""), "{said}");
         let number = |key: &str| -> u64 {
-            let line = shown.stdout.lines().find_map(|line| line.strip_prefix(key));
+            let line = facts.lines().find_map(|line| line.strip_prefix(key));
             line.unwrap().split_whitespace().next().unwrap().parse().unwrap()
         };
         assert_eq!(number("Threads:"), 1, "{first:?}, {then:?}");
-        assert!(number("VmHWM:") < 50_000, "{first:?}, {then:?}: {shown:?}");
+        assert!(number("VmHWM:") < 50_000, "{first:?}, {then:?}: {facts}");
     }
 }
 
@@ -240,9 +230,9 @@ fn a_server_that_talks_slowly() {
     let store = with_timeout(&talker("*5\r\n:", "1", Duration::from_millis(50)), "50ms");
     let script =
         "for i in $(seq 300); do sleep 0.1; grep -q 'Threads:.1$' /proc/$PPID/status && echo over && exit 7; done";
-    let shown = run!("-n 1 --budget api --store {} -- sh -c {}", store, script);
-    let shown = shown.expect_code(7).expect_stderr("gives no answer within");
-    assert_eq!(shown.stdout, "over\n");
+    let mut command = backoff(format!("-n 1 --budget api --store {store} -- sh -c"));
+    let ended = command.arg(script).code(7).stdout("over\n");
+    ended.says("gives no answer within");
 }
 
 // --- Keys ---
@@ -251,8 +241,8 @@ const ODD_NAMES: [&str; 9] = ["a b", "{", "{}", "a{b}c", "{}{x}", "é\n\r\n", "'
 
 /// Makes two attempts; the variable allows a name that looks like an option.
 fn asked_by_variable(store: &str, name: &str) {
-    let mut command = backoff(words!("-b 1ms -q -n 2 --store {} -- false", patient(store)));
-    run(command.env("BACKOFF_BUDGET", name)).expect_silence().expect_code(1);
+    let mut command = backoff(format!("-b 1ms -q -n 2 --store {} -- false", patient(store)));
+    command.env("BACKOFF_BUDGET", name).code(1);
 }
 
 fn any_text_is_a_name() {
@@ -265,9 +255,9 @@ fn any_text_is_a_name() {
     }
     use std::os::unix::ffi::OsStrExt;
     let bytes = std::ffi::OsStr::from_bytes(b"\xff");
-    run(backoff(words!("--store {} -- true", server.url())).env("BACKOFF_BUDGET", bytes))
-        .expect_code(125)
-        .expect_stderr("is not UTF-8");
+    let mut command = backoff(format!("--store {} -- true", server.url()));
+    let ended = command.env("BACKOFF_BUDGET", bytes).code(125);
+    ended.stderr("backoff: BACKOFF_BUDGET: ... is not UTF-8\n");
 }
 
 // --- TLS ---
@@ -283,7 +273,12 @@ fn certificates(names: &str) -> TempDir {
         echo subjectAltName={names} >names
         openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem"
     );
-    run(clean("sh").args(["-c", &script]).current_dir(dir.path())).expect_code(0);
+    let mut openssl = clean("sh");
+    openssl
+        .args(["-c", &script])
+        .current_dir(dir.path())
+        .code(0)
+        .stderr("...");
     dir
 }
 
@@ -293,7 +288,7 @@ const WITH_TLS: &str = "--port 0 --tls-port '{port}' --tls-cert-file '{dir}/serv
 
 /// Starts a server that speaks only TLS on its port.
 pub fn tls_server(names: &str) -> Server {
-    Server::start_in(certificates(names), format!("{WITH_TLS} --tls-auth-clients no"))
+    Server::start_in(certificates(names), &format!("{WITH_TLS} --tls-auth-clients no"))
 }
 
 fn tls_with_a_certificate_that_is_trusted() {
@@ -301,7 +296,8 @@ fn tls_with_a_certificate_that_is_trusted() {
     let authority = within(&server.dir, "ca.pem");
     for (host, counts) in [("127.0.0.1", (2, 1)), ("localhost", (4, 2))] {
         let store = format!("rediss://{host}:{}", server.port);
-        run(asking(&store, "api", "-q -n 2 -- false").env("SSL_CERT_FILE", &authority)).expect_silence();
+        let mut command = asking(&store, "-q -n 2 -- false");
+        command.env("SSL_CERT_FILE", &authority).code(1);
         assert_eq!(server.counts("api"), counts, "{host}");
     }
 }
@@ -312,8 +308,8 @@ fn tls_with_a_certificate_that_is_not() {
     let store = format!("rediss://127.0.0.1:{}", server.port);
     let unknown = "has a certificate of an unknown authority; ?ca=FILE names another one";
     for (dir, why) in [(&stranger, unknown), (&server.dir, "certificate not valid for name")] {
-        let mut command = asking(&store, "api", "-n 3 -- false");
-        goes_on(run(command.env("SSL_CERT_FILE", within(dir, "ca.pem"))), why);
+        let mut command = asking(&store, "-n 3 -- false");
+        goes_on(command.env("SSL_CERT_FILE", within(dir, "ca.pem")), why);
     }
     // Without TLS: the system decides between an end and a reset.
     fails_open(&server.url(), &server.url());
@@ -328,12 +324,9 @@ fn tls_with_files_of_the_address() {
     let whole = store(format!("ca={ours}/ca.pem&cert={ours}/server.pem&key={ours}/server.key"));
     // The system's authorities do not count, and the command inherits nothing.
     let script = "[ -z \"$SSL_CERT_FILE\" ] || echo inherited; exit 1";
-    let mut command = asking(&whole, "api", words!("-n 2 -- sh -c {}", script));
-    let shown = run(command.env_remove("SSL_CERT_FILE")).expect_code(1);
-    assert!(
-        !shown.stderr.contains("warning") && shown.stdout.is_empty(),
-        "{shown:?}"
-    );
+    let mut command = asking(&whole, "-n 2 -- sh -c");
+    let said = command.arg(script).env_remove("SSL_CERT_FILE").code(1).err();
+    assert!(!said.contains("warning"), "{said}");
     for (query, why) in [
         (
             format!("ca={ours}/ca.pem"),
@@ -360,8 +353,8 @@ fn no_write_waits_for_the_one_before() {
     let trace = within(&server.dir, "trace");
     let mut command = clean("strace");
     command.args(["-f", "-e", "trace=setsockopt,connect", "-o", &trace, *BIN]);
-    command.args(words!("-q -n 1 --budget api --store {} -- true", store));
-    run(command.env("SSL_CERT_FILE", within(&server.dir, "ca.pem"))).expect_silence();
+    command.args(words(&format!("-q -n 1 --budget api --store {store} -- true")));
+    command.env("SSL_CERT_FILE", within(&server.dir, "ca.pem")).code(0);
     let trace = std::fs::read_to_string(trace).unwrap();
     assert_eq!(
         trace.matches("TCP_NODELAY, [1]").count(),
@@ -390,8 +383,9 @@ fn the_recipe_for_containers() {
             .env("PATH", &path)
             .env("HOME", home.path())
             .env_remove("XDG_STATE_HOME");
-        let shown = run(command.env("BACKOFF_BASE", "1ms").env("BACKOFF_BUDGET_MIN", "6"));
-        shown.expect_code(1).stdout.lines().count()
+        command.env("BACKOFF_BASE", "1ms").env("BACKOFF_BUDGET_MIN", "6");
+        let (calls, _) = command.code(1).texts();
+        calls.lines().count()
     };
     assert_eq!([container(), container(), container()], [5, 1, 1]);
     server.kill();
@@ -401,20 +395,16 @@ fn the_recipe_for_containers() {
 // --- Clusters ---
 
 fn cluster() -> [Server; 3] {
-    let nodes = [(); 3].map(|()| {
-        Server::start(words!(
-            "--cluster-enabled yes --cluster-port {}",
-            free_port().to_string()
-        ))
-    });
+    let start = |()| Server::start(&format!("--cluster-enabled yes --cluster-port {}", free_port()));
+    let nodes = [(); 3].map(start);
     for (node, (slots, epoch)) in nodes
         .iter()
         .zip([("0 5460", "1"), ("5461 10922", "2"), ("10923 16383", "3")])
     {
-        node.run::<()>(words!("CLUSTER ADDSLOTSRANGE {..}", slots));
-        node.run::<()>(words!("CLUSTER SET-CONFIG-EPOCH {}", epoch));
+        node.run::<()>(&format!("CLUSTER ADDSLOTSRANGE {slots}"));
+        node.run::<()>(&format!("CLUSTER SET-CONFIG-EPOCH {epoch}"));
         let bus: Vec<String> = node.run("CONFIG GET cluster-port");
-        nodes[0].run::<()>(words!("CLUSTER MEET 127.0.0.1 {} {}", node.port.to_string(), bus[1]));
+        nodes[0].run::<()>(&format!("CLUSTER MEET 127.0.0.1 {} {}", node.port, bus[1]));
     }
     for node in &nodes {
         eventually("the cluster is whole", || {
@@ -445,7 +435,7 @@ fn any_node_of_a_cluster_will_do() {
     // A node that knows no name of the others redirects to a port alone.
     for node in &nodes {
         node.run::<()>("CONFIG SET cluster-preferred-endpoint-type unknown-endpoint");
-        asked(&node.url(), "api", "-- true").expect_silence();
+        asking(&node.url(), "-- true").code(0);
     }
     assert_eq!(counts_on_all("api"), [(9, 3)]);
 }
@@ -453,7 +443,7 @@ fn any_node_of_a_cluster_will_do() {
 /// A cluster, or a service of several servers, stays shared while some of them are gone.
 fn the_first_server_that_answers() {
     let mut nodes = cluster();
-    asked(&nodes[0].url(), "api", "-- true").expect_silence();
+    asking(&nodes[0].url(), "-- true").code(0);
     let owner = owner(&nodes);
     let other = (owner + 1) % 3;
     let hosts = [1, 2, 0]
@@ -462,34 +452,30 @@ fn the_first_server_that_answers() {
     let store = format!("redis://{hosts}");
     // The paused node listens, and does not answer.
     nodes[other].pause();
-    let env = asked(&with_timeout(&store, "3s"), "api", "-q -n 1 -- env").expect_silence();
-    let counted = format!("BACKOFF_COUNTED=\"api\" in redis://{hosts}/0\n");
-    assert!(env.stdout.contains(&counted), "{env:?}");
+    let env = asking(&with_timeout(&store, "3s"), "-q -n 1 -- env").code(0);
+    env.stdout(&format!("...\nBACKOFF_COUNTED=\"api\" in redis://{hosts}/0\n..."));
     assert_eq!(nodes[owner].counts("api"), (2, 0));
     nodes[other].resume();
     nodes[other].kill();
-    asked(&store, "api", "-q -n 3 -- false").expect_silence();
+    asking(&store, "-q -n 3 -- false").code(1);
     assert_eq!(nodes[owner].counts("api"), (5, 2));
     // With a password, and a replica that is listed before its master.
     let replica = Server::start("--replicaof 127.0.0.1 1 --requirepass word");
     let master = Server::start("--requirepass word");
     let store = format!("redis://:word@127.0.0.1:{},127.0.0.1:{}/0", replica.port, master.port);
-    asked(&store, "api", "-q -n 2 -- false").expect_silence();
+    asking(&store, "-q -n 2 -- false").code(1);
     assert_eq!(counts(&mut master.admin_as("?pass=word"), "api"), (2, 1));
     // If no server answers, each is named.
     drop(master);
-    let readonly = format!(
-        "{}: is a read-only replica (READONLY); redis://127.0.0.1:",
-        replica.url()
-    );
-    let shown = asked(&store, "api", "-n 3 -- false").expect_stderr(&readonly);
-    goes_on(shown, ": cannot be reached: Connection refused; ");
+    let readonly = format!("{}: is a read-only replica (READONLY)", replica.url());
+    let refused = "redis://127.0.0.1:...: cannot be reached: Connection refused";
+    fails_open(&store, &format!("{readonly}; {refused}; "));
 }
 
 /// The message names the server that failed, not the one that redirected to it.
 fn a_node_of_a_cluster_is_gone() {
     let mut nodes = cluster();
-    asked(&nodes[0].url(), "api", "-- true").expect_silence();
+    asking(&nodes[0].url(), "-- true").code(0);
     let owner = owner(&nodes);
     let (gone, other) = (nodes[owner].url(), nodes[(owner + 1) % 3].url());
     nodes[owner].kill();
@@ -509,13 +495,13 @@ fn a_name_that_is_being_moved() {
     let to = (from + 1) % 3;
     let id = |node: usize| -> String { nodes[node].run("CLUSTER MYID") };
     let set_slot = |node: usize, state: &str, other: usize| {
-        nodes[node].run::<()>(words!("CLUSTER SETSLOT {} {} {}", slot.to_string(), state, id(other)));
+        nodes[node].run::<()>(&format!("CLUSTER SETSLOT {slot} {state} {}", id(other)));
     };
     set_slot(to, "IMPORTING", from);
     set_slot(from, "MIGRATING", to);
     // The old node lacks the key, and redirects to the new one for this step (ASK).
     for node in &nodes {
-        asked(&node.url(), "api", "-q -n 2 -- false").expect_silence();
+        asking(&node.url(), "-q -n 2 -- false").code(1);
     }
     assert_eq!((nodes[from].keys(), nodes[to].keys()), (0, 1));
     set_slot(to, "NODE", to);
@@ -529,11 +515,10 @@ fn term_while_the_store_is_asked() {
     listener.set_nonblocking(true).unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let mut command = backoff(words!(
-            "--budget api --cool-off --store {}?timeout=1h -- echo started",
-            store
-        ));
-        let live = Live::start(&mut command);
+        let live = backoff(format!(
+            "--budget api --cool-off --store {store}?timeout=1h -- echo started"
+        ))
+        .live();
         let mut held = None;
         eventually("a connection", || {
             held = listener.accept().ok();
@@ -541,8 +526,7 @@ fn term_while_the_store_is_asked() {
         });
         let began = Instant::now();
         live.signal(signal);
-        let shown = live.finish();
-        assert_eq!((shown.signal(), &*shown.stdout), (Some(signal as i32), ""));
+        live.killed_by(signal).err();
         assert!(began.elapsed() < Duration::from_secs(10));
     }
 }
@@ -568,11 +552,8 @@ fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
 
 fn stopped_while_the_store_is_asked() {
     let (store, questions, may_answer) = slow_server();
-    let mut command = backoff(words!(
-        "-n 1 --budget api --cool-off --store {}?timeout=2s -- false",
-        store
-    ));
-    let live = Live::start(&mut command);
+    let line = format!("-n 1 --budget api --cool-off --store {store}?timeout=2s -- false");
+    let live = backoff(line).live();
     questions.recv_timeout(PATIENCE).unwrap();
     let is_asleep = |task: std::io::Result<std::fs::DirEntry>| {
         let number = task.unwrap().file_name().to_str().unwrap().parse().unwrap();
@@ -586,34 +567,26 @@ fn stopped_while_the_store_is_asked() {
     eventually("the timeout passes", || stopped.elapsed() > Duration::from_secs(2));
     may_answer.store(usize::MAX, Ordering::SeqCst);
     live.signal(Signal::SIGCONT);
-    let shown = live.finish().expect_code(1);
-    assert!(!shown.stderr.contains("warning"), "{shown:?}");
+    let said = live.code(1).err();
+    assert!(!said.contains("warning"), "{said}");
 }
 
 fn term_while_the_store_is_told_of_the_end() {
-    for (keep, script, code, signal) in [
-        ("success", "echo out", Some(0), None),
-        ("final", "echo out; exit 3", None, Some(15)),
-    ] {
+    for (keep, script) in [("success", "echo out"), ("final", "echo out; exit 3")] {
         let (store, questions, may_answer) = slow_server();
         // The server answers the step of the attempt, and not the step at the end.
         may_answer.store(1, Ordering::SeqCst);
-        let options = words!(
-            "--budget api --store {}?timeout=1h --stdout {} --stop-exit 3",
-            store,
-            keep
-        );
-        let live = Live::start(&mut backoff(words!("{..} -- sh -c {}", options, script)));
+        let options = format!("--budget api --store {store}?timeout=1h --stdout {keep} --stop-exit 3");
+        let live = backoff(format!("{options} -- sh -c '{script}'")).live();
         for _ in 0..2 {
             questions.recv_timeout(PATIENCE).unwrap();
         }
         live.signal(Signal::SIGTERM);
-        let shown = live.finish();
-        assert_eq!(
-            (shown.code(), shown.signal(), &*shown.stdout),
-            (code, signal, "out\n"),
-            "{shown:?}"
-        );
+        let ended = match keep {
+            "success" => live.code(0),
+            _ => live.killed_by(Signal::SIGTERM),
+        };
+        ended.stdout("out\n").stderr("...");
     }
 }
 
@@ -621,13 +594,12 @@ fn no_store_is_asked_without_a_budget() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
-    run(backoff(words!("-q -n 2 -b 1ms --store {} -- false", store)).env("BACKOFF_COOL_OFF", "1"))
-        .expect_code(1)
-        .expect_silence();
-    run!("--plan --budget api --store {}", store).expect_code(0);
+    let mut command = backoff(format!("-q -n 2 -b 1ms --store {store} -- false"));
+    command.env("BACKOFF_COOL_OFF", "1").code(1);
+    backoff(format!("--plan --budget api --store {store}")).code(0).out();
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
     // A run that asks has connected by its end.
-    run!("--budget api --store {}?timeout=1ms -- true", store);
+    backoff(format!("--budget api --store {store}?timeout=1ms -- true")).ends();
     listener.accept().unwrap();
 }
 
@@ -643,7 +615,7 @@ fn nothing_is_held_during_a_wait() {
             "exec {} -b 1h -m 1h -j none --budget api --store {store}?timeout={timeout} -- sh -c 'echo ready; false' 2>&1",
             *BIN
         );
-        let mut live = Live::start(&mut shell(&script));
+        let mut live = shell(&script).live();
         live.expect_line("ready");
         if is_paused {
             assert!(live.line().contains("gives no answer within "));
@@ -653,7 +625,7 @@ fn nothing_is_held_during_a_wait() {
         let has_socket = || descriptors(pid).iter().any(|open| open.contains("socket:"));
         eventually("one thread and no socket", || threads(pid) == 1 && !has_socket());
         live.signal(Signal::SIGTERM);
-        assert_eq!(live.finish().signal(), Some(15));
+        live.killed_by(Signal::SIGTERM).stdout("...");
     }
     server.resume();
     // The question of the second run may have been answered after the run had ended.
@@ -664,13 +636,12 @@ fn nothing_is_held_during_a_wait() {
 fn cool_off() {
     let server = Server::start("");
     let url = server.url();
-    let with = |command: &str| asked(&url, "api", words!("--cool-off -b 700ms -n 1 -- {}", command));
-    let shown = with("false").expect_code(1);
-    assert!(!shown.stderr.contains("waiting"), "{shown:?}");
+    let with = |command: &str| asking(&url, &format!("--cool-off -b 700ms -n 1 -- {command}"));
+    let said = with("false").code(1).err();
+    assert!(!said.contains("waiting"), "{said}");
     let began = Instant::now();
-    with("true")
-        .expect_code(0)
-        .expect_stderr("before the first attempt: the last run of budget \"api\" gave up");
+    let waited = "before the first attempt: the last run of budget \"api\" gave up";
+    with("true").code(0).says(waited);
     let took = began.elapsed();
     // Less than the whole wait is left, as the first run ended earlier.
     assert!(
@@ -678,15 +649,14 @@ fn cool_off() {
         "waited {took:?}"
     );
     // A success ends the cool-off, as does a permanent failure.
-    with("true").expect_silence();
+    with("true").code(0);
     assert_eq!(numbers(&mut server.admin(), "api").unwrap()[1..3], [0, 0]);
-    with("false");
-    asked(&url, "api", "--stop-exit 1 -n 1 -- false");
-    with("true").expect_silence();
+    with("false").code(1).err();
+    asking(&url, "--stop-exit 1 -n 1 -- false").code(1).err();
+    with("true").code(0);
     // A cool-off past the deadline allows no attempt.
-    asked(&url, "api", "-b 1h -m 1h -n 1 -- false");
-    let shown = asked(&url, "api", "--cool-off -d 1m -- echo started");
-    assert_eq!((shown.code(), &*shown.stdout), (Some(124), ""), "{shown:?}");
+    asking(&url, "-b 1h -m 1h -n 1 -- false").code(1).err();
+    asking(&url, "--cool-off -d 1m -- echo started").code(124).err();
 }
 
 // --- The script and the ledger ---
