@@ -50,7 +50,6 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         let is_set_by_outer = is_within && SET_BY_BACKOFF.iter().any(|known| name == known);
         is_set_by_outer || settings.any(|opt| opt.has_variable(name.as_bytes()))
     };
-    let typed = |long| format!("; --{long} is taken from the command line alone");
     let (mut typos, mut others) = (Vec::new(), Vec::new());
     for (name, value) in variables {
         if value.is_empty() || is_known(name) {
@@ -61,7 +60,9 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         let did_you_mean = |long: &str| format!("; did you mean {}?", option(long).variable());
         let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
         let (list, hint) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
-            Some(long) if option(long).is_action() => (&mut typos, typed(long)),
+            Some(long) if option(long).is_action() => {
+                (&mut typos, format!("; --{long} is taken from the command line alone"))
+            }
             Some(long) => (&mut typos, did_you_mean(long)),
             None => (&mut others, foreign().map(did_you_mean).unwrap_or_default()),
         };
@@ -73,17 +74,15 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
 /// Returns a line for each option that is set or has a default, such as `base = 2s (policy slow, /etc/backoff.toml:7)`,
 /// and for each rule of a preset, such as `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
 pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, config: &Config) -> Vec<String> {
-    let (file, source) = &config.file;
-    let mut lines = vec![format!("config = {file} ({source})")];
+    let mut lines = vec![format!("config = {} ({})", config.file.0, config.file.1)];
     for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {
-        let default = opt.default().unwrap_or_default();
-        let (value, exceptions) = default.split_at(opt.default_value().len());
+        let (value, exceptions) = opt.default().unwrap_or_default().split_at(opt.default_value().len());
         // A stronger option lifts these limits.
         let may_lift = ["attempts", "max-delay"].contains(&opt.long) && settings.source(opt.long) != Some(Source::Flag);
         lines.push(match settings.shown(opt.long) {
             Some((text, source)) if may_lift => format!("{} = {text} ({source}{exceptions})", opt.long),
             Some((text, source)) => format!("{} = {text} ({source})", opt.long),
-            None if default.is_empty() => continue,
+            None if value.is_empty() => continue,
             None => format!("{} = {value} (default{exceptions})", opt.long),
         });
     }

@@ -1,0 +1,91 @@
+use super::*;
+
+fn layer(source: &Source, said: &[(&str, &str)]) -> Vec<Said> {
+    let said = said.iter();
+    said.map(|(long, text)| Said::new(option(long), text, source.clone(), String::new()))
+        .collect()
+}
+
+fn settings(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<Settings, UsageError> {
+    let mut settings = Settings::default();
+    settings.add(layer(&Source::Flag, flags))?;
+    settings.add(layer(&Source::Variable, variables))?;
+    Ok(settings)
+}
+
+#[test]
+fn a_variable_has_the_name_of_its_option() {
+    for opt in OPTIONS {
+        let name = opt.variable();
+        let named = |name: &str| OPTIONS.iter().filter(|opt| opt.has_variable(name.as_bytes())).count();
+        assert!(opt.has_variable(name.as_bytes()) && named(&name) == 1, "{name}");
+        for other in [name.to_lowercase(), format!("{name}S"), name.replace("BACKOFF_", "")] {
+            assert_eq!(named(&other), 0, "{other}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_a_flag_overrides_is_not_read() {
+    let variables = [
+        ("BACKOFF_BASE".into(), "nonsense".into()),
+        ("BACKOFF_FACTOR".into(), "".into()),
+    ];
+    let mut both = settings(&[("base", "2s")], &[]).unwrap();
+    both.add_variables(&variables).unwrap();
+    assert_eq!(both.duration("base"), Ok(Some(Duration::from_secs(2))));
+    let mut alone = Settings::default();
+    alone.add_variables(&variables).unwrap();
+    let error = alone.duration("base").unwrap_err();
+    assert!(error.0.starts_with("BACKOFF_BASE: \"nonsense\" "), "{error}");
+    assert!(alone.said("factor").is_none());
+}
+
+#[test]
+fn what_contradicts_gives_way_or_is_an_error() {
+    // Pairs of conflicting options; the stronger one stays.
+    for (one, other) in [
+        (("growth", "linear"), ("delays", "1s")),
+        (("jitter", "slotted:3"), ("growth", "linear")),
+        (("jitter", "decorrelated"), ("delays", "1s")),
+        (("consecutive", "2"), ("until", "never")),
+        (("until", "failure"), ("growth", "linear")),
+        (("initial-delay", "5"), ("deadline", "5s")),
+        (("quiet", "1"), ("verbose", "2")),
+    ] {
+        for (strong, weak) in [(one, other), (other, one)] {
+            let both = settings(&[strong], &[weak]).unwrap();
+            assert!(
+                both.said(strong.0).is_some() && both.said(weak.0).is_none(),
+                "{strong:?} {weak:?}"
+            );
+            assert!(both.shown(weak.0).is_some(), "{weak:?}");
+            assert!(settings(&[], &[strong, weak]).is_err(), "{strong:?} {weak:?}");
+        }
+    }
+    let (once, again) = (("idempotent", "no"), ("consecutive", "2"));
+    assert!(settings(&[once], &[again]).is_err() && settings(&[once, again], &[]).is_err());
+    let both = settings(&[again], &[once]).unwrap();
+    assert!(both.said("idempotent").is_some() && both.said("consecutive").is_some());
+    assert!(settings(&[("base", "1m")], &[("max-delay", "1s")]).is_ok());
+    assert!(settings(&[("base", "1m"), ("max-delay", "1s")], &[]).is_err());
+    assert!(settings(&[("growth", "constant"), ("until", "failure")], &[]).is_ok());
+}
+
+#[test]
+fn every_is_three_options_of_its_source() {
+    let both = settings(&[("jitter", "full")], &[("every", "3s")]).unwrap();
+    let shown =
+        ["base", "growth", "jitter", "every"].map(|long| both.shown(long).map(|(text, by)| format!("{text} {by}")));
+    let expected = [
+        Some("3s BACKOFF_EVERY"),
+        Some("constant BACKOFF_EVERY"),
+        Some("full --jitter"),
+        None,
+    ];
+    assert_eq!(
+        shown.map(Option::unwrap_or_default),
+        expected.map(Option::unwrap_or_default)
+    );
+    assert_eq!(both.said("growth").unwrap().to_string(), "BACKOFF_EVERY=3s");
+}

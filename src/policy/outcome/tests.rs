@@ -1,0 +1,44 @@
+use super::*;
+
+#[test]
+fn a_time_out_says_what_it_took() {
+    let outcome = |bound, limit, took_kill| Outcome {
+        cut: Cut { limit, took_kill },
+        ..Outcome::new(End::TimedOut(bound), Duration::ZERO)
+    };
+    let limit = Some(Duration::from_millis(90_500));
+    for (bound, limit, took_kill, shown) in [
+        (Bound::Timeout, limit, false, "timed out (--timeout 1m30s500ms)"),
+        (Bound::Timeout, None, true, "timed out and needed KILL"),
+        (
+            Bound::Idle,
+            limit,
+            true,
+            "no output for 1m30s500ms and needed KILL (--idle-timeout)",
+        ),
+        (
+            Bound::Idle,
+            Some(Duration::ZERO),
+            false,
+            "no output for 0 (--idle-timeout)",
+        ),
+        (Bound::Idle, None, false, "no output for too long"),
+        (Bound::Deadline, None, false, "ended by the deadline"),
+    ] {
+        assert_eq!(outcome(bound, limit, took_kill).to_string(), shown);
+    }
+}
+
+#[test]
+fn the_number_a_shell_shows() {
+    assert_eq!(End::Exited(7).shell_status(), 7);
+    assert_eq!(End::Signaled(Signal::TERM).shell_status(), 143);
+    assert_eq!(End::TimedOut(Bound::Timeout).shell_status(), 124);
+    for (not_found, code) in [(true, 127), (false, 126)] {
+        let failure = StartFailure {
+            not_found,
+            message: String::new(),
+        };
+        assert_eq!(End::NotStarted(failure).shell_status(), code);
+    }
+}

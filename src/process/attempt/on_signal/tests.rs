@@ -1,0 +1,189 @@
+use SignalAction::*;
+
+use super::*;
+
+/// Returns a signal sent by a process.
+fn sent(signal: Signal) -> Received {
+    Received::new(signal, false)
+}
+
+/// Returns a signal sent by the kernel: the terminal or a timer.
+fn by_kernel(signal: Signal) -> Received {
+    Received::new(signal, true)
+}
+
+fn running(isolation: Isolation) -> Facts {
+    Facts {
+        isolation,
+        is_hook: false,
+        is_stopped: false,
+        was_continued: false,
+        leads_session: false,
+    }
+}
+
+const END: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
+const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
+
+fn rest() -> Vec<Signal> {
+    let known = ["WINCH", "USR2", "PIPE", "URG", "IO", "RTMIN+1"];
+    known.into_iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+/// Checks a row of the table: end, stop, CONT, USR1, other signals.
+#[track_caller]
+fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [SignalAction; 5]) {
+    let columns = [
+        END.to_vec(),
+        STOP.to_vec(),
+        vec![Signal::CONT],
+        vec![Signal::USR1],
+        rest(),
+    ];
+    for (signals, action) in columns.into_iter().zip(row) {
+        for signal in signals {
+            assert_eq!(on_signal(phase, receive(signal)), action, "{phase:?} {signal}");
+        }
+    }
+}
+
+#[test]
+fn between_two_attempts() {
+    for receive in [sent, by_kernel] {
+        let row = [EndRun, StopBackoff, Ignore, EndWait, Ignore];
+        expect_row(Phase::BetweenAttempts, receive, row);
+    }
+}
+
+#[test]
+fn while_a_hook_runs() {
+    for isolation in [Isolation::Group, Isolation::Shared] {
+        let phase = Phase::Running(Facts {
+            is_hook: true,
+            ..running(isolation)
+        });
+        let row = [ForwardAndNoFurtherAttempt, Forward, Forward, EndWait, Ignore];
+        expect_row(phase, sent, row);
+    }
+}
+
+#[test]
+fn in_a_group_of_its_own() {
+    let phase = Phase::Running(running(Isolation::Group));
+    for receive in [sent, by_kernel] {
+        let row = [ForwardAndNoFurtherAttempt, Forward, Forward, Forward, Forward];
+        expect_row(phase, receive, row);
+    }
+}
+
+#[test]
+fn in_the_shared_group_from_a_process() {
+    let phase = Phase::Running(running(Isolation::Shared));
+    let row = [ForwardAndNoFurtherAttempt, Forward, Forward, Forward, Forward];
+    expect_row(phase, sent, row);
+}
+
+#[test]
+fn in_the_shared_group_from_the_terminal() {
+    let phase = Phase::Running(running(Isolation::Shared));
+    for signal in [Signal::INT, Signal::QUIT, Signal::HUP] {
+        assert_eq!(on_signal(phase, by_kernel(signal)), NoFurtherAttempt, "{signal}");
+    }
+    for signal in STOP.into_iter().chain([Signal::WINCH]) {
+        assert_eq!(on_signal(phase, by_kernel(signal)), Ignore, "{signal}");
+    }
+    assert_eq!(on_signal(phase, by_kernel(Signal::CONT)), Forward);
+}
+
+#[test]
+fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
+    let facts = Facts {
+        leads_session: true,
+        ..running(Isolation::Shared)
+    };
+    let phase = Phase::Running(facts);
+    assert_eq!(on_signal(phase, by_kernel(Signal::HUP)), ForwardAndNoFurtherAttempt);
+    assert_eq!(on_signal(phase, by_kernel(Signal::INT)), NoFurtherAttempt);
+}
+
+#[test]
+fn in_the_shared_group_once_the_command_was_continued() {
+    let facts = Facts {
+        was_continued: true,
+        ..running(Isolation::Shared)
+    };
+    let row = [ForwardAndNoFurtherAttempt, Ignore, Ignore, Forward, Forward];
+    expect_row(Phase::Running(facts), sent, row);
+}
+
+#[test]
+fn in_the_shared_group_while_the_command_is_stopped() {
+    let facts = Facts {
+        is_stopped: true,
+        ..running(Isolation::Shared)
+    };
+    let row = [ForwardAndNoFurtherAttempt, Ignore, Forward, Forward, Forward];
+    expect_row(Phase::Running(facts), sent, row);
+}
+
+#[test]
+fn in_a_session_of_its_own() {
+    for isolation in [Isolation::Session, Isolation::Terminal] {
+        let row = [ForwardAndNoFurtherAttempt, StopCommand, Forward, Forward, Forward];
+        expect_row(Phase::Running(running(isolation)), sent, row);
+    }
+}
+
+#[test]
+fn after_the_command_has_ended() {
+    for receive in [sent, by_kernel] {
+        let row = [NoFurtherAttempt, StopBackoff, Ignore, Ignore, Ignore];
+        expect_row(Phase::AfterExit, receive, row);
+    }
+    assert_eq!(on_signal(Phase::AfterExit, sent(Signal::CHLD)), Ignore);
+}
+
+#[test]
+fn children_are_looked_at() {
+    for phase in [Phase::BetweenAttempts, Phase::Running(running(Isolation::Shared))] {
+        assert_eq!(on_signal(phase, by_kernel(Signal::CHLD)), LookAtChildren);
+    }
+}
+
+#[test]
+fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
+    let facts = running(Isolation::Shared);
+    for (phase, action) in [
+        (Phase::BetweenAttempts, EndRun),
+        (Phase::Running(facts), ForwardAndNoFurtherAttempt),
+        (Phase::AfterExit, NoFurtherAttempt),
+    ] {
+        assert_eq!(on_signal(phase, by_kernel(Signal::ALRM)), action, "{phase:?}");
+    }
+    let from_a_process = sent(Signal::ALRM);
+    assert_eq!(on_signal(Phase::AfterExit, from_a_process), Ignore);
+    assert_eq!(on_signal(Phase::BetweenAttempts, from_a_process), Ignore);
+    assert_eq!(on_signal(Phase::Running(facts), from_a_process), Forward);
+}
+
+#[test]
+fn the_command_has_stopped() {
+    use StopAction::{ContinueCommand, Ignore, StopBackoff};
+    let jobs = [Job::None, Job::Apart, Job::Controlled];
+    let (tstp, ttin, stop) = (Signal::TSTP, Signal::TTIN, Signal::STOP);
+    for (asked, by, row) in [
+        (Asked::Stop(tstp), tstp, [StopBackoff(tstp); 3]),
+        (Asked::Stop(tstp), stop, [StopBackoff(tstp); 3]),
+        (Asked::End, tstp, [ContinueCommand; 3]),
+        (Asked::End, stop, [ContinueCommand; 3]),
+        (
+            Asked::Nothing,
+            ttin,
+            [ContinueCommand, StopBackoff(ttin), StopBackoff(ttin)],
+        ),
+        (Asked::Nothing, stop, [Ignore, Ignore, StopBackoff(stop)]),
+    ] {
+        let actions = jobs.map(|job| on_stopped(by, asked, job));
+        assert_eq!(actions, row, "{asked:?} {by}");
+    }
+}
