@@ -95,7 +95,10 @@ pub(super) fn replace(event_loop: &mut EventLoop, path: &Path, text: &str) -> Re
     }
     let mut file = Builder::new().prefix(".backoff-report-").tempfile_in(&target.parent)?;
     file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    // Some file systems (vfat) refuse any change of the mode.
+    if mode != 0o600 {
+        file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    }
     file.persist(&target.path).map_err(io::Error::from)?;
     Ok(())
 }

@@ -153,7 +153,11 @@ impl System {
         let held = streams.held_stderr().map_err(fault("cannot keep messages"))?;
         let held = held.map(|held| Sink::to_file(held.into()));
         let sink = self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR));
-        let written = write(&mut self.event_loop, held.as_ref().unwrap_or(sink), &lines);
+        let mut written = write(&mut self.event_loop, held.as_ref().unwrap_or(sink), &lines);
+        if held.is_some() && matches!(written, Err(WriteError::Failed(_))) {
+            // A message that cannot be held back (a full disk) is shown at once.
+            written = write(&mut self.event_loop, sink, &lines);
+        }
         if !matches!(written, Err(WriteError::Failed(_))) {
             self.has_lost_lines = written.is_err();
         }

@@ -75,11 +75,11 @@ impl EventLoop {
             if !self.streams.input.needs_filling() {
                 return Ok(true);
             }
-            self.wait(deadline);
-            self.receive_signals()?;
             if let Some(why) = self.streams.input.fault.take() {
                 return Err(RunError::Fault(format!("standard input: {why}")));
             }
+            self.wait(deadline);
+            self.receive_signals()?;
         }
         Ok(false)
     }

@@ -85,6 +85,8 @@ impl Streams {
     /// Creates the streams of an attempt.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.observer = OutputObserver::new(&self.options);
+        // What came while the last attempt drained does not postpone the idle limit of this one.
+        self.has_new_output = false;
         let mut child = ChildStdio {
             input: self.input.begin()?,
             outputs: [None, None],

@@ -12,28 +12,32 @@ use tempfile::tempfile;
 use crate::run::text::describe_error;
 
 /// Limit on bytes in memory of one spool.
-const IN_MEMORY: u64 = 1024 * 1024;
+const IN_MEMORY: usize = 1024 * 1024;
 
 /// A growing sequence of bytes, readable at any offset.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
-    /// Every write appends, so that children may write to it, too.
+    memory: Vec<u8>,
+    /// Holds all bytes once it exists. Every write appends, so that children may write to it, too.
     file: Option<File>,
-    /// The file is no longer replaced: it is on a disk, or a child may write to it.
-    stays: bool,
 }
 
 impl Spool {
     pub(crate) fn len(&self) -> io::Result<u64> {
-        self.file.as_ref().map_or(Ok(0), |file| Ok(file.metadata()?.len()))
+        let in_memory = Ok(self.memory.len() as u64);
+        self.file.as_ref().map_or(in_memory, |file| Ok(file.metadata()?.len()))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.file.is_none()
+        self.memory.is_empty() && self.file.is_none()
     }
 
     /// Appends bytes. After an error (a full disk) the spool is unchanged. The error names the directory.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
+            self.memory.extend_from_slice(bytes);
+            return Ok(());
+        }
         self.append_to_file(bytes).map_err(|error| {
             let (directory, why) = (std::env::temp_dir(), describe_error(&error));
             io::Error::new(error.kind(), format!("{}: {why}", directory.display()))
@@ -41,58 +45,43 @@ impl Spool {
     }
 
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let before = self.len()?;
-        if before + bytes.len() as u64 > IN_MEMORY {
-            self.move_to_disk()?;
+        if self.file.is_none() {
+            let mut file = appending(tempfile()?)?;
+            file.write_all(&self.memory)?;
+            *self = Spool {
+                file: Some(file),
+                memory: Vec::new(),
+            };
         }
-        let file = self.file()?;
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let before = file.metadata()?.len();
         file.write_all(bytes).inspect_err(|_| {
             let _ = file.set_len(before);
         })
-    }
-
-    /// Returns the file, at first in memory.
-    fn file(&mut self) -> io::Result<&mut File> {
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => appending(memory_file()?)?,
-        };
-        Ok(self.file.insert(file))
-    }
-
-    fn move_to_disk(&mut self) -> io::Result<()> {
-        if !self.stays {
-            let mut disk = tempfile()?;
-            if let Some(memory) = &mut self.file {
-                memory.rewind()?;
-                io::copy(memory, &mut disk)?;
-            }
-            self.file = Some(appending(disk)?);
-            self.stays = true;
-        }
-        Ok(())
     }
 
     /// Creates the file of an empty spool. Returns a descriptor for children to append to.
     pub(crate) fn for_children(&mut self) -> io::Result<OwnedFd> {
         // The output may be large. Memory is the fallback if no directory is usable.
         let file = appending(tempfile().or_else(|_| memory_file())?)?;
-        self.stays = true;
         Ok(self.file.insert(file).try_clone()?.into())
     }
 
     /// Reads from `offset` on; returns 0 at the end.
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let Some(file) = &self.file else { return Ok(0) };
         let left = self.len()?.saturating_sub(offset);
         let count = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-        file.read_exact_at(&mut buffer[..count], offset).map(|()| count)
+        match &self.file {
+            Some(file) => file.read_exact_at(&mut buffer[..count], offset)?,
+            None => buffer[..count].copy_from_slice(&self.memory[offset as usize..][..count]),
+        }
+        Ok(count)
     }
 
     /// Returns a file at offset 0.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
-        let file = self.file.as_ref().map_or_else(memory_file, File::try_clone);
-        let mut file = file?;
+        let mut file = self.file.as_ref().map_or_else(memory_file, File::try_clone)?;
+        file.write_all(&self.memory)?;
         file.rewind()?;
         Ok(file.into())
     }

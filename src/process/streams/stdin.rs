@@ -135,7 +135,7 @@ impl Stdin {
     /// Returns the descriptor and events to poll. Without flags, `poll` reports only that the other end was closed.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         if self.needs_filling() {
-            return Some((self.source, PollFlags::POLLIN));
+            return self.fault.is_none().then_some((self.source, PollFlags::POLLIN));
         }
         // After an error the pipe stays open, or the command would see an end of input.
         let pipe = self.pipe.as_ref().filter(|_| self.fault.is_none())?;

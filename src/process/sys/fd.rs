@@ -73,9 +73,9 @@ pub(crate) fn kind(fd: BorrowedFd<'_>) -> nix::Result<SFlag> {
     }
 }
 
-/// Returns true for a pipe or a socket.
+/// Returns true for a pipe or a socket, and if the kind is unknown, as a write to one may block.
 pub(crate) fn is_piped(number: RawFd) -> bool {
-    kind(inherited(number)).is_ok_and(|kind| [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind))
+    kind(inherited(number)).map_or(true, |kind| [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind))
 }
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.

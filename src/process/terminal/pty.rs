@@ -92,7 +92,7 @@ impl Pty {
             // Non-blocking if possible: another process may read first what `poll` has promised.
             ours: match standard.find(|fd| stdio::is_terminal(*fd)) {
                 Some(fd) if !is_controlling(fd) => duplicate(fd).ok(),
-                _ => controlling().ok(),
+                standard => controlling().ok().or_else(|| duplicate(standard?).ok()),
             },
             route,
             typed: Vec::new(),
@@ -194,7 +194,7 @@ impl Pty {
         if self.route == Route::Background {
             self.enter();
         }
-        if ready && self.typed.is_empty() {
+        if ready && self.typed.is_empty() && self.route == Route::Command {
             self.read();
         }
         if let Some(master) = &self.master
