@@ -1,5 +1,7 @@
 //! Pairs of options that contradict each other.
 
+use std::path::Path;
+
 use super::said::{Said, UsageError};
 use super::values::{count, duration, whole};
 
@@ -11,13 +13,15 @@ type Pair = (&'static str, &'static str, fn(&str, &str) -> bool, Rule, &'static 
 enum Rule {
     /// Drops the statement of the lower source.
     StrongerWins,
-    /// An error, unless the second option comes from the higher source.
+    /// An error, unless the second option comes from the higher source; then keeps both.
     Refuse,
+    /// The same, but drops the first option.
+    Yield,
     /// Keeps both.
     KeepBoth,
 }
 
-use Rule::{KeepBoth, Refuse, StrongerWins};
+use Rule::{KeepBoth, Refuse, StrongerWins, Yield};
 
 const GROWS: &str = "cannot go with {}: this jitter grows by itself; try --jitter full";
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
@@ -34,10 +38,10 @@ const PAIRS: &[Pair] = &[
     ("jitter", "until", |jitter, until| grows(jitter) && until == "failure", StrongerWins, NO_GROWTH),
     ("consecutive", "until", |n, until| is_several(n) && until != "success", StrongerWins,
         "cannot go with {}: no number of successes ends such a run"),
-    ("initial-delay", "deadline", is_no_time, StrongerWins, LATE),
-    ("splay", "deadline", is_no_time, StrongerWins, LATE),
-    ("initial-delay", "stop-after", is_no_time, StrongerWins, LATE),
-    ("splay", "stop-after", is_no_time, StrongerWins, LATE),
+    ("initial-delay", "deadline", is_no_time, Yield, LATE),
+    ("splay", "deadline", is_no_time, Yield, LATE),
+    ("initial-delay", "stop-after", is_no_time, Yield, LATE),
+    ("splay", "stop-after", is_no_time, Yield, LATE),
     ("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), StrongerWins,
         "cannot go with {}: one silences what the other asks for"),
     ("log-file", "report", is_same_file, StrongerWins, "cannot go with {}: the report would replace the log; try another file"),
@@ -66,7 +70,7 @@ fn is_longer(one: &str, other: &str) -> bool {
 }
 
 fn is_same_file(log: &str, report: &str) -> bool {
-    log == report && log != "-" && !log.starts_with("/dev/")
+    Path::new(log) == Path::new(report) && log != "-" && !log.starts_with("/dev/")
 }
 
 fn is_no_time(start: &str, deadline: &str) -> bool {
@@ -85,17 +89,14 @@ pub(super) fn settle(stronger: &[Said], layer: &mut Vec<Said>) -> Result<Vec<Sai
             ((None, Some(one)), (Some(other), _)) => (&stronger[one], &layer[other]),
             _ => continue,
         };
-        let (Some(first), Some(second)) = (one.text.to_str(), other.text.to_str()) else {
-            continue;
-        };
-        if !contradict(first, second) {
+        if !contradict(&one.text.to_string_lossy(), &other.text.to_string_lossy()) {
             continue;
         }
-        if one.source == other.source || *rule == Refuse && one.source > other.source {
+        if one.source == other.source || [Refuse, Yield].contains(rule) && one.source > other.source {
             let problem = problem.replace("{}", &other.to_string());
             return Err(UsageError(format!("{one} {problem}")));
         }
-        if *rule == StrongerWins {
+        if [StrongerWins, Yield].contains(rule) {
             overridden.extend(here.0.or(there.0).map(|at| layer.remove(at)));
         }
     }

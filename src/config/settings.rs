@@ -137,10 +137,12 @@ impl Settings {
 
     /// Returns an option's text without secrets, and its source, even if the statement is overridden.
     pub(crate) fn shown(&self, long: &str) -> Option<(String, String)> {
-        let said = [&self.said, &self.overridden].into_iter().flatten();
-        let said: Vec<&Said> = said.filter(|said| said.opt.long == long).collect();
+        let (list, note) = match self.said(long) {
+            Some(_) => (&self.said, ""),
+            None => (&self.overridden, "; overridden"),
+        };
+        let said: Vec<&Said> = list.iter().filter(|said| said.opt.long == long).collect();
         let texts: Vec<String> = said.iter().map(|said| said.shown()).collect();
-        let note = if self.said(long).is_none() { "; overridden" } else { "" };
         Some((texts.join(", "), said.last()?.name() + note))
     }
 }

@@ -91,8 +91,8 @@ impl Client {
         let mut calls = Vec::new();
         for (at, word) in command.iter().enumerate() {
             for (start, name) in word.to_ascii_lowercase().match_indices(self.name) {
-                // `curl-8.5`, `"$BIN/curl"`, `${CURL}`
-                let is_of_name = |c: char| c.is_ascii_digit() || "-.\"'}".contains(c);
+                // `curl-8.5`, `"$BIN/curl"`, `${CURL}`, `$(which curl)`
+                let is_of_name = |c: char| c.is_ascii_digit() || "-.\"'})".contains(c);
                 let rest = word[start + name.len()..].trim_start_matches(is_of_name);
                 if rest.is_empty() {
                     calls.push(command[at + 1..].iter().map(ToString::to_string).collect());
@@ -114,7 +114,8 @@ impl Client {
             let next = words.get(at + 1).map_or("", AsRef::as_ref);
             if word.starts_with("--") {
                 let (name, value) = word.split_once('=').unwrap_or((word, next));
-                is_value = name == word && WITH_VALUE.split(' ').any(|known| name.starts_with(known));
+                let takes_value = name.starts_with("--data-") || WITH_VALUE.split(' ').any(|known| name == known);
+                is_value = name == word && takes_value;
                 options.push((name.to_owned(), value));
             } else if let Some(letters) = word.strip_prefix('-') {
                 for (at, letter) in letters.char_indices() {
@@ -164,8 +165,10 @@ impl Client {
 /// Returns true if a header is an Idempotency-Key with the same value in each attempt.
 fn is_key(header: &str) -> bool {
     let (name, value) = header.split_once(':').unwrap_or_default();
-    let differs = ["$(", "`", "$RANDOM", "$$"].iter().any(|part| value.contains(part));
-    name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && !differs
+    // Another variable may change with each attempt.
+    let is_id = |part: &str| part.starts_with("BACKOFF_ROOT_ID") || part.starts_with("BACKOFF_RUN_ID");
+    let is_fixed = !value.contains('`') && value.replace("${", "$").split('$').skip(1).all(is_id);
+    name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && is_fixed
 }
 
 /// Returns true if an option may be one of `names`. A long option may be abbreviated or extended, in any case.

@@ -8,6 +8,7 @@ use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::policy::budget::BudgetLimits;
 use crate::policy::exit::Overrides;
+use crate::policy::outcome::exact;
 use crate::policy::session::{Limits, Until};
 use crate::policy::sets::CodeSet;
 use crate::process::sys::environment;
@@ -62,6 +63,19 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
         idempotent,
         leave_to_outer: once,
     })
+}
+
+/// Reads `--initial-delay` and `--splay`, each of which alone leaves time for an attempt.
+pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Duration; 2]> {
+    let initial_delay = settings.value("initial-delay", values::duration)?;
+    let splay = |text: &str| match (values::duration(text)?, limits.latest_begin()) {
+        (splay, Some((limit, _))) if initial_delay.saturating_add(splay) >= limit => {
+            let rule = "and --initial-delay may leave no time before the limit of";
+            Err(format!("{rule} {}; try a shorter wait or a later limit", exact(limit)).into())
+        }
+        (splay, _) => Ok(splay),
+    };
+    Ok([initial_delay, settings.value("splay", splay)?])
 }
 
 /// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.

@@ -58,6 +58,7 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
     let (classifier, patterns) = rules::classifier(settings, &judged)?;
     let delays = waits::delays(settings, until)?;
     let limits = limits::limits(settings, until, not_idempotent.is_none(), once && nesting.depth > 0)?;
+    let [initial_delay, splay] = limits::start_delays(settings, &limits)?;
     let (budget, store) = limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
     let output = output::output(settings)?;
     let (mut warnings, mut remarks) = remarks::unknown_variables(variables);
@@ -80,8 +81,8 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         success_if: settings.get("success-if", values::predicate)?,
         bounds: limits::bounds(settings)?,
         timeouts: settings.get("timeout", values::durations)?.unwrap_or_default(),
-        initial_delay: settings.value("initial-delay", values::duration)?,
-        splay: settings.value("splay", values::duration)?,
+        initial_delay,
+        splay,
         seed: settings.get("seed", |text| values::whole(text, 0, u64::MAX))?,
         budget,
         overrides: limits::overrides(settings)?,

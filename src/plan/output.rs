@@ -51,10 +51,10 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
     let has_countdown = !is_quiet && (format == Format::Text || log_file.is_some());
     let progress = settings.choice("progress", &[Some(Progress::Auto), Some(Progress::Always), None])?;
     Ok(OutputOptions {
-        verbosity: match is_quiet {
+        verbosity: match (is_quiet, settings.count("verbose")?) {
             // --quiet applies to standard error, not to a log file.
-            true => -i16::from(log_file.is_none()),
-            false => i16::from(settings.count("verbose")?),
+            (true, _) => -i16::from(log_file.is_none()),
+            (false, count) => i16::from(count),
         },
         format,
         log_file,

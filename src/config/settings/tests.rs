@@ -50,7 +50,6 @@ fn what_contradicts_gives_way_or_is_an_error() {
         (("jitter", "decorrelated"), ("delays", "1s")),
         (("consecutive", "2"), ("until", "never")),
         (("until", "failure"), ("growth", "linear")),
-        (("initial-delay", "5"), ("deadline", "5s")),
         (("quiet", "1"), ("verbose", "2")),
     ] {
         for (strong, weak) in [(one, other), (other, one)] {
@@ -63,6 +62,10 @@ fn what_contradicts_gives_way_or_is_an_error() {
             assert!(settings(&[], &[strong, weak]).is_err(), "{strong:?} {weak:?}");
         }
     }
+    let (wait, limit) = (("initial-delay", "5"), ("deadline", "5s"));
+    assert!(settings(&[wait], &[limit]).is_err() && settings(&[wait, limit], &[]).is_err());
+    let both = settings(&[limit], &[wait]).unwrap();
+    assert!(both.said("deadline").is_some() && both.said("initial-delay").is_none());
     let (once, again) = (("idempotent", "no"), ("consecutive", "2"));
     assert!(settings(&[once], &[again]).is_err() && settings(&[once, again], &[]).is_err());
     let both = settings(&[again], &[once]).unwrap();
