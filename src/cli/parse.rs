@@ -55,8 +55,8 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
     let is_option = |word: &&[u8]| word.len() > 1 && word.starts_with(b"-") && *word != b"--";
     while let Some(word) = words.next().filter(is_option) {
         if let Some(opt) = find(&[b"-", word].concat()) {
-            let tip = format!("a similar argument exists: '--{}'", opt.long);
-            return Err(unexpected(&String::from_utf8_lossy(word), &tip));
+            let tip = "tip: a similar argument exists:";
+            return Err(format!("unexpected argument '-{0}' found; {tip} '--{0}'", opt.long).into());
         }
         if word.starts_with(b"--help") {
             return Ok(OPTIONS.iter().collect());
@@ -68,7 +68,7 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
             && let Some(next) = words.next()
             && (matches!(next, b"--" | b"-h") || find(next).is_some())
         {
-            let (long, next) = (opt.long, String::from_utf8_lossy(next));
+            let (long, next) = (opt.long, String::from_utf8_lossy(name_in(next)));
             let tip = format!("use '--{long}={next}' if it is the value");
             return Err(format!("a value is required for '--{long}', but '{next}' follows; tip: {tip}").into());
         }
@@ -81,9 +81,9 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
 /// Adds the options that a word names. Returns the last one if it takes a text, and the rest of the word.
 fn options_in<'w>(word: &'w [u8], named: &mut Vec<&'static Opt>) -> Option<(&'static Opt, &'w [u8])> {
     if word.starts_with(b"--") {
-        let end = word.iter().position(|byte| *byte == b'=').unwrap_or(word.len());
         named.extend(find(word));
-        return Some((find(word).filter(|opt| opt.kind.takes_next())?, &word[end..]));
+        let text = &word[name_in(word).len()..];
+        return Some((find(word).filter(|opt| opt.kind.takes_next())?, text));
     }
     for (at, letter) in word.iter().enumerate().skip(1) {
         named.extend(find(&[b'-', *letter]));
@@ -96,12 +96,17 @@ fn options_in<'w>(word: &'w [u8], named: &mut Vec<&'static Opt>) -> Option<(&'st
 
 /// Returns the option that a word is: `--timeout`, `--timeout=3` or `-t`.
 fn find(word: &[u8]) -> Option<&'static Opt> {
-    let is_it = |opt: &&Opt| match word.split(|byte| *byte == b'=').next().unwrap_or_default() {
+    let is_it = |opt: &&Opt| match name_in(word) {
         [b'-', b'-', name @ ..] => name == opt.long.as_bytes(),
         [b'-', letter] => opt.short.is_some_and(|short| short as u8 == *letter),
         _ => false,
     };
     OPTIONS.iter().find(is_it)
+}
+
+/// Returns a word up to its `=`. Errors quote no more, as a password may follow.
+fn name_in(word: &[u8]) -> &[u8] {
+    word.split(|byte| *byte == b'=').next().unwrap_or_default()
 }
 
 /// Extracts these options and the command from clap's matches.
@@ -124,10 +129,6 @@ fn typed(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLine {
     line
 }
 
-fn unexpected(word: &str, tip: &str) -> UsageError {
-    UsageError(format!("unexpected argument '{word}' found; tip: {tip}"))
-}
-
 /// Returns clap's error about a rejected command line, in one line. Declares all options, for suggestions.
 fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter()).try_get_matches_from(words) else {
@@ -137,7 +138,7 @@ fn usage_error(words: &[OsString]) -> UsageError {
         (error.kind(), error.get(ContextKind::InvalidArg))
         && let Some(tip) = foreign(word.trim_start_matches('-'))
     {
-        return unexpected(word, &format!("use --{tip}"));
+        return format!("unexpected argument '{word}' found; tip: use --{tip}").into();
     }
     let text = error.render().to_string();
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);

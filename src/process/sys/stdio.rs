@@ -9,7 +9,7 @@ use nix::unistd::write;
 use super::environment::variable;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
 use crate::run::interrupts::uninterrupted;
-use crate::run::text::without_commands;
+use crate::run::text::{printable, without_commands};
 
 pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
@@ -66,8 +66,9 @@ pub(crate) fn is_read_by_runner() -> bool {
 
 /// Formats an error of backoff as a line.
 pub(crate) fn complaint(line: &str) -> String {
-    let harmless = without_commands(line);
-    let line = if is_read_by_runner() { &harmless } else { line };
+    let line = printable(line);
+    let harmless = without_commands(&line);
+    let line = if is_read_by_runner() { harmless } else { line };
     format!("backoff: {line}\n")
 }
 
