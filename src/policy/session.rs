@@ -91,6 +91,8 @@ pub struct Session<'p> {
     previous: Option<Duration>,
     successes_in_a_row: u64,
     has_failed: bool,
+    /// The last attempt ran for `--reset-after`, and the count of attempts has not restarted yet.
+    resets: bool,
 }
 
 impl<'p> Session<'p> {
@@ -106,6 +108,7 @@ impl<'p> Session<'p> {
             previous: None,
             successes_in_a_row: 0,
             has_failed: false,
+            resets: false,
         }
     }
 
@@ -113,6 +116,14 @@ impl<'p> Session<'p> {
     pub fn begin(&mut self) {
         self.attempt += 1;
         self.total += 1;
+    }
+
+    /// Restarts the count of attempts after a long one. Called once a retry follows: until then, the count is the number
+    /// of the last attempt.
+    pub fn restart_count(&mut self) {
+        if std::mem::take(&mut self.resets) {
+            self.attempt = 1;
+        }
     }
 
     /// Decides the step after an attempt. `elapsed` is the time since the run began.
@@ -185,11 +196,8 @@ impl<'p> Session<'p> {
         let succeeded = *verdict == Verdict::Success;
         // With `--until failure`, long successes are expected, and the attempt limit applies to them.
         let may_reset = !succeeded || self.limits.until == Until::Never;
-        let resets = may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
-        if resets {
-            self.attempt = 1;
-        }
-        if resets || (succeeded && self.limits.until == Until::Never) {
+        self.resets = may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
+        if self.resets || (succeeded && self.limits.until == Until::Never) {
             (self.retry, self.previous) = (0, None);
         }
         if self.is_last_attempt() {
@@ -263,7 +271,8 @@ impl<'p> Session<'p> {
     }
 
     fn is_last_attempt(&self) -> bool {
-        self.limits.attempts.is_some_and(|attempts| self.attempt >= attempts)
+        let attempt = if self.resets { 1 } else { self.attempt };
+        self.limits.attempts.is_some_and(|attempts| attempt >= attempts)
     }
 
     /// Returns the limit that forbids an attempt after this wait, if one does.

@@ -210,6 +210,7 @@ impl Run<'_> {
         if let Some(why) = self.out_of_time(delay) {
             return self.stop_for(why, attempt).map(Some);
         }
+        self.session.restart_count();
         self.announce_retry(delay, attempt)?;
         // The store, the log and the hook may each take time.
         if self.out_of_time(delay).is_none() {

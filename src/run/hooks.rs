@@ -93,11 +93,8 @@ impl Run<'_> {
             }
             spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));
         }
-        match self
-            .host
-            .run_shell(ShellKind::Hook, shell, &spec)
-            .and_then(Attempt::uninterrupted)
-        {
+        let ran = self.host.run_shell(ShellKind::Hook, shell, &spec);
+        match ran.and_then(Attempt::uninterrupted) {
             Ok(hook) if hook.end == End::Exited(0) => Ok(()),
             Ok(hook) => self.warn_failed(option, &hook.to_string()),
             Err(RunError::Fault(why)) => self.warn_failed(option, &why),

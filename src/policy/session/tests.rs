@@ -25,6 +25,7 @@ fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)])
             Decision::Stop(_) => break,
             Decision::Retry(wait) | Decision::Confirm(wait) => elapsed += wait,
         }
+        session.restart_count();
     }
     decisions
 }
@@ -378,6 +379,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
             if matches!(decision, Decision::Stop(_)) {
                 break;
             }
+            session.restart_count();
         }
     }
     assert!(seen.len() == 11 && seen.values().all(|count| *count > 50), "{seen:?}");
