@@ -112,7 +112,8 @@ fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(Connectio
         ("" | "?", ConnectionAddr::Tcp(same, _)) => same,
         _ => host,
     };
-    let is_host = host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
+    // The longest name of a host has 253 bytes.
+    let is_host = host.len() <= 253 && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
     let to = ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?);
     is_host.then_some((to, failure.kind() == ServerErrorKind::Ask.into()))
 }
