@@ -111,6 +111,9 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         Err(RunError::Fault(line)) => return complain(line),
         Err(RunError::Interrupted(signal)) => return Exit::Signal(*signal),
     };
+    if let Some(report) = &mut reporter.report {
+        report.begin(host.time_of_day());
+    }
     // Errors of the log show before the run.
     let opened = plan.output.log_file.as_ref().map_or(Ok(()), |_| host.write_log(""));
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
@@ -125,7 +128,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         }
     };
     if let (Some(path), Some(report)) = (&plan.output.report, reporter.report)
-        && let Err(why) = host.write_report(path, &report.end(&result, exit, host.time_of_day(), host.elapsed()))
+        && let Err(why) = host.write_report(path, &report.end(&result, exit, host.elapsed()))
     {
         let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
     }

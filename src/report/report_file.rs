@@ -46,6 +46,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Notes the time of day as the start. At the end it would be wrong if the clock had been set since.
+    pub(crate) fn begin(&mut self, now: Duration) {
+        self.started = timestamp(now);
+    }
+
     pub(crate) fn observe(&mut self, moment: &Moment, event: &Event<'_>) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
@@ -71,14 +76,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the report of a run that ended with `result`, at `now` and after `elapsed`.
-    pub(crate) fn end(
-        mut self,
-        result: &Result<Exit, RunError>,
-        exit: Exit,
-        now: Duration,
-        elapsed: Duration,
-    ) -> String {
+    /// Returns the report of a run that ended with `result` after `elapsed`.
+    pub(crate) fn end(mut self, result: &Result<Exit, RunError>, exit: Exit, elapsed: Duration) -> String {
         self.result = Some(match (result, self.result) {
             (Err(RunError::Interrupted(_)), _) => "interrupted",
             (Err(RunError::Fault(_)), _) | (Ok(_), None) => "failed",
@@ -87,7 +86,6 @@ impl<'a> Report<'a> {
         if self.result != Some("gave_up") {
             self.gave_up = None;
         }
-        self.started = timestamp(now.saturating_sub(elapsed));
         (self.duration_s, self.exit_status) = (seconds(elapsed), exit.shell_status());
         json::line(&self)
     }
