@@ -22,7 +22,7 @@ fn every_value_must_be_there_and_be_text() {
             Takes::Value(_) | Takes::Word(_) => {
                 refused(&mut backoff(&flag), &format!("a value is required for '{flag}..."));
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
-                    // What stands behind = may be a password.
+                    // A password may stand behind the =.
                     let name = next.trim_end_matches("=3");
                     let why = format!("a value is required for '{flag}', but '{name}' follows");
                     refused(&mut with(&format!(" {next}")), &why);
