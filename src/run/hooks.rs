@@ -30,12 +30,10 @@ impl Run<'_> {
 
     /// Prepares the next attempt. Returns the exit status if no attempt follows.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> Result<Option<Exit>, RunError> {
-        let Some(shell) = self.plan.before_retry.as_deref() else {
+        let shell = self.plan.before_retry.as_deref();
+        let Some(shell) = shell.filter(|_| self.out_of_time(Duration::ZERO).is_none()) else {
             return Ok(None);
         };
-        if self.out_of_time(Duration::ZERO).is_some() {
-            return Ok(None);
-        }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
         let (hook, lines) = self.host.prepare(shell, spec)?;
         let hook = hook.uninterrupted()?;
