@@ -178,7 +178,10 @@ fn unread(pipe: impl AsFd) -> io::Result<usize> {
 
 /// Reads a chunk without blocking. Returns 0 at the end, `None` if no data is available.
 pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, most: usize) -> nix::Result<Option<usize>> {
-    into.resize(CHUNK, 0);
+    if into.len() != CHUNK {
+        // Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
+        *into = vec![0; CHUNK];
+    }
     match read(source, &mut into[..most.min(CHUNK)]) {
         Ok(count) => {
             widen_if_full(source, count);
