@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 
 use super::sink::Sink;
 use super::spool::Spool;
-use super::tee::{CHUNK, read_chunk};
+use super::tee::{make_room, read_chunk};
 use crate::process::sys::fd::has_lost_its_reader;
 use crate::process::sys::stdio;
 use crate::run::streams::OutputMode;
@@ -186,7 +186,7 @@ impl Output {
             return false;
         }
         if !self.is_unread() {
-            self.chunk.resize(CHUNK, 0);
+            make_room(&mut self.chunk);
             match self.kept.read_at(&mut self.chunk, self.printed) {
                 Ok(0) => return false,
                 Ok(count) => {

@@ -12,7 +12,7 @@ use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 
 use super::spool::Replayable;
-use super::tee::{CHUNK, StdinPipe, Wait, read_chunk};
+use super::tee::{CHUNK, StdinPipe, Wait, make_room, read_chunk};
 use crate::process::sys::fd::{has_lost_its_reader, is_same_file, kind, null, pipe, ready, set_nonblocking};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
@@ -226,7 +226,7 @@ impl Stdin {
     /// Prepares the next bytes to write. Returns how many there are; 0 if the pipe has to wait.
     fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<usize> {
         if !pipe.replay.is_empty() {
-            pipe.chunk.resize(CHUNK, 0);
+            make_room(&mut pipe.chunk);
             let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.start)?;
             pipe.replay.start += count as u64;
             return match count {

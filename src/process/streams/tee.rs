@@ -176,12 +176,16 @@ fn unread(pipe: impl AsFd) -> io::Result<usize> {
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
+/// Makes a buffer as large as a chunk. Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
+pub(super) fn make_room(buffer: &mut Vec<u8>) {
+    if buffer.len() != CHUNK {
+        *buffer = vec![0; CHUNK];
+    }
+}
+
 /// Reads a chunk without blocking. Returns 0 at the end, `None` if no data is available.
 pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, most: usize) -> nix::Result<Option<usize>> {
-    if into.len() != CHUNK {
-        // Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
-        *into = vec![0; CHUNK];
-    }
+    make_room(into);
     match read(source, &mut into[..most.min(CHUNK)]) {
         Ok(count) => {
             widen_if_full(source, count);
