@@ -83,7 +83,7 @@ fn only_the_command_line_knows_the_parser() {
     }
 }
 
-/// What is done and what is decided do not mix: `process` knows facts and answers of `policy`, no decisions.
+/// Actions and decisions do not mix: `process` knows facts and answers of `policy`, no decisions.
 #[test]
 fn effects_decide_nothing() {
     for arrow in arrows(&sources("src")) {
@@ -96,7 +96,7 @@ fn effects_decide_nothing() {
 
 #[test]
 fn one_condition_chooses_what_other_systems_use() {
-    // What one system alone has goes by its name.
+    // Code for one system alone names that system.
     let named = ["src/policy/signal.rs", "src/process/sys/processes.rs"];
     for source in sources("src") {
         let has_name = named.contains(&source.path.as_str()) || count(r"\btarget_os\b", &source) == 0;

@@ -1,4 +1,4 @@
-//! What a shell cannot make or see of the things that the command inherits. All else is in `tests/cases/inherit.md`.
+//! Things that the command inherits and that a shell can neither make nor see. The rest is in `tests/cases/inherit.md`.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

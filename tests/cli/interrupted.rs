@@ -1,4 +1,4 @@
-//! What a run that a signal has ended says, and signals to predicates and nested runs.
+//! Messages of a run that a signal has ended, and signals to predicates and nested runs.
 
 use nix::sys::signal::Signal::{SIGINT, SIGTERM, SIGUSR1};
 use serde_json::Value;
