@@ -11,12 +11,13 @@
 
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
 #[cfg(not(portable))]
 use nix::fcntl::{FcntlArg, SpliceFFlags, fcntl, tee};
+use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
@@ -170,9 +171,13 @@ impl StdinPipe {
     }
 }
 
+nix::ioctl_read_bad!(fionread, libc::FIONREAD, libc::c_int);
+
 /// Returns how many bytes are in a pipe.
 fn unread(pipe: impl AsFd) -> io::Result<usize> {
-    let count = rustix::io::ioctl_fionread(pipe)?;
+    let mut count = 0;
+    // SAFETY: the call writes one integer.
+    unsafe { fionread(pipe.as_fd().as_raw_fd(), &raw mut count) }?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
