@@ -44,9 +44,9 @@ const CHANGES: [(&str, &str); 10] = [
 pub(crate) fn document(document: Document, presets: &[&str]) -> String {
     let script = match document {
         Document::Man => return man_page(),
-        Document::CompleteBash => include_str!("completions/bash.in").replace("@COMPLETE@\n", &script(Bash)),
-        Document::CompleteZsh => include_str!("completions/zsh.in").replace("@COMPLETE@\n", &script(Zsh)),
-        Document::CompleteFish => include_str!("completions/fish.in").replace("@COMPLETE@\n", &script(Fish)),
+        Document::CompleteBash => include_str!("completions/bash.in").replace("@COMPLETE@\n", &clap_script(Bash)),
+        Document::CompleteZsh => include_str!("completions/zsh.in").replace("@COMPLETE@\n", &clap_script(Zsh)),
+        Document::CompleteFish => include_str!("completions/fish.in").replace("@COMPLETE@\n", &clap_script(Fish)),
     };
     let script = CHANGES
         .iter()
@@ -73,7 +73,7 @@ pub(crate) fn document(document: Document, presets: &[&str]) -> String {
 }
 
 /// Returns clap's completion script for a shell.
-fn script(shell: impl Generator) -> String {
+fn clap_script(shell: impl Generator) -> String {
     let mut text = Vec::new();
     generate(shell, &mut parser(OPTIONS.iter().map(offered)), "backoff", &mut text);
     String::from_utf8_lossy(&text).into_owned()

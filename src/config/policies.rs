@@ -50,7 +50,7 @@ impl Config {
     /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
         let said = settings.said("config");
-        let by = said.map_or("default".to_owned(), Said::name);
+        let by = said.map_or("default".to_owned(), Said::source_name);
         let path = match (settings.path("config")?, config_home()) {
             (Some(path), _) if path == Path::new("none") => return Ok(Config::none(by)),
             (Some(path), _) => path,

@@ -62,8 +62,8 @@ impl Said {
         }
     }
 
-    /// Returns the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow, /etc/backoff.toml:12:8`.
-    pub(crate) fn name(&self) -> String {
+    /// Returns the name of the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow, /etc/backoff.toml:12:8`.
+    pub(crate) fn source_name(&self) -> String {
         let said = self.as_given();
         match (&said.source, &*said.position) {
             (Source::Flag, _) => format!("--{}", said.opt.long),
@@ -77,7 +77,7 @@ impl Said {
     /// Returns the error for an invalid text.
     pub(crate) fn unreadable(&self, problem: impl fmt::Display) -> UsageError {
         let place = Some(self.position.clone()).filter(|position| !position.is_empty());
-        let place = place.unwrap_or_else(|| self.name());
+        let place = place.unwrap_or_else(|| self.source_name());
         UsageError(format!("{place}: {:?} {problem}", self.shown()))
     }
 
@@ -91,13 +91,13 @@ impl Said {
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = self.as_given();
-        let (name, long, text) = (said.name(), said.opt.long, said.shown());
+        let (source, long, text) = (said.source_name(), said.opt.long, said.shown());
         match said.source {
-            Source::Flag if said.opt.kind.is_switch() => f.write_str(&name),
-            Source::Flag if matches!(said.opt.kind, Kind::Optional(_)) => write!(f, "{name}={text}"),
-            Source::Flag => write!(f, "{name} {text}"),
-            Source::Variable => write!(f, "{name}={text}"),
-            Source::Policy(_) | Source::Defaults => write!(f, "--{long} {text} ({name})"),
+            Source::Flag if said.opt.kind.is_switch() => f.write_str(&source),
+            Source::Flag if matches!(said.opt.kind, Kind::Optional(_)) => write!(f, "{source}={text}"),
+            Source::Flag => write!(f, "{source} {text}"),
+            Source::Variable => write!(f, "{source}={text}"),
+            Source::Policy(_) | Source::Defaults => write!(f, "--{long} {text} ({source})"),
         }
     }
 }

@@ -51,23 +51,23 @@ impl Settings {
         Ok(())
     }
 
-    /// Replaces `--every` by the three options that it sets.
-    fn expand_every(&self, layer: &mut Vec<Said>) -> Result<(), UsageError> {
-        let Some(at) = layer.iter().position(|said| said.opt.long == "every") else {
+    /// Replaces `--every`, if the statements of a source hold it, by the three options that it sets.
+    fn expand_every(&self, statements: &mut Vec<Said>) -> Result<(), UsageError> {
+        let Some(at) = statements.iter().position(|said| said.opt.long == "every") else {
             return Ok(());
         };
-        let every = Rc::new(layer.remove(at));
+        let every = Rc::new(statements.remove(at));
         let parts = [
             ("base", every.text.clone()),
             ("growth", "constant".into()),
             ("jitter", "none".into()),
         ];
         for (long, text) in parts {
-            match layer.iter().find(|said| said.opt.long == long) {
+            match statements.iter().find(|said| said.opt.long == long) {
                 Some(other) if other.text != text => {
                     return Err(format!("{every} cannot go with {other}: it is a fixed wait without jitter").into());
                 }
-                None if self.source(long).is_none() => layer.push(Said::part_of(&every, option(long), text)),
+                None if self.source(long).is_none() => statements.push(Said::part_of(&every, option(long), text)),
                 _ => {}
             }
         }
@@ -143,7 +143,7 @@ impl Settings {
         };
         let said: Vec<&Said> = list.iter().filter(|said| said.opt.long == long).collect();
         let texts: Vec<String> = said.iter().map(|said| said.shown()).collect();
-        Some((texts.join(", "), said.last()?.name() + note))
+        Some((texts.join(", "), said.last()?.source_name() + note))
     }
 }
 

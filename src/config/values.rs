@@ -192,11 +192,13 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
     Ok(codes)
 }
 
-/// Parses a signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`.
+/// Parses a signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`. The error suggests a similar name, if there is one.
 pub fn signal(text: &str) -> Parsed<Signal> {
-    let hint = |()| closest(text.trim(), signal_names());
-    let signal = text.trim().parse().map_err(hint);
-    signal.map_err(|hint| format!("is not a signal; try TERM, SIGINT, 15 or RTMIN+1{hint}").into())
+    let name = text.trim();
+    name.parse().map_err(|()| {
+        let hint = closest(name, signal_names());
+        format!("is not a signal; try TERM, SIGINT, 15 or RTMIN+1{hint}").into()
+    })
 }
 
 fn signal_names() -> impl Iterator<Item = &'static str> {

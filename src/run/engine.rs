@@ -224,6 +224,8 @@ impl Run<'_> {
         self.before_retry(attempt)
     }
 
+    /// Reports a retry. The first one is also the time to warn about a nested run, and to remark that the command may
+    /// take effect twice.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
         let nesting = &self.plan.nesting;
         if self.session.retries == 1 {

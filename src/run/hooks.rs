@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::event::{Event, JudgedAttempt};
-use super::host::{Attempt, EnvLines, RunError, ShellKind};
+use super::host::{Attempt, AttemptSpec, EnvLines, RunError, ShellKind};
 use super::state::Run;
 use super::text::printable;
 use super::variables::{or_empty, seconds};
@@ -18,14 +18,31 @@ const LEAST_TIME: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
     pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
-        self.hook("--on-retry", self.plan.on_retry.as_deref(), Some(delay), attempt)
+        let Some(shell) = self.plan.on_retry.as_deref() else {
+            return Ok(());
+        };
+        let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
+        spec.set("BACKOFF_DELAY", seconds(delay));
+        self.run_hook("--on-retry", shell, &spec)
     }
 
     pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
         // Neither end is a failure for the user: the outer run goes on, or `head` has seen enough.
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
-        let shell = self.plan.on_give_up.as_deref().filter(|_| !is_silent);
-        self.hook("--on-give-up", shell, None, attempt)
+        let Some(shell) = self.plan.on_give_up.as_deref().filter(|_| !is_silent) else {
+            return Ok(());
+        };
+        let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
+        let least = self.host.elapsed().saturating_add(LEAST_TIME);
+        spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
+        if attempt.outcome.end == End::Exited(0) {
+            // Nor does backoff exit with 0 if it gives up.
+            spec.set("BACKOFF_EXIT", "1");
+        }
+        // No attempt follows.
+        spec.set("BACKOFF_DELAY", "");
+        spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));
+        self.run_hook("--on-give-up", shell, &spec)
     }
 
     /// Prepares the next attempt. Returns the exit status if no attempt follows.
@@ -72,26 +89,9 @@ impl Run<'_> {
         self.stop(Stop::GaveUp(GiveUp::Permanent), &attempt)
     }
 
-    fn hook(
-        &mut self,
-        option: &'static str,
-        shell: Option<&str>,
-        delay: Option<Duration>,
-        attempt: &JudgedAttempt,
-    ) -> Result<(), RunError> {
-        let Some(shell) = shell else { return Ok(()) };
-        let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        spec.set("BACKOFF_DELAY", or_empty(delay.map(seconds)));
-        if delay.is_none() {
-            let least = self.host.elapsed().saturating_add(LEAST_TIME);
-            spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
-            if attempt.outcome.end == End::Exited(0) {
-                // The run has failed.
-                spec.set("BACKOFF_EXIT", "1");
-            }
-            spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));
-        }
-        let ran = self.host.run_shell(ShellKind::Hook, shell, &spec);
+    /// Runs the hook of `option`. A hook that fails causes a warning and does not affect the run.
+    fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> Result<(), RunError> {
+        let ran = self.host.run_shell(ShellKind::Hook, shell, spec);
         match ran.and_then(Attempt::uninterrupted) {
             Ok(hook) if hook.end == End::Exited(0) => Ok(()),
             Ok(hook) => self.warn_failed(option, &hook.to_string()),

@@ -82,7 +82,7 @@ impl Signals {
         let mut record = Record::default();
         loop {
             match read(&self.records, record.as_flattened_mut()) {
-                Ok(_) => self.queue.extend(of_record(record)),
+                Ok(_) => self.queue.extend(received(record)),
                 Err(Errno::EAGAIN) => return,
                 Err(_) => return self.queue.push_back(Received::new(Signal::CHLD, true)),
             }
@@ -208,7 +208,8 @@ fn record(info: &siginfo_t) {
     IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);
 }
 
-fn of_record(record: Record) -> Option<Received> {
+/// Reads a record. Returns None if the signal does not concern the command.
+fn received(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
     // PIPE and XFSZ of backoff's own failed write are handled by the writer and mean nothing to the command. Some

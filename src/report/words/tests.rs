@@ -62,7 +62,7 @@ fn words_are_quoted_as_a_shell_reads_them() {
 }
 
 #[test]
-fn a_name_cannot_write_to_the_terminal() {
+fn a_quoted_name_has_only_printable_characters() {
     let name = OsString::from_vec(b"a\x1b[31m\n'\xff\\".to_vec());
     assert_eq!(quoted(&name), r"$'a\x1B[31m\n\'\xFF\\'");
     let unseen = OsStr::new("a\u{202e}b\u{61c}é");
@@ -73,7 +73,7 @@ fn a_name_cannot_write_to_the_terminal() {
 
 proptest! {
     #[test]
-    fn no_word_can_write_to_the_terminal(word in any::<String>(), odd in any::<Vec<u8>>()) {
+    fn quoted_words_have_only_printable_characters(word in any::<String>(), odd in any::<Vec<u8>>()) {
         let odd = OsString::from_vec([word.as_bytes(), &odd].concat());
         for word in [OsStr::new(&word), &odd] {
             prop_assert!(quoted(word).chars().all(is_printable));

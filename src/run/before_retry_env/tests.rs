@@ -53,7 +53,7 @@ fn one_file_and_all_variables_have_a_limit() {
 
 proptest! {
     #[test]
-    fn any_file_is_taken_within_the_limit(file in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn a_file_of_any_bytes_adds_no_nameless_variable(file in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut extra_env = ExtraEnv::default();
         let _ = extra_env.take(&file);
         prop_assert!(shown(&extra_env).iter().all(|line| !line.starts_with('=')));
