@@ -11,7 +11,6 @@ use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
-use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::process::{is_alive, parent_of, state};
 use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe, words};
@@ -242,13 +241,9 @@ impl Drop for Terminal {
 }
 
 fn set_columns(master: &File, columns: u16) {
-    let size = Winsize {
-        ws_row: 12,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(master, size).unwrap();
+    let mut stty = clean("stty");
+    let stty = stty.args(["rows", "12", "cols", &columns.to_string()]);
+    assert!(stty.stdin(master.try_clone().unwrap()).status().unwrap().success());
 }
 
 /// Closes the terminal of a running command; of a stopped one whose shell forwards HUP or dies first; and of a command

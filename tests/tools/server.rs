@@ -6,6 +6,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use nix::libc::linger;
+use nix::sys::socket::sockopt::Linger;
+use nix::sys::socket::{Backlog, setsockopt};
+
 /// Listens on a port without the digits of a status that a tool may look for in a message.
 fn listen() -> (TcpListener, String) {
     let listeners = std::iter::repeat_with(|| TcpListener::bind("127.0.0.1:0").unwrap());
@@ -27,7 +31,7 @@ pub fn closes() -> String {
 /// Address of a server that accepts no connection, and those that fill its queue: nothing more gets through.
 pub static FULL: LazyLock<(String, TcpListener, Vec<TcpStream>)> = LazyLock::new(|| {
     let (listener, address) = listen();
-    rustix::net::listen(&listener, 0).unwrap();
+    nix::sys::socket::listen(&listener, Backlog::new(0).unwrap()).unwrap();
     let to = address.parse().unwrap();
     let connect = |_| TcpStream::connect_timeout(&to, Duration::from_millis(100)).ok();
     (address, listener, (0..4).filter_map(connect).collect())
@@ -79,7 +83,13 @@ fn answer(mut connection: &TcpStream, how: &str, body: &str) {
     let head = |status: &str| format!("HTTP/1.1 {status} {}\r\n{end}", reason(status));
     let _ = match how {
         "close" => Ok(()),
-        "reset" => rustix::net::sockopt::set_socket_linger(connection, Some(Duration::ZERO)).map_err(Into::into),
+        "reset" => {
+            let at_once = linger {
+                l_onoff: 1,
+                l_linger: 0,
+            };
+            setsockopt(&connection, Linger, &at_once).map_err(Into::into)
+        }
         // Until the client has had enough.
         "silent" => connection.read(&mut [0]).map(drop),
         "half" => connection.write_all((head("200") + &body[..length / 2]).as_bytes()),

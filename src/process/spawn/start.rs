@@ -4,7 +4,7 @@
 //! exec closes reports a failed exec to the parent, once the child has ended.
 
 use std::ffi::{CStr, CString, c_char};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
@@ -19,6 +19,8 @@ use crate::process::sys::fd::{pipe, set_nonblocking};
 
 /// Runs an executable file in a format unknown to the kernel.
 pub(super) const SHELL: &CStr = c"/bin/sh";
+
+nix::ioctl_write_int_bad!(take_terminal, libc::TIOCSCTTY);
 
 /// Data for the child, prepared by the parent.
 pub(super) struct ChildSetup<'a> {
@@ -129,7 +131,8 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     if setup.isolation == Isolation::Terminal
         && let [Some(terminal), _] = &setup.stdio.outputs
     {
-        let _ = rustix::process::ioctl_tiocsctty(terminal);
+        // SAFETY: the call takes an integer.
+        let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
     }
     setup.environment.name_this_process();
     prepare_child(setup.ignore_children);

@@ -1,14 +1,15 @@
 //! The controlling terminal: its foreground group, and stopping as a job.
 
-use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
+use nix::libc::TIOCGWINSZ;
+use nix::pty::Winsize;
 use nix::sys::signal::killpg;
 use nix::sys::stat::Mode;
 use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
-use rustix::termios::tcgetwinsize;
 
 use crate::policy::signal::Signal;
 use crate::process::signals::receive::Signals;
@@ -107,6 +108,15 @@ pub(crate) fn stop(signals: &mut Signals, signal: Signal, is_typed: bool) {
 
 /// Returns the width of the terminal on this descriptor, if it is known.
 pub(crate) fn columns(fd: RawFd) -> Option<u16> {
-    let size = tcgetwinsize(inherited(fd)).ok()?;
+    let size = window_size(inherited(fd)).ok()?;
     (size.ws_col > 0).then_some(size.ws_col)
+}
+
+nix::ioctl_read_bad!(get_window_size, TIOCGWINSZ, Winsize);
+
+pub(super) fn window_size(terminal: impl AsFd) -> nix::Result<Winsize> {
+    let mut size = Winsize::default();
+    // SAFETY: the call fills a record of this type.
+    unsafe { get_window_size(terminal.as_fd().as_raw_fd(), &raw mut size) }?;
+    Ok(size)
 }

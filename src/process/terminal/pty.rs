@@ -5,19 +5,18 @@
 //! by the new terminal. Keys that generate signals there are sent to backoff's own process group as those signals.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::pty::openpty;
+use nix::pty::{Winsize, openpty};
 use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key, Termios, tcgetattr};
 use nix::unistd::{read, tcgetpgrp, write};
-use rustix::termios::{Winsize, tcgetwinsize, tcsetwinsize};
 
-use super::control::{controlling, is_controlling, is_ours, job};
+use super::control::{controlling, is_controlling, is_ours, job, window_size};
 use super::modes;
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
@@ -27,6 +26,8 @@ use crate::run::interrupts::uninterrupted;
 
 /// Interval of checks for the foreground: a shell's `fg` does not notify a running job.
 const FOREGROUND_LOOK: Duration = Duration::from_millis(250);
+
+nix::ioctl_write_ptr_bad!(set_window_size, libc::TIOCSWINSZ, Winsize);
 
 /// Size if ours is unknown.
 const USUAL_SIZE: Winsize = Winsize {
@@ -166,11 +167,12 @@ impl Pty {
     /// Copies the size of our terminal to the command's; the kernel sends WINCH if it changes. Returns true if the size
     /// is known.
     pub(crate) fn copy_size(&self) -> bool {
-        let size = self.ours.as_ref().and_then(|ours| tcgetwinsize(ours).ok());
+        let size = self.ours.as_ref().and_then(|ours| window_size(ours).ok());
         // A terminal of unknown size reports 0.
         let known = size.filter(|size| size.ws_row > 0 && size.ws_col > 0);
         if let Some(master) = &self.master {
-            let _ = tcsetwinsize(master, known.unwrap_or(USUAL_SIZE));
+            // SAFETY: the call reads a record of this type.
+            let _ = unsafe { set_window_size(master.as_raw_fd(), &known.unwrap_or(USUAL_SIZE)) };
         }
         size.is_some()
     }
