@@ -4,7 +4,7 @@
 //!
 //! In little-endian order: the 16 bytes `backoff state 5` with a line feed, a checksum over the rest of the page (8
 //! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window, the end and the length
-//! of the cool-off (both 0 if there is none), the number of consecutive failed runs, and three for each slot (end,
+//! of the cool-off (length 0 if there is none), the number of consecutive failed runs, and three for each slot (end,
 //! attempts, retries).
 
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
@@ -28,7 +28,7 @@ pub fn read(file: &[u8]) -> Option<Ledger> {
 
 /// Returns the content of the whole file.
 pub fn write(ledger: &Ledger) -> Vec<u8> {
-    let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
+    let CoolOff { until, length } = ledger.cool_off;
     let slots = ledger.slots.iter();
     let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let numbers = [ledger.span, until, length, ledger.failed_runs]
@@ -67,7 +67,7 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
     (in_order && is_sane).then_some(Ledger {
         span,
         slots,
-        cool_off: (length > 0).then_some(CoolOff { until, length }),
+        cool_off: CoolOff { until, length },
         failed_runs,
     })
 }

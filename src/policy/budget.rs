@@ -87,11 +87,11 @@ pub struct Slot {
 pub const LONGEST_COOL_OFF: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// Time after a run gave up in which no new run should start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CoolOff {
     /// End, in milliseconds.
     pub until: u64,
-    /// Full length. Limits the remaining time after the clock was set back.
+    /// Full length; 0 if there is no cool-off. Limits the remaining time after the clock was set back.
     pub length: u64,
 }
 
@@ -103,7 +103,7 @@ pub struct Ledger {
     /// Oldest first.
     pub slots: Vec<Slot>,
     /// Cool-off after the last run, if that run gave up on a transient failure.
-    pub cool_off: Option<CoolOff>,
+    pub cool_off: CoolOff,
     /// Runs that have given up in a row.
     pub failed_runs: u64,
 }
@@ -126,7 +126,7 @@ impl Ledger {
                     self.failed_runs = self.failed_runs.max(before.saturating_add(1));
                 }
             }
-            Question::Succeeded => (self.cool_off, self.failed_runs) = (None, 0),
+            Question::Succeeded => (self.cool_off, self.failed_runs) = (CoolOff::default(), 0),
         }
         Answer {
             allowed,
@@ -149,17 +149,13 @@ impl Ledger {
 
     fn begin_cool_off(&mut self, length: Duration, now: Duration) {
         let length = millis(length.min(LONGEST_COOL_OFF));
-        self.cool_off = (length > 0).then(|| CoolOff {
-            until: millis(now).saturating_add(length),
-            length,
-        });
+        let until = millis(now).saturating_add(length);
+        self.cool_off = CoolOff { until, length };
     }
 
     fn cool_off_left(&self, now: Duration) -> Duration {
-        let left = self.cool_off.map_or(0, |CoolOff { until, length }| {
-            until.saturating_sub(millis(now)).min(length)
-        });
-        Duration::from_millis(left)
+        let CoolOff { until, length } = self.cool_off;
+        Duration::from_millis(until.saturating_sub(millis(now)).min(length))
     }
 
     fn count(&mut self, now: u64, retries: u64) {

@@ -29,14 +29,14 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     Ledger {
         span,
         slots: slots.map(slot).collect(),
-        cool_off: (length > 0).then_some(CoolOff { until, length }),
+        cool_off: CoolOff { until, length },
         failed_runs,
     }
 }
 
 /// Returns the content of the file that holds a ledger.
 pub fn file_of(ledger: &Ledger) -> Vec<u8> {
-    let (until, length) = ledger.cool_off.map_or((0, 0), |wait| (wait.until, wait.length));
+    let CoolOff { until, length } = ledger.cool_off;
     let mut numbers = vec![ledger.span, until, length, ledger.failed_runs];
     for Slot { until, counts } in &ledger.slots {
         numbers.extend([*until, counts.attempts, counts.retries]);

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tempfile::{TempDir, tempdir};
 
-use crate::common::ledger::{BudgetLimits, Ledger, MOST_SLOTS, Question, counted, ledger};
+use crate::common::ledger::{BudgetLimits, CoolOff, Ledger, MOST_SLOTS, Question, counted, ledger};
 use crate::common::process::{descriptors, state, threads};
 use crate::common::redis::{Server, counts, free_port, numbers};
 use crate::common::{
@@ -722,16 +722,17 @@ impl Twins {
 
     /// Returns the numbers that the ledger and the script keep. A cool-off without a length is none.
     fn numbers(&mut self) -> [Vec<u64>; 2] {
-        let cool_off = self.ledger.cool_off.filter(|cool_off| cool_off.length > 0);
-        let [until, length] = cool_off.map_or([0, 0], |cool_off| [cool_off.until, cool_off.length]);
+        let CoolOff { until, length } = self.ledger.cool_off;
         let mut ledger = vec![self.ledger.span, until, length, self.ledger.failed_runs];
         for slot in &self.ledger.slots {
             ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
         }
         // Without a key, the longest window has no meaning.
         let mut script = numbers(&mut self.connection, "twin").unwrap_or(vec![self.ledger.span, 0, 0, 0]);
-        if script[2] == 0 {
-            script[1] = 0;
+        for numbers in [&mut ledger, &mut script] {
+            if numbers[2] == 0 {
+                numbers[1] = 0;
+            }
         }
         [ledger, script]
     }

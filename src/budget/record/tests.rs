@@ -14,15 +14,15 @@ fn page(numbers: &[u64]) -> Vec<u8> {
 
 fn ledgers() -> impl Strategy<Value = Ledger> {
     let untils = prop::collection::btree_set(1..=u64::MAX, 0..=MOST_SLOTS);
-    let cool_off = prop::option::of((any::<u64>(), 1..=LONGEST_COOL_OFF.as_millis() as u64));
+    let cool_off = (any::<u64>(), 0..=LONGEST_COOL_OFF.as_millis() as u64);
     let failed_runs = prop_oneof![Just(0), any::<u64>()];
     (any::<u64>(), untils, any::<(u64, u64)>(), cool_off, failed_runs).prop_map(
-        |(span, untils, (attempts, retries), cool_off, failed_runs)| {
+        |(span, untils, (attempts, retries), (until, length), failed_runs)| {
             let counts = Counts { attempts, retries };
             Ledger {
                 span,
                 slots: untils.into_iter().map(|until| Slot { until, counts }).collect(),
-                cool_off: cool_off.map(|(until, length)| CoolOff { until, length }),
+                cool_off: CoolOff { until, length },
                 failed_runs,
             }
         },

@@ -222,16 +222,21 @@ fn an_attempt_that_did_not_start_is_safe_to_repeat() {
 #[test]
 fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
     let rules = rules(&[rule(false, Some("1,124,timeout"), None), rule(true, Some("2"), None)]);
-    for (end, stops) in [
-        (End::Exited(1), false),
-        (End::Exited(2), true),
-        (End::TimedOut(Bound::Idle), false),
+    for (end, stops, by_sigpipe) in [
+        (End::Exited(1), false, false),
+        (End::Exited(2), true, false),
+        (End::TimedOut(Bound::Idle), false, false),
+        (End::Exited(141), false, true),
+        (End::Signaled(Signal::PIPE), false, true),
     ] {
         for (reader_gone, unread, why) in [(true, false, Why::ReaderGone), (true, true, Why::Unread)] {
             let mut outcome = outcome(end.clone(), &[]);
             (outcome.seen.reader_gone, outcome.seen.unread) = (reader_gone, unread);
+            let verdict = rules.judge(&outcome);
+            // As in a shell, no message reports a pipeline whose reader has seen enough.
+            assert_eq!(verdict.is_silent_end(&outcome), by_sigpipe && !unread, "{end}");
             let why = if stops { by("stop") } else { Some(why) };
-            assert_eq!(shown(rules.judge(&outcome)), ('p', why), "{end}");
+            assert_eq!(shown(verdict), ('p', why), "{end}");
         }
     }
 }
