@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     let (numbers, _) = numbers.as_chunks::<8>();
     let number = |i: usize| u64::from_le_bytes(numbers[i]);
     let now = Duration::from_millis(number(0));
-    let terms = BudgetLimits {
+    let limits = BudgetLimits {
         ratio: 100_000,
         min: number(2),
         window: Duration::from_millis(number(1).max(1)),
@@ -40,8 +40,8 @@ fuzz_target!(|input: &[u8]| {
     let file = &file[..file.len().min(record::FILE)];
     // The checksum keeps most inputs out, so the record is also read from the bare file.
     for mut ledger in [record::read(file), decode(file)].into_iter().flatten() {
-        let answer = ledger.answer(&terms, question, now);
-        assert_eq!(answer.allowed, terms.allow(answer.counts));
+        let answer = ledger.answer(&limits, question, now);
+        assert_eq!(answer.allowed, limits.allow(answer.counts));
         assert!(ledger.slots.len() <= MOST_SLOTS);
         assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));
         let written = record::write(&ledger);

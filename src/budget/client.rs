@@ -79,7 +79,7 @@ impl Store {
         let (answer, warning) = match self {
             Store::Directory(path) => directory::update(path.as_deref().ok_or(NO_HOME)?, &budget.name, |ledger| {
                 // Reads the time under the lock, as it must not precede the last update.
-                ledger.answer(&budget.terms, question, since_epoch())
+                ledger.answer(&budget.limits, question, since_epoch())
             })?,
             #[cfg(feature = "redis")]
             Store::Redis(address) => (address.ask(budget, question, Time { began, limit })?, None),

@@ -96,11 +96,11 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),
         Question::Succeeded => ("succeeded", Duration::ZERO, None),
     };
-    let (window, length) = (budget.terms.window.as_millis().to_string(), length.as_millis() as u64);
+    let (window, length) = (budget.limits.window.as_millis().to_string(), length.as_millis() as u64);
     let earlier = earlier.map_or(-1, |earlier| earlier as i64);
     let mut call = cmd(command);
     call.arg(script).arg(1).arg(format!("backoff:budget:{}", budget.name));
-    call.arg((window, budget.terms.min, budget.terms.ratio, word, length, earlier));
+    call.arg((window, budget.limits.min, budget.limits.ratio, word, length, earlier));
     call
 }
 

@@ -106,7 +106,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
     let skips = settings.get("cool-off", values::cool_off)?.flatten();
     // The cool-off may be a server's Retry-After.
     let longest = cap.max(settings.value("max-retry-after", values::duration)?);
-    let terms = BudgetLimits {
+    let limits = BudgetLimits {
         // A fraction in [0, 1].
         ratio: (settings.value("budget-ratio", values::percent)? * 1e6).round() as u32,
         min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
@@ -129,7 +129,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         name,
         is_counted: outer == Some(&*place),
         place,
-        terms,
+        limits,
         timeout,
         denies_if_down,
         cool_off: skips.map(|skips| CoolOff { longest, skips }),

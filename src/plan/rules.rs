@@ -57,7 +57,7 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
         success_match,
         fail_match,
         rules,
-        asks: settings.said("retry-if").is_some(),
+        has_retry_if: settings.said("retry-if").is_some(),
     };
     Ok((classifier, Patterns::new(patterns)))
 }

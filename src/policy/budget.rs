@@ -110,10 +110,10 @@ pub struct Ledger {
 
 impl Ledger {
     /// Answers a question and updates the ledger. A store makes each call atomic.
-    pub fn answer(&mut self, terms: &BudgetLimits, question: Question, now: Duration) -> Answer {
-        let counts = self.counts(terms, now);
+    pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
+        let counts = self.counts(limits, now);
         let cool_off = self.cool_off_left(now);
-        let allowed = terms.allow(counts);
+        let allowed = limits.allow(counts);
         match question {
             Question::Attempt => self.count(millis(now), 0),
             Question::Retry if allowed => self.count(millis(now), 1),
@@ -136,10 +136,10 @@ impl Ledger {
         }
     }
 
-    pub fn counts(&mut self, terms: &BudgetLimits, now: Duration) -> Counts {
+    pub fn counts(&mut self, limits: &BudgetLimits, now: Duration) -> Counts {
         let now = millis(now);
-        self.tidy(terms, now);
-        let begins = now.saturating_sub(millis(terms.window));
+        self.tidy(limits, now);
+        let begins = now.saturating_sub(millis(limits.window));
         let mut counts = Counts::default();
         for slot in self.slots.iter().filter(|slot| slot.until > begins) {
             counts.add(slot.counts);
@@ -173,13 +173,13 @@ impl Ledger {
     }
 
     /// Drops slots past the longest window. Moves slots in the future, left by a clock that was set back, to now.
-    fn tidy(&mut self, terms: &BudgetLimits, now: u64) {
-        let forgotten = |span: u64| now.saturating_sub(span);
-        self.slots.retain(|slot| slot.until > forgotten(self.span));
+    fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
+        let begins = now.saturating_sub(self.span);
+        self.slots.retain(|slot| slot.until > begins);
         if self.slots.is_empty() {
             self.span = 0;
         }
-        self.span = self.span.max(millis(terms.window));
+        self.span = self.span.max(millis(limits.window));
         let latest = self.slot_end(now);
         for slot in &mut self.slots {
             slot.until = slot.until.min(latest);

@@ -17,8 +17,8 @@ pub struct Classifier {
     pub fail_match: Vec<usize>,
     /// Rules about failures. Stop rules win.
     pub rules: Vec<Rule>,
-    /// `--retry-if` decides if no rule does.
-    pub asks: bool,
+    /// `--retry-if` is given: it decides if no rule does.
+    pub has_retry_if: bool,
 }
 
 /// Classifies a failure that meets all conditions of the rule.
@@ -210,7 +210,7 @@ impl Classifier {
             _ if could_not_start => permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => permanent(Why::ReaderGone),
             End::TimedOut(_) => transient(),
-            _ if self.asks => Verdict::Ask(reason(Why::ByDefault, fail_match)),
+            _ if self.has_retry_if => Verdict::Ask(reason(Why::ByDefault, fail_match)),
             // Retry rules list transient failures of the command; the command itself calls this end a success.
             _ if cause == Some(FailureCause::SuccessIf) => transient(),
             _ if self.rules.iter().any(|rule| !rule.stops) => permanent(Why::NoRuleMatched),

@@ -82,7 +82,7 @@ pub enum Distribution {
     Uniform {
         /// Least, in nanoseconds.
         low: f64,
-        /// Most before the cap, in nanoseconds; may be infinite only if the cap is finite.
+        /// Most before the cap, in nanoseconds.
         high: f64,
         cap: Duration,
     },
@@ -242,11 +242,10 @@ impl Distribution {
         }
     }
 
-    /// Returns the mean: exact, with a cap c inside [low, high] counting for the draws above it.
+    /// Returns the mean of the waits, exactly: each draw above the cap counts as the cap.
     pub fn mean(&self) -> Duration {
         let mean = match *self {
             Distribution::Uniform { low, high, cap } => match nanos(cap) {
-                cap if low >= cap => cap,
                 cap if high <= cap => f64::midpoint(low, high),
                 cap => {
                     let below = (cap - low) / (high - low);
@@ -261,7 +260,7 @@ impl Distribution {
                 (slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0)
             }
         };
-        // Beyond 2^53 ns a float is not exact.
+        // Beyond 2^53 ns a float is not exact. If even `low` is at least the cap, both limits are the cap.
         from_nanos(mean).clamp(self.least(), self.most())
     }
 }

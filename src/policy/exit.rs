@@ -41,7 +41,7 @@ pub struct Overrides {
 
 /// Returns the exit of a run that ended with `stop` after an attempt that ended with `end`.
 pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
-    let own = match stop {
+    let chosen = match stop {
         Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
         Stop::FailureCame => Some(Exit::Code(0)),
         Stop::GaveUp(
@@ -57,7 +57,7 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
         // An outer scheduler must not try later, or an outer run goes on.
         Stop::GaveUp(GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin) => None,
     };
-    own.unwrap_or_else(|| match (stop, end) {
+    chosen.unwrap_or_else(|| match (stop, end) {
         // No failure came. 0 would say that one did, whatever code a success has.
         (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(Bound::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>

@@ -85,7 +85,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
                 // The mean of distributions varies less than that of draws.
                 sampled_mean += nanos(wait.mean()) / SAMPLED_RUNS as f64;
             }
-            run.go_on(wait, time, &mut rng);
+            run.draw_next(wait, time, &mut rng);
         }
         mean = match delays.jitter {
             Jitter::Decorrelated { factor } if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) => {
@@ -111,6 +111,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
         };
         rows.extend(time.is_none_or(|time| total < time).then_some(row));
     }
+    // Otherwise the limit on time ended the rows, or one run in twenty, earlier.
     let is_reached = |_: &End| [rows.len() as u64, in_time[0]] == [retry; 2];
     let end = end.filter(is_reached).unwrap_or(End::Deadline(in_time));
     (rows, end)
@@ -118,7 +119,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
 
 impl Run {
     /// Draws the next wait.
-    fn go_on(&mut self, wait: Distribution, time: Option<Duration>, rng: &mut Xoshiro256PlusPlus) {
+    fn draw_next(&mut self, wait: Distribution, time: Option<Duration>, rng: &mut Xoshiro256PlusPlus) {
         let drawn = wait.draw(rng);
         self.previous = Some(drawn);
         self.total = self.total.saturating_add(drawn);

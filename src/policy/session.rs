@@ -130,7 +130,7 @@ impl<'p> Session<'p> {
     pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
         let succeeded = *verdict == Verdict::Success;
         self.has_failed |= !succeeded;
-        match (self.until(outcome, verdict), verdict) {
+        match (self.goal_after(outcome, verdict), verdict) {
             (Until::Success, Verdict::Success) => self.after_success(elapsed),
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // The deadline is not a failure of the command.
@@ -146,7 +146,7 @@ impl<'p> Session<'p> {
 
     /// Returns the goal that applies to this attempt. An attempt that could not start, whose output has no reader, or
     /// whose predicate failed says nothing about the command, so it is treated as with `--until success`.
-    fn until(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
+    fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let says_nothing =
             |reason: &Reason| matches!(reason.why, Why::ReaderGone | Why::Unread | Why::PredicateFailed { .. });
         let is_unknown = verdict.reason().is_some_and(says_nothing);
@@ -190,7 +190,7 @@ impl<'p> Session<'p> {
         rng: &mut dyn Rng,
     ) -> Result<Duration, GiveUp> {
         self.successes_in_a_row = 0;
-        if let Some(why) = self.forbids_a_retry(outcome, verdict) {
+        if let Some(why) = self.retry_forbidden_by(outcome, verdict) {
             return Err(why);
         }
         let succeeded = *verdict == Verdict::Success;
@@ -225,9 +225,8 @@ impl<'p> Session<'p> {
         Ok(wait)
     }
 
-    /// Returns the reason in this attempt that forbids another attempt, if any, even if the attempt limit is not
-    /// reached.
-    fn forbids_a_retry(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
+    /// Returns the reason in this attempt that forbids another one, if any. It precedes the limits on attempts and waits.
+    fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         let may_have_been_done = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
         // Checked before the limits that `--exhausted-exit` covers: an outer scheduler must not try later, either.
         if !self.limits.idempotent && may_have_been_done {

@@ -55,6 +55,7 @@ pub(crate) fn expect_near(got: f64, expected: f64, relative: f64) {
     );
 }
 
+/// Returns a configuration that writes no file about failed cases.
 pub(crate) fn quietly(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -155,8 +156,9 @@ impl TryRng for Always {
         Ok(())
     }
 }
+
 /// Returns the next wait by the formula of the source, in seconds.
-pub(crate) fn decorrelated_rightly(
+pub(crate) fn decorrelated_by_formula(
     base: f64,
     cap: f64,
     factor: f64,
@@ -177,6 +179,7 @@ pub(crate) const fn reason(why: Why) -> Reason {
 pub(crate) fn failed(ran: Duration) -> Outcome {
     Outcome::new(End::Exited(7), ran)
 }
+
 pub(crate) fn plain_doubling() -> Delays {
     exponential(s(1), 2.0, s(30), Jitter::None)
 }

@@ -44,7 +44,7 @@ impl Text<'_> {
                 format!("the output asked to wait {asked}, longer than {limit}")
             }
             GiveUp::Budget(counts) => {
-                let window = self.plan.budget.as_ref().map(|budget| length(budget.terms.window));
+                let window = self.plan.budget.as_ref().map(|budget| length(budget.limits.window));
                 let (retries, attempts, window) = (counts.retries, counts.attempts, window.unwrap_or_default());
                 format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
             }

@@ -76,7 +76,7 @@ impl Plan {
 pub(crate) struct SharedBudget {
     /// Name in messages.
     pub(crate) name: String,
-    pub(crate) terms: BudgetLimits,
+    pub(crate) limits: BudgetLimits,
     /// Name and place of the budget.
     pub(crate) place: String,
     /// The outer run shares the budget: it has counted the first attempt, and reports the end.

@@ -65,8 +65,8 @@ proptest! {
         if let Some(mut ledger) = read(&page(&numbers)) {
             let gave_up = Question::GaveUp { cool_off: Duration::from_millis(now), earlier: Some(now) };
             let questions = [Question::Attempt, Question::Retry, Question::CoolOff, gave_up, Question::Succeeded];
-            let terms = BudgetLimits { ratio: 100_000, min: 10, window: Duration::from_secs(600) };
-            ledger.answer(&terms, questions[asks], Duration::from_millis(now));
+            let limits = BudgetLimits { ratio: 100_000, min: 10, window: Duration::from_secs(600) };
+            ledger.answer(&limits, questions[asks], Duration::from_millis(now));
             prop_assert_eq!(read(&write(&ledger)), Some(ledger));
         }
     }

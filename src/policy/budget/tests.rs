@@ -2,16 +2,16 @@ use super::*;
 use proptest::prelude::*;
 
 impl Ledger {
-    pub fn count_attempt(&mut self, terms: &BudgetLimits, now: Duration) {
-        self.answer(terms, Question::Attempt, now);
+    pub fn count_attempt(&mut self, limits: &BudgetLimits, now: Duration) {
+        self.answer(limits, Question::Attempt, now);
     }
 
-    pub fn ask_retry(&mut self, terms: &BudgetLimits, now: Duration) -> Answer {
-        self.answer(terms, Question::Retry, now)
+    pub fn ask_retry(&mut self, limits: &BudgetLimits, now: Duration) -> Answer {
+        self.answer(limits, Question::Retry, now)
     }
 }
 
-const TERMS: BudgetLimits = BudgetLimits {
+const LIMITS: BudgetLimits = BudgetLimits {
     ratio: 100_000,
     min: 10,
     window: Duration::from_secs(600),
@@ -22,7 +22,7 @@ fn counts(attempts: u64, retries: u64) -> Counts {
 }
 
 #[test]
-fn the_rule() {
+fn a_retry_is_allowed_below_the_minimum_and_below_the_ratio() {
     for (attempts, retries, allowed) in [
         (0, 0, true),
         (9, 9, true),
@@ -36,7 +36,7 @@ fn the_rule() {
         (u64::MAX, u64::MAX / 10 + 1, false),
     ] {
         assert_eq!(
-            TERMS.allow(counts(attempts, retries)),
+            LIMITS.allow(counts(attempts, retries)),
             allowed,
             "{retries} of {attempts}"
         );
@@ -44,7 +44,7 @@ fn the_rule() {
     let none = BudgetLimits {
         ratio: 0,
         min: 0,
-        ..TERMS
+        ..LIMITS
     };
     assert!(!none.allow(counts(1_000_000, 0)));
     let all = BudgetLimits {
@@ -65,7 +65,7 @@ fn gave_up(cool_off: Duration, earlier: impl Into<Option<u64>>) -> Question {
 #[test]
 fn runs_that_fail_side_by_side_are_not_in_a_row() {
     let mut ledger = Ledger::default();
-    let mut ask = |question| ledger.answer(&TERMS, question, Duration::from_secs(1000)).failed_runs;
+    let mut ask = |question| ledger.answer(&LIMITS, question, Duration::from_secs(1000)).failed_runs;
     assert_eq!(ask(Question::CoolOff), 0);
     for _ in 0..3 {
         assert_eq!(ask(gave_up(Duration::from_secs(1), 0)), 1);
@@ -80,19 +80,19 @@ fn runs_that_fail_side_by_side_are_not_in_a_row() {
 }
 
 #[test]
-fn a_cool_off_ends_and_outlasts_no_clock() {
+fn a_cool_off_ends_even_if_the_clock_is_set_back() {
     let mut ledger = Ledger::default();
     let at = Duration::from_secs;
-    let left = |ledger: &mut Ledger, now| ledger.answer(&TERMS, Question::CoolOff, now).cool_off;
+    let left = |ledger: &mut Ledger, now| ledger.answer(&LIMITS, Question::CoolOff, now).cool_off;
     assert_eq!(left(&mut ledger, at(1000)), at(0));
-    ledger.answer(&TERMS, gave_up(at(30), 0), at(1000));
+    ledger.answer(&LIMITS, gave_up(at(30), 0), at(1000));
     assert_eq!(left(&mut ledger, at(1010)), at(20));
     assert_eq!(left(&mut ledger, at(1030)), at(0));
     // The clock was set back by an hour.
     assert_eq!(left(&mut ledger, at(0)), at(30));
-    ledger.answer(&TERMS, Question::Succeeded, at(1010));
+    ledger.answer(&LIMITS, Question::Succeeded, at(1010));
     assert_eq!(left(&mut ledger, at(1010)), at(0));
-    ledger.answer(&TERMS, gave_up(Duration::MAX, 0), at(1000));
+    ledger.answer(&LIMITS, gave_up(Duration::MAX, 0), at(1000));
     assert_eq!(left(&mut ledger, at(1000)), at(31_622_400));
 }
 
@@ -100,9 +100,9 @@ fn a_cool_off_ends_and_outlasts_no_clock() {
 fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
     let window = |secs| BudgetLimits {
         window: Duration::from_secs(secs),
-        ..TERMS
+        ..LIMITS
     };
-    let counted = |ledger: &mut Ledger, terms, now| ledger.counts(&terms, Duration::from_millis(now)).attempts;
+    let counted = |ledger: &mut Ledger, limits, now| ledger.counts(&limits, Duration::from_millis(now)).attempts;
     let at = Duration::from_secs(1000);
     // The slot is one second.
     let mut ledger = Ledger::default();
@@ -118,7 +118,7 @@ fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
 }
 
 #[test]
-fn of_too_many_slots_the_oldest_joins_the_next() {
+fn with_too_many_slots_the_two_oldest_join() {
     let slot = |until| Slot {
         until,
         counts: counts(1, 0),
@@ -130,9 +130,9 @@ fn of_too_many_slots_the_oldest_joins_the_next() {
         cool_off: CoolOff::default(),
         failed_runs: 0,
     };
-    ledger.count_attempt(&TERMS, Duration::from_millis(500));
+    ledger.count_attempt(&LIMITS, Duration::from_millis(500));
     assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, slot(1)));
-    ledger.count_attempt(&TERMS, Duration::from_secs(10));
+    ledger.count_attempt(&LIMITS, Duration::from_secs(10));
     let joined = Slot {
         until: 2,
         counts: counts(2, 0),
@@ -151,13 +151,13 @@ proptest! {
     /// and a sixtieth is left.
     #[test]
     fn no_attempt_is_lost_or_counted_for_too_long(history in history(), window in 1_000..100_000_u64) {
-        let terms = BudgetLimits { window: Duration::from_millis(window), ..TERMS };
+        let limits = BudgetLimits { window: Duration::from_millis(window), ..LIMITS };
         let mut ledger = Ledger::default();
         let mut all: Vec<(u64, bool)> = Vec::new();
         let mut now = 1_000_000_u64;
         for (gap, retry) in history {
             now += gap;
-            let counted = ledger.counts(&terms, Duration::from_millis(now));
+            let counted = ledger.counts(&limits, Duration::from_millis(now));
             let since = |age: u64| {
                 let young = all.iter().filter(|(at, _)| at + age > now);
                 young.fold(Counts::default(), |sum, (_, retry)| counts(sum.attempts + 1, sum.retries + u64::from(*retry)))
@@ -166,9 +166,9 @@ proptest! {
             prop_assert!(least.attempts <= counted.attempts && counted.attempts <= most.attempts);
             prop_assert!(least.retries <= counted.retries && counted.retries <= most.retries);
             let question = if retry { Question::Retry } else { Question::Attempt };
-            let answer = ledger.answer(&terms, question, Duration::from_millis(now));
+            let answer = ledger.answer(&limits, question, Duration::from_millis(now));
             prop_assert_eq!(answer.counts, counted);
-            prop_assert_eq!(answer.allowed, terms.allow(counted));
+            prop_assert_eq!(answer.allowed, limits.allow(counted));
             if !retry || answer.allowed {
                 all.push((now, retry));
             }
@@ -180,14 +180,14 @@ proptest! {
     /// Checks any number of requests in any order: from `min` attempts on, a retry is granted only below the ratio, so
     /// retries exceed the ratio at most by the last granted retry, or by the free ones.
     #[test]
-    fn retries_stay_below_the_bound(asked in prop::collection::vec(any::<bool>(), 0..2000), min in 0..50_u64, ratio in 0..=1_000_000_u32) {
-        let terms = BudgetLimits { min, ratio, ..TERMS };
+    fn retries_stay_below_the_limit(asked in prop::collection::vec(any::<bool>(), 0..2000), min in 0..50_u64, ratio in 0..=1_000_000_u32) {
+        let limits = BudgetLimits { min, ratio, ..LIMITS };
         let mut ledger = Ledger::default();
         let mut sum = Counts::default();
         for retry in asked {
             let retry = retry && sum.attempts > 0;
             let question = if retry { Question::Retry } else { Question::Attempt };
-            let answer = ledger.answer(&terms, question, Duration::from_secs(1));
+            let answer = ledger.answer(&limits, question, Duration::from_secs(1));
             prop_assert_eq!(answer.counts, sum);
             if !retry || answer.allowed {
                 sum = counts(sum.attempts + 1, sum.retries + u64::from(retry));
@@ -199,12 +199,12 @@ proptest! {
 
     /// Clocks that jump and windows that differ cause no panic, no slot in the future and no disorder.
     #[test]
-    fn any_clock_and_any_windows(
+    fn jumping_clocks_and_different_windows_keep_slots_in_order(
         steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..5_u8), 0..300),
     ) {
         let mut ledger = Ledger::default();
         for (now, window, question) in steps {
-            let terms = BudgetLimits { window: Duration::from_millis(window.max(1)), ..TERMS };
+            let limits = BudgetLimits { window: Duration::from_millis(window.max(1)), ..LIMITS };
             let question = match question {
                 0 => Question::Attempt,
                 1 => Question::Retry,
@@ -212,7 +212,7 @@ proptest! {
                 3 => gave_up(Duration::from_millis(window), now),
                 _ => Question::Succeeded,
             };
-            let answer = ledger.answer(&terms, question, Duration::from_millis(now));
+            let answer = ledger.answer(&limits, question, Duration::from_millis(now));
             prop_assert!(answer.counts.retries <= answer.counts.attempts);
             prop_assert!(ledger.slots.len() <= MOST_SLOTS);
             prop_assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));

@@ -97,7 +97,7 @@ fn a_stop_rule_beats_a_retry_rule() {
 }
 
 #[test]
-fn what_cannot_start_is_transient_only_if_listed() {
+fn a_command_that_cannot_start_is_transient_only_if_listed() {
     let rules = rules(&[rule(false, Some("127"), None)]);
     assert_eq!(judge(&rules, not_found()), ('t', by("retry")));
     let not_executable = End::NotStarted(StartFailure {
@@ -135,9 +135,9 @@ fn output_can_make_a_failure_and_prove_a_success() {
 }
 
 #[test]
-fn the_predicate_is_asked_where_no_rule_decides() {
+fn the_predicate_is_asked_if_no_rule_decides() {
     let mut rules = rules(&[rule(false, Some("7"), None), rule(true, Some("8"), None)]);
-    rules.asks = true;
+    rules.has_retry_if = true;
     assert_eq!(judge(&rules, End::Exited(7)).0, 't');
     assert_eq!(judge(&rules, End::Exited(8)).0, 'p');
     assert_eq!(judge(&rules, End::Exited(9)).0, 'a');
@@ -146,7 +146,7 @@ fn the_predicate_is_asked_where_no_rule_decides() {
 }
 
 #[test]
-fn what_makes_a_failure_of_an_exit_code_is_known() {
+fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
     let mut rules = Classifier {
         success_exit: codes("0,3"),
         success_match: vec![0],
@@ -190,7 +190,7 @@ fn a_program_that_failed_is_named() {
 }
 
 #[test]
-fn what_is_denied_is_judged_as_a_failure() {
+fn a_success_that_success_if_denies_is_judged_as_a_failure() {
     let denied = |classifier: &Classifier, code: u8, found: bool| {
         let verdict = classifier.judge_denied(&outcome(End::Exited(code), &[found]));
         let cause = verdict.reason().and_then(|reason| reason.cause);
@@ -208,7 +208,7 @@ fn what_is_denied_is_judged_as_a_failure() {
     assert_eq!(denied(&rules, 4, false), ('t', by("retry")));
     // Here a retry rule makes no other failure permanent.
     assert_eq!(denied(&rules, 0, false), ('t', Some(Why::ByDefault)));
-    rules.asks = true;
+    rules.has_retry_if = true;
     assert_eq!(denied(&rules, 0, false), ('a', Some(Why::ByDefault)));
 }
 

@@ -21,7 +21,7 @@ proptest! {
     #![proptest_config(quietly(2000))]
 
     #[test]
-    fn least_mean_and_most_are_those_of_what_is_drawn(
+    fn draws_stay_between_least_and_most(
         delays in delays(), retry in retry(), previous in prop::option::of(duration()), seed in any::<u64>(),
     ) {
         let distribution = delays.distribution(retry, previous);
@@ -69,7 +69,7 @@ proptest! {
 
     // 256 evenly spread places represent the whole distribution.
     #[test]
-    fn the_mean_is_the_mean_of_what_is_drawn(
+    fn the_mean_is_the_mean_of_the_draws(
         delays in delays(), retry in retry(), previous in prop::option::of(duration()),
     ) {
         let distribution = delays.distribution(retry, previous);
@@ -209,6 +209,14 @@ fn a_wait_that_was_asked_for_is_random_upwards_only() {
     }
     // At most the cap is added.
     assert_eq!(full.at_least(s(3600), s(0), &mut Always(u64::MAX)).as_secs(), 3630);
+}
+
+/// A start without random waits needs no random bytes of the system.
+#[test]
+fn a_fixed_wait_uses_no_randomness() {
+    let mut rng = seeded(1);
+    assert_eq!(plain_doubling().draw(3, None, &mut rng), s(8));
+    assert_eq!(rng, seeded(1));
 }
 
 /// The tempting mistake, a cap on the drawn wait, puts a third of all waits at the cap.

@@ -71,7 +71,7 @@ fn a_time_out_is_124() {
 }
 
 #[test]
-fn overrides_hold_where_they_speak_and_nowhere_else() {
+fn overrides_replace_only_the_statuses_that_they_name() {
     let end = End::Exited(7);
     for why in EXHAUSTED {
         assert_eq!(status(Stop::GaveUp(why), &end, overrides()), Exit::Code(75));

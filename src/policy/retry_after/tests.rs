@@ -123,7 +123,7 @@ fn prose() {
 
 #[test]
 #[rustfmt::skip]
-fn what_servers_say() {
+fn messages_of_servers() {
     all_ask(&[
         // OpenAI, Groq, Azure OpenAI, Gemini
         (
@@ -176,7 +176,7 @@ fn servers_that_name_no_time() {
 
 #[test]
 #[rustfmt::skip]
-fn innocents() {
+fn lines_that_ask_for_no_wait() {
     none_asks(&[
         "", "retry", "again", "retry after", "Retry-After:", "try again in", "try again in a few minutes",
         "try again in 5", "retry in 5", "retrying in 5s", "Retrying after 5 seconds", "trying again in 5 seconds",

@@ -96,7 +96,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
 }
 
 #[test]
-fn what_is_not_idempotent_is_retried_only_where_that_is_safe() {
+fn a_command_that_is_not_idempotent_is_retried_only_if_safe() {
     let limits = Limits {
         attempts: Some(2),
         idempotent: false,
@@ -123,7 +123,7 @@ fn what_is_not_idempotent_is_retried_only_where_that_is_safe() {
 }
 
 #[test]
-fn a_wait_is_granted_up_to_the_longest_that_may_be_asked_for() {
+fn a_requested_wait_is_granted_up_to_its_limit() {
     let asks = |wait| {
         let mut outcome = failed(ms(1));
         outcome.seen.wait_asked = Some(wait);
