@@ -8,34 +8,35 @@ use crate::config::values::Parsed;
 /// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 
-/// A client, and its options that may send something that must not be repeated.
+/// Beginnings of options that name the method.
+const METHOD: &str = "-X --req --meth";
+
+/// A client, and its options.
 struct Client {
     name: &'static str,
-    /// Letters of options with a value, which may be in the same word.
+    /// Options with a value in the next word. After any other option, the next word may be a URL.
     with_value: &'static str,
-    /// Options that make the request a POST unless a method is given.
+    /// Beginnings of options that make the request a POST unless a method is given.
     data: &'static str,
-    /// Options that read further options, commands or URLs from elsewhere.
+    /// Beginnings of options that read further options, commands or URLs from elsewhere.
     hidden: &'static str,
 }
 
 const CURL: Client = Client {
     name: "curl",
-    with_value: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
-    data: "-d -F -T --data --form --json --upload-file",
-    hidden: "-K -Q -: --config --quote --next",
+    with_value: "-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --cacert --cert \
+                 --connect-timeout --data --data-ascii --data-binary --data-raw --data-urlencode --form --header --json \
+                 --key --max-time --output --request --user --write-out",
+    data: "-d -F -T --da --form --js --up",
+    hidden: "-K -Q -: --conf --quo --next",
 };
 
 const WGET: Client = Client {
     name: "wget",
-    with_value: "eoaiBtOTwQPUlARDIXn",
+    with_value: "-a -A -B -D -e -i -I -l -n -o -O -P -Q -R -t -T -U -w -X",
     data: "--post --body",
-    hidden: "-e -i --execute --input-file",
+    hidden: "-e -i --exe --inp",
 };
-
-/// Long options with a value in the next word. After any other option, the next word may be a URL.
-const WITH_VALUE: &str = "--cacert --cert --connect-timeout --data --form --header --json --key --max-time --output \
-                          --request --user --write-out";
 
 /// Returns the reason why the command must not run twice, and a remark for its first retry. The user's word overrides
 /// the look at the words.
@@ -47,7 +48,7 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
     let (mut why_not, mut remark) = (None, None);
     for client in [CURL, WGET] {
         let name = client.name;
-        match client.calls(words).iter().find_map(|words| client.sent(words)) {
+        match client.calls(words).iter().find_map(|call| client.sent(call)) {
             Some((option, _)) if command.is_judged(name) => {
                 why_not.get_or_insert(format!("{name} {option} without an Idempotency-Key header"));
             }
@@ -66,27 +67,24 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
 /// Returns true unless the command is a call of curl that may make several requests: the refusal of the last one proves
 /// nothing about the others.
 pub(super) fn is_single_request(command: &[&str]) -> bool {
-    let ["curl", words @ ..] = command else {
-        return true;
-    };
-    let options = CURL.options(words);
-    let follows = "-L -T --location --follow --retry --upload-file";
-    let repeats = |name: &str| is_any(name, follows) || is_any(name, CURL.hidden);
-    let mut urls = options.iter().filter(|(name, _)| name.is_empty());
-    let is_one = urls.next().is_some_and(|(_, url)| !url.contains(['{', '[', '@']));
-    is_one && urls.next().is_none() && !options.iter().any(|(name, _)| repeats(name))
+    let ["curl", words @ ..] = command else { return true };
+    let call = CURL.call(words);
+    let is_url = |pair: &&[String]| !pair[1].is_empty() && !pair[1].starts_with('-') && !CURL.takes_value(&pair[0]);
+    let urls: Vec<_> = call.windows(2).filter(is_url).collect();
+    let repeats = has(&call, CURL.hidden) || has(&call, "-L -T --location --follow --retry --up");
+    !repeats && urls.len() == 1 && !urls[0][1].contains(['{', '[', '@'])
 }
 
 /// Returns true if the command is curl with options that suppress the HTTP status in its output.
 pub(super) fn curl_hides_status(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else { return false };
-    let options = CURL.options(words);
-    let has = |names: [&str; 2]| options.iter().any(|(name, _)| names.contains(&&**name));
-    has(["-s", "--silent"]) && !has(["-S", "--show-error"])
+    let call = CURL.call(words);
+    has(&call, "-s --silent") && !has(&call, "-S --show-error")
 }
 
 impl Client {
-    /// Returns the words after each mention of the client: the rest of the command, or of a command in a script.
+    /// Returns the calls of the client: each mention of its name, with the rest of the command or of a command in a
+    /// script.
     fn calls(&self, command: &[&str]) -> Vec<Vec<String>> {
         let mut calls = Vec::new();
         for (at, word) in command.iter().enumerate() {
@@ -95,71 +93,77 @@ impl Client {
                 let is_of_name = |c: char| c.is_ascii_digit() || "-.\"'})".contains(c);
                 let rest = word[start + name.len()..].trim_start_matches(is_of_name);
                 if rest.is_empty() {
-                    calls.push(command[at + 1..].iter().map(ToString::to_string).collect());
+                    calls.push(self.call(&command[at + 1..]));
                 } else if rest.starts_with(|c: char| c.is_whitespace() || "<>\\".contains(c)) {
                     // `curl URL`, `curl>out`, or a continued line
-                    calls.push(first_command(rest));
+                    calls.push(self.call(&first_command(rest)));
                 }
             }
         }
         calls
     }
 
-    /// Returns each option with its potential value, and each operand with an empty name.
-    fn options<'w, W: AsRef<str>>(&self, words: &'w [W]) -> Vec<(String, &'w str)> {
-        let mut options = Vec::new();
-        let mut is_value = false;
-        for (at, word) in words.iter().map(AsRef::as_ref).enumerate() {
-            let was_value = std::mem::take(&mut is_value);
-            let next = words.get(at + 1).map_or("", AsRef::as_ref);
+    fn takes_value(&self, option: &str) -> bool {
+        self.with_value.split(' ').any(|known| known == option)
+    }
+
+    /// Returns the words of a call with each option and each value as a word of its own, between empty words.
+    fn call(&self, words: &[impl AsRef<str>]) -> Vec<String> {
+        let mut call = vec![String::new()];
+        for word in words.iter().map(AsRef::as_ref) {
             if word.starts_with("--") {
-                let (name, value) = word.split_once('=').unwrap_or((word, next));
-                let takes_value = name.starts_with("--data-") || WITH_VALUE.split(' ').any(|known| name == known);
-                is_value = name == word && takes_value;
-                options.push((name.to_owned(), value));
-            } else if let Some(letters) = word.strip_prefix('-') {
-                for (at, letter) in letters.char_indices() {
-                    let rest = &letters[at + letter.len_utf8()..];
-                    options.push((format!("-{letter}"), if rest.is_empty() { next } else { rest }));
-                    if self.with_value.contains(letter) {
-                        is_value = rest.is_empty();
-                        break;
-                    }
-                }
-            } else if !was_value {
-                options.push((String::new(), word));
+                call.extend(word.splitn(2, '=').map(str::to_owned));
+            } else if let Some(word) = word.strip_prefix('-') {
+                let last = word.find(|letter| self.takes_value(&format!("-{letter}")));
+                let (letters, value) = word.split_at(last.map_or(word.len(), |at| at + 1));
+                call.extend(letters.chars().map(|letter| format!("-{letter}")));
+                call.extend(Some(value.to_owned()).filter(|value| !value.is_empty()));
+            } else {
+                call.push(word.to_owned());
             }
         }
-        options
+        call.push(String::new());
+        call
     }
 
     /// Returns the first option of a call that is not idempotent, if no header marks the request as safe to repeat, and
     /// whether the call may also send nothing.
-    fn sent(&self, words: &[String]) -> Option<(String, bool)> {
-        let options = self.options(words);
-        let all = |names| options.iter().filter(move |(name, _)| is_any(name, names));
-        let methods = || all("-X --request --method");
-        let has = |option: &str| options.iter().any(|(name, _)| name == option);
-        let is_get = (has("-G") || has("--get")) && !has("--no-get") || methods().next().is_some();
+    fn sent(&self, call: &[String]) -> Option<(String, bool)> {
+        let is_get = has(call, "-G --get") && !has(call, "--no-get") || has(call, METHOD);
         // An upload is a PUT over HTTP; over other protocols it may append.
-        let mut urls = words.iter().filter(|word| word.contains("://")).peekable();
-        let is_http = urls.peek().is_some() && urls.all(|url| url.starts_with("http"));
-        let method = methods().find(|(_, method)| !IDEMPOTENT.contains(method));
-        let data = all(self.data).find(|(name, _)| !(is_get || is_http && is_any(name, "-T --upload-file")));
-        let hidden = all(self.hidden).next();
+        let mut urls = call.iter().filter(|word| word.contains("://")).peekable();
+        let is_put = urls.peek().is_some() && urls.all(|url| url.starts_with("http"));
+        let method = all(call, METHOD).find(|(_, method)| !IDEMPOTENT.contains(method));
+        let data = all(call, self.data).find(|(name, _)| !(is_get || is_put && is_any(name, "-T --up")));
+        let hidden = all(call, self.hidden).next();
         // A shell expands these to its arguments or a list.
-        let is_list = |word: &String| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.contains(list));
-        let option = match (method, data.or(hidden)) {
-            (Some((name, method)), _) => format!("{name} {method}"),
-            (None, Some((name, _))) => name.clone(),
-            (None, None) if words.iter().any(is_list) => "\"$@\"".to_owned(),
-            (None, None) => return None,
-        };
-        let mut headers = all("-H --header").map(|(_, header)| *header);
+        let is_list = |word: &&String| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.contains(list));
+        let list = call.iter().find(is_list).map(|_| ("\"$@\"", ""));
+        let without_value = data.or(hidden).map(|(name, _)| (name, ""));
+        let (name, value) = method.or(without_value).or(list)?;
+        let headers: Vec<&str> = all(call, "-H --header").map(|(_, header)| header).collect();
         // An empty header of wget removes the earlier ones.
-        let is_kept = headers.clone().all(|header| !header.trim().is_empty()) && headers.any(is_key);
-        (hidden.is_some() || !is_kept).then(|| (option, method.or(data).is_none()))
+        let is_safe = hidden.is_none() && headers.iter().any(|header| is_key(header)) && !headers.contains(&"");
+        let option = format!("{name} {value}").trim_end().to_owned();
+        (!is_safe).then(|| (option, method.or(data).is_none()))
     }
+}
+
+/// Returns the options of a call that begin with one of `names`, each with the word after it.
+fn all<'c>(call: &'c [String], names: &'c str) -> impl Iterator<Item = (&'c str, &'c str)> {
+    let pairs = call.windows(2).map(|pair| (&*pair[0], &*pair[1]));
+    pairs.filter(move |(name, _)| is_any(name, names))
+}
+
+fn has(call: &[String], names: &str) -> bool {
+    all(call, names).next().is_some()
+}
+
+/// Returns true if an option begins with one of `names`, a long one in any case.
+fn is_any(option: &str, names: &str) -> bool {
+    let long = option.to_ascii_lowercase().replacen("--expand-", "--", 1);
+    let is_it = |name: &str| option.starts_with(name) || name.len() > 2 && long.starts_with(name);
+    names.split(' ').any(is_it)
 }
 
 /// Returns true if a header is an Idempotency-Key with the same value in each attempt.
@@ -171,33 +175,15 @@ fn is_key(header: &str) -> bool {
     name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && is_fixed
 }
 
-/// Returns true if an option may be one of `names`. A long option may be abbreviated or extended, in any case.
-fn is_any(option: &str, names: &str) -> bool {
-    let long = option.to_ascii_lowercase().replacen("--expand-", "--", 1);
-    let is_like = |name: &str| name.len() > 2 && long.len() > 2 && (name.starts_with(&long) || long.starts_with(name));
-    names.split(' ').any(|name| option == name || is_like(name))
-}
-
-/// Returns the words of a script's first command, without quotes, up to `|`, `;`, `&&`, `)` or the end of the line.
-/// Ignores operators after a substitution or in an unterminated quotation.
+/// Returns the words of a script's first command: up to `|`, `;`, `&&`, `)` or the end of the line, if no quotation is
+/// open there and no substitution came before.
 fn first_command(script: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote, mut substitutes) = (Vec::new(), String::new(), None, false);
-    let mut chars = script.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied();
-        substitutes |= c == '`' || (c, next) == ('$', Some('('));
-        match (quote, c) {
-            (Some('"') | None, '\\') => word.extend(chars.next().filter(|c| *c != '\n')),
-            (Some(open), c) if c == open => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '|' | ';' | ')' | '\n') | (None, '&') if !substitutes && (c != '&' || next == Some('&')) => break,
-            (None, c) if c.is_whitespace() => words.push(std::mem::take(&mut word)),
-            _ => word.push(c),
-        }
-    }
-    words.push(word);
-    match quote {
-        Some(_) => script.split_whitespace().map(str::to_owned).collect(),
-        None => words,
-    }
+    let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
+    let has_substitution = |text: &str| text.contains("$(") || text.contains('`');
+    let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
+    let commands = operators
+        .map(|(at, _)| &script[..at])
+        .take_while(|text| !has_substitution(text));
+    let words = commands.take(100).chain([script]).find_map(shlex::split);
+    words.unwrap_or_else(|| script.split_whitespace().map(str::to_owned).collect())
 }

@@ -1,4 +1,4 @@
-//! Limits of a run and of an attempt, exit statuses, and the shared budget.
+//! Limits of a run and of an attempt, waits, and the shared budget.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::config::said::Source;
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::policy::budget::BudgetLimits;
-use crate::policy::exit::Overrides;
+use crate::policy::delay::Growth::{self, Constant, Exponential, Fibonacci, Linear};
+use crate::policy::delay::{Delays, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::{Limits, Until};
-use crate::policy::sets::CodeSet;
 use crate::process::sys::environment;
 use crate::run::plan::{Bounds, CoolOff, SharedBudget};
 
@@ -68,36 +68,87 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
 /// Reads `--initial-delay` and `--splay`, each of which alone leaves time for an attempt.
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Duration; 2]> {
     let initial_delay = settings.value("initial-delay", values::duration)?;
-    let splay = |text: &str| match (values::duration(text)?, limits.latest_begin()) {
-        (splay, Some((limit, _))) if initial_delay.saturating_add(splay) >= limit => {
+    let splay = settings.value("splay", values::duration)?;
+    match (limits.latest_begin(), settings.said("splay")) {
+        (Some((limit, _)), Some(said)) if initial_delay.saturating_add(splay) >= limit => {
             let rule = "and --initial-delay may leave no time before the limit of";
-            Err(format!("{rule} {}; try a shorter wait or a later limit", exact(limit)).into())
+            Err(said.unreadable(format!("{rule} {}; try a shorter wait or a later limit", exact(limit))))
         }
-        (splay, _) => Ok(splay),
-    };
-    Ok([initial_delay, settings.value("splay", splay)?])
-}
-
-/// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.
-pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
-    let typed_only = ["until", "exhausted-exit", "skipped-exit"];
-    for said in typed_only.iter().filter_map(|long| settings.said(long)) {
-        let makes_success = said.text == "failure" || said.read(values::code) == Ok(0);
-        if makes_success && said.source != Source::Flag {
-            return Err(said.unreadable("is taken from the command line alone, as it turns a failure into a success"));
-        }
+        _ => Ok([initial_delay, splay]),
     }
-    Ok(())
 }
 
-pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
-    let success = settings.all("success-exit", values::success_codes)?.into_iter();
-    Ok(Overrides {
-        exhausted: settings.get("exhausted-exit", values::code)?,
-        flaky: settings.get("flaky-exit", values::code)?,
-        zero: success.map(|codes| codes.zero).fold(CodeSet::default(), CodeSet::union),
-        skipped: settings.value("skipped-exit", values::code)?,
+/// Reads the options on waits.
+pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
+    let is_flat = until == Until::Failure;
+    let list = settings.get("delays", values::durations)?;
+    let jitter = jitter(settings, is_flat)?;
+    let factor = match jitter {
+        Jitter::Decorrelated { factor } => factor,
+        _ => settings.get("factor", values::factor)?.unwrap_or(2.0),
+    };
+    let cap = cap(settings, list.as_deref(), jitter)?;
+    let growth = match list {
+        Some(list) => Growth::List(list),
+        None if is_flat => Constant,
+        None => settings.choice("growth", &[Exponential { factor }, Linear, Fibonacci, Constant])?,
+    };
+    let base = match settings.said("base") {
+        None if is_flat => Duration::ZERO,
+        _ => settings.value("base", values::duration)?.min(cap),
+    };
+    Ok(Delays {
+        base,
+        cap,
+        growth,
+        jitter,
     })
+}
+
+fn jitter(settings: &Settings, is_flat: bool) -> Parsed<Jitter> {
+    let list = settings.source("delays");
+    let mut jitter = match settings.get("jitter", values::jitter)? {
+        // A list is exact unless its own source or a stronger one asks for jitter.
+        Some(jitter) if settings.source("jitter") >= list => jitter,
+        _ if list.is_some() || is_flat => Jitter::None,
+        _ if settings.said("growth").is_some() => Jitter::Full,
+        _ => values::DEFAULT_JITTER,
+    };
+    settings.get("spread", values::spread)?;
+    match (&mut jitter, settings.said("spread")) {
+        (Jitter::Additive { spread }, _) => *spread = width(settings, values::duration)?.unwrap_or(*spread),
+        (Jitter::Proportional { spread }, _) => *spread = width(settings, values::percent)?.unwrap_or(*spread),
+        (_, Some(said)) if said.source == Source::Flag => {
+            return Err(said.unreadable("means nothing without --jitter additive or proportional"));
+        }
+        (Jitter::Decorrelated { factor }, _) => *factor = settings.get("factor", values::factor)?.unwrap_or(*factor),
+        _ => {}
+    }
+    Ok(jitter)
+}
+
+/// Returns the width of a jitter; None if the spread belongs to a jitter that a stronger source has overridden.
+fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
+    match settings.get("spread", read) {
+        Err(_) if settings.source("spread") < settings.source("jitter") => Ok(None),
+        width => width,
+    }
+}
+
+/// Returns the longest wait. A cap does not cut a wait from a stronger source.
+fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed<Duration> {
+    let cap = match (settings.said("max-delay"), jitter) {
+        (None, Jitter::Slotted { .. }) => Duration::MAX,
+        _ => settings.value("max-delay", values::duration)?,
+    };
+    let asked = match list {
+        Some(list) => ("delays", list.iter().copied().max()),
+        None => ("base", settings.duration("base")?),
+    };
+    let stronger = [asked, ("stop-at-delay", settings.duration("stop-at-delay")?)]
+        .into_iter()
+        .filter(|(long, _)| settings.source("max-delay") < settings.source(long));
+    Ok(stronger.filter_map(|(_, wait)| wait).fold(cap, Duration::max))
 }
 
 /// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget that

@@ -6,7 +6,6 @@ mod output;
 mod program;
 mod remarks;
 mod rules;
-mod waits;
 
 use std::ffi::OsString;
 
@@ -46,7 +45,7 @@ fn check(config: &Config) -> Parsed<()> {
 
 /// Builds the plan of a run. Reads every option, so that every text is checked.
 fn build(settings: &Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
-    limits::check_typed_only(settings)?;
+    output::check_typed_only(settings)?;
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(|word| &**word).collect();
     let judged = Command::new(&words, settings.get("for", PresetName::parse_list)?.unwrap_or_default());
@@ -56,7 +55,7 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
     let nesting = nesting(variables, warns, &words);
     let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
     let (classifier, patterns) = rules::classifier(settings, &judged)?;
-    let delays = waits::delays(settings, until)?;
+    let delays = limits::delays(settings, until)?;
     let limits = limits::limits(settings, until, not_idempotent.is_none(), once && nesting.depth > 0)?;
     let [initial_delay, splay] = limits::start_delays(settings, &limits)?;
     let (budget, store) = limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
@@ -85,7 +84,7 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         splay,
         seed: settings.get("seed", |text| values::whole(text, 0, u64::MAX))?,
         budget,
-        overrides: limits::overrides(settings)?,
+        overrides: output::overrides(settings)?,
         on_retry: settings.get("on-retry", values::any_text)?,
         before_retry: settings.get("before-retry", values::predicate)?,
         on_give_up: settings.get("on-give-up", values::any_text)?,

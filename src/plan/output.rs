@@ -1,4 +1,4 @@
-//! The command's standard streams, and backoff's own messages. Arrays follow the order of the options' words.
+//! The command's standard streams, backoff's own messages, and exit statuses. Arrays follow the order of the options' words.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::config::said::Source;
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
+use crate::policy::exit::Overrides;
+use crate::policy::sets::CodeSet;
 use crate::run::output::{Format, OutputOptions, Progress, When};
 use crate::run::streams::OutputMode::{Failure, Final, Null, Stream, Success};
 use crate::run::streams::{InputMode, StreamOptions};
@@ -70,5 +72,27 @@ fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
     Ok(match settings.path(long)? {
         Some(path) if path == Path::new("-") => Some("/dev/stdout".into()),
         path => path,
+    })
+}
+
+/// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.
+pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
+    let typed_only = ["until", "exhausted-exit", "skipped-exit"];
+    for said in typed_only.iter().filter_map(|long| settings.said(long)) {
+        let makes_success = said.text == "failure" || said.read(values::code) == Ok(0);
+        if makes_success && said.source != Source::Flag {
+            return Err(said.unreadable("is taken from the command line alone, as it turns a failure into a success"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
+    let success = settings.all("success-exit", values::success_codes)?.into_iter();
+    Ok(Overrides {
+        exhausted: settings.get("exhausted-exit", values::code)?,
+        flaky: settings.get("flaky-exit", values::code)?,
+        zero: success.map(|codes| codes.zero).fold(CodeSet::default(), CodeSet::union),
+        skipped: settings.value("skipped-exit", values::code)?,
     })
 }
