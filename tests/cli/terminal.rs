@@ -214,13 +214,14 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
 fn time_spent_stopped_does_not_count_against_kill_after() {
     // Not dash: it starts programs by vfork, and cannot stop while a child that has not executed yet is stopped.
     let mut terminal = Terminal::with(
-        "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; echo cleaned; exit\" TERM; \
+        "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; kill -TTOU $$; echo cleaned; exit\" TERM; \
          while :; do sleep 0.1; done'",
     );
     terminal.expect("cleaning\r\n");
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
     std::thread::sleep(std::time::Duration::from_millis(4300));
+    // After fg the command is still ending, and may not stop by itself.
     terminal.command("fg");
     terminal.expect("\ncleaned");
 }

@@ -23,26 +23,20 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 /// Waits for the rest of a timed-out tree, and kills it when its time is up. The attempt's own process has ended but
 /// stays a zombie, so that its process number and group are not reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
-    let mut until = Deadline::after(attempt.own_time(), TREE_GRACE);
+    let mut until = Deadline::after(now(), TREE_GRACE);
     let [mut pause, longest] = TREE_POLLS;
-    loop {
-        match attempt.tree.has_survivors(&attempt.child) {
-            Some(false) => return,
-            // Without a list of processes, the dead leader reserves the group until the time is up.
-            None if attempt.child.group().is_none() => return,
-            _ => {}
-        }
+    while attempt.tree.may_have_survivors(&attempt.child) {
         if attempt.deadlines.take_kill(now()) {
-            until = Deadline::after(attempt.own_time(), TREE_GRACE);
+            until = Deadline::after(now(), TREE_GRACE);
             attempt.tree.signal(&attempt.child, &[Signal::KILL]);
         }
-        if !attempt.deadlines.kill.is_set() && until.is_due(attempt.own_time()) {
+        if !attempt.deadlines.kill.is_set() && until.is_due(now()) {
             return;
         }
         let next_poll = Deadline::after(now(), pause);
-        attempt.event_loop.wait(next_poll.or_earlier(attempt.deadlines.next()));
+        attempt.event_loop.wait(next_poll.or_earlier(attempt.deadlines.kill));
         pause = (pause * 2).min(longest);
-        handle_signals(attempt);
+        attempt.handle_signals();
     }
 }
 
@@ -53,43 +47,35 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
 pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
     attempt.event_loop.give_readers_time(now());
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
-    let mut moved_at = attempt.own_time();
+    let mut moved_at = now();
     let mut end = Deadline::after(moved_at, LONGEST_DRAIN);
     while attempt.event_loop.streams.is_open() {
-        let (began, was_cut) = (attempt.own_time(), attempt.is_cut());
+        let (began, was_cut) = (now(), attempt.is_cut());
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
         let until = match (waits_for_reader, was_cut) {
             (false, _) => Deadline::after(moved_at, DRAIN_GRACE).or_earlier(end),
             (true, false) => Deadline::NEVER,
             (true, true) => Deadline::after(moved_at, READERS_GRACE),
         };
-        let readers_have_until = attempt.event_loop.readers_have_until;
-        if until.is_due(began) || readers_have_until.is_due(now()) {
+        let until = until.or_earlier(attempt.event_loop.readers_have_until);
+        if until.is_due(began) {
             break;
         }
-        let until = attempt.deadlines.machine_time(until);
-        let moved = attempt.event_loop.wait(until.or_earlier(readers_have_until));
-        let asked_to_end = handle_signals(attempt);
+        let moved = attempt.event_loop.wait(until);
+        let actions = attempt.handle_signals();
+        let asked_to_end = actions.contains(&SignalAction::NoFurtherAttempt);
+        let was_stopped = actions.contains(&SignalAction::StopBackoff);
         // A second request to end, or one after a timeout, ends draining at once.
         if asked_to_end && was_cut {
             break;
         }
-        if moved || asked_to_end {
-            moved_at = attempt.own_time();
+        if moved || asked_to_end || was_stopped {
+            moved_at = now();
         }
         // Nothing was read from the pipes meanwhile.
-        if waits_for_reader {
-            end.put_off(attempt.own_time().saturating_duration_since(began));
+        if waits_for_reader || was_stopped {
+            end.put_off(now().saturating_duration_since(began));
         }
     }
     !attempt.event_loop.streams.has_pending_output()
-}
-
-/// Handles received signals. Returns true if one of them asks backoff to end.
-fn handle_signals(attempt: &mut Running<'_>) -> bool {
-    let mut asked = false;
-    while let Some(received) = attempt.event_loop.signals.queue.pop_front() {
-        asked |= attempt.handle(received) == SignalAction::NoFurtherAttempt;
-    }
-    asked
 }

@@ -86,23 +86,13 @@ fn command_received_it(facts: Facts, received: Received) -> bool {
     reached_group && facts.isolation == Isolation::Shared
 }
 
-/// The last request to the command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    Nothing,
-    /// To stop by this signal.
-    Stop(Signal),
-    /// To end, by a forwarded signal or a limit.
-    End,
-}
-
 /// The job that backoff belongs to: decides who can continue a stopped backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Job {
-    /// No terminal: backoff would stay stopped.
-    None,
+    /// No terminal: no shell would continue a stopped backoff.
+    NoTerminal,
     /// A job on a terminal without the command, or without a shell that controls it.
-    Apart,
+    Uncontrolled,
     /// A job of backoff and the command, controlled by a shell.
     Controlled,
 }
@@ -114,18 +104,18 @@ pub(crate) enum StopAction {
     ContinueCommand,
 }
 
-/// Decides about a stop of the command by a signal. If a shell controls the job, backoff stops with the command.
-/// Elsewhere an unrequested stop must not suspend backoff's limits.
-pub(crate) fn on_stopped(by: Signal, asked: Asked, job: Job) -> StopAction {
-    match (asked, job) {
-        (Asked::End, _) => StopAction::ContinueCommand,
-        (Asked::Stop(signal), _) => StopAction::StopBackoff(signal),
+/// Decides about a stop of the command by a signal; `requested` is the signal that asked for it. If a shell controls the
+/// job, backoff stops with the command. Elsewhere an unrequested stop must not suspend backoff's limits.
+pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
+    match (requested, job) {
+        (Some(signal), _) => StopAction::StopBackoff(signal),
+        (None, _) if is_asked_to_end => StopAction::ContinueCommand,
         // Run directly, the command's group would be orphaned, and the kernel would ignore TSTP, TTIN and TTOU there.
-        (Asked::Nothing, Job::None) if by.stops_a_job() => StopAction::ContinueCommand,
-        (Asked::Nothing, Job::Apart) if by.stops_a_job() => StopAction::StopBackoff(by),
-        (Asked::Nothing, Job::Controlled) => StopAction::StopBackoff(by),
+        (None, Job::NoTerminal) if by.stops_a_job() => StopAction::ContinueCommand,
+        (None, Job::Uncontrolled) if by.stops_a_job() => StopAction::StopBackoff(by),
+        (None, Job::Controlled) => StopAction::StopBackoff(by),
         // STOP was sent to the command alone, so CONT will be, too.
-        (Asked::Nothing, Job::None | Job::Apart) => StopAction::Ignore,
+        (None, Job::NoTerminal | Job::Uncontrolled) => StopAction::Ignore,
     }
 }
 

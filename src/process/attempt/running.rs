@@ -8,11 +8,11 @@
 //! | output | forwarded, kept, searched (`process/streams`) |
 //! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
-use super::on_signal::{Asked, Facts, Job, Phase, SignalAction, StopAction, on_signal, on_stopped};
+use super::on_signal::{Facts, Job, Phase, SignalAction, StopAction, on_signal, on_stopped};
 use super::tree::ProcessTree;
 use crate::policy::outcome::Bound;
 use crate::policy::signal::Signal;
@@ -35,10 +35,11 @@ pub(super) struct Running<'a> {
     /// The first signal that asked backoff to end.
     pub(super) interrupted: Option<Signal>,
     pub(super) isolation: Isolation,
-    pub(super) has_ended: bool,
-    pub(super) asked: Asked,
-    /// Until then, STOP counts as the response to a request to stop.
-    pub(super) stop_by: Deadline,
+    /// A limit or a forwarded signal has asked the command to end.
+    pub(super) is_asked_to_end: bool,
+    /// The signal that asked the command to stop, until it has stopped or was continued. Until the deadline, STOP counts
+    /// as the response.
+    pub(super) stop_request: Option<(Signal, Deadline)>,
 }
 
 impl Running<'_> {
@@ -47,23 +48,15 @@ impl Running<'_> {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
 
-    /// Returns the time on the attempt's clock.
-    pub(super) fn own_time(&self) -> Instant {
-        self.deadlines.own_time(now())
-    }
-
     pub(super) fn until_it_ends(&mut self) -> Ended {
         loop {
             let mut has_changed = self.end_what_is_due();
             self.wait(self.deadlines.next());
-            while let Some(received) = self.event_loop.signals.queue.pop_front() {
-                has_changed |= self.handle(received) == SignalAction::LookAtChildren;
-            }
+            has_changed |= self.handle_signals().contains(&SignalAction::LookAtChildren);
             if !has_changed {
                 continue;
             }
             if let Some(ended) = self.child.ended() {
-                self.has_ended = true;
                 return ended;
             }
             if let Some(signal) = self.child.newly_stopped() {
@@ -105,24 +98,29 @@ impl Running<'_> {
         // A stopped process cannot act on a signal.
         let signals = [self.deadlines.bounds.signal, Signal::CONT];
         self.tree.signal(&self.child, &signals);
-        self.asked = Asked::End;
+        (self.is_asked_to_end, self.stop_request) = (true, None);
         false
     }
 
-    /// Handles a signal. Returns the decision.
-    pub(super) fn handle(&mut self, received: Received) -> SignalAction {
+    /// Handles received signals. Returns the decisions.
+    pub(super) fn handle_signals(&mut self) -> Vec<SignalAction> {
+        let mut actions = Vec::new();
+        while let Some(received) = self.event_loop.signals.queue.pop_front() {
+            actions.push(self.handle(received));
+        }
+        actions
+    }
+
+    fn handle(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
         let action = on_signal(self.phase(received), received);
         match received.class {
             SignalClass::Continue => {
-                self.forget_stop();
+                self.stop_request = None;
                 self.child.forget_continued();
                 self.event_loop.streams.pty.as_mut().map(Pty::resume);
             }
-            SignalClass::StopJob => {
-                self.asked = Asked::Stop(signal);
-                self.stop_by = Deadline::after(now(), STOP_GRACE);
-            }
+            SignalClass::StopJob => self.stop_request = Some((signal, Deadline::after(now(), STOP_GRACE))),
             _ => {}
         }
         match action {
@@ -143,18 +141,17 @@ impl Running<'_> {
     }
 
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
-        // The command may have ended before the signal came, and cannot stop.
-        if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
+        // The command may have ended before the signal came.
+        if class != SignalClass::Child && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
         // Facts that cost a system call are queried only if they matter.
         let is_of_job = matches!(class, SignalClass::StopJob | SignalClass::Continue);
-        let asks_child = is_of_job && self.isolation == Isolation::Shared;
         Phase::Running(Facts {
             isolation: self.isolation,
             is_hook: self.event_loop.is_hook,
-            is_stopped: asks_child && self.child.is_stopped(),
-            was_continued: asks_child && self.child.was_continued(),
+            is_stopped: is_of_job && self.child.is_stopped(),
+            was_continued: is_of_job && self.child.was_continued(),
             leads_session: signal == Signal::HUP && control::leads_session(),
         })
     }
@@ -172,26 +169,19 @@ impl Running<'_> {
     /// handle the signal.
     fn forward_end(&mut self, signal: Signal) {
         self.child.signal(signal);
-        if matches!(self.asked, Asked::Stop(_)) || self.child.is_stopped() {
+        if self.stop_request.take().is_some() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
             self.tree.continue_group(&self.child);
         }
-        self.asked = Asked::End;
-    }
-
-    /// Revokes a request to stop.
-    fn forget_stop(&mut self) {
-        if matches!(self.asked, Asked::Stop(_)) {
-            self.asked = Asked::Nothing;
-        }
+        self.is_asked_to_end = true;
     }
 
     /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
     fn stop_command(&mut self) {
         if control::has_terminal() && control::leads_session() {
             // No shell would notice the stop and continue backoff.
-            self.forget_stop();
+            self.stop_request = None;
         } else if self.child.is_stopped() {
             self.on_stopped(Signal::STOP);
         } else {
@@ -200,15 +190,13 @@ impl Running<'_> {
     }
 
     fn on_stopped(&mut self, by: Signal) {
-        if !by.stops_a_job() && self.stop_by.is_due(now()) {
-            self.forget_stop();
-        }
-        let asked = self.asked;
-        self.forget_stop();
+        let requested = self.stop_request.take();
         if !self.child.is_stopped() {
             return;
         }
-        match on_stopped(by, asked, self.job()) {
+        let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
+        let requested = in_time.map(|(signal, _)| signal);
+        match on_stopped(by, requested, self.is_asked_to_end, self.job()) {
             StopAction::Ignore => {}
             StopAction::ContinueCommand => self.child.signal(Signal::CONT),
             StopAction::StopBackoff(signal) => self.stop_with_it(signal),
@@ -218,9 +206,9 @@ impl Running<'_> {
     fn job(&self) -> Job {
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
         match control::has_terminal() {
-            false => Job::None,
+            false => Job::NoTerminal,
             true if is_in_job && control::parent_controls_jobs() => Job::Controlled,
-            true => Job::Apart,
+            true => Job::Uncontrolled,
         }
     }
 

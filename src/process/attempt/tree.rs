@@ -40,9 +40,13 @@ impl ProcessTree {
         }
     }
 
-    /// Returns true if a member besides the attempt's own process is left; None if the system has no list of processes.
-    pub(crate) fn has_survivors(&mut self, child: &Child) -> Option<bool> {
-        self.update(child).then_some(!self.known.is_empty())
+    /// Returns true unless no member besides the attempt's own process is left. Without a list of processes, its group may
+    /// have members.
+    pub(crate) fn may_have_survivors(&mut self, child: &Child) -> bool {
+        match self.update(child) {
+            true => !self.known.is_empty(),
+            false => child.group().is_some(),
+        }
     }
 
     /// Updates the list of members. Returns false if the system has no list of processes.

@@ -17,7 +17,7 @@ use crate::budget::client::{Store, TIMEOUT};
 use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
-use crate::process::attempt::run::run;
+use crate::process::attempt::run;
 use crate::process::signals::receive::Signals;
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};

@@ -169,21 +169,23 @@ fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
 #[test]
 fn the_command_has_stopped() {
     use StopAction::{ContinueCommand, Ignore, StopBackoff};
-    let jobs = [Job::None, Job::Apart, Job::Controlled];
+    let jobs = [Job::NoTerminal, Job::Uncontrolled, Job::Controlled];
     let (tstp, ttin, stop) = (Signal::TSTP, Signal::TTIN, Signal::STOP);
-    for (asked, by, row) in [
-        (Asked::Stop(tstp), tstp, [StopBackoff(tstp); 3]),
-        (Asked::Stop(tstp), stop, [StopBackoff(tstp); 3]),
-        (Asked::End, tstp, [ContinueCommand; 3]),
-        (Asked::End, stop, [ContinueCommand; 3]),
+    for (requested, is_asked_to_end, by, row) in [
+        (Some(tstp), false, tstp, [StopBackoff(tstp); 3]),
+        (Some(tstp), false, stop, [StopBackoff(tstp); 3]),
+        (Some(tstp), true, tstp, [StopBackoff(tstp); 3]),
+        (None, true, ttin, [ContinueCommand; 3]),
+        (None, true, stop, [ContinueCommand; 3]),
         (
-            Asked::Nothing,
+            None,
+            false,
             ttin,
             [ContinueCommand, StopBackoff(ttin), StopBackoff(ttin)],
         ),
-        (Asked::Nothing, stop, [Ignore, Ignore, StopBackoff(stop)]),
+        (None, false, stop, [Ignore, Ignore, StopBackoff(stop)]),
     ] {
-        let actions = jobs.map(|job| on_stopped(by, asked, job));
-        assert_eq!(actions, row, "{asked:?} {by}");
+        let actions = jobs.map(|job| on_stopped(by, requested, is_asked_to_end, job));
+        assert_eq!(actions, row, "{requested:?} {is_asked_to_end} {by}");
     }
 }
