@@ -3,11 +3,9 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use nix::libc;
 use nix::poll::{PollFd, PollFlags};
 
 use crate::process::signals::receive::Signals;
-use crate::process::spawn::child;
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::countdown::Countdown;
@@ -36,7 +34,6 @@ pub(crate) struct EventLoop {
     pub(crate) is_hook: bool,
     /// Ends the current wait, or the next one.
     pub(crate) wait_is_over: bool,
-    is_init: bool,
 }
 
 impl EventLoop {
@@ -53,7 +50,6 @@ impl EventLoop {
             readers_have_until,
             is_hook: false,
             wait_is_over: false,
-            is_init: std::process::id() == 1,
         }
     }
 
@@ -105,12 +101,5 @@ impl EventLoop {
             is_ready(&fds[0]),
             interests.map(|((interest, ..), _)| *interest).collect(),
         )
-    }
-
-    /// Reaps every process that has ended except `attempt`, if backoff is process 1.
-    pub(crate) fn reap_orphans(&self, attempt: Option<libc::pid_t>) {
-        if self.is_init {
-            child::reap_orphans(attempt);
-        }
     }
 }

@@ -9,9 +9,9 @@ mod tree;
 
 use std::time::Duration;
 
-use crate::policy::outcome::{Bound, End, Outcome, Seen};
+use crate::policy::outcome::{Bound, End, Outcome};
 use crate::policy::signal::Signal;
-use crate::process::spawn::child::{Child, Ended};
+use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
 use crate::process::streams::Streams;
@@ -66,7 +66,7 @@ pub(crate) fn run(
     let interrupted = running.interrupted;
     if finished.is_ok() {
         Child::reap(running.child);
-        event_loop.reap_orphans(None);
+        reap_orphans(None);
     }
     if was_in_foreground {
         control::take_back();
@@ -85,14 +85,13 @@ pub(crate) fn run(
 
 /// Waits for the rest of the tree after a timeout, and drains the output. After an error the command may still run; it
 /// gets TERM when backoff ends.
-fn finish(running: &mut Running<'_>, ended: Ended) -> RunResult<Outcome> {
+fn finish(running: &mut Running<'_>, ended: nix::Result<End>) -> RunResult<Outcome> {
     let ran = running.deadlines.ran(now());
     let ended_by = running.deadlines.ended_by;
     let mut end = match (ended_by, ended) {
         (Some(bound), _) => End::TimedOut(bound),
-        (None, Ended::Exited(code)) => End::Exited(code),
-        (None, Ended::Signaled(signal)) => End::Signaled(signal),
-        (None, Ended::Unknown(errno)) => {
+        (None, Ok(end)) => end,
+        (None, Err(errno)) => {
             let why = describe(errno);
             return Err(RunError::Fault(format!("cannot learn how the command ended: {why}")));
         }
@@ -102,12 +101,10 @@ fn finish(running: &mut Running<'_>, ended: Ended) -> RunResult<Outcome> {
         after_exit::wait_for_tree(running);
     }
     let is_read = after_exit::drain(running);
-    if !is_read {
-        // Output is unread: run directly, the command would still be writing.
-        end = match (ended_by, running.interrupted) {
-            (None, Some(signal)) => End::Signaled(signal),
-            (bound, _) => End::TimedOut(bound.unwrap_or(Bound::Deadline)),
-        };
+    if !is_read && ended_by.is_none() {
+        // Run directly, the command would still be writing.
+        let interrupted = running.interrupted.map(End::Signaled);
+        end = interrupted.unwrap_or(End::TimedOut(Bound::Deadline));
     }
     let mut outcome = Outcome::new(end, ran);
     outcome.seen.unread = !is_read && outcome.end != End::TimedOut(Bound::Deadline);
@@ -121,13 +118,11 @@ fn settle(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
         outcome.end = End::Signaled(Signal::PIPE);
     }
-    outcome.seen = Seen {
-        unread: outcome.seen.unread,
-        ..streams.end().map_err(RunError::Fault)?
-    };
+    let unread = outcome.seen.unread;
+    outcome.seen = streams.end().map_err(RunError::Fault)?;
+    outcome.seen.unread = unread;
     // A command that inherits standard output may end in any way if the reader is gone.
-    if outcome.end != End::Exited(0) && !outcome.could_not_start() && !outcome.seen.reader_gone {
-        outcome.seen.reader_gone = stdio::output_has_lost_its_reader();
-    }
+    let has_failed = outcome.end != End::Exited(0) && !outcome.could_not_start();
+    outcome.seen.reader_gone |= has_failed && stdio::output_has_lost_its_reader();
     Ok(())
 }

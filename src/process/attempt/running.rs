@@ -14,11 +14,11 @@ use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::on_signal::{Facts, Job, Phase, SignalAction, StopAction, on_signal, on_stopped};
 use super::tree::ProcessTree;
-use crate::policy::outcome::Bound;
+use crate::policy::outcome::{Bound, End};
 use crate::policy::signal::Signal;
 use crate::process::signals::received::{Received, SignalClass};
 use crate::process::spawn::Isolation;
-use crate::process::spawn::child::{Child, Ended};
+use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
@@ -48,7 +48,7 @@ impl Running<'_> {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
 
-    pub(super) fn until_it_ends(&mut self) -> Ended {
+    pub(super) fn until_it_ends(&mut self) -> nix::Result<End> {
         loop {
             let mut has_changed = self.end_what_is_due();
             self.wait(self.deadlines.next());
@@ -62,7 +62,7 @@ impl Running<'_> {
             if let Some(signal) = self.child.newly_stopped() {
                 self.on_stopped(signal);
             }
-            self.event_loop.reap_orphans(Some(self.child.pid()));
+            reap_orphans(Some(self.child.pid()));
         }
     }
 
@@ -157,10 +157,9 @@ impl Running<'_> {
     }
 
     fn forward(&mut self, signal: Signal) {
+        let pty = self.event_loop.streams.pty.as_ref();
         // A new size makes the kernel send WINCH.
-        let has_copied_size =
-            signal == Signal::WINCH && self.event_loop.streams.pty.as_ref().is_some_and(Pty::copy_size);
-        if !has_copied_size {
+        if !(signal == Signal::WINCH && pty.is_some_and(Pty::copy_size)) {
             self.child.signal(signal);
         }
     }
@@ -196,19 +195,16 @@ impl Running<'_> {
         }
         let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
         let requested = in_time.map(|(signal, _)| signal);
-        match on_stopped(by, requested, self.is_asked_to_end, self.job()) {
-            StopAction::Ignore => {}
-            StopAction::ContinueCommand => self.child.signal(Signal::CONT),
-            StopAction::StopBackoff(signal) => self.stop_with_it(signal),
-        }
-    }
-
-    fn job(&self) -> Job {
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
-        match control::has_terminal() {
+        let job = match control::has_terminal() {
             false => Job::NoTerminal,
             true if is_in_job && control::parent_controls_jobs() => Job::Controlled,
             true => Job::Uncontrolled,
+        };
+        match on_stopped(by, requested, self.is_asked_to_end, job) {
+            StopAction::Ignore => {}
+            StopAction::ContinueCommand => self.child.signal(Signal::CONT),
+            StopAction::StopBackoff(signal) => self.stop_with_it(signal),
         }
     }
 

@@ -19,14 +19,11 @@ impl ProcessTree {
     /// Sends each signal to every member.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         self.update(child);
+        // The group is signalled as a whole.
+        let others = || self.known.iter().filter(|process| child.group() != Some(process.group));
         for signal in signals {
             child.signal(*signal);
-        }
-        // The group was signalled already.
-        for process in self.known.iter().filter(|process| child.group() != Some(process.group)) {
-            for signal in signals {
-                send_to(process, *signal);
-            }
+            others().for_each(|process| send_to(process, *signal));
         }
     }
 
@@ -44,31 +41,32 @@ impl ProcessTree {
     /// have members.
     pub(crate) fn may_have_survivors(&mut self, child: &Child) -> bool {
         match self.update(child) {
-            true => !self.known.is_empty(),
-            false => child.group().is_some(),
+            Some(()) => !self.known.is_empty(),
+            None => child.group().is_some(),
         }
     }
 
-    /// Updates the list of members. Returns false if the system has no list of processes.
-    fn update(&mut self, child: &Child) -> bool {
-        let Some(all) = processes() else { return false };
-        let root = child.pid();
-        let is_known = |process: &Process| self.known.iter().any(|known| known.is_same(process));
-        // Known members may have lost their parents.
-        let in_tree = |process: &&Process| is_known(process) || child.group() == Some(process.group);
-        let mut members: Vec<Process> = all.iter().filter(in_tree).copied().collect();
+    /// Updates the list of members. Returns None if the system has no list of processes.
+    fn update(&mut self, child: &Child) -> Option<()> {
+        let mut others = processes()?;
+        let mut members: Vec<Process> = Vec::new();
         loop {
-            let is_member = |pid| pid == root || members.iter().any(|member| member.pid == pid);
-            let descends = |process: &&Process| is_member(process.parent) && !is_member(process.pid);
-            let found: Vec<Process> = all.iter().filter(descends).copied().collect();
+            let is_parent = |pid| pid == child.pid() || members.iter().any(|member| member.pid == pid);
+            // Known members may have lost their parents.
+            let is_known = |process: &Process| self.known.iter().any(|known| known.is_same(process));
+            let is_member = |process: &Process| {
+                child.group() == Some(process.group) || is_parent(process.parent) || is_known(process)
+            };
+            let (found, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(is_member);
             if found.is_empty() {
                 break;
             }
             members.extend(found);
+            others = rest;
         }
-        members.retain(|process| process.pid != root && !process.is_zombie);
+        members.retain(|process| process.pid != child.pid() && !process.is_zombie);
         self.known = members;
-        true
+        Some(())
     }
 }
 

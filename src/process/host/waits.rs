@@ -7,6 +7,7 @@ use nix::poll::PollFlags;
 
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
+use crate::process::spawn::child::reap_orphans;
 use crate::process::sys::clock::{Deadline, first_part, now, with_exact_timers};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
@@ -32,7 +33,7 @@ impl EventLoop {
                     self.countdown.erase();
                     control::stop(&mut self.signals, received.signal, false);
                 }
-                SignalAction::LookAtChildren => self.reap_orphans(None),
+                SignalAction::LookAtChildren => reap_orphans(None),
                 // No command is running.
                 _ => {}
             }

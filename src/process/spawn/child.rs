@@ -7,6 +7,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::unistd::{Pid, getpgid, read};
 
+use crate::policy::outcome::End;
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::run::interrupts::uninterrupted;
@@ -22,15 +23,6 @@ pub(crate) struct Child {
     was_continued: bool,
     /// Holds the errno of a failed exec.
     failure: OwnedFd,
-}
-
-/// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    Exited(u8),
-    Signaled(Signal),
-    /// The system does not tell (a system call filter).
-    Unknown(Errno),
 }
 
 /// A report of `waitid(2)` about a child.
@@ -85,16 +77,14 @@ impl Child {
         self.leads_group.then_some(self.pid)
     }
 
-    /// Returns how the child ended, if it has ended. The child stays a zombie.
-    pub(crate) fn ended(&self) -> Option<Ended> {
-        let report = match wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
-            Ok(report) => report?,
-            Err(errno) => return Some(Ended::Unknown(errno)),
-        };
-        Some(match report.code {
-            libc::CLD_EXITED => Ended::Exited(report.status as u8),
-            _ => Signal::from_number(report.status).map_or(Ended::Exited(255), Ended::Signaled),
-        })
+    /// Returns how the child ended, if it has ended. The child stays a zombie. The system may refuse to tell (a system
+    /// call filter).
+    pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
+        let report = wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG).transpose()?;
+        Some(report.map(|report| match report.code {
+            libc::CLD_EXITED => End::Exited(report.status as u8),
+            _ => Signal::from_number(report.status).map_or(End::Exited(255), End::Signaled),
+        }))
     }
 
     /// Returns exec's error if the process has ended because exec failed.
@@ -149,8 +139,11 @@ impl Child {
     }
 }
 
-/// Reaps every process that has ended, up to `attempt`; later orphans are reaped by the next call. Called as process 1.
+/// As process 1, reaps every process that has ended, up to `attempt`; the next call reaps later orphans.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
+    if std::process::id() != 1 {
+        return;
+    }
     while let Ok(Some(ended)) = wait(0, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
         if Some(ended.pid) == attempt {
             return;
