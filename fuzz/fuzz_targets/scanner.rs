@@ -23,10 +23,7 @@ fuzz_target!(|input: &[u8]| {
         // More is an error before a start.
         Ok(pattern) if pattern.places() > 5_000 => return,
         Ok(pattern) => pattern,
-        Err(error) => {
-            assert!(!error.contains('\n'), "{error:?}");
-            return;
-        }
+        Err(_) => return,
     };
     // It has a limit on the size.
     let Ok(naive) = naive(!text.is_ascii()).or_else(|_| naive(true)) else {

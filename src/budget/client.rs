@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::directory;
 #[cfg(feature = "redis")]
 use super::redis::{address::Address, connection::Time};
+use super::{AddressError, directory};
 use crate::policy::budget::Question;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
@@ -28,7 +28,7 @@ pub enum Store {
 
 impl Store {
     /// Parses an address, or the path of a directory. `duration` parses a DURATION.
-    pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, String>) -> Result<Store, String> {
+    pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, AddressError>) -> Result<Store, AddressError> {
         let why = match text.split_once("://") {
             #[cfg(feature = "redis")]
             Some((scheme @ ("redis" | "rediss" | "redis+unix"), rest)) => {
@@ -45,12 +45,12 @@ impl Store {
             }
             None => return Ok(Store::Directory(Some(text.into()))),
         };
-        Err(why.to_owned())
+        Err(why.into())
     }
 
     /// Reads the files that an address names; an error message names the faulty file. Returns the store's location
     /// without user and password, so that nested runs can compare their stores, and its timeout.
-    pub(crate) fn prepare(&self) -> Result<(String, Duration), String> {
+    pub(crate) fn prepare(&self) -> Result<(String, Duration), AddressError> {
         match self {
             Store::Directory(path) => {
                 let path = path.clone().unwrap_or_default();

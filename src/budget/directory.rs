@@ -100,11 +100,8 @@ fn open_file(home: &File, name: &str) -> Result<Option<File>, String> {
     if facts.nlink() > 1 {
         return Err(format!("has {} hard links", facts.nlink()));
     }
-    let lock = || {
-        file.lock()
-            .map_err(|error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno))
-    };
-    uninterrupted(lock).map_err(cannot("cannot lock this file"))?;
+    let number = |error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno);
+    uninterrupted(|| file.lock().map_err(number)).map_err(cannot("cannot lock this file"))?;
     // The previous holder of the lock may have set the file aside.
     let is_current = fstatat(home, name, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));

@@ -31,10 +31,8 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
     let CoolOff { until, length } = ledger.cool_off;
     let slots = ledger.slots.iter();
     let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
-    let numbers = [ledger.span, until, length, ledger.failed_runs]
-        .into_iter()
-        .chain(slots);
-    let mut record: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+    let head = [ledger.span, until, length, ledger.failed_runs];
+    let mut record: Vec<u8> = head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect();
     record.resize(FILE - MAGIC.len() - size_of::<u64>(), 0);
     [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
@@ -48,12 +46,8 @@ fn checksum(record: &[u8]) -> u64 {
 
 /// Returns None if the record is invalid.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
-    let numbers: Vec<u64> = record
-        .as_chunks()
-        .0
-        .iter()
-        .map(|bytes| u64::from_le_bytes(*bytes))
-        .collect();
+    let (words, _) = record.as_chunks();
+    let numbers: Vec<u64> = words.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
     let (&[span, until, length, failed_runs], slots) = numbers.split_first_chunk()?;
     let slot = |&[until, attempts, retries]: &[u64; 3]| Slot {
         until,

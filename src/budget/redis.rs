@@ -139,16 +139,14 @@ fn problem(failure: &RedisError, limit: Duration) -> String {
         None => failure.to_string(),
     };
     let mut problems = PROBLEMS.lines().filter_map(|line| line.split_once('\t'));
+    let is_sign = |c: char| !c.is_ascii_alphanumeric();
     match problems.find(|(known, _)| text.starts_with(known)) {
         Some((_, problem)) => problem.to_owned(),
         None if failure.is_timeout() => format!("gives no answer within {}ms", limit.as_millis()),
         None if failure.is_io_error() => format!("cannot be reached: {}", describe_error(failure)),
         None => match failure.code() {
             // Letters and digits only, as a server's text reaches a terminal.
-            Some(code) => format!(
-                "refuses ({:.20})",
-                code.replace(|c: char| !c.is_ascii_alphanumeric(), "")
-            ),
+            Some(code) => format!("refuses ({:.20})", code.replace(is_sign, "")),
             None => "does not speak the protocol of Redis".to_owned(),
         },
     }

@@ -208,10 +208,15 @@ fn signal_names() -> impl Iterator<Item = &'static str> {
 
 /// Parses a regular expression; rejects an empty one, as it would match every line.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
-    match text {
-        "" => Err("is empty, so it would match every line; try an expression such as 'timed out|refused'".into()),
-        text => Ok(Pattern::parse(text)?),
+    if text.is_empty() {
+        return Err("is empty, so it would match every line; try an expression such as 'timed out|refused'".into());
     }
+    Pattern::parse(text).map_err(|error| {
+        // The message draws the expression on several lines before it names the error.
+        let message = error.to_string();
+        let kind = message.rsplit("error: ").next().unwrap_or_default();
+        format!("is not a regular expression ({kind}); try 'connection (refused|reset)'").into()
+    })
 }
 
 pub fn any_text(text: &str) -> Parsed<String> {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::budget::client::Store;
-use crate::config::said::Source;
+use crate::budget::{AddressError, client::Store};
+use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::policy::budget::BudgetLimits;
@@ -163,8 +163,9 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
-    let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.to_string());
-    let store = settings.get("store", |text| Ok(Store::parse(text, patience)?))?;
+    let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
+    let plain = |error: AddressError| UsageError(error.to_string());
+    let store = settings.get("store", |text| Store::parse(text, patience).map_err(plain))?;
     let denies_if_down = settings.choice("store-down", &[false, true])?;
     let Some(name) = settings.get("budget", values::budget_name)? else {
         if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {
@@ -173,8 +174,8 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         return Ok((None, Store::Directory(None)));
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    let prepared = settings.get("store", |_| Ok(store.prepare()?))?;
-    let (place, timeout) = prepared.map_or_else(|| store.prepare(), Ok)?;
+    let prepared = settings.get("store", |_| store.prepare().map_err(plain))?;
+    let (place, timeout) = prepared.map_or_else(|| store.prepare().map_err(plain), Ok)?;
     let place = format!("{name:?} in {place}");
     let budget = SharedBudget {
         name,

@@ -20,8 +20,8 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Parses an expression. The error is the rest of a sentence, on one line.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Parses an expression.
+    pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
         let hir = OnceLock::from(parse(text, false)?);
         Ok(Self::new(text.to_owned().into(), hir))
     }
@@ -68,20 +68,13 @@ impl Pattern {
 
 /// Parses an expression without Unicode, whose tables are large, unless parsing fails or the expression has characters
 /// beyond ASCII.
-fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
+fn parse(text: &str, ignore_case: bool) -> Result<Hir, Box<regex_syntax::Error>> {
     let parse = |unicode| {
         let mut builder = ParserBuilder::new();
         builder.utf8(false).unicode(unicode).case_insensitive(ignore_case);
-        builder.build().parse(text).map_err(|error| syntax_error(&error))
+        builder.build().parse(text).map_err(Box::new)
     };
     parse(!text.is_ascii()).or_else(|_| parse(true))
-}
-
-fn syntax_error(error: &regex_syntax::Error) -> String {
-    // The message draws the expression on several lines before it names the error.
-    let message = error.to_string();
-    let kind = message.rsplit("error: ").next().unwrap_or_default();
-    format!("is not a regular expression ({kind}); try 'connection (refused|reset)'")
 }
 
 /// Rewrites an expression: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word boundaries,

@@ -9,6 +9,7 @@ use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
+use crate::budget::AddressError;
 use crate::run::text::describe_error;
 
 #[derive(Debug, Default)]
@@ -28,7 +29,7 @@ impl Tls {
     }
 
     /// Reads the files. An error message names the faulty file.
-    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, String> {
+    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, AddressError> {
         if let Some(config) = self.config.get() {
             return Ok(Arc::clone(config));
         }
@@ -51,11 +52,11 @@ impl Tls {
 }
 
 /// Returns the certificates or the keys in a file, at least one.
-fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, String> {
+fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, AddressError> {
     let why = match T::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<T>, _>>) {
         Ok(found) if !found.is_empty() => return Ok(found),
         Err(PemError::Io(error)) => format!("cannot be read: {}", describe_error(&error)),
         _ => "holds no certificate or no key".to_owned(),
     };
-    Err(format!("names {}, which {why}", file.display()))
+    Err(format!("names {}, which {why}", file.display()).into())
 }

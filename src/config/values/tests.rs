@@ -35,6 +35,25 @@ fn every_sysexits_name() {
     assert_eq!(code("ok"), Ok(0));
 }
 
+#[test]
+fn an_error_in_an_expression_is_one_line() {
+    let nested = "(".repeat(300) + &")".repeat(300);
+    for (text, why) in [
+        ("connection (refused", "unclosed group"),
+        ("*", "repetition operator missing expression"),
+        ("\nerror: (", "unclosed group"),
+        (r"\p{Nowhere}", "Unicode property not found"),
+        ("[b-a]", "invalid character class range, the start must be <= the end"),
+        (
+            &nested,
+            "exceed the maximum number of nested parentheses/brackets (250)",
+        ),
+    ] {
+        let error = format!("is not a regular expression ({why}); try 'connection (refused|reset)'");
+        assert_eq!(regex(text).unwrap_err().0, error);
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-+]?[0-9]{0,40}[.]?[0-9]{0,40}[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
@@ -42,7 +61,7 @@ proptest! {
             let said = [
                 codes(text).err(), signal(text).err(), size(text).err(), factor(text).err(), percent(text).err(),
                 attempts(text).err(), switch(text).err(), duration(text).err(),
-                durations(text).err(),
+                durations(text).err(), regex(text).err(),
             ];
             for UsageError(line) in said.into_iter().flatten() {
                 prop_assert!(!line.contains(char::is_control), "{:?}", line);

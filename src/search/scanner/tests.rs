@@ -155,25 +155,6 @@ fn a_long_line_is_not_kept() {
     assert_eq!(all, [(0, b"end".to_vec())]);
 }
 
-#[test]
-fn errors_are_one_line() {
-    let nested = "(".repeat(300) + &")".repeat(300);
-    for (text, why) in [
-        ("connection (refused", "unclosed group"),
-        ("*", "repetition operator missing expression"),
-        ("\nerror: (", "unclosed group"),
-        (r"\p{Nowhere}", "Unicode property not found"),
-        ("[b-a]", "invalid character class range, the start must be <= the end"),
-        (
-            &nested,
-            "exceed the maximum number of nested parentheses/brackets (250)",
-        ),
-    ] {
-        let error = format!("is not a regular expression ({why}); try 'connection (refused|reset)'");
-        assert_eq!(Pattern::parse(text).unwrap_err(), error);
-    }
-}
-
 /// Limits each call of an engine to some ten milliseconds at worst.
 #[test]
 fn the_more_places_patterns_have_the_fewer_bytes_are_searched_at_once() {
