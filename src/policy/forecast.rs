@@ -139,7 +139,7 @@ fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<End> {
     }
 }
 
-/// Returns the 5th and the 95th percentile.
+/// Returns the 5th and the 95th percentile: of n sorted values, those at the places n / 20 and n - 1 - n / 20.
 fn percentiles<T: Ord + Copy>(runs: &[Run], value: impl Fn(&Run) -> T) -> [T; 2] {
     let mut values: Vec<T> = runs.iter().map(value).collect();
     [runs.len() / 20, runs.len() - 1 - runs.len() / 20].map(|place| *values.select_nth_unstable(place).1)

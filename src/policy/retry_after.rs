@@ -27,10 +27,8 @@ use regex_automata::meta::Regex;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
 
-/// A reset from this value on is an epoch (September 2001), a smaller one is seconds from now.
-const FIRST_EPOCH: Duration = Duration::from_secs(1_000_000_000);
-
-/// A reset further ahead is ignored: it may be an epoch in milliseconds.
+/// The longest reset, a leap year. A larger number of seconds is an epoch. An epoch further ahead is ignored, as it may be
+/// in milliseconds.
 const LAST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 const SECOND: u128 = 1_000_000_000;
@@ -124,7 +122,7 @@ impl RetryAfter {
         if is("remaining") {
             self.spent = self.spent.max(number_of(b"s").map(|left| left.is_zero()));
         } else if is("reset") {
-            let is_seconds = |number: &Duration| *number < FIRST_EPOCH && !is("proprietary");
+            let is_seconds = |number: &Duration| *number <= LAST_RESET && !is("proprietary");
             let epoch = |number: Duration| SystemTime::UNIX_EPOCH.checked_add(number)?.duration_since(now).ok();
             let reset = number_of(b"s").and_then(|number| {
                 if is_seconds(&number) {

@@ -30,9 +30,11 @@ fn a_time_out_says_what_it_took() {
 }
 
 #[test]
-fn the_number_a_shell_shows() {
+fn an_end_has_the_status_that_a_shell_shows_and_its_signal() {
     assert_eq!(End::Exited(7).shell_status(), 7);
     assert_eq!(End::Signaled(Signal::TERM).shell_status(), 143);
+    let signals = [End::Signaled(Signal::TERM), End::Exited(143)].map(|end| end.signal());
+    assert_eq!(signals, [Some(Signal::TERM), None]);
     assert_eq!(End::TimedOut(Bound::Timeout).shell_status(), 124);
     for (not_found, code) in [(true, 127), (false, 126)] {
         let failure = StartFailure {

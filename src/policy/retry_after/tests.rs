@@ -201,11 +201,12 @@ fn resets_of_a_quota() {
         ("x-rate-limit-reset: 1792567740", 60_000), ("RateLimit-Reset: 1792567740", 60_000),
         ("ratelimit-reset: 25", 25_000), ("ratelimit_reset=25", 25_000),
         // A leap year ahead.
-        ("x-ratelimit-reset: 1824190080", 31_622_400_000),
+        ("x-ratelimit-reset: 1824190080", 31_622_400_000), ("ratelimit-reset: 31622400", 31_622_400_000),
     ]);
     none_asks(&[
         "x-ratelimit-reset: 1792567679", "x-ratelimit-reset: 3", "x-ratelimit-reset: 1824190081",
-        "x-ratelimit-reset: 1792567740000", "x-ratelimit-reset: 99999999999999999999999999", "x-ratelimit-reset: ",
+        "ratelimit-reset: 31622401", "x-ratelimit-reset: 1792567740000",
+        "x-ratelimit-reset: 99999999999999999999999999", "x-ratelimit-reset: ",
     ]);
 }
 
