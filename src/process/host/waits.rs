@@ -8,7 +8,7 @@ use nix::poll::PollFlags;
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
 use crate::process::spawn::child::reap_orphans;
-use crate::process::sys::clock::{Deadline, first_part, now, with_exact_timers};
+use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::terminal::control;
@@ -47,7 +47,7 @@ impl EventLoop {
         self.receive_signals()?;
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.countdown.begin(delay);
-        let waited = with_exact_timers(|| self.sleep_until(end, shown));
+        let waited = self.sleep_until(end, shown);
         waited.and(self.end_countdown())?;
         Ok(!std::mem::take(&mut self.wait_is_over))
     }
@@ -56,8 +56,7 @@ impl EventLoop {
         while !end.is_due(now()) && !self.wait_is_over {
             let now = now();
             let next_line = self.countdown.show(now, end, shown);
-            let nearly = Deadline::maybe_after(now, end.left(now).map(first_part));
-            self.wait(nearly.or_earlier(next_line));
+            self.wait(end.or_earlier(next_line));
             self.receive_signals()?;
         }
         Ok(())

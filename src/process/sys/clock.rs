@@ -4,8 +4,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollTimeout};
-#[cfg(not(portable))]
-use nix::{libc, sys::prctl};
 
 /// Returns the time of CLOCK_MONOTONIC, which never jumps and stands still while the machine sleeps.
 #[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
@@ -67,13 +65,10 @@ impl Deadline {
     }
 }
 
-/// Longest time of one `poll(2)`; a longer wait polls again.
-const LONGEST_POLL: Duration = Duration::from_secs(1 << 20);
-
 /// Calls `poll(2)`. Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has to
 /// try every descriptor. A pause of 10 ms keeps callers from spinning.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
-    match poll_exactly(fds, left.map(|left| left.min(LONGEST_POLL))) {
+    match poll_once(fds, left) {
         Ok(_) => true,
         // A handler has written to the pipe of signals.
         Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
@@ -86,46 +81,16 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
 
 /// Polls with a timeout in nanoseconds.
 #[cfg(not(portable))]
-fn poll_exactly(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
     nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None)
 }
 
-/// Polls with a timeout that is rounded up to milliseconds.
+/// Polls with a timeout that is rounded up to milliseconds. May return early from a wait of weeks.
 #[cfg(portable)]
-fn poll_exactly(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-    let timeout = left.map_or(PollTimeout::NONE, |left| {
-        PollTimeout::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
-    });
+fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+    let milliseconds = |left: Duration| PollTimeout::try_from(left.as_nanos().div_ceil(1_000_000));
+    let timeout = left.map_or(PollTimeout::NONE, |left| milliseconds(left).unwrap_or(PollTimeout::MAX));
     nix::poll::poll(fds, timeout)
-}
-
-/// Longest wait that is a single `poll`.
-const SHORT: Duration = Duration::from_millis(1);
-/// Shortest and longest time left after the first part of a longer wait.
-const EARLY: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(200)];
-
-/// Returns the first part of a wait, so that the wait ends on time: on Linux `poll(2)` may be late by a thousandth of
-/// its timeout, at most 100 ms, and a processor that slept long wakes 0.1 ms late. The rest is a short wait.
-pub(crate) fn first_part(left: Duration) -> Duration {
-    let [least, most] = EARLY;
-    let early = (left / 500).clamp(least, most);
-    if left > SHORT { left - early } else { left }
-}
-
-/// Calls `wait` with exact timers: by default Linux fires them some 50 us late to save power. Restores the setting, which
-/// the command would inherit.
-#[cfg(not(portable))]
-pub(crate) fn with_exact_timers<T>(wait: impl FnOnce() -> T) -> T {
-    let before = prctl::get_timerslack().unwrap_or(0);
-    let _ = prctl::set_timerslack(1);
-    let waited = wait();
-    let _ = prctl::set_timerslack(before as libc::c_ulong);
-    waited
-}
-
-#[cfg(portable)]
-pub(crate) fn with_exact_timers<T>(wait: impl FnOnce() -> T) -> T {
-    wait()
 }
 
 #[cfg(test)]
