@@ -2,8 +2,6 @@
 
 use nix::libc;
 
-pub(crate) use list::read;
-
 /// A process, as listed by the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
@@ -23,90 +21,74 @@ impl Process {
     }
 }
 
-/// Returns all readable processes; None if the list does not show this process.
+/// Returns all readable processes; None if the list does not show this process, and so is useless.
 pub(crate) fn processes() -> Option<Vec<Process>> {
-    let all: Vec<Process> = list::numbers()?.into_iter().filter_map(read).collect();
-    // If this process is not readable, the list is useless.
+    let all: Vec<Process> = numbers()?.into_iter().filter_map(read).collect();
     let own = std::process::id().cast_signed();
     all.iter().any(|process| process.pid == own).then_some(all)
 }
 
 #[cfg(not(target_os = "macos"))]
-mod list {
-    use std::fs;
-    use std::path::Path;
+fn numbers() -> Option<Vec<libc::pid_t>> {
+    // A process namespace without its own /proc shows the numbers of another namespace.
+    let own = std::process::id().to_string();
+    let link = std::fs::read_link("/proc/self").ok()?;
+    let entries = std::fs::read_dir("/proc").ok().filter(|_| link.as_os_str() == &*own)?;
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    Some(entries.flatten().filter_map(number).collect())
+}
 
-    use nix::libc;
+/// Reads a process from `/proc/PID/stat`; None if it is gone.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
+    parse(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
 
-    use super::Process;
-
-    pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
-        // A process namespace without its own /proc shows the numbers of another namespace.
-        let own = std::process::id().to_string();
-        let link = fs::read_link("/proc/self").ok()?;
-        let entries = fs::read_dir("/proc").ok().filter(|_| link == Path::new(&own))?;
-        let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-        Some(entries.flatten().filter_map(number).collect())
-    }
-
-    /// Reads a process from `/proc/PID/stat`.
-    pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
-        parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
-    }
-
-    /// Parses proc_pid_stat(5). The name in parentheses may contain anything, so fields are counted from the last
-    /// parenthesis.
-    pub(super) fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
-        let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-        let text = std::str::from_utf8(&stat[after_name..]).ok()?;
-        let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-        let state = *fields.first()?;
-        Some(Process {
-            pid,
-            is_zombie: matches!(state, "Z" | "X"),
-            is_stopped: state == "T",
-            parent: fields.get(1)?.parse().ok()?,
-            group: fields.get(2)?.parse().ok()?,
-            started: fields.get(19)?.parse().ok()?,
-        })
-    }
+/// Parses proc_pid_stat(5). The name in parentheses may contain anything, so fields are counted from the last
+/// parenthesis.
+#[cfg(not(target_os = "macos"))]
+fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let text = std::str::from_utf8(&stat[after_name..]).ok()?;
+    let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+    let state = *fields.first()?;
+    Some(Process {
+        pid,
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        started: fields.get(19)?.parse().ok()?,
+        is_zombie: matches!(state, "Z" | "X"),
+        is_stopped: state == "T",
+    })
 }
 
 #[cfg(target_os = "macos")]
-mod list {
-    use nix::libc;
+fn numbers() -> Option<Vec<libc::pid_t>> {
+    // More than the system allows.
+    let mut numbers = vec![0; 1 << 17];
+    // SAFETY: the buffer has the given size.
+    let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size_of_val(&*numbers) as i32) };
+    numbers.truncate(usize::try_from(count).ok()?);
+    Some(numbers)
+}
 
-    use super::Process;
-
-    pub(super) fn numbers() -> Option<Vec<libc::pid_t>> {
-        // SAFETY: without a buffer the call counts processes only.
-        let count = unsafe { libc::proc_listallpids(std::ptr::null_mut(), 0) };
-        // More processes may start meanwhile.
-        let mut numbers = vec![0; usize::try_from(count).ok()? * 2];
-        let size = i32::try_from(size_of_val(&*numbers)).ok()?;
-        // SAFETY: the buffer has the given size.
-        let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size) };
-        numbers.truncate(usize::try_from(count).ok()?);
-        (!numbers.is_empty()).then_some(numbers)
-    }
-
-    pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
-        let size = size_of::<libc::proc_bsdinfo>() as i32;
-        // SAFETY: the record is plain data of the given size, for which zeroes are valid.
-        let (count, info) = unsafe {
-            let mut info: libc::proc_bsdinfo = std::mem::zeroed();
-            let record = (&raw mut info).cast();
-            (libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, record, size), info)
-        };
-        (count == size).then(|| Process {
-            pid,
-            parent: info.pbi_ppid.cast_signed(),
-            group: info.pbi_pgid.cast_signed(),
-            started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
-            is_zombie: info.pbi_status == libc::SZOMB,
-            is_stopped: info.pbi_status == libc::SSTOP,
-        })
-    }
+#[cfg(target_os = "macos")]
+pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
+    let size = size_of::<libc::proc_bsdinfo>() as i32;
+    // SAFETY: the record is plain data of the given size, for which zeroes are valid.
+    let (count, info) = unsafe {
+        let mut info: libc::proc_bsdinfo = std::mem::zeroed();
+        let record = (&raw mut info).cast();
+        (libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, record, size), info)
+    };
+    (count == size).then(|| Process {
+        pid,
+        parent: info.pbi_ppid.cast_signed(),
+        group: info.pbi_pgid.cast_signed(),
+        started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
+        is_zombie: info.pbi_status == libc::SZOMB,
+        is_stopped: info.pbi_status == libc::SSTOP,
+    })
 }
 
 #[cfg(test)]

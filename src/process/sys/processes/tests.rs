@@ -11,9 +11,9 @@ fn a_name_may_hold_anything() {
         is_zombie: true,
         is_stopped: false,
     };
-    assert_eq!(list::parse(42, stat), Some(expected));
+    assert_eq!(parse(42, stat), Some(expected));
     for stat in [&b""[..], b"1 (x", b"1 (x) S", b"1 (x) S a b c", b"1 (\xff) \xff"] {
-        assert_eq!(list::parse(1, stat), None);
+        assert_eq!(parse(1, stat), None);
     }
 }
 
