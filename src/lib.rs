@@ -29,7 +29,7 @@ use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
-use process::sys::{environment, random, stdio};
+use process::sys::{environment, generator, stdio, uuid};
 use process::terminal::control::columns;
 use report::reporter::Reporter;
 use run::event::{Event, Moment};
@@ -99,10 +99,10 @@ fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
 }
 
 fn run(plan: &Plan, store: &Store) -> Exit {
-    let run_id = random::uuid();
+    let run_id = uuid();
     let root_id = plan.nesting.root_id.clone().unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
-    let mut rng = random::generator(plan.seed);
+    let mut rng = generator(plan.seed);
     let takes_colour = || stdio::takes_colour(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_colour, stdio::is_read_by_runner);
     let mut host = ManuallyDrop::new(System::take_over(plan, store));

@@ -6,7 +6,6 @@
 
 use std::ffi::{OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
-use std::panic::PanicHookInfo;
 
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::SigSet;
@@ -33,11 +32,13 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     // A panic is a defect of backoff: status 125 says so.
     std::panic::set_hook(Box::new(|info| {
         modes::restore();
-        if is_about_randomness(info) {
-            stdio::complain("the system gives no random numbers: getrandom(2) and /dev/urandom fail");
-        } else {
-            stdio::complain(&format!("internal error, please report it: {info}"));
-        }
+        stdio::complain(&match info.to_string() {
+            // The standard library could not seed a hash map.
+            text if text.contains("random data") => {
+                "the system gives no random numbers: getrandom(2) and /dev/urandom fail".into()
+            }
+            text => format!("internal error, please report it: {text}"),
+        });
         exit_now(125);
     }));
     // SAFETY: the C runtime made the array, and backoff never changes it.
@@ -51,12 +52,6 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
             i32::from(signal.shell_status())
         }
     }
-}
-
-/// Returns true if the standard library could not seed a hash map; the location is the only sign of that panic.
-fn is_about_randomness(info: &PanicHookInfo<'_>) -> bool {
-    info.location()
-        .is_some_and(|place| place.file().contains("/std/src/sys/random/"))
 }
 
 /// Ends the process by `signal` with its default action. Returns if that fails: as process 1, or if the default action
