@@ -1,7 +1,6 @@
 //! `-h`, `--help` and `--version`.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{OsStr, OsString};
 
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
@@ -47,10 +46,11 @@ pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<Stri
             .help_template("{all-args}\n")
             .render_long_help(),
     };
-    let color = color.map(|(_, when)| when.as_bytes());
-    Ok(match color.or_else(|| environment::variable("BACKOFF_COLOR")) {
-        Some(b"never") => text.to_string(),
-        Some(b"always") => text.ansi().to_string(),
+    let color = color.map(|(_, when)| when.clone());
+    let color = color.or_else(|| environment::variable("BACKOFF_COLOR"));
+    Ok(match color.as_deref().and_then(OsStr::to_str) {
+        Some("never") => text.to_string(),
+        Some("always") => text.ansi().to_string(),
         _ if stdio::takes_colour(stdio::OUT) => text.ansi().to_string(),
         _ => text.to_string(),
     })

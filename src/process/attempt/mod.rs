@@ -20,7 +20,7 @@ use crate::process::sys::stdio;
 use crate::process::terminal::control;
 use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
-use crate::run::text::describe;
+use crate::run::text::{describe, describe_error};
 use deadlines::Deadlines;
 use event_loop::EventLoop;
 use running::Running;
@@ -43,7 +43,7 @@ pub(crate) fn run(
     let started = now();
     let child = command
         .start(&spec.variables, &event_loop.signals, isolation, &stdio)
-        .map_err(|errno| RunError::Fault(format!("cannot start a process: {}", describe(errno))))?;
+        .map_err(|error| RunError::Fault(format!("cannot start a process: {}", describe_error(&error))))?;
     drop(stdio);
     if let Some(pty) = &mut event_loop.streams.pty {
         pty.started(child.pid());

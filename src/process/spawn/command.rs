@@ -2,15 +2,16 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::ptr::null;
 
 use nix::errno::Errno;
 
 use super::child::Child;
 use super::environment::Environment;
-use super::start::{Argv, ChildSetup, SHELL, start};
+use super::start::{ChildSetup, SHELL, start};
 use super::{ChildStdio, Isolation};
 use crate::policy::outcome::StartFailure;
 use crate::process::signals::receive::Signals;
@@ -20,7 +21,7 @@ use crate::run::host::Variable;
 use crate::run::text::describe;
 
 /// The search path if PATH is unset, as in the C library.
-const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 /// Bytes that the kernel reads of a script's first line.
 const FIRST_LINE: u64 = 256;
@@ -45,16 +46,13 @@ impl Command {
         signals: &Signals,
         isolation: Isolation,
         stdio: &ChildStdio,
-    ) -> Result<Child, Errno> {
-        let words = || self.0.iter().map(CString::as_c_str);
-        let files = self.files(variables);
+    ) -> io::Result<Child> {
+        let words = self.0.iter().map(|word| word.as_ptr());
         let (pid, failure) = start(ChildSetup {
-            files: &files,
-            argv: Argv::new(words()),
-            shell_argv: Argv::new([SHELL, SHELL].into_iter().chain(words().skip(1))),
-            environment: &Environment::new(variables),
-            mask: &signals.caller_mask,
-            ignore_children: signals.children_ignored,
+            files: &self.files(variables),
+            argv: [SHELL.as_ptr()].into_iter().chain(words).chain([null()]).collect(),
+            environment: Environment::new(variables),
+            signals,
             isolation,
             stdio,
         })?;
@@ -68,14 +66,14 @@ impl Command {
             return vec![c_string(name)];
         }
         let set = variables.iter().find(|(name, _)| name == "PATH");
-        let path = set.map(|(_, path)| path.as_bytes()).or_else(|| variable("PATH"));
+        let path = set.map(|(_, path)| path.clone()).or_else(|| variable("PATH"));
         // An empty entry is the working directory.
         let file = |dir: &[u8]| match dir {
             b"" => c_string(name),
             _ => c_string(&[dir, b"/", name].concat()),
         };
-        let dirs = path.unwrap_or(DEFAULT_PATH).split(|byte| *byte == b':');
-        dirs.map(file).collect()
+        let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
+        path.as_bytes().split(|byte| *byte == b':').map(file).collect()
     }
 
     /// Returns the reason if exec refused the command in this child.

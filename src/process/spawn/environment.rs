@@ -1,26 +1,22 @@
 //! The environment of one attempt: backoff's own entries, unchanged, plus variables that are set.
 
-use std::cell::Cell;
 use std::ffi::{CString, c_char};
 use std::io::Write;
 use std::ptr;
 
-use crate::process::sys::environment::{entries, split};
+use crate::process::sys::environment::entries;
 use crate::run::host::Variable;
 
 /// Variables by which systemd addresses one process. They name backoff, and must name the command.
-const NAMING_A_PROCESS: [&[u8]; 2] = [b"LISTEN_PID", b"WATCHDOG_PID"];
-
-/// Room for a process number and NUL.
-const NUMBER_ROOM: usize = 12;
+const NAMING_A_PROCESS: [&str; 2] = ["LISTEN_PID=", "WATCHDOG_PID="];
 
 pub(super) struct Environment {
     /// Pointers for `execve(2)`, ending with a null pointer.
     pub(super) entries: Vec<*const c_char>,
     /// Owners of entries that are not inherited.
     _set: Vec<CString>,
-    /// Entries that end with the child's process number, which the child writes.
-    of_process: Vec<Vec<Cell<u8>>>,
+    /// Positions of variables that name a process, the variables, and room for entries that the child writes.
+    of_process: Vec<(usize, &'static str, [u8; 32])>,
 }
 
 impl Environment {
@@ -29,16 +25,16 @@ impl Environment {
         let mut pointers = Vec::with_capacity(64);
         let mut of_process = Vec::new();
         for entry in entries() {
-            match split(entry) {
-                Some((name, _)) if variables.iter().any(|(set, _)| set.as_bytes() == name) => {}
-                Some((name, value)) if NAMING_A_PROCESS.contains(&name) && value == own_pid.as_bytes() => {
-                    let text = [name, b"=", &[0; NUMBER_ROOM]].concat();
-                    let text: Vec<Cell<u8>> = text.into_iter().map(Cell::new).collect();
-                    pointers.push(text.as_ptr().cast());
-                    of_process.push(text);
-                }
-                _ => pointers.push(entry.as_ptr()),
+            let value_of = |name: &str| entry.to_bytes().strip_prefix(name.as_bytes());
+            let is_set = |name| value_of(name).is_some_and(|rest| rest.starts_with(b"="));
+            if variables.iter().any(|(name, _)| is_set(name)) {
+                continue;
             }
+            let names_backoff = |name: &&str| value_of(name) == Some(own_pid.as_bytes());
+            if let Some(name) = NAMING_A_PROCESS.into_iter().find(names_backoff) {
+                of_process.push((pointers.len(), name, [0; 32]));
+            }
+            pointers.push(entry.as_ptr());
         }
         // Values cannot contain NUL.
         let entry = |(name, value): &Variable| {
@@ -55,14 +51,11 @@ impl Environment {
         }
     }
 
-    /// Writes this process's number into variables that name a process. Async-signal-safe.
-    pub(super) fn name_this_process(&self) {
-        let mut number = [0; NUMBER_ROOM];
-        let _ = write!(&mut number[..], "{}", std::process::id());
-        for entry in &self.of_process {
-            for (place, digit) in entry[entry.len() - NUMBER_ROOM..].iter().zip(number) {
-                place.set(digit);
-            }
+    /// Makes variables that name backoff name this process. Async-signal-safe.
+    pub(super) fn name_this_process(&mut self) {
+        for (position, name, entry) in &mut self.of_process {
+            let _ = write!(&mut entry[..], "{name}{}", std::process::id());
+            self.entries[*position] = entry.as_ptr().cast();
         }
     }
 }

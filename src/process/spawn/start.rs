@@ -4,16 +4,17 @@
 //! exec closes reports a failed exec to the parent, once the child has ended.
 
 use std::ffi::{CStr, CString, c_char};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::Signal;
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, write};
 
 use super::environment::Environment;
 use super::{ChildStdio, Isolation};
-use crate::process::signals::receive::{prepare_child, received_by_child};
+use crate::process::signals::receive::{Signals, prepare_child, received_by_child};
 use crate::process::signals::{Target, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
 
@@ -26,31 +27,19 @@ nix::ioctl_write_int_bad!(take_terminal, libc::TIOCSCTTY);
 pub(super) struct ChildSetup<'a> {
     /// The files to try, in order.
     pub(super) files: &'a [CString],
-    pub(super) argv: Argv,
-    /// `/bin/sh`, a slot for the file, the arguments.
-    pub(super) shell_argv: Argv,
-    pub(super) environment: &'a Environment,
-    pub(super) mask: &'a SigSet,
-    pub(super) ignore_children: bool,
+    /// `/bin/sh`, the words of the command, and a null pointer. The strings have to outlive the array.
+    pub(super) argv: Vec<*const c_char>,
+    pub(super) environment: Environment,
+    pub(super) signals: &'a Signals,
     pub(super) isolation: Isolation,
     pub(super) stdio: &'a ChildStdio,
 }
 
-/// Arguments for `execve(2)`, ending with a null pointer. The strings have to outlive the value.
-pub(super) struct Argv(Vec<*const c_char>);
-
-impl Argv {
-    pub(super) fn new<'a>(words: impl Iterator<Item = &'a CStr>) -> Argv {
-        Argv(words.map(CStr::as_ptr).chain([std::ptr::null()]).collect())
-    }
-}
-
 /// Creates the child. Returns its process number, and a pipe that holds exec's errno if exec fails.
-pub(super) fn start(mut setup: ChildSetup<'_>) -> Result<(libc::pid_t, OwnedFd), Errno> {
-    let to_errno = |error: std::io::Error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw);
+pub(super) fn start(mut setup: ChildSetup<'_>) -> io::Result<(libc::pid_t, OwnedFd)> {
     // The pipe is above the standard descriptors, which the child replaces.
-    let (failure, write_end) = pipe().map_err(to_errno)?;
-    set_nonblocking(&failure).map_err(to_errno)?;
+    let (failure, write_end) = pipe()?;
+    set_nonblocking(&failure)?;
     let parent = std::process::id();
     let made = make_child(&mut || {
         let errno = become_command(&mut setup, parent);
@@ -135,8 +124,8 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
     }
     setup.environment.name_this_process();
-    prepare_child(setup.ignore_children);
-    let _ = setup.mask.thread_set_mask();
+    prepare_child(setup.signals.children_ignored);
+    let _ = setup.signals.caller_mask.thread_set_mask();
     exec(setup)
 }
 
@@ -154,11 +143,11 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
     for file in setup.files {
-        last = execve(file, &setup.argv, setup.environment);
+        last = execve(file, &setup.argv[1..], &setup.environment);
         match last {
             Errno::ENOEXEC => {
-                setup.shell_argv.0[1] = file.as_ptr();
-                execve(SHELL, &setup.shell_argv, setup.environment);
+                setup.argv[1] = file.as_ptr();
+                execve(SHELL, &setup.argv, &setup.environment);
                 return last;
             }
             Errno::EACCES => denied = true,
@@ -169,8 +158,8 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     if denied { Errno::EACCES } else { last }
 }
 
-fn execve(file: &CStr, argv: &Argv, environment: &Environment) -> Errno {
+fn execve(file: &CStr, argv: &[*const c_char], environment: &Environment) -> Errno {
     // SAFETY: the arrays hold strings and end with a null pointer; the parent prepared them and keeps them alive.
-    unsafe { libc::execve(file.as_ptr(), argv.0.as_ptr(), environment.entries.as_ptr()) };
+    unsafe { libc::execve(file.as_ptr(), argv.as_ptr(), environment.entries.as_ptr()) };
     Errno::last()
 }

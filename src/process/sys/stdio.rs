@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use nix::poll::PollFlags;
 use nix::unistd::write;
 
-use super::environment::variable;
+use super::environment::nonempty;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
 use crate::run::interrupts::uninterrupted;
 use crate::run::text::{printable, without_commands};
@@ -34,12 +34,11 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
 
 /// Returns true if output on `fd` is colored (no-color.org, bixense.com/clicolors).
 pub(crate) fn takes_colour(fd: RawFd) -> bool {
-    let set = |name| variable(name).filter(|value| !value.is_empty());
-    if set("NO_COLOR").is_some() {
+    if nonempty("NO_COLOR").is_some() {
         return false;
     }
-    let is_forced = set("CLICOLOR_FORCE").is_some_and(|value| value != b"0");
-    is_forced || set("TERM").is_some_and(|term| term != b"dumb") && is_terminal(fd)
+    let is_forced = nonempty("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    is_forced || nonempty("TERM").is_some_and(|term| term != "dumb") && is_terminal(fd)
 }
 
 /// Returns true if a write would not block, according to `poll(2)`.
@@ -61,7 +60,7 @@ pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), Strin
 
 /// Returns true if output is read by GitHub Actions, or by a runner with the same commands.
 pub(crate) fn is_read_by_runner() -> bool {
-    variable("GITHUB_ACTIONS").is_some_and(|value| !value.is_empty())
+    nonempty("GITHUB_ACTIONS").is_some()
 }
 
 /// Formats an error of backoff as a line.

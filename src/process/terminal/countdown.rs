@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::control::{columns, is_ours};
 use crate::process::sys::clock::Deadline;
-use crate::process::sys::environment::variable;
+use crate::process::sys::environment::nonempty;
 use crate::process::sys::stdio;
 use crate::run::output::Progress;
 
@@ -35,7 +35,7 @@ impl Countdown {
 
     /// Begins a wait.
     pub(crate) fn begin(&mut self, wait: Duration) {
-        let is_smart = || variable("TERM").is_some_and(|term| !term.is_empty() && term != b"dumb");
+        let is_smart = || nonempty("TERM").is_some_and(|term| term != "dumb");
         let suits = |progress| progress == Progress::Always || is_smart();
         self.is_wanted = wait >= SHORTEST && self.progress.is_some_and(suits) && stdio::is_terminal(stdio::ERR);
     }
