@@ -69,7 +69,7 @@ PROF\t''
 WINCH\t''
 IO\t''
 SYS\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -s k -l kill-after -d 'Send SIGKILL this long after the signal; 0 disables' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -s k -l kill-after -d 'Send SIGKILL this long after the signal' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l nested -d 'How to retry under an outer backoff' -r -f -a "allow\t''
 once\t''
 warn\t''"
@@ -92,18 +92,18 @@ slotted\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l spread -d 'Width of additive or proportional jitter' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-at-delay -d 'Give up once the wait before jitter would reach this' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l initial-delay -d 'Wait before the first attempt' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l splay -d 'Maximum of a random wait before the first attempt' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l splay -d 'Maximum random wait before the first attempt' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l reset-after -d 'Reset waits and attempts if an attempt ran this long' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l max-retry-after -d 'Longest wait to accept from the output, else give up' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l max-retry-after -d 'Longest wait to accept from the output' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l seed -d 'Seed for reproducible waits (with the same build)' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s p -l policy -d 'Named set of options; explicit options override it' -r -f -a "(backoff --list-policies 2>/dev/null | string match -r '^[^ ]+')"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l until -d 'When to stop: after a success, after a failure, or never' -r -f -a "success\t''
+complete -c backoff -n 'not __backoff_words >/dev/null' -l until -d 'When to stop' -r -f -a "success\t''
 failure\t''
 never\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes that count as success (24=0 ends with 0)' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes that count as success' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-match -d 'Succeed only if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l fail-match -d 'Fail if a line of output matches, whatever the exit code' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row to succeed, --base apart' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row to succeed' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Exit codes of transient failures; others are permanent' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-exit -d 'Exit codes of permanent failures; overrides retry rules' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d 'Transient if a line of output matches, else permanent' -r -f
@@ -114,7 +114,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Known rules f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l match-on -d 'Streams that rules and predicates examine' -r -f -a "stdout\t''
 stderr\t''
 both\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l idempotent -d 'Whether COMMAND is safe to run twice' -r -f -a "yes\t''
+complete -c backoff -n 'not __backoff_words >/dev/null' -l idempotent -d 'Declare if COMMAND is safe to run twice' -r -f -a "yes\t''
 no\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stdin -d 'How to provide standard input' -r -f -a "auto\t''
 inherit\t''
@@ -132,11 +132,11 @@ failure\t''
 null\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget -d 'Limit the share of retries of all runs with this NAME' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-ratio -d 'Maximum share of retries among attempts' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-min -d 'Number of attempts below which every retry is allowed' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-min -d 'Attempts below which every retry is allowed' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-window -d 'Time during which an attempt counts' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l skipped-exit -d 'Exit status of a run that --cool-off=skip ends' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l store -d 'Directory or Redis address that keeps budgets' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l store-down -d 'What to do if the store does not answer' -r -f -a "local\t''
+complete -c backoff -n 'not __backoff_words >/dev/null' -l store-down -d 'Fallback if the store does not answer' -r -f -a "local\t''
 deny\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l log-format -d 'Format of messages' -r -f -a "text\t''
 json\t''

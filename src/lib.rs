@@ -69,7 +69,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
             _ => report::plan_table::table(plan),
         }])
     } else if typed.command.is_empty() {
-        Err("no command given; try backoff -- COMMAND, or backoff --help".into())
+        Err("no command given; tip: try backoff -- COMMAND, or backoff --help".into())
     } else {
         return run(plan, store);
     };

@@ -16,7 +16,7 @@ use crate::run::plan::SharedBudget;
 
 /// The default timeout of an answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_millis(250);
-const NO_HOME: &str = "there is no place for the budget: neither XDG_STATE_HOME nor HOME is set; try --store DIRECTORY";
+const NO_HOME: &str = "no directory for the budget (none of --store, XDG_STATE_HOME and HOME is set)";
 
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -36,12 +36,12 @@ impl Store {
             }
             #[cfg(not(feature = "redis"))]
             Some(("redis" | "rediss" | "redis+unix", _)) => {
-                "needs Redis, which this backoff was built without; try a directory"
+                "needs Redis, which this backoff was built without; tip: try a directory"
             }
-            Some(_) => "is not a store; try a directory, redis://HOST:6379, rediss:// or redis+unix://",
-            None if text.is_empty() => "is empty; try a directory, or redis://HOST:6379",
+            Some(_) => "is not a store; tip: try a directory, redis://HOST:6379, rediss:// or redis+unix://",
+            None if text.is_empty() => "is empty; tip: try a directory, or redis://HOST:6379",
             None if is_a_slip(text) => {
-                "is an address that lacks its beginning; try redis://HOST:6379, or ./ in front of a directory"
+                "is an address that lacks its beginning; tip: try redis://HOST:6379, or ./ in front of a directory"
             }
             None => return Ok(Store::Directory(Some(text.into()))),
         };

@@ -47,16 +47,13 @@ pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
 /// Returns the parser with all details for help, man page and completions.
 pub(super) fn described<'o>(options: impl Iterator<Item = &'o Opt>) -> Command {
     parser(options.map(|opt| {
-        let mut help = opt.about.to_owned();
-        if let Kind::Repeatable(_) = opt.kind {
-            help += " [repeatable]";
-        }
-        if let Some(default) = opt.default() {
-            help += &format!(" [default: {default}]");
-        }
-        let details = [&help, opt.more].join(". ");
+        let help = |default: &str| match default {
+            "" => opt.about.to_owned(),
+            default => format!("{} [default: {default}]", opt.about),
+        };
+        let details = [&help(opt.default), opt.more].join(". ");
         opt.arg()
-            .help(help)
+            .help(help(opt.default_value()))
             .long_help(details.trim_end_matches(". ").to_owned())
             .help_heading(opt.heading)
             .value_name(opt.kind.placeholder())

@@ -6,7 +6,7 @@ use clap::builder::styling::{AnsiColor, Style, Styles};
 
 use super::UsageError;
 use super::declare::{SUMMARY_ID, described};
-use super::suggest::closest;
+use super::suggest::tip_for_option;
 use super::table::{OPTIONS, Opt, SECTIONS};
 use crate::process::sys::{environment, stdio};
 
@@ -15,20 +15,21 @@ pub(super) const SUMMARY: &str = include_str!("summary.txt");
 
 /// Returns the help on a section or an option, or on everything if the topic is empty.
 pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<String, UsageError> {
-    let topic = topic.trim_start_matches('-');
-    let is_letter = |opt: &Opt| opt.short.is_some_and(|short| topic.chars().eq([short]));
-    let named = OPTIONS.iter().find(|opt| opt.long == topic || is_letter(opt));
-    let is_in_section = |opt: &Opt| opt.heading.to_lowercase().split(' ').any(|word| word == topic);
+    let typed = topic.trim_start_matches('-');
+    let name = typed.to_lowercase().replace('_', "-");
+    let name = name.strip_prefix("backoff-").unwrap_or(&name);
+    let is_letter = |opt: &Opt| opt.short.is_some_and(|short| typed.chars().eq([short]));
+    let named = OPTIONS.iter().find(|opt| opt.long == name || is_letter(opt));
+    let has_words = |heading: &str| format!(" {} ", heading.to_lowercase()).contains(&format!(" {name} "));
     let is_meant = |opt: &&Opt| match named {
         Some(named) => *opt == named,
-        None => topic.is_empty() || is_in_section(opt),
+        None => name.is_empty() || has_words(opt.heading),
     };
     if !OPTIONS.iter().any(|opt| is_meant(&opt)) {
-        let hint = closest(topic, SECTIONS.into_iter().chain(OPTIONS.iter().map(|opt| opt.long)));
+        let tip = tip_for_option(name, SECTIONS.into_iter().chain(OPTIONS.iter().map(|opt| opt.long)));
         let sections = SECTIONS.join(", ");
-        return Err(UsageError(format!(
-            "--help: {topic:?} is neither an option nor one of {sections}; nothing was run, and --help alone shows all{hint}"
-        )));
+        let why = format!("--help: {topic:?} is neither an option nor one of {sections}; nothing was run{tip}");
+        return Err(why.into());
     }
     let bold = Style::new().bold();
     let styles = Styles::plain()
@@ -39,10 +40,10 @@ pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<Stri
         .styles(styles)
         .next_line_help(true)
         .max_term_width(80);
-    let text = match topic {
+    let text = match name {
         "" => command.help_template(include_str!("help.txt")).render_help(),
         _ => command
-            .mut_arg(SUMMARY_ID, |arg| arg.hide(topic != "other"))
+            .mut_arg(SUMMARY_ID, |arg| arg.hide(name != "other"))
             .help_template("{all-args}\n")
             .render_long_help(),
     };

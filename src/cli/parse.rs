@@ -55,8 +55,7 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
     let is_option = |word: &&[u8]| word.len() > 1 && word.starts_with(b"-") && *word != b"--";
     while let Some(word) = words.next().filter(is_option) {
         if let Some(opt) = find(&[b"-", word].concat()) {
-            let tip = "tip: a similar argument exists:";
-            return Err(format!("unexpected argument '-{0}' found; {tip} '--{0}'", opt.long).into());
+            return Err(format!("unexpected argument '-{0}' found; tip: try --{0}", opt.long).into());
         }
         if word.starts_with(b"--help") {
             return Ok(OPTIONS.iter().collect());
@@ -69,8 +68,8 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
             && (matches!(next, b"--" | b"-h") || find(next).is_some())
         {
             let (long, next) = (opt.long, String::from_utf8_lossy(name_in(next)));
-            let tip = format!("use '--{long}={next}' if it is the value");
-            return Err(format!("a value is required for '--{long}', but '{next}' follows; tip: {tip}").into());
+            let why = format!("a value is required for '--{long}', but '{next}' follows; tip: try --{long}={next}");
+            return Err(why.into());
         }
     }
     named.sort_by_key(|opt| opt.long);
@@ -138,11 +137,13 @@ fn usage_error(words: &[OsString]) -> UsageError {
         (error.kind(), error.get(ContextKind::InvalidArg))
         && let Some(tip) = foreign(word.trim_start_matches('-'))
     {
-        return format!("unexpected argument '{word}' found; tip: use --{tip}").into();
+        return format!("unexpected argument '{word}' found; tip: try --{tip}").into();
     }
     let text = error.render().to_string();
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);
     let told = lines.filter(|line| !line.is_empty() && !line.starts_with("Usage:"));
+    // A word after `--` would be the command.
+    let told = told.map(|line| line.strip_prefix("tip: to pass").map_or(line, |_| "tip: try --help"));
     UsageError(told.take(2).collect::<Vec<_>>().join("; "))
 }
 

@@ -1,13 +1,16 @@
 //! Suggestions for misspelled names, and for names that other tools use.
 
-/// Returns `; did you mean "full"?` if a known word is one typo away.
-pub(crate) fn closest<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> String {
-    one_slip_away(word, known).map_or_else(String::new, |known| format!("; did you mean {known:?}?"))
+/// Returns `; tip: try full` if a known word is one typo away, or else with the examples, if any.
+pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples: &str) -> String {
+    match one_slip_away(word, known).unwrap_or(examples) {
+        "" => String::new(),
+        tip => format!("; tip: try {tip}"),
+    }
 }
 
-/// Returns a suggestion for the name of an option, which may come from another tool.
-pub(crate) fn did_you_mean<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    foreign(name).map_or_else(|| closest(name, known), |tip| format!("; did you mean {tip}?"))
+/// Returns a tip for the name of an option, which may come from another tool.
+pub(crate) fn tip_for_option<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    foreign(name).map_or_else(|| tip(name, known, ""), |known| format!("; tip: try {known}"))
 }
 
 /// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.

@@ -14,7 +14,7 @@ pub struct Opt {
     /// A one-line description that stands alone.
     pub about: Text,
     /// The default text, then exceptions after a semicolon; may be empty.
-    default: Text,
+    pub default: Text,
     /// Details for `--help NAME` and the man page; may be empty.
     pub more: Text,
 }
@@ -101,7 +101,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", One("N|unlimited"), "Maximum number of attempts, including the first",
         "5; unlimited with --deadline, --stop-after or --until never", ""),
     opt(TIME, Some('d'), "deadline", DURATION, "Maximum time for the whole run", "",
-        "Lifts a limit of attempts from a weaker source. A wait that would end past the deadline is not started. Ends a \
+        "Overrides --attempts of lower precedence. A wait that would end past the deadline is not started. Ends a \
          running attempt as --timeout does. Time while stopped (Ctrl-Z) counts. 0 disables."),
     opt(TIME, None, "stop-after", DURATION, "Start no attempt after this time; a running one may finish", "",
         "A wait that would end past this time is not started. Time while stopped (Ctrl-Z) counts. 0 disables."),
@@ -111,8 +111,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('i'), "idle-timeout", DURATION, "Maximum time without output", "",
         "Ends an attempt that writes nothing for this long, as --timeout does. 0 disables."),
     opt(TIME, Some('s'), "signal", One("SIGNAL"), "Signal sent on timeout", "TERM", ""),
-    opt(TIME, Some('k'), "kill-after", DURATION, "Send SIGKILL this long after the signal; 0 disables", "5s",
-        "If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included."),
+    opt(TIME, Some('k'), "kill-after", DURATION, "Send SIGKILL this long after the signal", "5s",
+        "0 disables. If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included."),
     opt(TIME, None, "nested", Word(&["allow", "once", "warn"]), "How to retry under an outer backoff", "warn",
         "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry and print a warning; once: run COMMAND \
          once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
@@ -120,8 +120,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(WAITS, None, "every", DURATION, "Fixed wait: -b DURATION -g constant -j none", "", ""),
     opt(WAITS, Some('b'), "base", DURATION, "Base delay: waits grow from it", "500ms; 0 with --until failure",
         "With decorrelated jitter, the default, the first wait is one to three times as long. With slotted jitter, \
-         this is the slot time. A --max-delay from a stronger source lowers it."),
-    opt(WAITS, Some('f'), "factor", One("NUMBER"), "Growth factor per retry, at least 1", "2; 3 with decorrelated jitter", ""),
+         this is the slot time. A shorter --max-delay of higher precedence overrides it."),
+    opt(WAITS, Some('f'), "factor", One("NUMBER"), "Growth factor per retry, at least 1", "3; 2 with other jitter", ""),
     opt(WAITS, Some('m'), "max-delay", DURATION, "Maximum wait, jitter included",
         "30s; raised by a longer --base, --delays or --stop-at-delay",
         "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter has no maximum."),
@@ -129,43 +129,45 @@ pub const OPTIONS: &[Opt] = &[
         "exponential; constant with --until failure",
         "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own growth."),
     opt(WAITS, None, "delays", List("DURATION,..."), "List of waits instead of growth; the last one repeats", "",
-        "Without jitter, unless --jitter comes from the same source or a stronger one."),
+        "Without jitter, unless --jitter has the same precedence or a higher one."),
     opt(WAITS, Some('j'), "jitter",
         Word(&["none", "full", "equal", "decorrelated", "additive", "proportional", "slotted"]), "Jitter strategy",
         "decorrelated; full with --growth; none with --delays or --until failure",
         "slotted:CEILING sets the ceiling of the exponent, by default 10. See WAITS AND JITTER in the manual."),
-    opt(WAITS, None, "spread", One("DURATION|PERCENT"), "Width of additive or proportional jitter", "1s; 25%", ""),
+    opt(WAITS, None, "spread", One("DURATION|PERCENT"), "Width of additive or proportional jitter", "1s; 25% with proportional jitter", ""),
     opt(WAITS, None, "stop-at-delay", DURATION, "Give up once the wait before jitter would reach this", "",
         "For decorrelated jitter, this wait is base * factor^i; for slotted jitter, the longest possible one."),
     opt(WAITS, None, "initial-delay", DURATION, "Wait before the first attempt", "0", ""),
-    opt(WAITS, None, "splay", DURATION, "Maximum of a random wait before the first attempt", "0",
+    opt(WAITS, None, "splay", DURATION, "Maximum random wait before the first attempt", "0",
         "Comes on top of --initial-delay. Keeps the cron jobs of many machines from starting in the same second."),
     opt(WAITS, None, "reset-after", DURATION, "Reset waits and attempts if an attempt ran this long", "",
         "For long-running commands that backoff supervises. With --until never, a success counts, too."),
     opt(WAITS, None, "retry-after", Switch, "Honor Retry-After in the output", "",
         "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long, plus a random part \
          unless --jitter none is also on the command line."),
-    opt(WAITS, None, "max-retry-after", DURATION, "Longest wait to accept from the output, else give up", "5m", ""),
+    opt(WAITS, None, "max-retry-after", DURATION, "Longest wait to accept from the output", "5m",
+        "If the output names a longer one, the run ends."),
     opt(WAITS, None, "seed", One("N"), "Seed for reproducible waits (with the same build)", "", ""),
     opt(WAITS, Some('p'), "policy", One("NAME"), "Named set of options; explicit options override it", "",
-        "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. --list-policies shows all."),
+        "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. --list-policies shows their settings. \
+         cron holds output back and waits up to 30s first (--splay)."),
 
-    opt(RULES, None, "until", Word(&["success", "failure", "never"]), "When to stop: after a success, after a failure, or never", "success",
-        "failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
+    opt(RULES, None, "until", Word(&["success", "failure", "never"]), "When to stop", "success",
+        "success: after a success. failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
          it is accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual."),
-    opt(RULES, None, "success-exit", CODES, "Exit codes that count as success (24=0 ends with 0)", "0",
-        "CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. With CODE=0, as in \
+    opt(RULES, None, "success-exit", CODES, "Exit codes that count as success", "0",
+        "Repeatable. CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. With CODE=0, as in \
          0,24=0, the run ends with status 0; without it a success keeps its code. A list without 0 makes 0 a failure."),
     opt(RULES, None, "success-match", REGEX, "Succeed only if a line of output matches", "",
-        "One match is enough if the option is repeated. REGEX is searched for in each line, as bytes."),
-    opt(RULES, None, "fail-match", REGEX, "Fail if a line of output matches, whatever the exit code", "", ""),
-    opt(RULES, None, "consecutive", One("N"), "Successful attempts in a row to succeed, --base apart", "1", ""),
+        "Repeatable; one match is enough. REGEX is searched for in each line, as bytes."),
+    opt(RULES, None, "fail-match", REGEX, "Fail if a line of output matches, whatever the exit code", "", "Repeatable."),
+    opt(RULES, None, "consecutive", One("N"), "Successful attempts in a row to succeed", "1", "The wait between them is --base."),
     opt(RULES, Some('e'), "retry-exit", CODES, "Exit codes of transient failures; others are permanent", "",
-        "CODES may include timeout; timeouts are transient in any case unless --stop-exit lists them. With 126 or \
+        "Repeatable. CODES may include timeout; timeouts are transient in any case unless --stop-exit lists them. With 126 or \
          127, a command that cannot be executed or found is a transient failure."),
-    opt(RULES, None, "stop-exit", CODES, "Exit codes of permanent failures; overrides retry rules", "", ""),
-    opt(RULES, Some('r'), "retry-match", REGEX, "Transient if a line of output matches, else permanent", "", ""),
-    opt(RULES, None, "stop-match", REGEX, "Permanent if a line of output matches", "", ""),
+    opt(RULES, None, "stop-exit", CODES, "Exit codes of permanent failures; overrides retry rules", "", "Repeatable."),
+    opt(RULES, Some('r'), "retry-match", REGEX, "Transient if a line of output matches, else permanent", "", "Repeatable."),
+    opt(RULES, None, "stop-match", REGEX, "Permanent if a line of output matches", "", "Repeatable."),
     opt(RULES, None, "retry-if", SHELL, "Shell command that decides if a failure is transient", "",
         "Run after a failed attempt that no other rule decides, with the attempt's output on standard input. Exit \
          status 0 means transient, 1 permanent, any other an error and permanent. The deadline limits it."),
@@ -176,7 +178,7 @@ pub const OPTIONS: &[Opt] = &[
         "--list-presets shows all presets. auto selects by COMMAND's name, also behind sudo, env, timeout or sh -c."),
     opt(RULES, None, "match-on", Word(&["stdout", "stderr", "both"]), "Streams that rules and predicates examine", "both",
         "Applies to regular expressions, --retry-if, --success-if, --retry-after and --hook-output."),
-    opt(RULES, None, "idempotent", Word(&["yes", "no"]), "Whether COMMAND is safe to run twice", "yes",
+    opt(RULES, None, "idempotent", Word(&["yes", "no"]), "Declare if COMMAND is safe to run twice", "yes",
         "no: retry only failures that certainly had no effect, as a preset, a matching retry rule or --retry-if says. \
          With --for, requests of curl or wget that may send data mean no. See IDEMPOTENCE in the manual."),
     opt(RULES, None, "c-locale", Switch, "Run COMMAND with LC_ALL=C.UTF-8 for English messages", "", ""),
@@ -200,7 +202,7 @@ pub const OPTIONS: &[Opt] = &[
         "A retry is allowed while the window holds fewer than --budget-min attempts, or retries / attempts is below \
          --budget-ratio; else the failure is final. Take the name of the service that is called."),
     opt(BUDGETS, None, "budget-ratio", One("PERCENT"), "Maximum share of retries among attempts", "10%", ""),
-    opt(BUDGETS, None, "budget-min", One("N"), "Number of attempts below which every retry is allowed", "10", ""),
+    opt(BUDGETS, None, "budget-min", One("N"), "Attempts below which every retry is allowed", "10", ""),
     opt(BUDGETS, None, "budget-window", DURATION, "Time during which an attempt counts", "10m",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
     opt(BUDGETS, None, "cool-off", Optional("skip"), "Wait first if the last run of this budget gave up", "",
@@ -212,13 +214,13 @@ pub const OPTIONS: &[Opt] = &[
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff; for a fleet redis://, rediss:// or \
          redis+unix://. ?timeout=250ms of an address limits an answer; during a wait, up to 5s are accepted. Set an \
          address with a password by BACKOFF_STORE, as all users can read a command line."),
-    opt(BUDGETS, None, "store-down", Word(&["local", "deny"]), "What to do if the store does not answer", "local",
+    opt(BUDGETS, None, "store-down", Word(&["local", "deny"]), "Fallback if the store does not answer", "local",
         "With a warning in any case, local: use a budget of the same name in ~/.local/state/backoff or, if that is \
          not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
     opt(OUTPUT, Some('q'), "quiet", Switch, "Print only errors and warnings", "", ""),
     opt(OUTPUT, Some('v'), "verbose", Count, "Print more; twice: all settings, rules and arguments", "",
-        "Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting and rule with its source."),
+        "Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting and rule with its origin."),
     opt(OUTPUT, None, "log-format", Word(&["text", "json", "github", "github-groups"]), "Format of messages", "text",
         "json: one object per line. github: commands of GitHub Actions; github-groups: also a group for each attempt."),
     opt(OUTPUT, None, "log-file", One("PATH"), "Append messages to this file, not standard error", "",
@@ -261,11 +263,6 @@ pub const OPTIONS: &[Opt] = &[
 ];
 
 impl Opt {
-    /// Returns the default text, with exceptions after a semicolon.
-    pub fn default(&self) -> Option<&'static str> {
-        Some(self.default).filter(|default| !default.is_empty())
-    }
-
     /// Returns the default text without exceptions; empty if there is none.
     pub fn default_value(&self) -> &'static str {
         self.default.split(';').next().unwrap_or_default()

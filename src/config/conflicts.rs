@@ -23,10 +23,10 @@ enum Rule {
 
 use Rule::{KeepBoth, Refuse, StrongerWins, Yield};
 
-const GROWS: &str = "cannot go with {}: this jitter grows by itself; try --jitter full";
+const GROWS: &str = "cannot go with {}: this jitter grows by itself; tip: try --jitter full";
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
 const AGAIN: &str = "cannot go with {}: a success would be carried out again";
-const LATE: &str = "may leave no time before {}; try a shorter wait or a later limit";
+const LATE: &str = "may leave no time before {}; tip: try a shorter wait or a later limit";
 
 #[rustfmt::skip]
 const PAIRS: &[Pair] = &[
@@ -44,11 +44,11 @@ const PAIRS: &[Pair] = &[
     ("splay", "stop-after", is_no_time, Yield, LATE),
     ("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), StrongerWins,
         "cannot go with {}: one silences what the other asks for"),
-    ("log-file", "report", is_same_file, StrongerWins, "cannot go with {}: the report would replace the log; try another file"),
+    ("log-file", "report", is_same_file, StrongerWins, "cannot go with {}: the report would replace the log; tip: try another file"),
     ("idempotent", "consecutive", |idempotent, n| idempotent == "no" && is_several(n), Refuse, AGAIN),
     ("idempotent", "until", |idempotent, until| idempotent == "no" && until != "success", Refuse, AGAIN),
-    ("base", "max-delay", is_longer, KeepBoth, "is longer than {}; try a larger --max-delay"),
-    ("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; try a larger --max-delay"),
+    ("base", "max-delay", is_longer, KeepBoth, "is longer than {}; tip: try a larger --max-delay"),
+    ("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; tip: try a larger --max-delay"),
 ];
 
 // An invalid text contradicts nothing; its own error comes later.

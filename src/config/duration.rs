@@ -7,7 +7,7 @@ use crate::cli::UsageError;
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Result<Duration, UsageError> {
-    read(text.trim()).map_err(|why| format!("is not a duration ({why}); try 500ms, 2s, 1.5s or 1m30s").into())
+    read(text.trim()).map_err(|why| format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into())
 }
 
 /// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.
@@ -15,7 +15,7 @@ pub fn durations(text: &str) -> Result<Vec<Duration>, UsageError> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
     }
-    let wrong = |part, why| format!("is not a list of durations ({part:?}: {why}); try 1s,5s,30s").into();
+    let wrong = |part, why| format!("is not a list of durations ({part:?}: {why}); tip: try 1s,5s,30s").into();
     let parts = text.split(',').map(str::trim);
     parts.map(|part| read(part).map_err(|why| wrong(part, why))).collect()
 }

@@ -51,10 +51,14 @@ fn trusted(facts: &Metadata) -> Result<(), UsageError> {
         return Err("is not a regular file".into());
     }
     if owner != own && owner != 0 {
-        return Err(format!("belongs to user {owner}, not to user {own} or root; try --config none").into());
+        return Err(format!("belongs to user {owner}, not to user {own} or root; tip: try --config none").into());
     }
     if mode & 0o022 != 0 {
-        return Err(format!("can be written by others (mode {:04o}); try chmod go-w", mode & 0o7777).into());
+        return Err(format!(
+            "can be written by others (mode {:04o}); tip: try chmod go-w",
+            mode & 0o7777
+        )
+        .into());
     }
     Ok(())
 }

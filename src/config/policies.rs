@@ -11,7 +11,7 @@ use super::file;
 use super::said::{Said, Source, UsageError};
 use super::settings::Settings;
 use super::values::Parsed;
-use crate::cli::suggest::{closest, did_you_mean};
+use crate::cli::suggest::{tip, tip_for_option};
 use crate::cli::table::{Kind, OPTIONS, Opt};
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
@@ -94,7 +94,7 @@ impl Config {
         }
         let names = all.iter().map(|policy| &*policy.name);
         let known = names.clone().collect::<Vec<_>>().join(", ");
-        Err(said.unreadable(format!("is not one of {known}{}", closest(&said.shown(), names))))
+        Err(said.unreadable(format!("is not one of {known}{}", tip(&said.shown(), names, ""))))
     }
 }
 
@@ -131,9 +131,9 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>)
                 }
             }
             (name, _) => {
-                let hint = did_you_mean(name, ["defaults", "policy"].into_iter().filter(|known| *known != name));
+                let tip = tip_for_option(name, ["defaults", "policy"].into_iter().filter(|known| *known != name));
                 let problem = "is neither a table [defaults] nor [policy.NAME]; put options under [defaults]";
-                return Err(document.wrong_key(key, &format!("{problem}{hint}")));
+                return Err(document.wrong_key(key, &format!("{problem}{tip}")));
             }
         }
     }
@@ -154,7 +154,7 @@ fn known(key: &str, source: &Source) -> Parsed<&'static Opt> {
         Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
         Some(opt) if opt.long == "policy" && *source != Source::Defaults => Err("cannot be set by a policy".into()),
         Some(opt) => Ok(opt),
-        None => Err(format!("is not an option{}", did_you_mean(key, settings.map(|opt| opt.long))).into()),
+        None => Err(format!("is not an option{}", tip_for_option(key, settings.map(|opt| opt.long))).into()),
     }
 }
 
@@ -189,7 +189,7 @@ impl Document<'_> {
         // Names appear in messages and in the first column of a list.
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(self.wrong_key(key, "is not a name for a policy; try letters, digits, - and _"));
+            return Err(self.wrong_key(key, "is not a name for a policy; tip: try letters, digits, - and _"));
         }
         let about = table.get("about").and_then(|about| about.get_ref().as_str());
         Ok(Policy {

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::values::{self, Parsed};
-use crate::cli::suggest::closest;
+use crate::cli::suggest::tip;
 use crate::policy::sets::CodeSet;
 
 const TABLE: &str = include_str!("presets.tsv");
@@ -144,8 +144,8 @@ fn find(name: &str) -> Option<Preset> {
 /// Returns the preset that `--for` takes by this name, or an error message.
 pub(crate) fn named(name: &str) -> Parsed<Preset> {
     find(name).ok_or_else(|| {
-        let hint = closest(name, names_and_programs());
-        format!("{name:?} names no preset; --list-presets alone shows them{hint}").into()
+        let tip = tip(name, names_and_programs(), "--list-presets alone");
+        format!("{name:?} is not a preset{tip}").into()
     })
 }
 
@@ -190,13 +190,10 @@ fn unknown(name: &str, list: &str) -> String {
     let which = if name == list {
         String::new()
     } else {
-        format!(" with {name:?}")
+        format!("holds {name:?}, which ")
     };
-    let hint = match name {
-        "list" | "help" => "; did you mean --list-presets?".to_owned(),
-        _ => closest(name, names_and_programs().chain(["auto"])),
-    };
-    format!("names no preset{which}; --list-presets shows them, and auto goes by the command{hint}")
+    let tip = tip(name, names_and_programs().chain(["auto"]), "--list-presets");
+    format!("{which}is not a preset{tip}")
 }
 
 /// Returns the selected presets for a command with this file name, without duplicates.

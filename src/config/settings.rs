@@ -130,7 +130,7 @@ impl Settings {
     /// Returns a path, which need not be UTF-8.
     pub(crate) fn path(&self, long: &str) -> Parsed<Option<PathBuf>> {
         match self.said(long) {
-            Some(said) if said.text.is_empty() => Err(said.unreadable("is not a path; try a file name")),
+            Some(said) if said.text.is_empty() => Err(said.unreadable("is not a path; tip: try a file name")),
             said => Ok(said.map(|said| PathBuf::from(&said.text))),
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 pub use super::duration::{duration, durations};
 use crate::cli::UsageError;
-use crate::cli::suggest::closest;
+use crate::cli::suggest::tip;
 use crate::cli::table::option;
 use crate::policy::delay::Jitter;
 use crate::policy::sets::CodeSet;
@@ -22,7 +22,7 @@ fn digits(text: &str) -> Option<Option<u64>> {
 
 /// Parses a whole number from `least` to `most`; plain ASCII digits only.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
-    let number = digits(text).ok_or_else(|| format!("is not a whole number; try {}", least.max(3).min(most)))?;
+    let number = digits(text).ok_or_else(|| format!("is not a whole number; tip: try {}", least.max(3).min(most)))?;
     let range = match number {
         Some(n) if (least..=most).contains(&n) => return Ok(n),
         None if most == u64::MAX => format!("at most {most}"),
@@ -37,12 +37,12 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     match digits(text) {
         Some(_) => match whole(text, 1, u64::MAX) {
             Ok(attempts) => Ok(Some(attempts)),
-            Err(problem) => Err(format!("{problem}, or \"unlimited\"").into()),
+            Err(problem) => Err(format!("{problem}, or unlimited").into()),
         },
         None if text.eq_ignore_ascii_case("unlimited") => Ok(None),
         None => {
-            let hint = closest(text, ["unlimited"].into_iter());
-            Err(format!("is not a whole number; try 3 or \"unlimited\"{hint}").into())
+            let tip = tip(text, ["unlimited"].into_iter(), "3 or unlimited");
+            Err(format!("is not a whole number{tip}").into())
         }
     }
 }
@@ -51,7 +51,7 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
 pub fn factor(text: &str) -> Parsed<f64> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
-        _ => Err("is not a number of at least 1; try 2 or 1.5".into()),
+        _ => Err("is not a number of at least 1; tip: try 2 or 1.5".into()),
     }
 }
 
@@ -64,10 +64,10 @@ pub fn percent(text: &str) -> Parsed<f64> {
     match number.parse::<f64>() {
         Ok(n) if (0.0..=unit).contains(&n) => Ok(n / unit),
         Ok(n) if unit == 1.0 && (0.0..=100.0).contains(&n) => {
-            Err(format!("is above 1, which is 100%; did you mean {n}%?").into())
+            Err(format!("is above 1, which is 100%; tip: try {n}%").into())
         }
         Ok(_) => Err("is out of range; it must be from 0% to 100%".into()),
-        Err(_) => Err("is not a percentage; try 25% or 0.25".into()),
+        Err(_) => Err("is not a percentage; tip: try 25% or 0.25".into()),
     }
 }
 
@@ -75,7 +75,7 @@ pub fn percent(text: &str) -> Parsed<f64> {
 pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     let duration = duration(text)?;
     match duration < Duration::from_millis(1) {
-        true => Err(format!("is out of range; it must be at least 1ms; try {example}").into()),
+        true => Err(format!("is out of range; it must be at least 1ms; tip: try {example}").into()),
         false => Ok(duration),
     }
 }
@@ -83,7 +83,9 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
 /// Checks that a text is a duration or a percentage; the jitter decides which one applies.
 pub fn spread(text: &str) -> Parsed<()> {
     match (duration(text), percent(text)) {
-        (Err(_), Err(_)) if !text.ends_with('%') => Err("is neither a duration nor a percentage; try 1s or 25%".into()),
+        (Err(_), Err(_)) if !text.ends_with('%') => {
+            Err("is neither a duration nor a percentage; tip: try 1s or 25%".into())
+        }
         (Err(_), Err(problem)) => Err(problem),
         _ => Ok(()),
     }
@@ -91,7 +93,7 @@ pub fn spread(text: &str) -> Parsed<()> {
 
 /// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, MB and GB.
 pub fn size(text: &str) -> Parsed<u64> {
-    const WRONG: &str = "is not a size; try 64KiB, 10MB or 1GiB";
+    const WRONG: &str = "is not a size; tip: try 64KiB, 10MB or 1GiB";
     let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
     let (number, unit) = text.split_at(digits);
     let scale = match unit.trim() {
@@ -126,8 +128,8 @@ pub fn code(text: &str) -> Parsed<u8> {
         None => SYSEXITS.iter().position(|known| *known == name).map(|i| 64 + i as u8),
     };
     code.ok_or_else(|| {
-        let hint = closest(text, SYSEXITS.into_iter());
-        format!("is not an exit code; try a number from 0 to 255 or a sysexits name such as tempfail{hint}").into()
+        let examples = "a number from 0 to 255 or a sysexits name such as tempfail";
+        format!("is not an exit code{}", tip(text, SYSEXITS.into_iter(), examples)).into()
     })
 }
 
@@ -160,8 +162,9 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         None if part.is_empty() => "is empty",
         None => "is neither from 0 to 255 nor a name",
     };
-    let hint = closest(part, SYSEXITS.into_iter().chain(["timeout"]).chain(signal_names()));
-    Err(format!("is not a list of exit codes ({part:?} {problem}); try 7, 1,2,75 or 100-110{hint}").into())
+    let names = SYSEXITS.into_iter().chain(["timeout"]).chain(signal_names());
+    let tip = tip(part, names, "7, 1,2,75 or 100-110");
+    Err(format!("is not a list of exit codes ({part:?} {problem}){tip}").into())
 }
 
 /// Codes of `--success-exit`, and the subset whose status becomes 0.
@@ -187,7 +190,7 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
         }
     }
     if codes.all.contains_timeout() {
-        return Err("names timeout, and an attempt that timed out is no success; try a longer --timeout".into());
+        return Err("names timeout, and an attempt that timed out is no success; tip: try a longer --timeout".into());
     }
     Ok(codes)
 }
@@ -196,8 +199,8 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
 pub fn signal(text: &str) -> Parsed<Signal> {
     let name = text.trim();
     name.parse().map_err(|()| {
-        let hint = closest(name, signal_names());
-        format!("is not a signal; try TERM, SIGINT, 15 or RTMIN+1{hint}").into()
+        let tip = tip(name, signal_names(), "TERM, SIGINT, 15 or RTMIN+1");
+        format!("is not a signal{tip}").into()
     })
 }
 
@@ -209,13 +212,15 @@ fn signal_names() -> impl Iterator<Item = &'static str> {
 /// Parses a regular expression; rejects an empty one, as it would match every line.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
-        return Err("is empty, so it would match every line; try an expression such as 'timed out|refused'".into());
+        return Err(
+            "is empty, so it would match every line; tip: try an expression such as 'timed out|refused'".into(),
+        );
     }
     Pattern::parse(text).map_err(|error| {
         // The message draws the expression on several lines before it names the error.
         let message = error.to_string();
         let kind = message.rsplit("error: ").next().unwrap_or_default();
-        format!("is not a regular expression ({kind}); try 'connection (refused|reset)'").into()
+        format!("is not a regular expression ({kind}); tip: try 'connection (refused|reset)'").into()
     })
 }
 
@@ -226,15 +231,15 @@ pub fn any_text(text: &str) -> Parsed<String> {
 /// Parses a predicate's shell command; rejects an empty one, as it would always succeed.
 pub fn predicate(text: &str) -> Parsed<String> {
     match text.trim() {
-        "" => Err("is empty; try a command for the shell, such as 'grep -q done'".into()),
+        "" => Err("is empty; tip: try a command for the shell, such as 'grep -q done'".into()),
         _ => Ok(text.to_owned()),
     }
 }
 
 pub fn budget_name(text: &str) -> Parsed<String> {
     match text {
-        "" => Err("is empty; try the name of what is called, such as api.example.org".into()),
-        name if name.len() > 100 => Err("is longer than 100 bytes; try a shorter name".into()),
+        "" => Err("is empty; tip: try the name of what is called, such as api.example.org".into()),
+        name if name.len() > 100 => Err("is longer than 100 bytes; tip: try a shorter name".into()),
         name => Ok(name.to_owned()),
     }
 }
@@ -244,11 +249,11 @@ pub fn label(text: &str) -> Parsed<String> {
     const MOST: usize = 64;
     let problem = match text {
         _ if text.trim().is_empty() => "is empty".to_owned(),
-        _ if !text.chars().all(is_printable) => "holds a control character, or one that nobody sees".to_owned(),
+        _ if !text.chars().all(is_printable) => "holds a control character or an invisible one".to_owned(),
         _ if text.chars().count() > MOST => format!("is longer than {MOST} characters"),
         _ => return Ok(text.to_owned()),
     };
-    Err(format!("{problem}; try a name such as nightly-sync").into())
+    Err(format!("{problem}; tip: try a name such as nightly-sync").into())
 }
 
 /// Parses a switch.
@@ -256,7 +261,7 @@ pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err("is not on or off; try 1 or 0".into()),
+        _ => Err("is not on or off; tip: try 1 or 0".into()),
     }
 }
 
@@ -288,8 +293,8 @@ pub fn cool_off(text: &str) -> Parsed<Option<bool>> {
         Ok(is_on) => Ok(is_on.then_some(false)),
         Err(_) if text == "skip" => Ok(Some(true)),
         Err(_) => {
-            let hint = closest(text, ["on", "off", "skip"].into_iter());
-            Err(format!("is not on, off or skip; try --cool-off or --cool-off=skip{hint}").into())
+            let tip = tip(text, ["on", "off", "skip"].into_iter(), "--cool-off or --cool-off=skip");
+            Err(format!("is not on, off or skip{tip}").into())
         }
     }
 }
@@ -319,8 +324,8 @@ pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
 /// Returns the index of a word in a list.
 pub fn word(words: &[&str], text: &str) -> Parsed<usize> {
     words.iter().position(|word| *word == text).ok_or_else(|| {
-        let hint = closest(text, words.iter().copied());
-        format!("is not one of {}{hint}", words.join(", ")).into()
+        let tip = tip(text, words.iter().copied(), "");
+        format!("is not one of {}{tip}", words.join(", ")).into()
     })
 }
 

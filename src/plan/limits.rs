@@ -41,7 +41,7 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
     let attempts = settings.value("attempts", values::attempts)?.filter(|_| !is_lifted);
     let consecutive = |text: &str| match (values::whole(text, 1, u64::MAX), attempts) {
         (Ok(count), Some(limit)) if count > limit => {
-            Err(format!("can never be reached with {limit} attempts; try a larger --attempts").into())
+            Err(format!("can never be reached with {limit} attempts; tip: try a larger --attempts").into())
         }
         (count, _) => count,
     };
@@ -72,7 +72,10 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Dura
     match (limits.latest_begin(), settings.said("splay")) {
         (Some((limit, _)), Some(said)) if initial_delay.saturating_add(splay) >= limit => {
             let rule = "and --initial-delay may leave no time before the limit of";
-            Err(said.unreadable(format!("{rule} {}; try a shorter wait or a later limit", exact(limit))))
+            Err(said.unreadable(format!(
+                "{rule} {}; tip: try a shorter wait or a later limit",
+                exact(limit)
+            )))
         }
         _ => Ok([initial_delay, splay]),
     }
@@ -169,7 +172,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
     let denies_if_down = settings.choice("store-down", &[false, true])?;
     let Some(name) = settings.get("budget", values::budget_name)? else {
         if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {
-            return Err("--cool-off needs a name by which the runs know each other; try --budget NAME".into());
+            return Err("--cool-off needs a name by which the runs know each other; tip: try --budget NAME".into());
         }
         return Ok((None, Store::Directory(None)));
     };

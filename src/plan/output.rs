@@ -20,7 +20,7 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
         .iter()
         .any(|hook| settings.said(hook).is_some());
     if hook_output.is_some() && !has_hooks && settings.source("hook-output") == Some(Source::Flag) {
-        return Err("--hook-output needs a hook that reads it; try --on-give-up, --on-retry or --before-retry".into());
+        return Err("--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry".into());
     }
     Ok(StreamOptions {
         input: match settings.choice("stdin", &inputs)? {
@@ -81,7 +81,7 @@ pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
     for said in typed_only.iter().filter_map(|long| settings.said(long)) {
         let makes_success = said.text == "failure" || said.read(values::code) == Ok(0);
         if makes_success && said.source != Source::Flag {
-            return Err(said.unreadable("is taken from the command line alone, as it turns a failure into a success"));
+            return Err(said.unreadable("is accepted on the command line only, as it turns a failure into a success"));
         }
     }
     Ok(())

@@ -57,16 +57,16 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         }
         let name = name.to_string_lossy();
         let key = name.trim_start_matches("BACKOFF_");
-        let did_you_mean = |long: &str| format!("; did you mean {}?", option(long).variable());
+        let tip = |long: &str| format!("; tip: try {}", option(long).variable());
         let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
-        let (list, hint) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
+        let (list, tip) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
             Some(long) if option(long).is_action() => {
-                (&mut typos, format!("; --{long} is taken from the command line alone"))
+                (&mut typos, format!("; --{long} works on the command line only"))
             }
-            Some(long) => (&mut typos, did_you_mean(long)),
-            None => (&mut others, foreign().map(did_you_mean).unwrap_or_default()),
+            Some(long) => (&mut typos, tip(long)),
+            None => (&mut others, foreign().map(tip).unwrap_or_default()),
         };
-        list.push(format!("unknown variable {name:?}{hint}"));
+        list.push(format!("unknown variable {name:?}{tip}"));
     }
     (typos, others)
 }
@@ -76,7 +76,7 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
 pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, config: &Config) -> Vec<String> {
     let mut lines = vec![format!("config = {} ({})", config.file.0, config.file.1)];
     for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {
-        let (value, exceptions) = opt.default().unwrap_or_default().split_at(opt.default_value().len());
+        let (value, exceptions) = opt.default.split_at(opt.default_value().len());
         // A stronger option lifts these limits.
         let may_lift = ["attempts", "max-delay"].contains(&opt.long) && settings.source(opt.long) != Some(Source::Flag);
         lines.push(match settings.shown(opt.long) {

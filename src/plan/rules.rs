@@ -44,7 +44,7 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
     let places = patterns.iter().map(Pattern::places).fold(0, usize::saturating_add);
     if places > MOST_PLACES {
         let problem = format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
-        return Err((problem + "; try smaller repetitions").into());
+        return Err((problem + "; tip: try smaller repetitions").into());
     }
     if !patterns.is_empty() {
         // Regex engines need hash maps: fails before the start if no random numbers are available to seed them.

@@ -214,11 +214,11 @@ impl Text<'_> {
 
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
-        let hint = match &outcome.end {
+        let tip = match &outcome.end {
             End::NotStarted(why) if why.message == StartFailure::NOT_FOUND => likely_mistake(&self.plan.command),
             _ => String::new(),
         };
-        format!("cannot run {command}: {}{hint}", outcome.end)
+        format!("cannot run {command}: {}{tip}", outcome.end)
     }
 
     /// Returns the name of the budget: `budget "api"`.

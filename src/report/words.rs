@@ -1,4 +1,4 @@
-//! Parts of lines: failures, names, hints, lengths of time.
+//! Parts of lines: failures, names, tips, lengths of time.
 
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
     }
 }
 
-/// Returns a hint at the likely mistake in a command that was not found.
+/// Returns a tip about the likely mistake in a command that was not found.
 pub(super) fn likely_mistake(command: &[OsString]) -> String {
     let Some(name) = command.first() else {
         return String::new();
@@ -53,18 +53,18 @@ pub(super) fn likely_mistake(command: &[OsString]) -> String {
     // Dashes of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
     let has_other_dash = word.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
     match () {
-        () if is_in(WORDS_OF_SH) => format!("; {word} is a word of the shell; try backoff sh -c '{word} ...'"),
-        () if word == "help" => "; for help, try backoff --help".to_owned(),
-        () if is_in(WORDS_OF_BASH) => format!("; {word} is a word of the shell; try backoff bash -c '{word} ...'"),
-        () if word.starts_with('-') => "; options of backoff stand before --".to_owned(),
-        () if has_other_dash => "; it begins with a dash that is not \"-\"; try the one of the keyboard".to_owned(),
+        () if is_in(WORDS_OF_SH) => format!("; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"),
+        () if word == "help" => "; tip: try backoff --help".to_owned(),
+        () if is_in(WORDS_OF_BASH) => format!("; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"),
+        () if word.starts_with('-') => "; tip: options of backoff stand before --".to_owned(),
+        () if has_other_dash => "; tip: begin it with -, not a typographic dash".to_owned(),
         () if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
-            "; a command line needs a shell; try backoff sh -c '...'".to_owned()
+            "; a command line needs a shell; tip: try backoff sh -c '...'".to_owned()
         }
-        () if is_in("ns us ms s m h d") => format!("; a duration is one word, such as 5{word}"),
-        () if word.contains('=') => format!("; to set a variable, try backoff env {} ...", quoted(name)),
+        () if is_in("ns us ms s m h d") => format!("; tip: a duration is one word, such as 5{word}"),
+        () if word.contains('=') => format!("; tip: to set a variable, try backoff env {} ...", quoted(name)),
         () if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
-            "; only options of backoff stand before --".to_owned()
+            "; tip: only options of backoff stand before --".to_owned()
         }
         () => String::new(),
     }

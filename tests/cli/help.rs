@@ -77,6 +77,21 @@ fn help_names_every_option_and_its_heading() {
     );
 }
 
+/// A shell shows the same line without its neighbours.
+#[test]
+fn each_option_has_one_line_of_at_most_60_columns() {
+    let help = shown("--help");
+    let options = help.lines().filter(|line| line.trim_start().starts_with('-'));
+    let texts: Vec<&str> = help
+        .lines()
+        .filter_map(|line| line.strip_prefix("          "))
+        .collect();
+    assert_eq!(texts.len(), options.count(), "{help}");
+    for text in texts {
+        assert!(text.len() <= 60 && text.starts_with(char::is_uppercase), "{text}");
+    }
+}
+
 /// With what the manual says of them.
 #[test]
 fn each_option_is_in_one_section() {
@@ -91,6 +106,8 @@ fn each_option_is_in_one_section() {
             found += usize::from(is_here && opt.heading == heading);
         }
         assert_eq!(shown(&format!("--help={section}")), text);
+        assert_eq!(shown(&format!("--help {}", section.to_uppercase())), text);
+        assert_eq!(shown(&format!("--help '{heading}'")), text);
         assert_eq!(shown(&format!("-n 3 --help {section} -- true")), text);
     }
     assert_eq!(found, OPTIONS.len());
@@ -99,13 +116,14 @@ fn each_option_is_in_one_section() {
 #[test]
 fn a_word_after_help_is_a_section_and_no_command() {
     for (words, says) in [
-        ("--help tiem", "did you mean \"time\"?"),
-        ("--help=stream", "did you mean \"streams\"?"),
+        ("--help tiem", "; tip: try time"),
+        ("--help=stream", "; tip: try streams"),
+        ("--help RETRIES", "; tip: try attempts, which counts the first one, too"),
         (
             "--help echo started",
             "is neither an option nor one of time, waits, rules, streams, budgets, output, other",
         ),
-        ("--help timout", "did you mean \"timeout\"?"),
+        ("--help timout", "; tip: try timeout"),
     ] {
         backoff(words).code(125).stderr(&format!("backoff: ...{says}...\n"));
     }
@@ -114,6 +132,14 @@ fn a_word_after_help_is_a_section_and_no_command() {
         assert_eq!(shown(words), all, "{words}");
     }
     let one = shown("--help timeout");
+    for words in [
+        "--help --timeout",
+        "--help -t",
+        "--help TimeOut",
+        "--help BACKOFF_TIMEOUT",
+    ] {
+        assert_eq!(shown(words), one, "{words}");
+    }
     assert!(
         one.contains("\n  -t, --timeout <DURATION,...>\n") && one.contains("SIGKILL after --kill-after"),
         "{one}"

@@ -83,7 +83,7 @@ fn lines(script: &str) -> Vec<String> {
 
 fn steady(line: &str) -> String {
     const SPAN: &str = r"(\d[\d.]*(?:us|ms|s))";
-    let measured = format!(r"(attempts? in |after |waiting |another |a wait of ){SPAN}(:|;| \(| before| \(| would|$)");
+    let measured = format!(r"(attempts? in | after |waiting |another |a wait of ){SPAN}(:|;| \(| before| \(| would|$)");
     let line = Regex::new(&measured).unwrap().replace(line, "${1}1.2s$3");
     let line = Regex::new(r"127\.0\.0\.1:\d\d+")
         .unwrap()

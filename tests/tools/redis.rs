@@ -174,13 +174,13 @@ fn ports_that_do_not_speak_redis() {
     fails_open(&http, "does not speak the protocol of Redis");
     fails_open(
         &http.replace("redis:", "rediss:"),
-        "does not speak TLS on this port; try redis://",
+        "does not speak TLS on this port (redis:// does without)",
     );
     fails_open(&serve(drop), "closes the connection; ");
     // Messages quote no server.
     let pause = Duration::from_secs(1);
     let denied = talker("-DENIED \x1b[2J\r\n", "", pause);
-    let why = "takes clients of its own machine alone until it has a password (DENIED);";
+    let why = "accepts only clients of its own machine until it has a password (DENIED);";
     fails_open(&denied, &format!("{denied}: {why}"));
     let other = talker("-ERR \x1b[2J\r\n", "", pause);
     fails_open(&other, &format!("{other}: refuses (ERR);"));
@@ -306,7 +306,7 @@ fn tls_with_a_certificate_that_is_not() {
     let server = tls_server("DNS:other.example");
     let stranger = certificates("IP:127.0.0.1");
     let store = format!("rediss://127.0.0.1:{}", server.port);
-    let unknown = "has a certificate of an unknown authority; ?ca=FILE names another one";
+    let unknown = "has a certificate of an unknown authority (?ca=FILE names another)";
     for (dir, why) in [
         (&stranger, unknown),
         (&server.dir, "has a certificate for another name; "),
@@ -331,13 +331,10 @@ fn tls_with_files_of_the_address() {
     let said = command.arg(script).env_remove("SSL_CERT_FILE").code(1).err();
     assert!(!said.contains("warning"), "{said}");
     for (query, why) in [
-        (
-            format!("ca={ours}/ca.pem"),
-            "wants a certificate; ?cert=FILE&key=FILE gives one",
-        ),
+        (format!("ca={ours}/ca.pem"), "wants a certificate (?cert=FILE&key=FILE)"),
         (
             format!("ca={theirs}/ca.pem"),
-            "has a certificate of an unknown authority; ?ca=FILE names another one",
+            "has a certificate of an unknown authority (?ca=FILE names another)",
         ),
         (
             format!("ca={ours}/ca.pem&cert={theirs}/server.pem&key={theirs}/server.key"),

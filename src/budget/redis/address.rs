@@ -8,9 +8,9 @@ use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisError, Redi
 use super::tls::Tls;
 use crate::budget::AddressError;
 
-const NO_ADDRESS: &str = "is not a Redis address; try redis://USER:PASSWORD@HOST:6379/0";
-const NO_DATABASE: &str = "has a database that is not a number; try redis://HOST:6379/0";
-const NO_SETTING: &str = "has a setting that is unknown here; try ?timeout=250ms, or ?ca=FILE with rediss://";
+const NO_ADDRESS: &str = "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0";
+const NO_DATABASE: &str = "has a database that is not a number; tip: try redis://HOST:6379/0";
+const NO_SETTING: &str = "has a setting that is unknown here; tip: try ?timeout=250ms, or ?ca=FILE with rediss://";
 
 /// Parses a DURATION.
 pub(crate) type ReadDuration = fn(&str) -> Result<Duration, AddressError>;

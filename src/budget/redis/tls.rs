@@ -45,7 +45,7 @@ impl Tls {
                 let config = builder.with_client_auth_cert(read(cert)?, read::<PrivateKeyDer<'_>>(key)?.swap_remove(0));
                 config.map_err(|error| format!("names a certificate and a key that do not fit: {error}"))?
             }
-            _ => return Err("names a certificate or a key without the other; try ?cert=FILE&key=FILE".into()),
+            _ => return Err("names a certificate or a key without the other; tip: try ?cert=FILE&key=FILE".into()),
         };
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }

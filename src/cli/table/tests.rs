@@ -11,9 +11,15 @@ fn names_are_unique() {
 }
 
 #[test]
-fn a_help_line_stands_alone_in_60_columns() {
+fn details_are_sentences() {
     for opt in OPTIONS {
-        assert!(opt.about.len() <= 60 && !opt.about.ends_with('.'), "{}", opt.about);
+        assert!(!opt.about.ends_with('.'), "{}", opt.about);
+        assert_eq!(
+            opt.more.contains("Repeatable"),
+            matches!(opt.kind, Repeatable(_)),
+            "{}",
+            opt.long
+        );
         assert!(opt.more.is_empty() || opt.more.ends_with('.'), "{}", opt.long);
     }
 }

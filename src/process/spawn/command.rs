@@ -85,7 +85,7 @@ impl Command {
             (Errno::ENOENT, Some(file)) => without_interpreter(file),
             (Errno::ENOENT, None) if files().any(Path::is_symlink) => "it is a symbolic link to nothing".into(),
             (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_function() => {
-                "it is a function of bash, and no program; try bash -c '...'".into()
+                "it is a function of bash, and no program; tip: try bash -c '...'".into()
             }
             (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
             (Errno::EACCES, _) if files().any(Path::is_dir) => "it is a directory".into(),
