@@ -59,15 +59,14 @@ impl EventLoop {
     }
 
     /// Sleeps until a signal or a stream is ready or the time is up. Receives signals and moves the command's streams.
-    /// Returns true if a stream was ready.
+    /// Returns true if output was moved.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let (signals, ready) = self.poll(until.or_earlier(wake), &self.streams.interests());
         if signals {
             self.signals.receive();
         }
-        self.streams.work(&ready);
-        !ready.is_empty()
+        self.streams.work(&ready)
     }
 
     /// Moves output that is already there, unless a signal comes. A slow reader gets [`LAST_OUTPUT_GRACE`].

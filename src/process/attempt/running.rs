@@ -68,10 +68,8 @@ impl Running<'_> {
 
     /// Sleeps until an event or until the time is up.
     fn wait(&mut self, until: Deadline) {
-        self.event_loop.wait(until);
-        let streams = &mut self.event_loop.streams;
         // Output that waits for its reader is not silence.
-        if std::mem::take(&mut streams.has_new_output) || streams.has_pending_output() {
+        if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
     }
@@ -212,6 +210,7 @@ impl Running<'_> {
     fn stop_with_it(&mut self, signal: Signal) {
         // Output of the command comes before the shell's message about the stop.
         self.event_loop.pass_on_output();
+        self.deadlines.on_output(now());
         self.stop_backoff(signal);
         if let Some(pty) = &mut self.event_loop.streams.pty {
             pty.resume();

@@ -70,7 +70,7 @@ impl FileTarget {
                 let file = opened?;
                 // Same check as `fs.protected_regular`.
                 require_own(&file.metadata()?, is_sticky(&self.facts))?;
-                Ok(Some(Sink::to_file(file)))
+                Ok(Some(Sink::Own(file)))
             }
         }
     }

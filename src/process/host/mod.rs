@@ -21,8 +21,8 @@ use crate::process::attempt::run;
 use crate::process::signals::receive::Signals;
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
+use crate::process::streams::Streams;
 use crate::process::streams::sink::Sink;
-use crate::process::streams::{self, Streams};
 use crate::process::sys::clock::{self, Deadline};
 use crate::process::sys::{environment, fd, stdio};
 use crate::process::terminal::control;
@@ -93,7 +93,7 @@ impl System {
             ShellKind::Predicate => streams.observer.copy(),
             ShellKind::Hook | ShellKind::BeforeRetry => streams.observer.tail(),
         };
-        let input = input.map_err(|error| RunError::Fault(streams::cannot_keep(&error)))?;
+        let input = input.map_err(fault("cannot keep the output for hooks and predicates"))?;
         let cannot_keep = fault("cannot keep the output of hooks");
         let stderr = streams.held_stderr().map_err(&cannot_keep)?;
         let stdout = match &stderr {
@@ -151,7 +151,7 @@ impl System {
         let is_in_line = std::mem::take(&mut streams.is_in_line) && !lines.starts_with('\n');
         let lines = [if is_in_line { "\n" } else { "" }, lines].concat();
         let held = streams.held_stderr().map_err(fault("cannot keep messages"))?;
-        let held = held.map(|held| Sink::to_file(held.into()));
+        let held = held.map(|held| Sink::Own(held.into()));
         let sink = self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR));
         let mut written = write(&mut self.event_loop, held.as_ref().unwrap_or(sink), &lines);
         if held.is_some() && matches!(written, Err(WriteError::Failed(_))) {

@@ -14,6 +14,7 @@ use crate::process::sys::stdio;
 use crate::process::terminal::control;
 use crate::process::terminal::countdown::LineFor;
 use crate::run::host::{RunError, RunResult};
+use crate::run::text::describe_error;
 
 /// Longest wait of messages for their reader once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
@@ -72,13 +73,14 @@ impl EventLoop {
     /// for an attempt: an earlier message may have waited for its reader.
     pub(super) fn fill_input(&mut self, deadline: Deadline) -> RunResult<bool> {
         while !deadline.is_due(now()) {
-            if !self.streams.input.needs_filling() {
+            let Some(source) = self.streams.input.unfilled() else {
                 return Ok(true);
+            };
+            let (_, ready) = self.poll(deadline, &[((), source, PollFlags::POLLIN)]);
+            if !ready.is_empty() {
+                let filled = self.streams.input.fill();
+                filled.map_err(|error| RunError::Fault(format!("standard input: {}", describe_error(&error))))?;
             }
-            if let Some(why) = self.streams.input.fault.take() {
-                return Err(RunError::Fault(format!("standard input: {why}")));
-            }
-            self.wait(deadline);
             self.receive_signals()?;
         }
         Ok(false)

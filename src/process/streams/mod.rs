@@ -8,9 +8,10 @@ mod spool;
 mod stdin;
 mod tee;
 
+use std::fs::File;
 use std::io;
 use std::mem::take;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::poll::PollFlags;
@@ -22,6 +23,7 @@ use crate::process::terminal::pty::Pty;
 use crate::run::streams::{OutputMode, StreamOptions};
 use observer::OutputObserver;
 use output::Output;
+use spool::Spool;
 use stdin::Stdin;
 
 /// Names of the outputs in messages.
@@ -41,13 +43,6 @@ pub(crate) struct Streams {
     pub(crate) pty: Option<Pty>,
     /// Observes the running attempt, or has observed the last one.
     pub(crate) observer: OutputObserver,
-    /// Output has come since the field was last taken.
-    pub(crate) has_new_output: bool,
-    /// Standard error of backoff and its hooks, if it is not written: kept standard error (`--stderr failure`), or
-    /// `/dev/null` once the run has succeeded.
-    held: Option<OwnedFd>,
-    /// Output could not be kept for predicates.
-    fault: Option<String>,
 }
 
 /// A stream that backoff moves: typed or replayed input, or an output (0 is standard output, 1 standard error).
@@ -57,27 +52,21 @@ pub(crate) enum Stream {
     Output(usize),
 }
 
-/// Returns the message for output that a hook or predicate needs and that cannot be kept.
-pub(crate) fn cannot_keep(error: &io::Error) -> String {
-    format!("cannot keep the output for hooks and predicates: {error}")
-}
-
 /// Before and after an attempt.
 impl Streams {
     /// Inspects the caller's streams.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i]));
-        let is_held = options.keep[1] == OutputMode::Failure;
+        if options.keep[1] == OutputMode::Failure {
+            outputs[1].kept = Spool::shared()?;
+        }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
             share_place: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
             is_in_line: false,
             pty: None,
             observer: OutputObserver::new(options),
-            has_new_output: false,
-            held: is_held.then(|| outputs[1].kept.for_children()).transpose()?,
             outputs,
-            fault: None,
             options: options.clone(),
         })
     }
@@ -85,8 +74,6 @@ impl Streams {
     /// Creates the streams of an attempt.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.observer = OutputObserver::new(&self.options);
-        // What came while the last attempt drained does not postpone the idle limit of this one.
-        self.has_new_output = false;
         let mut child = ChildStdio {
             input: self.input.begin()?,
             outputs: [None, None],
@@ -136,29 +123,30 @@ impl Streams {
         let fault = faults
             .into_iter()
             .find_map(|(name, why)| Some(format!("{name}: {}", why?)));
-        self.fault.take().or(fault).map_or(Ok(seen), Err)
+        fault.map_or(Ok(seen), Err)
     }
 
     /// Writes later messages directly, as the run is over and kept output was printed.
     pub(crate) fn release_messages(&mut self) {
         for i in 0..2 {
             self.outputs[i].close();
-            self.outputs[i].kept.clear();
+            self.outputs[i].kept = Spool::default();
             self.note_written(i);
         }
-        self.held = None;
     }
 
     /// Drops later messages if they were held, as the run has succeeded.
     pub(crate) fn discard_held_messages(&mut self) {
         if self.options.keep[1] == OutputMode::Failure {
-            self.held = fd::null().ok();
+            self.outputs[1].kept.file = File::options().append(true).open("/dev/null").ok();
         }
     }
 
     /// Returns standard error for backoff and its hooks if it is not written.
     pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
-        self.held.as_ref().map(OwnedFd::try_clone).transpose()
+        let held = self.outputs[1].kept.file.as_ref();
+        let held = held.filter(|_| self.options.keep[1] == OutputMode::Failure);
+        held.map(|file| file.as_fd().try_clone_to_owned()).transpose()
     }
 }
 
@@ -183,8 +171,8 @@ impl Streams {
         self.input.wake_after().or_else(typed)
     }
 
-    /// Moves data of ready streams.
-    pub(crate) fn work(&mut self, ready: &[Stream]) {
+    /// Moves data of ready streams. Returns true if output was moved.
+    pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         let has_input = ready.contains(&Stream::Input);
         if has_input || self.input.wake_after().is_some() {
             self.input.work();
@@ -192,27 +180,24 @@ impl Streams {
         if let Some(pty) = &mut self.pty {
             pty.work(has_input);
         }
-        for stream in ready {
-            if let Stream::Output(i) = stream {
-                self.move_output(*i);
-            }
-        }
+        [0, 1]
+            .map(|i| ready.contains(&Stream::Output(i)) && self.move_output(i))
+            .contains(&true)
     }
 
-    fn move_output(&mut self, i: usize) {
+    fn move_output(&mut self, i: usize) -> bool {
         let output = &mut self.outputs[i];
+        let was_unread = output.is_unread();
         let bytes = output.work(self.observer.most(i));
-        self.has_new_output |= !bytes.is_empty();
-        let observed = self.observer.take_in(i, bytes);
-        if let Err(error) = &observed {
-            self.fault.get_or_insert_with(|| cannot_keep(error));
-            // The command ends by SIGPIPE or by itself.
-            self.outputs.iter_mut().for_each(Output::close);
+        let has_moved = was_unread || !bytes.is_empty();
+        if let Err(error) = self.observer.take_in(i, bytes) {
+            self.outputs[i].fail(format!("cannot be kept in {error}"));
         }
-        if observed.is_err() || self.outputs[i].is_broken() {
+        if self.outputs[i].is_broken() {
             self.pty.iter_mut().for_each(Pty::hang_up);
         }
         self.note_written(i);
+        has_moved
     }
 
     fn note_written(&mut self, i: usize) {

@@ -8,9 +8,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::sink::Sink;
+use super::sink::{Sink, read_chunk};
 use super::spool::Spool;
-use super::tee::{make_room, read_chunk};
 use crate::process::sys::fd::has_lost_its_reader;
 use crate::process::sys::stdio;
 use crate::run::streams::OutputMode;
@@ -56,7 +55,7 @@ impl Output {
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
         if self.mode != OutputMode::Failure {
-            self.kept.clear();
+            self.kept = Spool::default();
         }
     }
 
@@ -105,10 +104,8 @@ impl Output {
             return &[];
         }
         let count = self.read(most);
-        if count == 0 {
-            return &[];
-        }
         match self.mode {
+            _ if count == 0 => {}
             OutputMode::Stream => {
                 self.unwritten = 0..count;
                 self.write();
@@ -164,7 +161,7 @@ impl Output {
         self.close();
     }
 
-    fn fail(&mut self, why: String) {
+    pub(super) fn fail(&mut self, why: String) {
         self.fault.get_or_insert(why);
         self.close();
     }
@@ -176,17 +173,13 @@ impl Output {
             OutputMode::Final => {}
             OutputMode::Success if succeeded => {}
             OutputMode::Failure if !succeeded => {}
-            _ => self.kept.clear(),
+            _ => self.kept = Spool::default(),
         }
     }
 
     /// Prints the next part of kept output. Returns false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
-        if self.kept.is_empty() {
-            return false;
-        }
         if !self.is_unread() {
-            make_room(&mut self.chunk);
             match self.kept.read_at(&mut self.chunk, self.printed) {
                 Ok(0) => return false,
                 Ok(count) => {

@@ -1,73 +1,71 @@
-//! Writes to a descriptor without ever blocking in `write(2)`.
+//! Reads and writes without ever blocking in `read(2)` or `write(2)`.
 //!
 //! The description of an inherited descriptor is shared with the caller and the command, so O_NONBLOCK must not be set
-//! on it. A pipe or terminal is reopened as a description of our own; if that is refused, each write is limited to the
-//! room that `poll(2)` promises.
+//! on it. A pipe or terminal is reopened for writing as a description of our own; if that is refused, each write is
+//! limited to the room that `poll(2)` promises.
 
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 
 use nix::errno::Errno;
+#[cfg(not(portable))]
+use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::unistd::write;
+use nix::unistd::{read, write};
 
 use crate::process::sys::fd::{inherited, is_piped, ready};
 use crate::process::sys::stdio;
 
+/// Most bytes moved at once.
+pub(super) const CHUNK: usize = 256 * 1024;
+
+/// A place to write to.
 #[derive(Debug)]
-pub(crate) struct Sink {
-    inherited: RawFd,
-    /// Our own non-blocking description.
-    own: Option<OwnedFd>,
-    /// A write of more than PIPE_BUF bytes might block.
-    in_pieces: bool,
+pub(crate) enum Sink {
+    /// A description of our own: a file, or non-blocking.
+    Own(File),
+    /// The caller's descriptor.
+    Inherited(RawFd),
+    /// The caller's descriptor. A write of more than PIPE_BUF bytes might block.
+    InPieces(RawFd),
 }
 
 impl Sink {
-    /// Writes to an inherited descriptor.
+    /// Returns a way to write to an inherited descriptor.
     pub(crate) fn new(fd: RawFd) -> Sink {
         // A write to a file or to `/dev/null` does not wait for a reader.
-        let may_block = is_piped(fd) || stdio::is_terminal(fd);
-        let own = may_block.then(|| open_anew(fd)).flatten();
-        Sink {
-            inherited: fd,
-            in_pieces: may_block && own.is_none(),
-            own,
+        if !is_piped(fd) && !stdio::is_terminal(fd) {
+            return Sink::Inherited(fd);
         }
-    }
-
-    /// Writes to a file of backoff's own.
-    pub(crate) fn to_file(file: File) -> Sink {
-        Sink {
-            inherited: -1,
-            own: Some(file.into()),
-            in_pieces: false,
-        }
+        open_anew(fd).map_or(Sink::InPieces(fd), Sink::Own)
     }
 
     /// Returns the descriptor to poll for room.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.own.as_ref().map_or_else(|| inherited(self.inherited), AsFd::as_fd)
+        match self {
+            Sink::Own(file) => file.as_fd(),
+            Sink::Inherited(fd) | Sink::InPieces(fd) => inherited(*fd),
+        }
     }
 
     /// Writes some of the bytes; EAGAIN if there is no room.
-    pub(crate) fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
-        if !self.in_pieces {
-            return write(self.fd(), bytes);
+    pub(crate) fn write(&self, mut bytes: &[u8]) -> nix::Result<usize> {
+        if matches!(self, Sink::InPieces(_)) {
+            // If `poll` fails, the write has to be tried.
+            if ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty()) {
+                return Err(Errno::EAGAIN);
+            }
+            bytes = &bytes[..bytes.len().min(libc::PIPE_BUF)];
         }
-        // If `poll` fails, the write has to be tried.
-        if ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty()) {
-            return Err(Errno::EAGAIN);
-        }
-        write(self.fd(), &bytes[..bytes.len().min(libc::PIPE_BUF)])
+        write(self.fd(), bytes)
     }
 }
 
 /// Reopens a pipe or terminal for writing, as a non-blocking description of our own. Returns `None` if that is not
 /// allowed.
 #[cfg(not(portable))]
-fn open_anew(fd: RawFd) -> Option<OwnedFd> {
+fn open_anew(fd: RawFd) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
 
     use nix::sys::stat::{fstat, major};
@@ -78,10 +76,47 @@ fn open_anew(fd: RawFd) -> Option<OwnedFd> {
     }
     let mut options = File::options();
     options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    Some(options.open(format!("/proc/self/fd/{fd}")).ok()?.into())
+    options.open(format!("/proc/self/fd/{fd}")).ok()
 }
 
 #[cfg(portable)]
-fn open_anew(_fd: RawFd) -> Option<OwnedFd> {
+fn open_anew(_fd: RawFd) -> Option<File> {
     None
+}
+
+/// Makes a buffer as large as a chunk. Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
+pub(super) fn make_room(buffer: &mut Vec<u8>) {
+    if buffer.len() != CHUNK {
+        *buffer = vec![0; CHUNK];
+    }
+}
+
+/// Reads a chunk from a non-blocking description. Returns 0 at the end, `None` if no data is available.
+pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, most: usize) -> nix::Result<Option<usize>> {
+    make_room(into);
+    match read(source, &mut into[..most.min(CHUNK)]) {
+        Ok(count) => {
+            widen_if_full(source, count);
+            Ok(Some(count))
+        }
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Reads a chunk from the caller's descriptor. Returns 0 at the end, `None` if no data is available.
+pub(super) fn read_inherited(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> nix::Result<Option<usize>> {
+    match ready(source, PollFlags::POLLIN)?.is_empty() {
+        true => Ok(None),
+        false => read_chunk(source, into, CHUNK),
+    }
+}
+
+/// Widens a pipe that holds more than half of its usual capacity, so that writer and reader stop waiting for each other:
+/// writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is limited.
+pub(super) fn widen_if_full(pipe: BorrowedFd<'_>, count: usize) {
+    #[cfg(not(portable))]
+    if count > 32 * 1024 && fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < CHUNK) {
+        let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));
+    }
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tempfile::tempfile;
 
+use super::sink::{CHUNK, make_room};
 use crate::run::text::describe_error;
 
 /// Limit on bytes in memory of one spool.
@@ -19,63 +20,60 @@ const IN_MEMORY: usize = 1024 * 1024;
 pub(crate) struct Spool {
     memory: Vec<u8>,
     /// Holds all bytes once it exists. Every write appends, so that children may write to it, too.
-    file: Option<File>,
+    pub(super) file: Option<File>,
+    /// Bytes appended here.
+    pub(super) len: u64,
 }
 
 impl Spool {
-    pub(crate) fn len(&self) -> io::Result<u64> {
-        let in_memory = Ok(self.memory.len() as u64);
-        self.file.as_ref().map_or(in_memory, |file| Ok(file.metadata()?.len()))
+    /// Returns an empty spool with a file that children may append to.
+    pub(super) fn shared() -> io::Result<Spool> {
+        // The output may be large. Memory is the fallback if no directory is usable.
+        let file = Some(appending(tempfile().or_else(|_| memory_file())?)?);
+        Ok(Spool {
+            file,
+            ..Spool::default()
+        })
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.memory.is_empty() && self.file.is_none()
-    }
-
-    /// Appends bytes. After an error (a full disk) the spool is unchanged. The error names the directory.
+    /// Appends bytes. The error names the directory.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
             self.memory.extend_from_slice(bytes);
-            return Ok(());
+        } else {
+            self.append_to_file(bytes).map_err(|error| {
+                let (directory, why) = (std::env::temp_dir(), describe_error(&error));
+                io::Error::new(error.kind(), format!("{}: {why}", directory.display()))
+            })?;
         }
-        self.append_to_file(bytes).map_err(|error| {
-            let (directory, why) = (std::env::temp_dir(), describe_error(&error));
-            io::Error::new(error.kind(), format!("{}: {why}", directory.display()))
-        })
+        self.len += bytes.len() as u64;
+        Ok(())
     }
 
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() {
             let mut file = appending(tempfile()?)?;
             file.write_all(&self.memory)?;
-            *self = Spool {
-                file: Some(file),
-                memory: Vec::new(),
-            };
+            (self.file, self.memory) = (Some(file), Vec::new());
         }
-        let Some(file) = &mut self.file else { return Ok(()) };
-        let before = file.metadata()?.len();
-        file.write_all(bytes).inspect_err(|_| {
-            let _ = file.set_len(before);
-        })
+        self.file.iter_mut().try_for_each(|file| file.write_all(bytes))
     }
 
-    /// Creates the file of an empty spool. Returns a descriptor for children to append to.
-    pub(crate) fn for_children(&mut self) -> io::Result<OwnedFd> {
-        // The output may be large. Memory is the fallback if no directory is usable.
-        let file = appending(tempfile().or_else(|_| memory_file())?)?;
-        Ok(self.file.insert(file).try_clone()?.into())
-    }
-
-    /// Reads from `offset` on; returns 0 at the end.
-    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let left = self.len()?.saturating_sub(offset);
-        let count = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+    /// Reads a chunk from `offset` on; returns 0 at the end.
+    pub(crate) fn read_at(&self, chunk: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
         match &self.file {
-            Some(file) => file.read_exact_at(&mut buffer[..count], offset)?,
-            None => buffer[..count].copy_from_slice(&self.memory[offset as usize..][..count]),
+            Some(file) => {
+                let left = file.metadata()?.len().saturating_sub(offset);
+                let count = left.min(CHUNK as u64) as usize;
+                make_room(chunk);
+                file.read_exact_at(&mut chunk[..count], offset)?;
+                Ok(count)
+            }
+            None => {
+                *chunk = self.memory.get(offset as usize..).unwrap_or_default().to_vec();
+                Ok(chunk.len())
+            }
         }
-        Ok(count)
     }
 
     /// Returns a file at offset 0.
@@ -84,11 +82,6 @@ impl Spool {
         file.write_all(&self.memory)?;
         file.rewind()?;
         Ok(file.into())
-    }
-
-    /// Drops all bytes and frees their space.
-    pub(crate) fn clear(&mut self) {
-        *self = Spool::default();
     }
 }
 
@@ -125,15 +118,13 @@ pub(super) struct Replayable {
 impl Replayable {
     /// Keeps more bytes, unless some are lost already.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.is_lost {
+        if self.is_lost {
             return;
         }
-        let kept = match self.spool.len() {
-            Ok(len) if len + bytes.len() as u64 > self.limit => Ok(false),
-            Ok(_) => self.spool.append(bytes).map(|()| true),
-            Err(error) => Err(error),
-        };
-        self.is_lost = !matches!(kept, Ok(true));
-        self.error = kept.err().map(|error| error.to_string());
+        self.is_lost = self.spool.len + bytes.len() as u64 > self.limit;
+        if !self.is_lost {
+            self.error = self.spool.append(bytes).err().map(|error| error.to_string());
+            self.is_lost = self.error.is_some();
+        }
     }
 }

@@ -2,82 +2,72 @@
 //! first those read by earlier attempts, then the rest of the source.
 
 use std::io;
+use std::mem::take;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::sys::stat::{SFlag, fstat};
+use nix::sys::stat::SFlag;
 use nix::unistd::{Whence, lseek};
 
-use super::spool::Replayable;
-use super::tee::{CHUNK, StdinPipe, Wait, make_room, read_chunk};
-use crate::process::sys::fd::{has_lost_its_reader, is_same_file, kind, null, pipe, ready, set_nonblocking};
+use super::sink::read_inherited;
+use super::spool::{Replayable, Spool};
+use super::tee::{StdinPipe, Wait};
+use crate::process::sys::fd::{has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
-use crate::run::text::describe_error;
+use crate::run::text::{describe, describe_error};
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
 pub(crate) struct Stdin {
     source: BorrowedFd<'static>,
-    kind: Kind,
+    method: Method,
     pub(super) kept: Replayable,
-    tail: Tail,
-    /// Bytes that were read first but not kept; the first attempt gets them after the kept bytes.
-    surplus: Vec<u8>,
     /// The pipe of the running attempt, while there is input to feed.
     pipe: Option<StdinPipe>,
-    /// The error that stopped reading or feeding. The command may wait for input that will not come, so the attempt must
-    /// be ended; it never sees a false end of input.
+    /// The error that stopped feeding. The command may wait for input that will not come, so the attempt must be ended;
+    /// it never sees a false end of input.
     pub(crate) fault: Option<String>,
     /// The source needs reading ahead of the command, and this was not reported yet.
     pub(super) newly_read_ahead: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Inherited,
+/// How an attempt gets its standard input.
+#[derive(Debug, PartialEq, Eq)]
+enum Method {
+    Inherit,
+    /// `/dev/null`.
     Null,
     /// A file, rewound to its offset at the start of the run.
-    File(libc::off_t),
-    /// Fed through a pipe.
-    Replayed,
-}
-
-/// The source of input after the kept bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tail {
-    /// The source is read to its end before the first attempt (`--stdin replay`).
+    Rewind(libc::off_t),
+    /// A pipe, once the source was read to its end before the first attempt (`--stdin replay`).
     ReadFirst,
-    /// Windows of the source are duplicated (`tee.rs`): nothing is read ahead of the command.
+    /// A pipe: kept bytes, then windows of the source (`tee.rs`). Nothing is read ahead of the command.
     Tee,
-    /// The source is read once the command's pipe has room.
-    ReadAhead,
-    /// The end of the source was seen.
-    Ended,
+    /// A pipe: kept bytes, these bytes, then the source, which is read once the pipe has room.
+    ReadAhead(Vec<u8>),
+    /// A pipe: kept bytes only, as the end of the source was seen.
+    Replay,
 }
 
 impl Stdin {
-    /// Inspects standard input. Fails if it is to be replayed and is closed.
+    /// Inspects standard input.
     pub(crate) fn new(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
-        let kind = match mode {
-            InputMode::Auto => Kind::auto(source)?,
-            InputMode::Inherit => Kind::Inherited,
-            InputMode::Replay => fstat(source).map(|_| Kind::Replayed)?,
-            InputMode::Null => Kind::Null,
-        };
-        let reads_first = mode == InputMode::Replay;
         Ok(Stdin {
             source,
-            kind,
+            method: match mode {
+                InputMode::Auto => Method::auto(source)?,
+                InputMode::Inherit => Method::Inherit,
+                InputMode::Replay => Method::ReadFirst,
+                InputMode::Null => Method::Null,
+            },
             kept: Replayable {
                 limit,
                 ..Replayable::default()
             },
-            tail: if reads_first { Tail::ReadFirst } else { Tail::Tee },
-            surplus: Vec::new(),
             pipe: None,
             fault: None,
             newly_read_ahead: false,
@@ -86,64 +76,63 @@ impl Stdin {
 
     /// Returns true if every attempt inherits the caller's standard input unchanged.
     pub(crate) fn is_inherited(&self) -> bool {
-        self.kind == Kind::Inherited
+        self.method == Method::Inherit
+    }
+
+    /// Returns the source while it has to be read before the first attempt.
+    pub(crate) fn unfilled(&self) -> Option<BorrowedFd<'static>> {
+        (self.method == Method::ReadFirst).then_some(self.source)
+    }
+
+    /// Reads the next bytes before the first attempt.
+    pub(crate) fn fill(&mut self) -> io::Result<()> {
+        let mut chunk = Vec::new();
+        if let Some(count) = read_inherited(self.source, &mut chunk)? {
+            chunk.truncate(count);
+            self.kept.keep(&chunk);
+            if chunk.is_empty() {
+                self.method = Method::Replay;
+            } else if self.kept.is_lost {
+                self.method = Method::ReadAhead(chunk);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's. Drop once the command
     /// has started: otherwise backoff cannot see that the command has closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
-        match self.kind {
-            Kind::Inherited => Ok(None),
-            Kind::Null => null().map(Some),
-            Kind::File(start) => {
-                lseek(self.source, start, Whence::SeekSet)?;
-                Ok(None)
-            }
-            Kind::Replayed => self.begin_pipe().map(Some),
+        match self.method {
+            Method::Inherit => return Ok(None),
+            Method::Null => return null().map(Some),
+            Method::Rewind(start) => return Ok(lseek(self.source, start, Whence::SeekSet).map(|_| None)?),
+            _ => {}
         }
-    }
-
-    fn begin_pipe(&mut self) -> io::Result<OwnedFd> {
-        let (reader, writer) = pipe()?;
+        let (reader, fd) = pipe()?;
         // The two ends have separate flags: the command's end stays blocking.
-        set_nonblocking(&writer)?;
-        let kept = self.kept.spool.len()?;
-        let pipe = self.pipe.insert(StdinPipe::new(writer, kept));
-        if self.tail == Tail::Tee && kept == 0 {
-            if pipe.open_window(self.source).is_err() {
-                // The system or a sandbox may lack the calls. Nothing was consumed.
-                pipe.fit(CHUNK);
-                self.tail = Tail::ReadAhead;
-                self.newly_read_ahead = true;
-            }
-            self.close_ended_pipe();
-            return Ok(reader);
-        }
-        pipe.fit(CHUNK);
+        set_nonblocking(&fd)?;
+        self.pipe = Some(StdinPipe {
+            fd,
+            replay: 0..self.kept.spool.len,
+            chunk: Vec::new(),
+            unwritten: 0..0,
+            window: 0,
+            wait: Wait::Room,
+        });
         // A command that cannot be started must consume no input.
-        if self.tail != Tail::ReadAhead {
+        if !matches!(self.method, Method::ReadAhead(_)) {
             self.work();
         }
-        Ok(reader)
+        Ok(Some(reader))
     }
 
-    /// Returns true while standard input is to be read, before the first attempt (`replay`).
-    pub(crate) fn needs_filling(&self) -> bool {
-        self.tail == Tail::ReadFirst
-    }
-
-    /// Returns the descriptor and events to poll. Without flags, `poll` reports only that the other end was closed.
+    /// Returns the descriptor and events to poll.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        if self.needs_filling() {
-            return self.fault.is_none().then_some((self.source, PollFlags::POLLIN));
-        }
-        // After an error the pipe stays open, or the command would see an end of input.
-        let pipe = self.pipe.as_ref().filter(|_| self.fault.is_none())?;
+        let pipe = self.pipe.as_ref()?;
         match pipe.wait {
             Wait::Room => Some((pipe.fd.as_fd(), PollFlags::POLLOUT)),
             Wait::Data => Some((self.source, PollFlags::POLLIN)),
-            Wait::Look(_) => Some((pipe.fd.as_fd(), PollFlags::empty())),
-            Wait::SourceEnded | Wait::ReaderGone => None,
+            _ => None,
         }
     }
 
@@ -155,136 +144,94 @@ impl Stdin {
         }
     }
 
-    /// Moves input without blocking.
+    /// Feeds input without blocking. Closes the pipe at the end.
     pub(crate) fn work(&mut self) {
-        if self.needs_filling() {
-            let filled = self.fill();
-            return self.note(filled);
-        }
         let Some(mut pipe) = self.pipe.take() else { return };
-        let fed = self.feed(&mut pipe);
-        self.pipe = Some(pipe);
-        self.note(fed);
-        self.close_ended_pipe();
-    }
-
-    fn note(&mut self, done: io::Result<()>) {
-        if let Err(error) = done {
-            self.fault.get_or_insert_with(|| describe_error(&error));
+        pipe.wait = self.feed(&mut pipe).unwrap_or_else(|error| {
+            self.fault = Some(describe_error(&error));
+            Wait::Failed
+        });
+        match pipe.wait {
+            Wait::SourceEnded => self.method = Method::Replay,
+            Wait::ReaderGone => {}
+            // After an error the pipe stays open, or the command would see an end of input.
+            _ => self.pipe = Some(pipe),
         }
     }
 
-    /// Closes the pipe once there is nothing to wait for.
-    fn close_ended_pipe(&mut self) {
-        match self.pipe.as_ref().map(|pipe| pipe.wait) {
-            Some(Wait::SourceEnded) => self.tail = Tail::Ended,
-            Some(Wait::ReaderGone) => {}
-            _ => return,
+    fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
+        if pipe.unwritten.is_empty() {
+            let count = match &mut self.method {
+                _ if !pipe.replay.is_empty() => {
+                    let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.start)?;
+                    if count == 0 {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                    let start = pipe.replay.start;
+                    pipe.replay.start = pipe.replay.end.min(start + count as u64);
+                    (pipe.replay.start - start) as usize
+                }
+                Method::Tee => return self.move_window(pipe),
+                Method::ReadAhead(first) if !first.is_empty() => {
+                    pipe.chunk = take(first);
+                    pipe.chunk.len()
+                }
+                Method::ReadAhead(_) if has_lost_its_reader(pipe.fd.as_fd()) => return Ok(Wait::ReaderGone),
+                Method::ReadAhead(_) => {
+                    let Some(count) = read_inherited(self.source, &mut pipe.chunk)? else {
+                        return Ok(Wait::Data);
+                    };
+                    self.kept.keep(&pipe.chunk[..count]);
+                    count
+                }
+                _ => 0,
+            };
+            if count == 0 {
+                return Ok(Wait::SourceEnded);
+            }
+            pipe.unwritten = 0..count;
         }
-        self.pipe = None;
+        Ok(pipe.write()?)
+    }
+
+    fn move_window(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
+        let moved = pipe.move_window(self.source, &mut self.kept);
+        if moved.is_err() && pipe.window == 0 {
+            // The system or a sandbox may lack the calls. Nothing was consumed.
+            self.method = Method::ReadAhead(Vec::new());
+            self.newly_read_ahead = true;
+            return Ok(Wait::Room);
+        }
+        Ok(moved?)
     }
 
     /// Ends the attempt, and keeps the bytes that it has read.
     pub(crate) fn end(&mut self) {
-        if let Some(mut pipe) = self.pipe.take() {
-            let ended = pipe.end_window(self.source, &mut self.kept);
-            self.note(ended);
+        if let Some(mut pipe) = self.pipe.take()
+            && let Err(errno) = pipe.take_window(self.source, &mut self.kept)
+        {
+            self.fault.get_or_insert(describe(errno));
         }
         if self.kept.is_lost {
-            self.kept.spool.clear();
+            self.kept.spool = Spool::default();
         }
-    }
-
-    /// Reads the next bytes towards the end of the source.
-    fn fill(&mut self) -> io::Result<()> {
-        let Some(count) = read_some(self.source, &mut self.surplus)? else {
-            return Ok(());
-        };
-        self.kept.keep(&self.surplus[..count]);
-        if self.kept.is_lost {
-            self.surplus.truncate(count);
-            self.tail = Tail::ReadAhead;
-        } else if count == 0 {
-            self.surplus = Vec::new();
-            self.tail = Tail::Ended;
-        }
-        Ok(())
-    }
-
-    /// Moves input without blocking.
-    fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<()> {
-        if pipe.unwritten.is_empty() {
-            pipe.wait = Wait::Room;
-            pipe.unwritten = 0..self.next_chunk(pipe)?;
-        }
-        match pipe.unwritten.is_empty() {
-            true => Ok(()),
-            false => pipe.write(),
-        }
-    }
-
-    /// Prepares the next bytes to write. Returns how many there are; 0 if the pipe has to wait.
-    fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<usize> {
-        if !pipe.replay.is_empty() {
-            make_room(&mut pipe.chunk);
-            let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.start)?;
-            pipe.replay.start += count as u64;
-            return match count {
-                0 => Err(io::ErrorKind::UnexpectedEof.into()),
-                count => Ok(count),
-            };
-        }
-        if !self.surplus.is_empty() {
-            pipe.chunk = std::mem::take(&mut self.surplus);
-            return Ok(pipe.chunk.len());
-        }
-        match self.tail {
-            Tail::Tee => pipe.move_window(self.source, &mut self.kept)?,
-            Tail::Ended => pipe.wait = Wait::SourceEnded,
-            _ if has_lost_its_reader(pipe.fd.as_fd()) => pipe.wait = Wait::ReaderGone,
-            _ => match read_some(self.source, &mut pipe.chunk)? {
-                None => pipe.wait = Wait::Data,
-                Some(0) => pipe.wait = Wait::SourceEnded,
-                Some(count) => {
-                    self.kept.keep(&pipe.chunk[..count]);
-                    return Ok(count);
-                }
-            },
-        }
-        Ok(0)
     }
 }
 
-impl Kind {
-    /// Chooses the kind by the type of standard input.
-    fn auto(source: BorrowedFd<'static>) -> io::Result<Kind> {
+impl Method {
+    /// Chooses the method by the type of standard input.
+    fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
+        let access_mode = OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
+        // A rewind of an output's own description would make the command overwrite its output.
+        let is_output_too = |output| access_mode != OFlag::O_RDONLY && is_same_file(source.as_raw_fd(), output);
         Ok(match kind(source)? {
-            SFlag::S_IFIFO if access_mode(source)? != OFlag::O_WRONLY => Kind::Replayed,
-            SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source)? => {
-                lseek(source, 0, Whence::SeekCur).map_or(Kind::Inherited, Kind::File)
+            SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
+            SFlag::S_IFREG | SFlag::S_IFBLK if ![stdio::OUT, stdio::ERR].into_iter().any(is_output_too) => {
+                lseek(source, 0, Whence::SeekCur).map_or(Method::Inherit, Method::Rewind)
             }
-            _ => Kind::Inherited,
+            _ => Method::Inherit,
         })
     }
-}
-
-/// Returns how a descriptor was opened: read-only, write-only or both.
-fn access_mode(source: BorrowedFd<'_>) -> io::Result<OFlag> {
-    Ok(OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE)
-}
-
-/// Returns true if an output shares this read-write description's file: a rewind would make the command overwrite it.
-fn is_output_too(source: BorrowedFd<'_>) -> io::Result<bool> {
-    let is_this = |number| is_same_file(source.as_raw_fd(), number);
-    Ok((is_this(stdio::OUT) || is_this(stdio::ERR)) && access_mode(source)? != OFlag::O_RDONLY)
-}
-
-/// Reads a chunk if that does not block. Returns 0 at the end, `None` if no data is available.
-fn read_some(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> io::Result<Option<usize>> {
-    if ready(source, PollFlags::POLLIN)?.is_empty() {
-        return Ok(None);
-    }
-    Ok(read_chunk(source, into, CHUNK)?)
 }
 
 #[cfg(test)]
