@@ -52,10 +52,12 @@ impl Signal {
 /// Returns the first and the last real-time signal, if the platform has any. On Linux RTMIN is the number that bash and
 /// `kill(1)` use with glibc, whichever C library this program has.
 fn real_time() -> Option<(i32, i32)> {
-    match std::env::consts::OS {
-        "linux" | "android" => Some((34, 64)),
-        "freebsd" => Some((65, 126)),
-        _ => None,
+    if cfg!(any(target_os = "linux", target_os = "android")) {
+        Some((34, 64))
+    } else if cfg!(target_os = "freebsd") {
+        Some((65, 126))
+    } else {
+        None
     }
 }
 
@@ -162,11 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn every_number_survives_its_name() {
-        for number in 1..=highest() {
-            let Some(signal) = Signal::from_number(number) else {
-                continue;
-            };
+    fn every_signal_survives_its_name() {
+        assert_eq!(Signal::all().map(Signal::number).max(), Some(highest()));
+        for signal in Signal::all() {
             let shown = signal.to_string();
             if !shown.contains(' ') {
                 assert_eq!(shown.parse(), Ok(signal), "{shown}");

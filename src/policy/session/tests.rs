@@ -153,6 +153,12 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
     let mut deaf = Session::new(&Limits::UNLIMITED, &delays);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(1)));
+    let limits = Limits {
+        asked_is_exact: false,
+        ..limits
+    };
+    let jittered = Session::new(&limits, &delays).next_wait(&asks(s(60)), 0, &mut Always(u64::MAX));
+    assert!(jittered > s(60), "{jittered:?}");
     // A successful command was not asked to wait.
     let limits = Limits {
         until: Until::Never,
@@ -163,6 +169,14 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
         unasked.next(&outcome, verdict, ms(1), &mut rng);
         assert_eq!(unasked.is_wait_asked, is_asked);
     }
+}
+
+#[test]
+fn the_first_cool_off_is_random_and_longer_ones_are_not() {
+    let delays = exponential(s(1), 2.0, s(30), Jitter::Full);
+    let session = Session::new(&Limits::UNLIMITED, &delays);
+    let waits = [0, 1, 2].map(|earlier| session.next_wait(&failed(ms(1)), earlier, &mut Always(0)));
+    assert_eq!(waits, [s(0), s(2), s(4)]);
 }
 
 /// Such an attempt is not the failure that `--until failure` waits for.

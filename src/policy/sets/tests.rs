@@ -1,4 +1,5 @@
 use super::*;
+use crate::policy::test_samples::codes;
 use proptest::prelude::*;
 
 proptest! {
@@ -18,7 +19,7 @@ fn a_code_set_is_shown_as_it_is_written() {
         (&[][..], ""),
         (&[7], "7"),
         (&[0, 1], "0,1"),
-        (&[1, 3, 4, 5, 9], "1,3-5,9"),
+        (&[1, 3, 4, 5, 4, 9, 200, 200], "1,3-5,9,200"),
         (&[253, 254, 255], "253-255"),
     ] {
         let set = codes
@@ -26,4 +27,5 @@ fn a_code_set_is_shown_as_it_is_written() {
             .fold(CodeSet::default(), |set, code| set.union(CodeSet::of(*code)));
         assert_eq!(set.to_string(), shown);
     }
+    assert_eq!(codes("timeout").union(codes("7")).to_string(), "7,timeout");
 }
