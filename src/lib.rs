@@ -30,7 +30,7 @@ pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
 use process::sys::{environment, generator, stdio, uuid};
-use process::terminal::control::columns;
+use process::terminal::columns;
 use report::reporter::Reporter;
 use run::event::{Event, Moment};
 use run::host::{Host, RunError};

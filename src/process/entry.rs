@@ -10,8 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::SigSet;
 
-use super::signals::receive::set_default;
-use super::signals::{Target, send};
+use super::signals::{Target, send, set_default};
 use super::spawn::start::exit_now;
 use super::sys::environment::strings;
 use super::sys::fd::fill_closed_standard;

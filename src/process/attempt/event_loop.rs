@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
 
-use crate::process::signals::receive::Signals;
+use crate::process::signals::Signals;
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::countdown::Countdown;

@@ -17,7 +17,7 @@ use crate::process::spawn::{ChildStdio, Isolation};
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::stdio;
-use crate::process::terminal::control;
+use crate::process::terminal;
 use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
 use crate::run::text::{describe, describe_error};
@@ -36,7 +36,7 @@ pub(crate) fn run(
     spec: &AttemptSpec,
     deadline: Deadline,
 ) -> RunResult<Attempt> {
-    let was_in_foreground = isolation == Isolation::Shared && control::is_in_foreground();
+    let was_in_foreground = isolation == Isolation::Shared && terminal::is_in_foreground();
     if !event_loop.is_hook {
         event_loop.modes_before.note();
     }
@@ -69,7 +69,7 @@ pub(crate) fn run(
         reap_orphans(None);
     }
     if was_in_foreground {
-        control::take_back();
+        terminal::take_back();
     }
     let mut outcome = finished?;
     // Restores the modes that the terminal had before, unless the command ended by itself.

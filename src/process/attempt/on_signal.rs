@@ -1,7 +1,7 @@
 //! Decides what to do about a signal (the table under "Signals" in docs/DESIGN.md) and about a stop of the command.
 
 use crate::policy::signal::Signal;
-use crate::process::signals::received::{Received, SignalClass};
+use crate::process::signals::{Received, SignalClass};
 use crate::process::spawn::Isolation;
 
 /// The state of backoff when a signal comes.

@@ -16,11 +16,11 @@ use super::on_signal::{Facts, Job, Phase, SignalAction, StopAction, on_signal, o
 use super::tree::ProcessTree;
 use crate::policy::outcome::{Bound, End};
 use crate::policy::signal::Signal;
-use crate::process::signals::received::{Received, SignalClass};
+use crate::process::signals::{Received, SignalClass};
 use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::sys::clock::{Deadline, now};
-use crate::process::terminal::control;
+use crate::process::terminal;
 use crate::process::terminal::pty::Pty;
 
 /// Time for a command that was asked to stop to stop itself by STOP, as some do after tidying up.
@@ -150,7 +150,7 @@ impl Running<'_> {
             is_hook: self.event_loop.is_hook,
             is_stopped: is_of_job && self.child.is_stopped(),
             was_continued: is_of_job && self.child.was_continued(),
-            leads_session: signal == Signal::HUP && control::leads_session(),
+            leads_session: signal == Signal::HUP && terminal::leads_session(),
         })
     }
 
@@ -176,7 +176,7 @@ impl Running<'_> {
 
     /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
     fn stop_command(&mut self) {
-        if control::has_terminal() && control::leads_session() {
+        if terminal::has_terminal() && terminal::leads_session() {
             // No shell would notice the stop and continue backoff.
             self.stop_request = None;
         } else if self.child.is_stopped() {
@@ -194,9 +194,9 @@ impl Running<'_> {
         let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
         let requested = in_time.map(|(signal, _)| signal);
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
-        let job = match control::has_terminal() {
+        let job = match terminal::has_terminal() {
             false => Job::NoTerminal,
-            true if is_in_job && control::parent_controls_jobs() => Job::Controlled,
+            true if is_in_job && terminal::parent_controls_jobs() => Job::Controlled,
             true => Job::Uncontrolled,
         };
         match on_stopped(by, requested, self.is_asked_to_end, job) {
@@ -227,7 +227,7 @@ impl Running<'_> {
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let is_typed = self.event_loop.streams.pty.as_mut().map(Pty::pause).is_some();
-        control::stop(&mut self.event_loop.signals, signal, is_typed);
+        terminal::stop(&mut self.event_loop.signals, signal, is_typed);
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));
         self.event_loop.give_readers_time(continued);

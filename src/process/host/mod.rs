@@ -18,14 +18,14 @@ use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::run;
-use crate::process::signals::receive::Signals;
+use crate::process::signals::Signals;
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
 use crate::process::streams::Streams;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{self, Deadline};
 use crate::process::sys::{environment, fd, stdio};
-use crate::process::terminal::control;
+use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind};
 use crate::run::plan::{Plan, SharedBudget};
@@ -78,7 +78,7 @@ impl System {
     fn isolation(&self) -> Isolation {
         // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
         // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
-        match (self.event_loop.streams.pty.is_some(), control::has_terminal()) {
+        match (self.event_loop.streams.pty.is_some(), terminal::has_terminal()) {
             (true, _) => Isolation::Terminal,
             (false, true) => Isolation::Shared,
             (false, false) => Isolation::Group,

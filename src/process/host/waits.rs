@@ -11,7 +11,7 @@ use crate::process::spawn::child::reap_orphans;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
-use crate::process::terminal::control;
+use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
 use crate::run::host::{RunError, RunResult};
 use crate::run::text::describe_error;
@@ -32,7 +32,7 @@ impl EventLoop {
                 SignalAction::EndWait => self.wait_is_over = true,
                 SignalAction::StopBackoff => {
                     self.countdown.erase();
-                    control::stop(&mut self.signals, received.signal, false);
+                    terminal::stop(&mut self.signals, received.signal, false);
                 }
                 SignalAction::LookAtChildren => reap_orphans(None),
                 // No command is running.

@@ -14,7 +14,7 @@ use super::environment::Environment;
 use super::start::{ChildSetup, SHELL, start};
 use super::{ChildStdio, Isolation};
 use crate::policy::outcome::StartFailure;
-use crate::process::signals::receive::Signals;
+use crate::process::signals::Signals;
 use crate::process::sys::environment::variable;
 use crate::report::words::quoted;
 use crate::run::host::Variable;

@@ -14,8 +14,7 @@ use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, wr
 
 use super::environment::Environment;
 use super::{ChildStdio, Isolation};
-use crate::process::signals::receive::{Signals, prepare_child, received_by_child};
-use crate::process::signals::{Target, send};
+use crate::process::signals::{Signals, Target, prepare_child, received_by_child, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
 
 /// Runs an executable file in a format unknown to the kernel.

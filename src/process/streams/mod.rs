@@ -79,10 +79,11 @@ impl Streams {
             outputs: [None, None],
         };
         if self.options.pty {
-            let pty = self.pty.insert(Pty::open(self.input.is_inherited())?);
-            self.outputs[0].begin(Some(pty.output()?));
-            child.input = child.input.or(pty.child_input()?);
-            child.outputs = [pty.child_output()?, pty.child_output()?];
+            let (pty, output, terminal) = Pty::open(self.input.is_inherited())?;
+            self.pty = Some(pty);
+            self.outputs[0].begin(Some(output));
+            child.input = child.input.or(terminal.input);
+            child.outputs = terminal.outputs;
             return Ok(child);
         }
         for (i, output) in self.outputs.iter_mut().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::control::{columns, is_ours};
+use super::{columns, is_ours};
 use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::nonempty;
 use crate::process::sys::stdio;

@@ -1,6 +1,127 @@
-//! The terminal: job control, a pseudo-terminal for the command, the countdown.
+//! The controlling terminal: its foreground group, stopping as a job, and its size. Below: modes, a pseudo-terminal for
+//! the command, the countdown.
 
-pub(crate) mod control;
 pub(crate) mod countdown;
 pub(crate) mod modes;
 pub(crate) mod pty;
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::libc::TIOCGWINSZ;
+use nix::pty::Winsize;
+use nix::sys::signal::killpg;
+use nix::sys::stat::Mode;
+use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
+
+use crate::policy::signal::Signal;
+use crate::process::signals::{Signals, Target, send};
+use crate::process::sys::fd::inherited;
+use crate::process::sys::stdio;
+
+/// Opens the controlling terminal, non-blocking.
+fn controlling() -> nix::Result<OwnedFd> {
+    let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    open("/dev/tty", flags, Mode::empty())
+}
+
+/// Returns true if this process had a controlling terminal at the first call.
+pub(crate) fn has_terminal() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| match controlling() {
+        // Without the device node (a minimal container) standard descriptors tell.
+        Err(errno) => errno != Errno::ENXIO && (0..=2).any(is_controlling),
+        Ok(_closed_on_drop) => true,
+    })
+}
+
+/// Returns true if the terminal on this descriptor controls this process.
+fn is_controlling(terminal: RawFd) -> bool {
+    tcgetpgrp(inherited(terminal)).is_ok()
+}
+
+/// Returns true if this terminal controls this process and backoff is in its foreground.
+fn has_foreground(terminal: impl AsFd) -> bool {
+    tcgetpgrp(terminal) == Ok(getpgrp())
+}
+
+/// Returns true unless another job has the terminal on this descriptor.
+fn is_ours(terminal: RawFd) -> bool {
+    tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
+}
+
+/// Returns true if backoff is in the foreground of the controlling terminal.
+pub(crate) fn is_in_foreground() -> bool {
+    controlling().is_ok_and(has_foreground)
+}
+
+/// Takes the terminal back from a process group that has ended: a command with job control gave it the terminal.
+/// Otherwise no process would get Ctrl-C.
+pub(crate) fn take_back() {
+    if let Ok(terminal) = controlling()
+        && tcgetpgrp(&terminal).is_ok_and(|group| killpg(group, None) == Err(Errno::ESRCH))
+    {
+        // A background process may do this while TTOU is blocked, as all signals are.
+        let _ = tcsetpgrp(&terminal, getpgrp());
+    }
+}
+
+/// Returns true if this process leads its session: the kernel reports a lost terminal to the leader only.
+pub(crate) fn leads_session() -> bool {
+    getsid(None) == Ok(getpid())
+}
+
+/// Returns true if the parent put backoff into its own process group within the session, as a shell with job control
+/// does. Such a parent notices that backoff has stopped.
+pub(crate) fn parent_controls_jobs() -> bool {
+    let parent = Some(getppid());
+    getpgid(parent) != Ok(getpgrp()) && getsid(parent) == getsid(None)
+}
+
+/// Returns the target of keys typed on standard input's terminal: this process's group, or this process if that terminal
+/// does not control it.
+fn job() -> Target {
+    match is_controlling(stdio::IN) {
+        true => Target::OwnGroup,
+        false => Target::OwnProcess,
+    }
+}
+
+/// Stops this process by `signal` until it is continued. With `is_typed`, a job control signal stops the whole job, as
+/// its key does.
+///
+/// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. So without
+/// a terminal STOP follows.
+pub(crate) fn stop(signals: &mut Signals, signal: Signal, is_typed: bool) {
+    let target = if is_typed && signal.stops_a_job() {
+        job()
+    } else {
+        Target::OwnProcess
+    };
+    let follows = (!has_terminal()).then_some(Signal::STOP);
+    for signal in [signal].into_iter().chain(follows) {
+        // The job was continued already, and stopping would discard that CONT.
+        if signals.has(Signal::CONT) {
+            return;
+        }
+        send(target, signal);
+        signals.deliver(signal);
+    }
+}
+
+nix::ioctl_read_bad!(get_window_size, TIOCGWINSZ, Winsize);
+
+/// Returns the size of a terminal; zero if it is unknown.
+fn window_size(terminal: impl AsFd) -> Winsize {
+    let mut size = Winsize::default();
+    // SAFETY: the call fills a record of this type.
+    let _ = unsafe { get_window_size(terminal.as_fd().as_raw_fd(), &raw mut size) };
+    size
+}
+
+/// Returns the width of the terminal on this descriptor, if it is known.
+pub(crate) fn columns(fd: RawFd) -> Option<u16> {
+    Some(window_size(inherited(fd)).ws_col).filter(|columns| *columns > 0)
+}

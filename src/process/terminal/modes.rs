@@ -5,14 +5,14 @@ use std::sync::Mutex;
 
 use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
 
-use super::control::{has_foreground, is_ours};
+use super::{has_foreground, is_ours};
 use crate::process::sys::fd::{inherited, is_piped};
 use crate::process::sys::stdio;
 
 /// Our terminal's modes before raw mode; None unless the terminal is in raw mode.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 
-fn get() -> Option<Termios> {
+pub(super) fn get() -> Option<Termios> {
     tcgetattr(inherited(stdio::IN)).ok()
 }
 
@@ -24,16 +24,11 @@ fn set(modes: &Termios) -> bool {
 /// Puts the terminal on standard input into raw mode. Returns false if another job has the terminal.
 pub(super) fn make_raw() -> bool {
     let Ok(mut saved) = SAVED.lock() else { return false };
-    if !is_ours(stdio::IN) {
-        return false;
-    }
     // After a STOP, which cannot be caught, the modes are still saved.
-    let Some(modes) = saved.take().or_else(get) else {
-        return false;
-    };
-    let mut raw = modes.clone();
+    let modes = saved.clone().or_else(get).filter(|_| is_ours(stdio::IN));
+    let Some(mut raw) = modes.clone() else { return false };
+    *saved = modes;
     cfmakeraw(&mut raw);
-    *saved = Some(modes);
     set(&raw)
 }
 

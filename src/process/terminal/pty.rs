@@ -12,14 +12,14 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::pty::{Winsize, openpty};
-use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key, Termios, tcgetattr};
+use nix::pty::{OpenptyResult, Winsize, openpty};
+use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key, tcgetattr};
 use nix::unistd::{read, tcgetpgrp, write};
 
-use super::control::{controlling, is_controlling, is_ours, job, window_size};
-use super::modes;
+use super::{controlling, is_controlling, is_ours, job, modes, window_size};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
+use crate::process::spawn::ChildStdio;
 use crate::process::sys::fd::{duplicate, inherited, set_nonblocking};
 use crate::process::sys::stdio;
 use crate::run::interrupts::uninterrupted;
@@ -28,14 +28,6 @@ use crate::run::interrupts::uninterrupted;
 const FOREGROUND_LOOK: Duration = Duration::from_millis(250);
 
 nix::ioctl_write_ptr_bad!(set_window_size, libc::TIOCSWINSZ, Winsize);
-
-/// Size if ours is unknown.
-const USUAL_SIZE: Winsize = Winsize {
-    ws_row: 24,
-    ws_col: 80,
-    ws_xpixel: 0,
-    ws_ypixel: 0,
-};
 
 /// The pseudo-terminal of one attempt.
 #[derive(Debug)]
@@ -46,100 +38,69 @@ pub(crate) struct Pty {
     slave: Option<OwnedFd>,
     /// Our terminal.
     ours: Option<OwnedFd>,
-    route: Route,
+    forwards_keys: bool,
+    /// The command's process and process group, while typed input is forwarded to it.
+    leader: Option<libc::pid_t>,
+    /// Our terminal is in raw mode, and typed input goes to the command. In the background it goes to the shell.
+    is_raw: bool,
     /// Typed bytes that are not written yet.
     typed: Vec<u8>,
-    /// The command's process and process group; 0 before the start.
-    leader: libc::pid_t,
-}
-
-/// The destination of typed input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Route {
-    /// Unchanged: the command inherits the caller's standard input.
-    Untouched,
-    /// None: the command's standard input is its terminal, and no input reaches it.
-    Nowhere,
-    /// The shell, while backoff is in the background; the command after that.
-    Background,
-    /// The command. Our terminal is in raw mode.
-    Command,
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal as large as ours. `may_type`: the command would inherit standard input.
-    pub(crate) fn open(may_type: bool) -> io::Result<Pty> {
+    /// Opens a pseudo-terminal as large as ours. `may_type`: the command would inherit standard input. Returns also the
+    /// source of its output, and the command's streams.
+    pub(crate) fn open(may_type: bool) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
         let is_typed_at = may_type && stdio::is_terminal(stdio::IN);
-        let route = match (is_typed_at, stdio::is_terminal(stdio::OUT)) {
-            (true, true) => Route::Background,
-            // Reading there would take input that is meant for the shell.
-            (true, false) if !is_ours(stdio::IN) => Route::Nowhere,
-            // In a pipeline (`| less`) another program may read the keyboard. The command reads from the terminal
-            // directly.
-            _ => Route::Untouched,
-        };
+        let is_ours = is_ours(stdio::IN);
+        // In a pipeline (`| less`) another program may read the keyboard. There the command reads it directly, except
+        // in the background, where it would take input that is meant for the shell.
+        let forwards_keys = is_typed_at && stdio::is_terminal(stdio::OUT);
+        let has_input = forwards_keys || is_typed_at && !is_ours;
         // In the background, our modes are those of the shell's line editor.
-        let is_usual = route == Route::Background && is_ours(stdio::IN);
-        let modes = is_usual.then(|| tcgetattr(inherited(stdio::IN)).ok()).flatten();
-        let pair = uninterrupted(|| openpty(None, modes.as_ref()))?;
-        for fd in [&pair.master, &pair.slave] {
+        let usual_modes = (forwards_keys && is_ours).then(modes::get).flatten();
+        let OpenptyResult { master, slave } = uninterrupted(|| openpty(None, usual_modes.as_ref()))?;
+        for fd in [&master, &slave] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
         }
-        set_nonblocking(&pair.master)?;
+        set_nonblocking(&master)?;
+        let output = master.try_clone()?;
+        let stdio = ChildStdio {
+            input: has_input.then(|| slave.try_clone()).transpose()?,
+            outputs: [Some(slave.try_clone()?), Some(slave.try_clone()?)],
+        };
         let mut standard = [stdio::IN, stdio::OUT, stdio::ERR].into_iter();
         let pty = Pty {
-            master: Some(pair.master),
-            slave: Some(pair.slave),
+            master: Some(master),
+            slave: Some(slave),
             // Non-blocking if possible: another process may read first what `poll` has promised.
             ours: match standard.find(|fd| stdio::is_terminal(*fd)) {
                 Some(fd) if !is_controlling(fd) => duplicate(fd).ok(),
                 standard => controlling().ok().or_else(|| duplicate(standard?).ok()),
             },
-            route,
+            forwards_keys,
+            leader: None,
+            is_raw: false,
             typed: Vec::new(),
-            leader: 0,
         };
         pty.copy_size();
-        Ok(pty)
-    }
-
-    /// Returns a copy of the master, for reading output.
-    pub(crate) fn output(&self) -> io::Result<OwnedFd> {
-        self.master.as_ref().ok_or(Errno::EIO)?.try_clone()
-    }
-
-    /// Returns the command's standard input, if `--pty` replaces it.
-    pub(crate) fn child_input(&self) -> io::Result<Option<OwnedFd>> {
-        match self.route {
-            Route::Untouched => Ok(None),
-            _ => self.child_output(),
-        }
-    }
-
-    /// Returns the command's standard output or error.
-    pub(crate) fn child_output(&self) -> io::Result<Option<OwnedFd>> {
-        self.slave.as_ref().map(OwnedFd::try_clone).transpose()
+        Ok((pty, output, stdio))
     }
 
     /// Begins forwarding typed input to the command, which runs as process `leader`.
     pub(crate) fn started(&mut self, leader: libc::pid_t) {
-        self.leader = leader;
+        self.leader = self.forwards_keys.then_some(leader);
         self.enter();
     }
 
     /// Puts our terminal into raw mode, if typed input goes to the command.
     fn enter(&mut self) {
-        if matches!(self.route, Route::Background | Route::Command) {
-            let is_raw = modes::make_raw();
-            self.route = if is_raw { Route::Command } else { Route::Background };
-        }
+        self.is_raw = self.leader.is_some() && modes::make_raw();
     }
 
     /// Restores our terminal's modes, for example before backoff stops.
     pub(crate) fn pause(&mut self) {
-        if self.route == Route::Command {
-            self.route = Route::Background;
-        }
+        self.is_raw = false;
         modes::restore();
     }
 
@@ -153,7 +114,7 @@ impl Pty {
     /// open.
     pub(crate) fn ended(&mut self) {
         self.pause();
-        self.route = Route::Nowhere;
+        self.leader = None;
         self.typed.clear();
         self.slave = None;
     }
@@ -167,36 +128,38 @@ impl Pty {
     /// Copies the size of our terminal to the command's; the kernel sends WINCH if it changes. Returns true if the size
     /// is known.
     pub(crate) fn copy_size(&self) -> bool {
-        let size = self.ours.as_ref().and_then(|ours| window_size(ours).ok());
-        // A terminal of unknown size reports 0.
-        let known = size.filter(|size| size.ws_row > 0 && size.ws_col > 0);
+        let mut size = self.ours.as_ref().map(window_size).unwrap_or_default();
+        let is_known = size.ws_col > 0;
+        if !is_known {
+            (size.ws_row, size.ws_col) = (24, 80);
+        }
         if let Some(master) = &self.master {
             // SAFETY: the call reads a record of this type.
-            let _ = unsafe { set_window_size(master.as_raw_fd(), &known.unwrap_or(USUAL_SIZE)) };
+            let _ = unsafe { set_window_size(master.as_raw_fd(), &size) };
         }
-        size.is_some()
+        is_known
     }
 
     /// Returns the descriptor and events to poll for typed input.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match &self.master {
             Some(master) if !self.typed.is_empty() => Some((master.as_fd(), PollFlags::POLLOUT)),
-            Some(_) if self.route == Route::Command => Some((inherited(stdio::IN), PollFlags::POLLIN)),
+            Some(_) if self.is_raw => Some((inherited(stdio::IN), PollFlags::POLLIN)),
             _ => None,
         }
     }
 
     /// Returns the time until the next check for the foreground, if one is needed.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        (self.route == Route::Background && self.leader != 0).then_some(FOREGROUND_LOOK)
+        (self.leader.is_some() && !self.is_raw).then_some(FOREGROUND_LOOK)
     }
 
     /// Forwards typed input. `ready`: [`Pty::interest`] is ready.
     pub(crate) fn work(&mut self, ready: bool) {
-        if self.route == Route::Background {
+        if !self.is_raw {
             self.enter();
         }
-        if ready && self.typed.is_empty() && self.route == Route::Command {
+        if ready && self.typed.is_empty() && self.is_raw {
             self.read();
         }
         if let Some(master) = &self.master
@@ -228,14 +191,11 @@ impl Pty {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        let settings = self.slave.as_ref().and_then(|slave| tcgetattr(slave).ok());
-        // If the command is a shell with a job in the foreground, keys go to that job only.
-        let group = self.master.as_ref().and_then(|master| tcgetpgrp(master).ok());
-        let is_in_front = group.is_some_and(|group| group.as_raw() == self.leader);
-        let settings = settings.filter(|settings| is_in_front && settings.local_flags.contains(LocalFlags::ISIG));
+        let keys = self.signal_keys().unwrap_or_default();
         let mut ends = false;
         for byte in bytes {
-            match settings.as_ref().and_then(|settings| signal_of(*byte, settings)) {
+            let is_it = |(key, _): &&(u8, Signal)| key == byte;
+            match keys.iter().find(is_it).map(|(_, signal)| *signal) {
                 // The previous key may have ended the command.
                 Some(Signal::TSTP) if ends => {}
                 // The rest of the job stops after the command: a shell may take the terminal as soon as one process has
@@ -249,21 +209,31 @@ impl Pty {
             }
         }
     }
+
+    /// Returns the keys for which the command's terminal sends it a signal. If the command is a shell with a job in the
+    /// foreground, keys go to that job only.
+    fn signal_keys(&self) -> Option<Vec<(u8, Signal)>> {
+        let settings = tcgetattr(self.slave.as_ref()?).ok()?;
+        let group = tcgetpgrp(self.master.as_ref()?).ok()?;
+        if !settings.local_flags.contains(LocalFlags::ISIG) || Some(group.as_raw()) != self.leader {
+            return None;
+        }
+        let keys = [
+            (Key::VINTR, Signal::INT),
+            (Key::VQUIT, Signal::QUIT),
+            (Key::VSUSP, Signal::TSTP),
+        ];
+        let keys = keys.map(|(key, signal)| (settings.control_chars[key as usize], signal));
+        Some(
+            keys.into_iter()
+                .filter(|(key, _)| *key != libc::_POSIX_VDISABLE)
+                .collect(),
+        )
+    }
 }
 
 impl Drop for Pty {
     fn drop(&mut self) {
         self.pause();
     }
-}
-
-/// Returns the signal that a terminal with these settings generates for a key.
-fn signal_of(byte: u8, settings: &Termios) -> Option<Signal> {
-    let keys = [
-        (Key::VINTR, Signal::INT),
-        (Key::VQUIT, Signal::QUIT),
-        (Key::VSUSP, Signal::TSTP),
-    ];
-    let is_it = |key: Key| byte == settings.control_chars[key as usize] && byte != libc::_POSIX_VDISABLE;
-    keys.into_iter().find_map(|(key, signal)| is_it(key).then_some(signal))
 }
