@@ -1,6 +1,7 @@
 //! Properties of each option in the list of options.
 
 use std::ffi::OsStr;
+use std::io::{PipeReader, Write, pipe};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
@@ -72,64 +73,65 @@ fn a_bad_variable_is_named() {
     refused(&mut command, "BACKOFF_BASE: ");
 }
 
-/// An option, a value, the rest of the command line, and what output and status then contain.
+/// An option, a value, the rest of the command line, and what output and status then contain, and do not contain without
+/// the option.
 const EFFECTS: &str = r#"
 attempts | 2 | -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT' | 2
-deadline | 0.1 | -q --exhausted-exit 9 -- sleep 9 | 9
+deadline | 0.1 | -q --exhausted-exit 9 -- sleep 0.5 | 9]
 stop-after | 3s | --plan --every 2s | --stop-after 3s ends the run after 1 retry
-timeout | 0.1 | -q -n 1 -- sleep 9 | 124
-idle-timeout | 0.1 | -q -n 1 -- sleep 9 | 124
-signal | KILL | -q -n 1 -t 0.1 -k 0 -- bash -c "trap '' TERM; while :; do sleep 0.01; done" | 124
-kill-after | 0.1 | -q -n 1 -t 0.1 -- bash -c "trap '' TERM; while :; do sleep 0.01; done" | 124
-nested | once | -- false | leaves retries to the outer backoff
+timeout | 0.1 | -q -n 1 -- sleep 0.5 | 124]
+idle-timeout | 0.1 | -q -n 1 -- sleep 0.5 | 124]
+signal | INT | -q -n 1 -t 0.3 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
+kill-after | 0.1 | -q -n 1 -t 0.3 -- bash -c "trap '' TERM; for i in {1..99}; do sleep 0.01; done; echo survived" | [124]
+nested | once | -n 2 -b 1ms -- false | leaves retries to the outer backoff
 every | 7s | --plan -n 3 | 2 7s 7s 7s 14s 14s 14s
 base | 3s | --plan -j none -n 2 | 3s
 factor | 5 | --plan -j none -n 3 | 2.5s
 max-delay | 600ms | --plan -j none -n 3 | 600ms
-growth | linear | --plan -j none -n 4 | 1.5s
+growth | linear | --plan -j none -n 4 | 3 1.5s 1.5s
 delays | 3s,9s | --plan -j none -n 3 | 9s
 jitter | none | --plan -n 2 | 1 500ms 500ms 500ms 500ms 500ms
 spread | 7s | --plan -j additive -n 2 | 7.5s
 stop-at-delay | 1s | --plan -j none | --stop-at-delay ends the run here
-initial-delay | 1ms | -vv -- true | initial-delay = 1ms (
-splay | 1ms | -vv -- true | splay = 1ms (
-reset-after | 1h | -vv -- true | reset-after = 1h (
-retry-after | 1 | -d 9s -- sh -c 'echo Retry-After: 60; exit 1' | after --deadline 9s
-max-retry-after | 1s | --retry-after -- sh -c 'echo Retry-After: 60; exit 1' | --max-retry-after
-seed | 1 | -vv -- true | seed = 1 (
+initial-delay | 3s | --plan | before the first attempt: 3s
+splay | 3s | --plan | before the first attempt: 0s to 3s
+reset-after | 1ms | -n 2 -b 1ms -d 0.5 -- sh -c 'sleep 0.01; exit 1' | --deadline 500ms
+retry-after | 1 | -n 2 -b 1ms -d 9s -- sh -c 'echo Retry-After: 60; exit 1' | after --deadline 9s
+max-retry-after | 1s | -d 9s --retry-after -- sh -c 'echo Retry-After: 60; exit 1' | --max-retry-after
+seed | 1 | -n 2 -b 1ms -- false | retrying in 2.62ms
 policy | sip | --plan -n 5 | 4s
 until | never | -n 2 -b 1ms -- true | attempt limit reached
-success-exit | 3=0 | -- sh -c 'exit 3' | 0
+success-exit | 3=0 | -n 1 -- sh -c 'exit 3' | [0]
 success-match | yes | -q -n 1 -- echo no | no 1
 fail-match | no | -n 1 -- echo no | matched "no" (exit 0; --fail-match;
 consecutive | 2 | -q -b 1ms -- sh -c 'echo $BACKOFF_ATTEMPT' | 1 2 0
-retry-exit | 9 | -- false | no retry rule matches
-stop-exit | 1 | -- false | permanent: --stop-exit
-retry-match | x | -- false | no retry rule matches
-stop-match | bad | -- sh -c 'echo bad; exit 1' | permanent: --stop-match
-retry-if | exit 1 | -- false | permanent: --retry-if
+retry-exit | 9 | -n 2 -b 1ms -- false | no retry rule matches
+stop-exit | 1 | -n 2 -b 1ms -- false | permanent: --stop-exit
+retry-match | x | -n 2 -b 1ms -- false | no retry rule matches
+stop-match | bad | -n 2 -b 1ms -- sh -c 'echo bad; exit 1' | permanent: --stop-match
+retry-if | exit 1 | -n 2 -b 1ms -- false | permanent: --retry-if
 success-if | exit 1 | -n 1 -- true | --success-if says no (exit 0;
-for | curl | -- sh -c 'exit 3' | gave up after 1 attempt
+for | curl | -n 2 -b 1ms -- sh -c 'exit 3' | gave up after 1 attempt
 match-on | stderr | -n 1 --stop-match bad -- sh -c 'echo bad; exit 1' | exit 1 (attempt limit reached)
-idempotent | no | -- false | is not idempotent
+idempotent | no | -n 2 -b 1ms -- false | is not idempotent
 c-locale | 1 | -- sh -c 'echo $LC_ALL' | C.UTF-8
 stdin | null | -- readlink /proc/self/fd/0 | /dev/null
-stdin-limit | 5KiB | -vv -- true | stdin-limit = 5KiB (
-stdout | null | -- readlink /proc/self/fd/1 | 0
+stdin-limit | 3 | -n 2 -b 1ms -- sh -c 'cat; exit 1' | more was read than --stdin-limit allows
+stdout | null | -n 1 -- sh -c 'test /dev/stdout -ef /dev/null && echo dropped >&2' | dropped
 stderr | null | -q -- readlink /proc/self/fd/2 | /dev/null
 pty | 1 | -n 1 -- sh -c 'tty <&1' | /dev/pts/
 budget | api | --store /proc/none -- true | going on without the budget "api"
 budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0 of
 budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
-budget-window | 1h | -vv -- true | budget-window = 1h (
-cool-off | 1 | -vv --budget api -- true | cool-off =
-skipped-exit | 9 | -vv -- true | skipped-exit = 9 (
+budget-window | 1ms | -n 2 -b 1ms --budget window --budget-min 1 --budget-ratio 0% -- sh -c 'sleep 0.1; exit 1' | gave up after 2
+cool-off | 1 | -d 1s --budget cool -- true | would pass --deadline 1s 124
+skipped-exit | 9 | -q --budget skip --cool-off=skip -- true | [9]
 store | /proc/none | --budget api -- true | /proc/none
-store-down | deny | -b 1ms --budget api --store /proc/none -- false | --store-down local to retry
-quiet | 1 | -n 1 -- false | 1
+store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | --store-down local to retry
+quiet | 1 | -n 1 -- false | [1]
 verbose | 2 | -- true argument | 'argument'
 log-format | json | -n 1 -- false | "event":"gave_up"
-log-file | /dev/stdout | -n 1 -- false | gave up after 1 attempt
+log-file | /dev/stdout | -n 1 -- sh -c 'echo first >&2; exit 1' | to allow more first 1]
 label | job | -n 1 -- false | backoff: job: gave up
 report | /dev/stdout | -- true | "result":"succeeded"
 color | always | -n 1 -- false | [31mfalse: gave up
@@ -150,6 +152,12 @@ fn an_option_has_its_effect_from_every_source() {
     let file = within(&dir, "config.toml");
     let scripts = ["bash", "zsh", "fish"].map(|shell| seen(&mut backoff(format!("--generate complete-{shell}"))));
     let rows: Vec<Vec<&str>> = EFFECTS.trim().lines().map(|row| row.split(" | ").collect()).collect();
+    for budget in ["cool", "skip"] {
+        let mut gives_up = backoff(format!(
+            "-q --budget {budget} --cool-off -j none -b 1h -m 1h -d 1s -- false"
+        ));
+        gives_up.env("XDG_STATE_HOME", dir.path()).code(1);
+    }
     for opt in OPTIONS.iter() {
         let flag = format!("--{}", opt.long);
         let is_offered = |script: &String| {
@@ -174,28 +182,45 @@ fn an_option_has_its_effect_from_every_source() {
             format!("[defaults]\n{} = {in_file}\n", opt.long.replace('-', "_")),
         )
         .unwrap();
-        let mut sources = vec![backoff(""), backoff(""), backoff(format!("--config {file}"))];
+        let mut sources = vec![
+            backoff(""),
+            backoff(""),
+            backoff(format!("--config {file}")),
+            backoff(""),
+        ];
         sources[0].env(opt.variable(), value);
         sources[1].args(flags);
-        // No file names a file.
-        sources.truncate(if opt.long == "config" { 2 } else { 3 });
-        for command in &mut sources {
-            if opt.long == "nested" {
-                command.env("BACKOFF_DEPTH", "1");
-            }
+        if opt.long == "config" {
+            // No file names a file.
+            sources.remove(2);
+        }
+        let without = sources.len() - 1;
+        for (source, command) in sources.iter_mut().enumerate() {
+            match &*opt.long {
+                "nested" => command.env("BACKOFF_DEPTH", "1"),
+                "stdin" | "stdin-limit" => command.stdin(pipe_of(b"some input")),
+                _ => command,
+            };
             let shown = seen(command.args(words(args)).env("XDG_STATE_HOME", dir.path()));
-            assert!(shown.contains(expected), "no {expected:?} in {shown:?}: {command:?}");
+            let has_effect = shown.contains(expected);
+            assert_eq!(has_effect, source < without, "{expected:?} in {shown:?}: {command:?}");
         }
     }
 }
 
-/// Returns the words of both outputs, and the status.
+fn pipe_of(bytes: &[u8]) -> PipeReader {
+    let (reader, mut writer) = pipe().unwrap();
+    writer.write_all(bytes).unwrap();
+    reader
+}
+
+/// Returns the words of both outputs, and the status, in brackets.
 fn seen(command: &mut Command) -> String {
     let ended = command.ends();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let status = ended.status.code().unwrap_or(-1);
     let all = format!("{} {} {status}", text(&ended.stdout), text(&ended.stderr));
-    all.split_whitespace().collect::<Vec<_>>().join(" ")
+    format!("[{}]", all.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Options that replace running a command.
