@@ -195,7 +195,7 @@ impl Delays {
 
 /// Returns 2^min(i + 1, ceiling) - 1: the highest slot number before retry i.
 fn last_slot(retry: u64, ceiling: u32) -> u64 {
-    let exponent = retry.saturating_add(1).min(u64::from(ceiling.min(62)));
+    let exponent = retry.saturating_add(1).min(u64::from(ceiling));
     (1 << exponent) - 1
 }
 
