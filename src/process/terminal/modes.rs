@@ -62,7 +62,6 @@ impl Before {
         if let Some(before) = &self.0
             && (cut || !is_piped(stdio::OUT))
             && has_foreground(inherited(stdio::IN))
-            && get().is_some_and(|now| now != *before)
         {
             set(before);
         }

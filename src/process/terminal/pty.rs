@@ -69,12 +69,11 @@ impl Pty {
             input: has_input.then(|| slave.try_clone()).transpose()?,
             outputs: [Some(slave.try_clone()?), Some(slave.try_clone()?)],
         };
-        let mut standard = [stdio::IN, stdio::OUT, stdio::ERR].into_iter();
         let pty = Pty {
             master: Some(master),
             slave: Some(slave),
             // Non-blocking if possible: another process may read first what `poll` has promised.
-            ours: match standard.find(|fd| stdio::is_terminal(*fd)) {
+            ours: match (0..=2).find(|fd| stdio::is_terminal(*fd)) {
                 Some(fd) if !is_controlling(fd) => duplicate(fd).ok(),
                 standard => controlling().ok().or_else(|| duplicate(standard?).ok()),
             },
@@ -180,13 +179,12 @@ impl Pty {
         }
         let mut bytes = [0; 1024];
         match self.ours.as_ref().map(|ours| read(ours, &mut bytes)) {
-            // Another process has read the bytes, perhaps a shell that had changed the modes.
-            Some(Err(Errno::EAGAIN)) => self.enter(),
             // Our terminal is gone; HUP follows.
             None | Some(Ok(0)) => self.ended(),
             Some(Ok(count)) => self.take(&bytes[..count]),
-            // backoff has just moved to the background.
-            Some(Err(_)) => self.pause(),
+            // Another process has read the bytes, perhaps a shell that had changed the modes, or backoff has just moved to
+            // the background.
+            Some(Err(_)) => self.enter(),
         }
     }
 
