@@ -25,19 +25,6 @@ fn entries_without_an_equals_sign_survive() {
     assert!(environment(&[*BIN]).starts_with("NOEQUALS\0=odd\0A=1\0"));
 }
 
-/// One that the caller set (PR_SET_TIMERSLACK is 29), after a wait too.
-#[test]
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-fn timer_slack_is_the_callers() {
-    let source = "syscall(157, 29, 77777, 0, 0, 0); exec @ARGV";
-    let run = "-q -n 2 -b 5ms -j none -- sh -c".split(' ');
-    let mut perl = clean("perl");
-    perl.args(["-e", source, *BIN])
-        .args(run)
-        .arg("cat /proc/self/timerslack_ns; exit 1");
-    perl.code(1).stdout("77777\n77777\n");
-}
-
 #[test]
 fn a_daemon_or_background_child_is_left_alone_and_not_waited_for() {
     let script = "backoff -- sh -c 'sleep 60 >/dev/null 2>&1 & echo $!'; backoff -- sh -c 'setsid sleep 60 & echo $!' | head -n 1";
