@@ -23,13 +23,12 @@ use crate::run::text::{describe, describe_error};
 /// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;
 
+/// An answer, and a warning; or an error.
+type Updated = Result<(Answer, Option<String>), String>;
+
 /// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held no
 /// valid record. Warning and error name the file.
-pub(crate) fn update(
-    directory: &Path,
-    name: &str,
-    change: impl FnOnce(&mut Ledger) -> Answer,
-) -> Result<(Answer, Option<String>), String> {
+pub(crate) fn update(directory: &Path, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
     let home = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
     let file_name = file_name(name);
     let path = directory.join(&file_name);
@@ -38,11 +37,7 @@ pub(crate) fn update(
     Ok((answer, warning.map(at_file)))
 }
 
-fn update_file(
-    home: &File,
-    name: &str,
-    change: impl FnOnce(&mut Ledger) -> Answer,
-) -> Result<(Answer, Option<String>), String> {
+fn update_file(home: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
     let mut warning = None;
     for _ in 0..MOST_TRIES {
         let Some(file) = open_file(home, name)? else { continue };

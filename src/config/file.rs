@@ -46,7 +46,7 @@ fn is_missing(path: &Path, error: &Error) -> bool {
 
 /// Checks that only this user or root can have written the file: options may name shell commands.
 fn trusted(facts: &Metadata) -> Result<(), UsageError> {
-    let (own, owner, mode) = (geteuid().as_raw(), facts.uid(), facts.mode());
+    let (own, owner, mode) = (geteuid().as_raw(), facts.uid(), facts.mode() & 0o7777);
     if !facts.is_file() {
         return Err("is not a regular file".into());
     }
@@ -54,11 +54,7 @@ fn trusted(facts: &Metadata) -> Result<(), UsageError> {
         return Err(format!("belongs to user {owner}, not to user {own} or root; tip: try --config none").into());
     }
     if mode & 0o022 != 0 {
-        return Err(format!(
-            "can be written by others (mode {:04o}); tip: try chmod go-w",
-            mode & 0o7777
-        )
-        .into());
+        return Err(format!("can be written by others (mode {mode:04o}); tip: try chmod go-w").into());
     }
     Ok(())
 }

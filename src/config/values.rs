@@ -211,10 +211,9 @@ fn signal_names() -> impl Iterator<Item = &'static str> {
 
 /// Parses a regular expression; rejects an empty one, as it would match every line.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
+    const EMPTY: &str = "is empty, so it would match every line; tip: try an expression such as 'timed out|refused'";
     if text.is_empty() {
-        return Err(
-            "is empty, so it would match every line; tip: try an expression such as 'timed out|refused'".into(),
-        );
+        return Err(EMPTY.into());
     }
     Pattern::parse(text).map_err(|error| {
         // The message draws the expression on several lines before it names the error.

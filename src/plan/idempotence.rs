@@ -179,11 +179,9 @@ fn is_key(header: &str) -> bool {
 /// open there and no substitution came before.
 fn first_command(script: &str) -> Vec<String> {
     let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
-    let has_substitution = |text: &str| text.contains("$(") || text.contains('`');
+    let is_plain = |text: &&str| !text.contains("$(") && !text.contains('`');
     let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
-    let commands = operators
-        .map(|(at, _)| &script[..at])
-        .take_while(|text| !has_substitution(text));
+    let commands = operators.map(|(at, _)| &script[..at]).take_while(is_plain);
     let words = commands.take(100).chain([script]).find_map(shlex::split);
     words.unwrap_or_else(|| script.split_whitespace().map(str::to_owned).collect())
 }

@@ -71,11 +71,9 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Dura
     let splay = settings.value("splay", values::duration)?;
     match (limits.latest_begin(), settings.said("splay")) {
         (Some((limit, _)), Some(said)) if initial_delay.saturating_add(splay) >= limit => {
-            let rule = "and --initial-delay may leave no time before the limit of";
-            Err(said.unreadable(format!(
-                "{rule} {}; tip: try a shorter wait or a later limit",
-                exact(limit)
-            )))
+            let problem = "and --initial-delay may leave no time before the limit of";
+            let limit = exact(limit);
+            Err(said.unreadable(format!("{problem} {limit}; tip: try a shorter wait or a later limit")))
         }
         _ => Ok([initial_delay, splay]),
     }
@@ -148,10 +146,10 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed
         Some(list) => ("delays", list.iter().copied().max()),
         None => ("base", settings.duration("base")?),
     };
-    let stronger = [asked, ("stop-at-delay", settings.duration("stop-at-delay")?)]
-        .into_iter()
-        .filter(|(long, _)| settings.source("max-delay") < settings.source(long));
-    Ok(stronger.filter_map(|(_, wait)| wait).fold(cap, Duration::max))
+    let waits = [asked, ("stop-at-delay", settings.duration("stop-at-delay")?)].into_iter();
+    let is_stronger = |(long, _): &(&str, _)| settings.source("max-delay") < settings.source(long);
+    let stronger = waits.filter(is_stronger).filter_map(|(_, wait)| wait);
+    Ok(stronger.fold(cap, Duration::max))
 }
 
 /// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget that

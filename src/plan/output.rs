@@ -16,9 +16,8 @@ use crate::search::scanner::Patterns;
 pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<u64>) -> Parsed<StreamOptions> {
     let inputs = [InputMode::Auto, InputMode::Inherit, InputMode::Replay, InputMode::Null];
     let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
-    let has_hooks = ["on-retry", "before-retry", "on-give-up"]
-        .iter()
-        .any(|hook| settings.said(hook).is_some());
+    let hooks = ["on-retry", "before-retry", "on-give-up"];
+    let has_hooks = hooks.iter().any(|hook| settings.said(hook).is_some());
     if hook_output.is_some() && !has_hooks && settings.source("hook-output") == Some(Source::Flag) {
         return Err("--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry".into());
     }
