@@ -127,10 +127,8 @@ fn run(plan: &Plan, store: &Store) -> Exit {
             exit::FAULT
         }
     };
-    if let (Some(path), Some(report)) = (&plan.output.report, reporter.report)
-        && let Err(why) = host.write_report(path, &report.end(&result, exit, host.elapsed()))
-    {
-        let _ = host.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
+    if let (Some(path), Some(report)) = (&plan.output.report, reporter.report) {
+        host.write_report(path, &report.end(&result, exit, host.elapsed()));
     }
     exit
 }

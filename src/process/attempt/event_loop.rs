@@ -30,7 +30,7 @@ pub(crate) struct EventLoop {
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
-    /// True while a hook or a predicate runs in place of an attempt.
+    /// The last program that started is a hook or a predicate.
     pub(crate) is_hook: bool,
     /// Ends the current wait, or the next one.
     pub(crate) wait_is_over: bool,

@@ -1,7 +1,7 @@
 //! Files that backoff writes: the log, the report and the file of `$BACKOFF_ENV`.
 
-use std::fs::{self, Metadata, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
 use std::os::fd::RawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -9,15 +9,14 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 use nix::unistd::{AccessFlags, access, geteuid};
-use tempfile::{Builder, TempPath};
+use tempfile::Builder;
 
-use super::messages::{WriteError, write};
-use crate::process::attempt::event_loop::EventLoop;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_inherited;
 use crate::run::before_retry_env::LIMIT;
 use crate::run::text::describe_error;
 
+const NOT_FOLLOWED: &str = "it is a symbolic link where others could have put it, and is not followed";
 /// Limit on links, as in Linux.
 const MOST_LINKS: u32 = 40;
 
@@ -35,14 +34,10 @@ impl FileTarget {
     fn of(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
-            let parent = path.parent().map(|parent| Path::new(".").join(parent));
-            let parent = parent.unwrap_or_else(|| path.clone());
+            let parent = Path::new(".").join(path.parent().unwrap_or(&path));
             let facts = fs::metadata(&parent)?;
             match fs::read_link(&path) {
-                Ok(_) if is_shared(&facts) => {
-                    let why = "it is a symbolic link where others could have put it, and is not followed";
-                    return Err(io::Error::other(why));
-                }
+                Ok(_) if is_shared(&facts) => return Err(io::Error::other(NOT_FOLLOWED)),
                 // The text of a kernel link is not a path (`/proc/1/fd/1`).
                 Ok(text) if !path.starts_with("/proc") && descriptor(&path).is_none() => path = parent.join(text),
                 _ => return Ok(FileTarget { path, parent, facts }),
@@ -50,45 +45,39 @@ impl FileTarget {
         }
         Err(Errno::ELOOP.into())
     }
-
-    /// Opens the target at its end; a new file is private to this user. A named pipe without a reader is an error.
-    /// Without `create`, returns `None` if the file does not exist and can probably be created.
-    fn append(&self, create: bool) -> io::Result<Option<Sink>> {
-        // Opened by its path, a file would have an offset of its own, other than the command's.
-        if let Some(fd) = descriptor(&self.path) {
-            return is_inherited(fd).then(|| Some(Sink::new(fd))).ok_or(Errno::EBADF.into());
-        }
-        let follow = if self.path.starts_with("/proc") { 0 } else { O_NOFOLLOW };
-        let mut options = OpenOptions::new();
-        options.append(true).create(create).mode(0o600);
-        match options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(&self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound && !create => {
-                access(&self.parent, AccessFlags::W_OK | AccessFlags::X_OK)?;
-                Ok(None)
-            }
-            opened => {
-                let file = opened?;
-                // Same check as `fs.protected_regular`.
-                require_own(&file.metadata()?, is_sticky(&self.facts))?;
-                Ok(Some(Sink::Own(file)))
-            }
-        }
-    }
 }
 
-/// Replaces a file atomically. Writes to a target that is not a regular file.
-pub(super) fn replace(event_loop: &mut EventLoop, path: &Path, text: &str) -> Result<(), WriteError> {
+/// Opens a file at its end; a new file is private to this user. A named pipe without a reader is an error. Without
+/// `create`, returns `None` if the file does not exist and can probably be created.
+pub(super) fn append(path: &Path, create: bool) -> io::Result<Option<Sink>> {
     let target = FileTarget::of(path)?;
+    // Opened by its path, a file would have an offset of its own, other than the command's.
+    if let Some(fd) = descriptor(&target.path) {
+        return is_inherited(fd).then(|| Some(Sink::new(fd))).ok_or(Errno::EBADF.into());
+    }
+    if !create && !target.path.exists() {
+        access(&target.parent, AccessFlags::W_OK | AccessFlags::X_OK)?;
+        return Ok(None);
+    }
+    let mut options = OpenOptions::new();
+    let file = open(options.append(true).create(create).mode(0o600), &target.path)?;
+    // Same check as `fs.protected_regular`.
+    require_own(&file.metadata()?, is_sticky(&target.facts))?;
+    Ok(Some(Sink::Own(file)))
+}
+
+/// Replaces a file atomically. Returns a sink if the target is not a regular file, and has to be written to.
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
+    let target = FileTarget::of(path)?;
+    let facts = fs::metadata(&target.path).ok();
+    if descriptor(&target.path).is_some() || facts.as_ref().is_some_and(|facts| !facts.is_file()) {
+        return append(path, true);
+    }
     let mut mode = 0o600;
-    if target.path.exists() {
-        let facts = fs::metadata(&target.path)?;
-        if !facts.is_file() || descriptor(&target.path).is_some() {
-            let sink = target.append(true)?;
-            return sink.map_or(Ok(()), |sink| write(event_loop, &sink, text));
-        }
+    if let Some(facts) = facts {
         require_own(&facts, is_shared(&target.facts))?;
         // A shell's `>` would fail, too.
-        access(&target.path, AccessFlags::W_OK).map_err(io::Error::from)?;
+        access(&target.path, AccessFlags::W_OK)?;
         if is_own(&facts) {
             mode = facts.mode() & 0o777;
         }
@@ -99,8 +88,15 @@ pub(super) fn replace(event_loop: &mut EventLoop, path: &Path, text: &str) -> Re
     if mode != 0o600 {
         file.as_file().set_permissions(Permissions::from_mode(mode))?;
     }
-    file.persist(&target.path).map_err(io::Error::from)?;
-    Ok(())
+    file.persist(&target.path)?;
+    Ok(None)
+}
+
+/// Opens a file without following a link and without waiting for another process.
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // A link of the kernel leads to the file itself.
+    let follow = if path.starts_with("/proc") { 0 } else { O_NOFOLLOW };
+    options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(path)
 }
 
 /// Returns true if other users may create files in the directory, but not remove this user's, as in `/tmp`.
@@ -127,87 +123,31 @@ fn require_own(facts: &Metadata, is_shared: bool) -> io::Result<()> {
     Err(io::Error::other(why))
 }
 
-/// Returns the descriptor that a path names: `/dev/stdout`, `/dev/stderr`, `/dev/fd/3`.
+/// Returns the descriptor that a path names: `/dev/fd/3`, or the target of the link `/dev/stdout`.
 fn descriptor(path: &Path) -> Option<RawFd> {
     let path = path.to_str()?;
     let after = |directory| path.strip_prefix(directory);
-    let number = match path {
-        "/dev/stdout" => "1",
-        "/dev/stderr" => "2",
-        _ => after("/dev/fd/").or_else(|| after("/proc/self/fd/"))?,
-    };
+    let number = after("/dev/fd/").or_else(|| after("/proc/self/fd/"))?;
     number.parse::<u16>().ok().map(RawFd::from)
 }
 
-/// The log of `--log-file`.
-#[derive(Debug, Default)]
-pub(super) struct LogFile {
-    path: PathBuf,
-    /// Opened for the first line.
-    sink: Option<Sink>,
-    is_lost: bool,
-}
-
-impl LogFile {
-    pub(super) fn new(path: &Path) -> LogFile {
-        let path = path.to_owned();
-        LogFile {
-            path,
-            ..LogFile::default()
-        }
-    }
-
-    /// Writes lines. No lines only open the log if it exists: a run without messages creates no file.
-    pub(super) fn write(&mut self, event_loop: &mut EventLoop, lines: &str) -> Result<(), WriteError> {
-        if self.sink.is_none() && !self.is_lost {
-            self.sink = FileTarget::of(&self.path)?.append(!lines.is_empty())?;
-        }
-        match &self.sink {
-            Some(sink) => write(event_loop, sink, lines),
-            None => Ok(()),
-        }
-    }
-
-    /// Drops later lines. Returns a warning.
-    pub(super) fn give_up(&mut self, error: &WriteError) -> String {
-        (self.sink, self.is_lost) = (None, true);
-        let (path, why) = (&self.path, error.why());
-        format!("warning: cannot write to --log-file {path:?}: {why}; going on without it")
-    }
-}
-
-/// Creates the file of `$BACKOFF_ENV`, empty and private to this user; it is removed on drop. An error is a message.
-pub(super) fn new_env_file() -> Result<TempPath, String> {
-    let file = Builder::new().prefix(".backoff-env-").tempfile();
-    let file = file.map_err(|error| cannot_be("made", &std::env::temp_dir(), &error))?;
-    Ok(file.into_temp_path())
-}
-
-/// Reads up to one byte over the limit, and removes the file. An error is a message.
-pub(super) fn take_env_file(file: TempPath) -> Result<Vec<u8>, String> {
-    let path = file.to_path_buf();
+/// Reads the file of `$BACKOFF_ENV`, up to one byte over the limit. An error is a message.
+pub(super) fn read_env_file(path: &Path) -> Result<Vec<u8>, String> {
     let read = || {
         // Opened by its name, as a program may have replaced the file (`sed -i`).
-        let mut options = OpenOptions::new();
-        let options = options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-        let file = options.open(&path)?;
+        let file = open(OpenOptions::new().read(true), path)?;
         let facts = file.metadata()?;
-        if !facts.is_file() {
-            return Err(io::Error::other("it is not a file any more"));
-        }
-        if !is_own(&facts) {
-            return Err(io::Error::other("it belongs to another user"));
+        if !facts.is_file() || !is_own(&facts) {
+            return Err(io::Error::other("it is no longer a regular file of this user"));
         }
         let mut bytes = Vec::new();
         file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let bytes = read().map_err(|error| cannot_be("read", &path, &error));
-    let removed = file.close().map_err(|error| cannot_be("removed", &path, &error));
-    bytes.and_then(|bytes| removed.map(|()| bytes))
+    read().map_err(|error| env_file_cannot_be("read", path, &error))
 }
 
-fn cannot_be(done: &str, path: &Path, error: &io::Error) -> String {
+pub(super) fn env_file_cannot_be(done: &str, path: &Path, error: &io::Error) -> String {
     let (path, why) = (path.display(), describe_error(error));
     format!("the file of BACKOFF_ENV cannot be {done}: {path}: {why}")
 }

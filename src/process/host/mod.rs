@@ -1,19 +1,18 @@
 //! Implements `run::Host` on the operating system: signals, the monotonic clock, the command.
 
+mod between_attempts;
+mod budget;
 mod files;
-mod messages;
-mod store_thread;
-mod waits;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nix::poll::PollFlags;
+use tempfile::Builder;
 
-use crate::budget::client::{Store, TIMEOUT};
+use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
@@ -21,18 +20,16 @@ use crate::process::attempt::run;
 use crate::process::signals::Signals;
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
-use crate::process::streams::Streams;
 use crate::process::streams::sink::Sink;
+use crate::process::streams::Streams;
 use crate::process::sys::clock::{self, Deadline};
-use crate::process::sys::{environment, fd, stdio};
+use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind};
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
-use files::LogFile;
-use messages::{WriteError, write};
-use store_thread::{Answered, Begun, COUNTING, StoreThread};
+use budget::Query;
 
 /// The host of a run: this process and its children.
 #[derive(Debug)]
@@ -43,15 +40,17 @@ pub(crate) struct System {
     command: Command,
     /// Standard error, opened for the first message.
     standard_error: Option<Sink>,
-    /// Earlier messages were lost, as there was no time to wait for their reader.
+    /// The last message was lost, for example as there was no time to wait for its reader.
     has_lost_lines: bool,
-    /// None if the log goes to standard error.
-    log_file: Option<LogFile>,
+    /// `--log-file`; None if the log goes to standard error.
+    log_path: Option<PathBuf>,
+    /// The log file, opened for the first line; `/dev/null` once the file could not be written.
+    log: Option<Sink>,
     store: Store,
-    /// The count of the current attempt.
-    counting: Option<Begun>,
-    /// The last question to this machine's own store, and to a server, unless it was answered.
-    threads: [Option<StoreThread>; 2],
+    /// The query that counts the current attempt.
+    counting: Option<RunResult<Query>>,
+    /// Shared with the threads that ask this machine's own store, and a server.
+    stores_in_use: [Arc<()>; 2],
 }
 
 impl System {
@@ -68,10 +67,11 @@ impl System {
             command: Command::new(&plan.command),
             standard_error: None,
             has_lost_lines: false,
-            log_file: plan.output.log_file.as_deref().map(LogFile::new),
+            log_path: plan.output.log_file.clone(),
+            log: None,
             store: store.clone(),
             counting: None,
-            threads: [None, None],
+            stores_in_use: Default::default(),
         })
     }
 
@@ -87,61 +87,43 @@ impl System {
 
     /// Returns standard input, output and error for a hook or predicate. Standard output goes to standard error, as it
     /// is reserved for the command.
-    fn stdio_for(&mut self, kind: ShellKind) -> RunResult<ChildStdio> {
+    fn stdio_for(&mut self, kind: ShellKind) -> io::Result<ChildStdio> {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
-            ShellKind::Predicate => streams.observer.copy(),
-            ShellKind::Hook | ShellKind::BeforeRetry => streams.observer.tail(),
+            ShellKind::Predicate => streams.observer.copy()?,
+            ShellKind::Hook | ShellKind::BeforeRetry => streams.observer.tail()?,
         };
-        let input = input.map_err(fault("cannot keep the output for hooks and predicates"))?;
-        let cannot_keep = fault("cannot keep the output of hooks");
-        let stderr = streams.held_stderr().map_err(&cannot_keep)?;
+        let stderr = streams.held_stderr()?;
         let stdout = match &stderr {
             // `jq -e` prints its answer, which is useless at each attempt.
-            _ if kind == ShellKind::Predicate => fd::null(),
-            Some(held) => held.try_clone(),
-            None if fd::is_inherited(stdio::ERR) => fd::duplicate(stdio::ERR),
+            _ if kind == ShellKind::Predicate => fd::null()?,
+            Some(held) => held.try_clone()?,
+            None if fd::is_inherited(stdio::ERR) => fd::duplicate(stdio::ERR)?,
             // Hook output must not mix with the command's.
-            None => fd::null(),
+            None => fd::null()?,
         };
-        let outputs = [Some(stdout.map_err(&cannot_keep)?), stderr];
+        let outputs = [Some(stdout), stderr];
         Ok(ChildStdio { input, outputs })
     }
 
-    /// Writes the report: a file is replaced atomically, other targets are written directly. An error is a message.
-    pub(crate) fn write_report(&mut self, path: &Path, text: &str) -> Result<(), String> {
-        files::replace(&mut self.event_loop, path, text).map_err(|error| error.why())
+    /// Writes the report: a file is replaced atomically, other targets are written directly. If that fails, a warning
+    /// says so.
+    pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
+        let replaced = files::replace(path, text).map_err(|error| RunError::Fault(describe_error(&error)));
+        let written = replaced.and_then(|sink| sink.map_or(Ok(()), |sink| self.event_loop.write(&sink, text)));
+        if let Err(RunError::Fault(why)) = written {
+            let _ = self.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
+        }
     }
 
-    fn begin(&mut self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> Begun {
-        let thread = &mut self.threads[usize::from(store.is_remote())];
-        // A thread that hangs in a file system cannot be ended, so there is at most one.
-        if thread.as_ref().is_some_and(|thread| !thread.answer.is_finished()) {
-            return Err(format!("{store}: still gives no answer"));
+    /// Appends lines to the log file. No lines only open the file if it exists: a run without messages creates no file.
+    fn append_to_log(&mut self, path: &Path, lines: &str) -> RunResult<()> {
+        if self.log.is_none() {
+            let opened = files::append(path, !lines.is_empty());
+            self.log = opened.map_err(|error| RunError::Fault(describe_error(&error)))?;
         }
-        let (store, budget) = (store.clone(), budget.clone());
-        let ask = move || store.ask(&budget, question, clock::now(), time, clock::since_epoch);
-        let begun = StoreThread::begin(ask);
-        *thread = Some(begun.map_err(|error| format!("cannot start a thread: {}", describe_error(&error)))?);
-        Ok(())
-    }
-
-    /// Waits for the answer, at most `time` from the start of the thread.
-    fn finish(&mut self, store: &Store, begun: Begun, time: Duration) -> RunResult<Answered> {
-        let slot = &mut self.threads[usize::from(store.is_remote())];
-        let thread = match (begun, slot.as_ref()) {
-            (Ok(()), Some(thread)) => thread,
-            (begun, _) => return Ok(begun.map(|()| BudgetAnswer::default())),
-        };
-        let until = Deadline::after(thread.began, time);
-        if !self
-            .event_loop
-            .is_ready(thread.done.as_fd(), PollFlags::POLLIN, until)?
-        {
-            return Ok(Err(format!("{store}: gives no answer within {}ms", time.as_millis())));
-        }
-        let answered = slot.take().and_then(|thread| thread.answer.join().ok());
-        Ok(answered.unwrap_or_else(|| Err(format!("{store}: failed"))))
+        let log = self.log.as_ref();
+        log.map_or(Ok(()), |log| self.event_loop.write(log, lines))
     }
 
     /// Writes lines to standard error, or holds them back with `--stderr failure`. Ignores write errors, as no place is
@@ -150,20 +132,17 @@ impl System {
         let streams = &mut self.event_loop.streams;
         let is_in_line = std::mem::take(&mut streams.is_in_line) && !lines.starts_with('\n');
         let lines = [if is_in_line { "\n" } else { "" }, lines].concat();
-        let held = streams.held_stderr().map_err(fault("cannot keep messages"))?;
-        let held = held.map(|held| Sink::Own(held.into()));
+        let held = streams.held_stderr().ok().flatten().map(|held| Sink::Own(held.into()));
         let sink = self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR));
-        let mut written = write(&mut self.event_loop, held.as_ref().unwrap_or(sink), &lines);
-        if held.is_some() && matches!(written, Err(WriteError::Failed(_))) {
+        let mut written = self.event_loop.write(held.as_ref().unwrap_or(sink), &lines);
+        if held.is_some() && matches!(written, Err(RunError::Fault(_))) {
             // A message that cannot be held back (a full disk) is shown at once.
-            written = write(&mut self.event_loop, sink, &lines);
+            written = self.event_loop.write(sink, &lines);
         }
-        if !matches!(written, Err(WriteError::Failed(_))) {
-            self.has_lost_lines = written.is_err();
-        }
+        self.has_lost_lines = written.is_err();
         match written {
-            Err(WriteError::Run(error)) => Err(error),
-            _ => Ok(()),
+            Err(RunError::Fault(_)) => Ok(()),
+            written => written,
         }
     }
 
@@ -179,7 +158,7 @@ impl System {
 
 /// Makes an error of the system a fault of backoff.
 fn fault(what: &'static str) -> impl Fn(io::Error) -> RunError {
-    move |error| RunError::Fault(format!("{what}: {error}"))
+    move |error| RunError::Fault(format!("{what}: {}", describe_error(&error)))
 }
 
 impl Host for System {
@@ -193,18 +172,25 @@ impl Host for System {
 
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
-        let deadline = Deadline::maybe_after(self.began, spec.deadline);
-        if !self.event_loop.fill_input(deadline)? {
+        if !self.event_loop.fill_input(self.deadline)? {
             let outcome = Outcome::new(End::TimedOut(Bound::Deadline), Duration::ZERO);
             let interrupted = None;
             return Ok(Attempt { outcome, interrupted });
         }
+        self.event_loop.is_hook = false;
         // No wait is pending that USR1 could end.
         self.event_loop.wait_is_over = false;
         let streams = &mut self.event_loop.streams;
         let stdio = streams.begin().map_err(fault("cannot make the streams"))?;
         let isolation = self.isolation();
-        run(&mut self.event_loop, &self.command, isolation, stdio, spec, deadline)
+        run(
+            &mut self.event_loop,
+            &self.command,
+            isolation,
+            stdio,
+            spec,
+            self.deadline,
+        )
     }
 
     fn tidy_terminal(&mut self) {
@@ -217,7 +203,8 @@ impl Host for System {
     }
 
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt> {
-        let stdio = self.stdio_for(kind)?;
+        let stdio = self.stdio_for(kind);
+        let stdio = stdio.map_err(fault("cannot keep the output for hooks and predicates"))?;
         let isolation = match kind {
             ShellKind::Hook => Isolation::Session,
             ShellKind::Predicate | ShellKind::BeforeRetry => self.isolation(),
@@ -225,25 +212,23 @@ impl Host for System {
         let command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
         let deadline = Deadline::maybe_after(self.began, spec.deadline);
         self.event_loop.is_hook = true;
-        let attempt = run(&mut self.event_loop, &command, isolation, stdio, spec, deadline);
-        self.event_loop.is_hook = false;
-        attempt
+        run(&mut self.event_loop, &command, isolation, stdio, spec, deadline)
     }
 
     fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
-        let file = files::new_env_file();
-        let path = file.as_ref().map_or(OsStr::new(""), |path| path.as_os_str());
-        spec.set("BACKOFF_ENV", path);
+        // Private to this user, and removed on drop.
+        let file = Builder::new().prefix(".backoff-env-").tempfile();
+        spec.set("BACKOFF_ENV", file.as_ref().map_or(Path::new(""), |file| file.path()));
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
         let lines = match file {
-            Ok(file) => files::take_env_file(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
-            Err(why) => EnvLines::NoFile(why),
+            Ok(file) => files::read_env_file(file.path()).map_or_else(EnvLines::Unreadable, EnvLines::Read),
+            Err(error) => EnvLines::NoFile(files::env_file_cannot_be("made", &std::env::temp_dir(), &error)),
         };
         Ok((attempt, lines))
     }
 
     fn release(&mut self, succeeded: bool) -> RunResult<bool> {
-        messages::print_kept(&mut self.event_loop, succeeded)
+        self.event_loop.print_kept(succeeded)
     }
 
     fn discard_held_messages(&mut self) {
@@ -251,58 +236,29 @@ impl Host for System {
     }
 
     fn begin_counting(&mut self, budget: &SharedBudget) {
-        let patience = budget.timeout.max(COUNTING);
-        self.counting = Some(self.begin(&self.store.clone(), budget, Question::Attempt, patience));
+        self.begin_count(budget);
     }
 
     fn ask_budget(&mut self, budget: &SharedBudget, question: Question, patience: Duration) -> RunResult<BudgetAnswer> {
-        let store = self.store.clone();
-        let begun = match (question, self.counting.take()) {
-            (Question::Attempt, None) => return Ok(BudgetAnswer::default()),
-            (Question::Attempt, Some(begun)) => begun,
-            _ => self.begin(&store, budget, question, patience),
-        };
-        // If a server gives no answer, this machine's own budget does.
-        let mut why = match self.finish(&store, begun, patience)? {
-            Ok(answered) => return Ok(answered),
-            Err(why) => why,
-        };
-        let name = &budget.name;
-        let mut answer = None;
-        let mut then = match budget.denies_if_down {
-            true => format!("without the budget \"{name}\" no retry is made (--store-down deny)"),
-            false => format!("going on without the budget \"{name}\""),
-        };
-        if store.is_remote() && !budget.denies_if_down {
-            let home = Store::Directory(environment::state_home());
-            let begun = self.begin(&home, budget, question, TIMEOUT);
-            match self.finish(&home, begun, TIMEOUT)? {
-                Ok(answered) => {
-                    answer = answered.answer;
-                    then = format!("going on with this machine's own budget \"{name}\"");
-                }
-                Err(also) => why = format!("{why}; {also}"),
-            }
-        }
-        let warning = Some(format!("{why}; {then}"));
-        Ok(BudgetAnswer { answer, warning })
+        self.ask(budget, question, patience)
     }
 
     fn write_log(&mut self, lines: &str) -> RunResult<()> {
-        let Some(log) = &mut self.log_file else {
+        let Some(path) = self.log_path.clone() else {
             return self.write_to_standard_error(lines);
         };
-        match log.write(&mut self.event_loop, lines) {
-            Ok(()) => Ok(()),
-            Err(WriteError::Run(error)) => Err(error),
-            Err(error) => {
-                let warning = log.give_up(&error);
+        match self.append_to_log(&path, lines) {
+            Err(RunError::Fault(why)) => {
+                // Later lines are dropped.
+                self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
+                let warning = format!("warning: cannot write to --log-file {path:?}: {why}; going on without it");
                 self.complain(&warning)
             }
+            written => written,
         }
     }
 
     fn has_lost_lines(&self) -> bool {
-        self.log_file.is_none() && self.has_lost_lines
+        self.log_path.is_none() && self.has_lost_lines
     }
 }

@@ -1,0 +1,103 @@
+//! Asks the budget store on a thread, so that a file system or server that hangs delays the run for a limited time.
+
+use std::io::{self, PipeReader};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use nix::poll::PollFlags;
+
+use super::{System, fault};
+use crate::budget::client::{Store, TIMEOUT};
+use crate::policy::budget::Question;
+use crate::process::sys::clock::{Deadline, now, since_epoch};
+use crate::process::sys::environment;
+use crate::run::host::{BudgetAnswer, RunError, RunResult};
+use crate::run::plan::SharedBudget;
+
+/// Longest time for counting an attempt while it runs.
+const COUNTING: Duration = Duration::from_secs(5);
+
+/// Enough for a server that nests its reply as deeply as the parser accepts, in a debug build.
+const STACK: usize = 4 << 20;
+
+/// A query of a store, on a thread.
+#[derive(Debug)]
+pub(super) struct Query {
+    began: Instant,
+    /// Readable once the thread has an answer.
+    done: PipeReader,
+    /// An answer, or a message that names the store.
+    answer: JoinHandle<Result<BudgetAnswer, String>>,
+}
+
+/// A fault is the reason why a store has given no answer.
+impl System {
+    pub(super) fn begin_count(&mut self, budget: &SharedBudget) {
+        let time = budget.timeout.max(COUNTING);
+        self.counting = Some(self.begin(&self.store, budget, Question::Attempt, time));
+    }
+
+    /// Starts a thread, which blocks all signals, as the main thread does. A thread that hangs in a file system cannot be
+    /// ended, so there is at most one.
+    fn begin(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
+        let in_use = self.stores_in_use[usize::from(store.is_remote())].clone();
+        if Arc::strong_count(&in_use) > 2 {
+            return Err(RunError::Fault(format!("{store}: still gives no answer")));
+        }
+        let (done, mark) = io::pipe().map_err(fault("cannot start a thread"))?;
+        let (store, budget, began) = (store.clone(), budget.clone(), now());
+        let ask = move || {
+            let _dropped_at_the_end = (mark, in_use);
+            store.ask(&budget, question, began, time, since_epoch)
+        };
+        let answer = Builder::new().stack_size(STACK).spawn(ask);
+        let answer = answer.map_err(fault("cannot start a thread"))?;
+        Ok(Query { began, done, answer })
+    }
+
+    /// Waits for the answer, at most `time` from the start of the thread.
+    fn finish(&mut self, store: &Store, query: RunResult<Query>, time: Duration) -> RunResult<BudgetAnswer> {
+        let Query { began, done, answer } = query?;
+        let until = Deadline::after(began, time);
+        let answered = match self.event_loop.is_ready(done.as_fd(), PollFlags::POLLIN, until)? {
+            true => answer.join().unwrap_or_else(|_| Err(format!("{store}: failed"))),
+            false => Err(format!("{store}: gives no answer within {}ms", time.as_millis())),
+        };
+        answered.map_err(RunError::Fault)
+    }
+
+    /// Asks the run's store, or waits until the attempt is counted. If a server gives no answer, this machine's own
+    /// budget does.
+    pub(super) fn ask(&mut self, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<BudgetAnswer> {
+        let store = self.store.clone();
+        let query = match (question, self.counting.take()) {
+            (Question::Attempt, None) => return Ok(BudgetAnswer::default()),
+            (Question::Attempt, Some(query)) => query,
+            _ => self.begin(&store, budget, question, time),
+        };
+        let mut why = match self.finish(&store, query, time) {
+            Err(RunError::Fault(why)) => why,
+            answered => return answered,
+        };
+        let name = &budget.name;
+        let mut answer = None;
+        let mut then = format!("going on without the budget \"{name}\"");
+        if budget.denies_if_down {
+            then = format!("without the budget \"{name}\" no retry is made (--store-down deny)");
+        } else if store.is_remote() {
+            let own = Store::Directory(environment::state_home());
+            let query = self.begin(&own, budget, question, TIMEOUT);
+            match self.finish(&own, query, TIMEOUT) {
+                Err(RunError::Fault(also)) => why = format!("{why}; {also}"),
+                answered => {
+                    answer = answered?.answer;
+                    then = format!("going on with this machine's own budget \"{name}\"");
+                }
+            }
+        }
+        let warning = Some(format!("{why}; {then}"));
+        Ok(BudgetAnswer { answer, warning })
+    }
+}
