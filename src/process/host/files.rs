@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 use nix::unistd::{AccessFlags, access, geteuid};
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
 use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_inherited;
@@ -131,11 +131,12 @@ fn descriptor(path: &Path) -> Option<RawFd> {
     number.parse::<u16>().ok().map(RawFd::from)
 }
 
-/// Reads the file of `$BACKOFF_ENV`, up to one byte over the limit. An error is a message.
-pub(super) fn read_env_file(path: &Path) -> Result<Vec<u8>, String> {
+/// Reads the file of `$BACKOFF_ENV`, up to one byte over the limit, and removes it. An error is a message.
+pub(super) fn take_env_file(file: NamedTempFile) -> Result<Vec<u8>, String> {
+    let path = file.path().to_owned();
     let read = || {
         // Opened by its name, as a program may have replaced the file (`sed -i`).
-        let file = open(OpenOptions::new().read(true), path)?;
+        let file = open(OpenOptions::new().read(true), &path)?;
         let facts = file.metadata()?;
         if !facts.is_file() || !is_own(&facts) {
             return Err(io::Error::other("it is no longer a regular file of this user"));
@@ -144,7 +145,11 @@ pub(super) fn read_env_file(path: &Path) -> Result<Vec<u8>, String> {
         file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    read().map_err(|error| env_file_cannot_be("read", path, &error))
+    let bytes = read().map_err(|error| env_file_cannot_be("read", &path, &error));
+    let removed = file
+        .close()
+        .map_err(|error| env_file_cannot_be("removed", &path, &error));
+    bytes.and_then(|bytes| removed.map(|()| bytes))
 }
 
 pub(super) fn env_file_cannot_be(done: &str, path: &Path, error: &io::Error) -> String {

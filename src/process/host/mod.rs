@@ -20,8 +20,8 @@ use crate::process::attempt::run;
 use crate::process::signals::Signals;
 use crate::process::spawn::command::Command;
 use crate::process::spawn::{ChildStdio, Isolation};
-use crate::process::streams::sink::Sink;
 use crate::process::streams::Streams;
+use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{self, Deadline};
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
@@ -111,7 +111,11 @@ impl System {
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
         let replaced = files::replace(path, text).map_err(|error| RunError::Fault(describe_error(&error)));
         let written = replaced.and_then(|sink| sink.map_or(Ok(()), |sink| self.event_loop.write(&sink, text)));
-        if let Err(RunError::Fault(why)) = written {
+        if let Err(error) = written {
+            let why = match error {
+                RunError::Fault(why) => why,
+                RunError::Interrupted(_) => "interrupted".into(),
+            };
             let _ = self.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
         }
     }
@@ -182,15 +186,8 @@ impl Host for System {
         self.event_loop.wait_is_over = false;
         let streams = &mut self.event_loop.streams;
         let stdio = streams.begin().map_err(fault("cannot make the streams"))?;
-        let isolation = self.isolation();
-        run(
-            &mut self.event_loop,
-            &self.command,
-            isolation,
-            stdio,
-            spec,
-            self.deadline,
-        )
+        let (isolation, deadline) = (self.isolation(), self.deadline);
+        run(&mut self.event_loop, &self.command, isolation, stdio, spec, deadline)
     }
 
     fn tidy_terminal(&mut self) {
@@ -216,12 +213,12 @@ impl Host for System {
     }
 
     fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
-        // Private to this user, and removed on drop.
+        // Private to this user.
         let file = Builder::new().prefix(".backoff-env-").tempfile();
         spec.set("BACKOFF_ENV", file.as_ref().map_or(Path::new(""), |file| file.path()));
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
         let lines = match file {
-            Ok(file) => files::read_env_file(file.path()).map_or_else(EnvLines::Unreadable, EnvLines::Read),
+            Ok(file) => files::take_env_file(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
             Err(error) => EnvLines::NoFile(files::env_file_cannot_be("made", &std::env::temp_dir(), &error)),
         };
         Ok((attempt, lines))
