@@ -1,14 +1,14 @@
 //! Asks the budget store on a thread, so that a file system or server that hangs delays the run for a limited time.
 
-use std::io::{self, PipeReader};
+use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread::Builder;
+use std::time::Duration;
 
 use nix::poll::PollFlags;
 
-use super::{System, fault};
+use super::{Query, System, fault};
 use crate::budget::client::{Store, TIMEOUT};
 use crate::policy::budget::Question;
 use crate::process::sys::clock::{Deadline, now, since_epoch};
@@ -21,16 +21,6 @@ const COUNTING: Duration = Duration::from_secs(5);
 
 /// Enough for a server that nests its reply as deeply as the parser accepts, in a debug build.
 const STACK: usize = 4 << 20;
-
-/// A query of a store, on a thread.
-#[derive(Debug)]
-pub(super) struct Query {
-    began: Instant,
-    /// Readable once the thread has an answer.
-    done: PipeReader,
-    /// An answer, or a message that names the store.
-    answer: JoinHandle<Result<BudgetAnswer, String>>,
-}
 
 /// A fault is the reason why a store has given no answer.
 impl System {

@@ -5,9 +5,10 @@ mod budget;
 mod files;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, PipeReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tempfile::Builder;
@@ -29,7 +30,6 @@ use crate::run::event::LINES_LOST;
 use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind};
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
-use budget::Query;
 
 /// The host of a run: this process and its children.
 #[derive(Debug)]
@@ -51,6 +51,16 @@ pub(crate) struct System {
     counting: Option<RunResult<Query>>,
     /// Shared with the threads that ask this machine's own store, and a server.
     stores_in_use: [Arc<()>; 2],
+}
+
+/// A query of a store, on a thread.
+#[derive(Debug)]
+struct Query {
+    began: Instant,
+    /// Readable once the thread has an answer.
+    done: PipeReader,
+    /// An answer, or a message that names the store.
+    answer: JoinHandle<Result<BudgetAnswer, String>>,
 }
 
 impl System {
