@@ -116,9 +116,7 @@ fn private(file: &File) -> Result<Metadata, String> {
     }
     match facts.mode() & 0o7777 {
         mode if mode & 0o022 == 0 => Ok(facts),
-        mode => Err(format!(
-            "can be written by others (mode {mode:04o}, corrected by chmod go-w)"
-        )),
+        mode => Err(format!("can be written by others (mode {mode:04o}; chmod go-w)")),
     }
 }
 

@@ -33,16 +33,13 @@ fn rules(preset: &Preset) -> String {
     if !programs.is_empty() {
         text += &format!("--for auto picks it for {programs}\n");
     }
+    text += &format!("{}\n", RowVerdict::LEGEND);
     for row in preset.rows() {
         let codes = row.codes.map(|codes| format!("exit   {codes}"));
         let pattern = row.text.map(|pattern| format!("match  {pattern}"));
         let source = format!("from   {}", row.source);
         let lines: Vec<String> = [codes, pattern, Some(source)].into_iter().flatten().collect();
-        text += &format!("\n{:<10}{}\n", row.verdict.words().0, lines.join("\n          "));
-    }
-    text.push('\n');
-    for (word, meaning) in RowVerdict::ALL.map(RowVerdict::words) {
-        text += &format!("{word:<10}{meaning}\n");
+        text += &format!("\n{:<10}{}\n", row.verdict.word(), lines.join("\n          "));
     }
     text + "\n"
 }

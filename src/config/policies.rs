@@ -131,9 +131,9 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>)
                 }
             }
             (name, _) => {
-                let tip = tip_for_option(name, ["defaults", "policy"].into_iter().filter(|known| *known != name));
-                let problem = "is neither a table [defaults] nor [policy.NAME]; put options under [defaults]";
-                return Err(document.wrong_key(key, &format!("{problem}{tip}")));
+                let known = ["defaults", "policy"].into_iter().filter(|known| *known != name);
+                let tip = tip(name, known, "to put options under [defaults]");
+                return Err(document.wrong_key(key, &format!("is neither a table [defaults] nor [policy.NAME]{tip}")));
             }
         }
     }

@@ -53,16 +53,17 @@ impl RowVerdict {
         RowVerdict::Behind,
     ];
 
-    /// Returns the verdict's word in the table, and an explanation.
-    pub(crate) fn words(self) -> (&'static str, &'static str) {
+    /// Explains the words, for users.
+    pub(crate) const LEGEND: &str = "retry: transient; refused: transient, and had no effect (see --idempotent); \
+                                     stop: permanent; behind: permanent without --before-retry";
+
+    /// Returns the verdict's word in the table.
+    pub(crate) fn word(self) -> &'static str {
         match self {
-            RowVerdict::Retry => ("retry", "the failure is transient"),
-            RowVerdict::Refused => (
-                "refused",
-                "transient, and nothing was done: --idempotent no retries it, too",
-            ),
-            RowVerdict::Stop => ("stop", "the failure is permanent, whatever other rules say"),
-            RowVerdict::Behind => ("behind", "permanent as stop is, but transient with --before-retry"),
+            RowVerdict::Retry => "retry",
+            RowVerdict::Refused => "refused",
+            RowVerdict::Stop => "stop",
+            RowVerdict::Behind => "behind",
         }
     }
 }
@@ -119,7 +120,7 @@ fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
 /// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
-    let is_it = |known: &RowVerdict| known.words().0 == verdict;
+    let is_it = |known: &RowVerdict| known.word() == verdict;
     Some(Row {
         verdict: RowVerdict::ALL.into_iter().find(is_it)?,
         codes: match codes {

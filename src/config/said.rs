@@ -87,7 +87,7 @@ impl Said {
     }
 }
 
-/// Formats as `--base 5s`, `BACKOFF_BASE=5s` or `--base 5s (policy sip)`.
+/// Formats as `--base 5s`, `BACKOFF_BASE=5s` or `--base 5s from policy sip`.
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = self.as_given();
@@ -97,7 +97,7 @@ impl fmt::Display for Said {
             Source::Flag if matches!(said.opt.kind, Kind::Optional(_)) => write!(f, "{source}={text}"),
             Source::Flag => write!(f, "{source} {text}"),
             Source::Variable => write!(f, "{source}={text}"),
-            Source::Policy(_) | Source::Defaults => write!(f, "--{long} {text} ({source})"),
+            Source::Policy(_) | Source::Defaults => write!(f, "--{long} {text} from {source}"),
         }
     }
 }

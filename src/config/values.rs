@@ -84,7 +84,7 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
 pub fn spread(text: &str) -> Parsed<()> {
     match (duration(text), percent(text)) {
         (Err(_), Err(_)) if !text.ends_with('%') => {
-            Err("is neither a duration nor a percentage; tip: try 1s or 25%".into())
+            Err("is neither duration nor percentage; tip: try 1s or 25%".into())
         }
         (Err(_), Err(problem)) => Err(problem),
         _ => Ok(()),
@@ -211,9 +211,8 @@ fn signal_names() -> impl Iterator<Item = &'static str> {
 
 /// Parses a regular expression; rejects an empty one, as it would match every line.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
-    const EMPTY: &str = "is empty, so it would match every line; tip: try an expression such as 'timed out|refused'";
     if text.is_empty() {
-        return Err(EMPTY.into());
+        return Err("is empty, so it would match every line; tip: try 'timed out|refused'".into());
     }
     Pattern::parse(text).map_err(|error| {
         // The message draws the expression on several lines before it names the error.

@@ -170,7 +170,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
     let denies_if_down = settings.choice("store-down", &[false, true])?;
     let Some(name) = settings.get("budget", values::budget_name)? else {
         if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {
-            return Err("--cool-off needs a name by which the runs know each other; tip: try --budget NAME".into());
+            return Err("--cool-off needs a budget; tip: try --budget NAME".into());
         }
         return Ok((None, Store::Directory(None)));
     };

@@ -15,6 +15,7 @@ use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
 use crate::config::values::{self, Parsed};
+use crate::policy::outcome::exact;
 use crate::policy::session::Until;
 use crate::run::plan::Plan;
 
@@ -69,8 +70,13 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
     if output.verbosity >= 1 && settings.said("idempotent").is_none() {
         remarks.extend(not_idempotent.iter().map(|why| format!("--idempotent no: {why}")));
     }
+    if output.verbosity >= 1 && !splay.is_zero() {
+        let splay = exact(splay);
+        remarks.push(format!("waiting up to {splay} before the first attempt (--splay)"));
+    }
     if output.verbosity >= 2 {
         remarks.extend(remarks::settings_and_rules(settings, &judged, config));
+        remarks.push(remarks::in_effect(&delays, not_idempotent.is_none()));
     }
     let plan = Plan {
         command: command.to_vec(),

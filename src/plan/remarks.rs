@@ -12,6 +12,8 @@ use crate::config::presets::{self, PresetName};
 use crate::config::said::Source;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
+use crate::policy::delay::Delays;
+use crate::policy::outcome::exact;
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Returns the remarks to print after a failed first attempt.
@@ -24,7 +26,7 @@ pub(super) fn on_failure(settings: &Settings, command: &Command<'_>) -> Vec<Stri
 fn number_as_pattern(settings: &Settings, _: &Command<'_>) -> Option<String> {
     let said = settings.said("retry-match")?;
     let count = values::whole(said.text.to_str()?, 0, 99).ok()?;
-    let looks = format!("{said} looks for an expression in the output");
+    let looks = format!("{said} looks for a pattern in the output");
     Some(format!("{looks}; to retry {count} times, use -n {}", count + 1))
 }
 
@@ -32,13 +34,13 @@ fn number_as_pattern(settings: &Settings, _: &Command<'_>) -> Option<String> {
 fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
     let is_empty = command.presets.contains(&PresetName::Auto) && presets::for_program(program).is_none();
-    is_empty.then(|| format!("--for auto has no preset for {program:?}; --list-presets lists them"))
+    is_empty.then(|| format!("--for auto has no preset for {program:?}; --list-presets lists presets"))
 }
 
 /// Returns a remark about `curl -s` without `-S`.
 fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
     let hides = command.is_judged("curl") && curl_hides_status(&command.wrapped);
-    hides.then(|| "curl -s says nothing of an HTTP status; with -sS, 404 and similar are not retried".to_owned())
+    hides.then(|| "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned())
 }
 
 /// Returns unknown variables, first those that are probably typos. The others may belong to another program.
@@ -60,15 +62,22 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         let tip = |long: &str| format!("; tip: try {}", option(long).variable());
         let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
         let (list, tip) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
-            Some(long) if option(long).is_action() => {
-                (&mut typos, format!("; --{long} works on the command line only"))
-            }
+            Some(long) if option(long).is_action() => (&mut typos, format!("; tip: try --{long}")),
             Some(long) => (&mut typos, tip(long)),
             None => (&mut others, foreign().map(tip).unwrap_or_default()),
         };
         list.push(format!("unknown variable {name:?}{tip}"));
     }
     (typos, others)
+}
+
+/// Returns a line about values that options override for each other: `in effect: base 1s, ...`.
+pub(super) fn in_effect(delays: &Delays, is_idempotent: bool) -> String {
+    let (base, cap, growth, jitter) = (exact(delays.base), exact(delays.cap), &delays.growth, delays.jitter);
+    let waits = format!("base {base}, max-delay {cap}, growth {growth:?}, jitter {jitter:?}").to_lowercase();
+    let waits = waits.replace("{ ", "(").replace(" }", ")");
+    let idempotent = if is_idempotent { "yes" } else { "no" };
+    format!("in effect: {waits}, idempotent {idempotent}")
 }
 
 /// Returns a line for each option that is set or has a default, such as `base = 2s (policy slow, /etc/backoff.toml:7)`,
@@ -88,7 +97,7 @@ pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, con
     }
     for (_, preset) in presets::chosen(&command.presets, command.wrapped.first().copied()) {
         for row in preset.rows() {
-            let verdict = row.verdict.words().0;
+            let verdict = row.verdict.word();
             lines.push(format!("for {} = {verdict} {row} ({})", preset.name, row.source));
         }
     }

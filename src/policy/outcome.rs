@@ -66,10 +66,17 @@ impl fmt::Display for Outcome {
 
 /// Returns a length of time as a user types it, `1m30s`, without rounding.
 pub(crate) fn exact(length: Duration) -> String {
-    if length.is_zero() {
-        return "0".to_owned();
-    }
-    humantime::format_duration(length).to_string().replace(' ', "")
+    let minutes = length.as_secs() / 60;
+    let seconds = format!("{:?}", length - Duration::from_secs(minutes * 60)).replace('µ', "u");
+    let (days, hours) = (minutes / 1_440, minutes / 60 % 24);
+    let parts = [
+        format!("{days}d"),
+        format!("{hours}h"),
+        format!("{}m", minutes % 60),
+        seconds,
+    ];
+    let text: String = parts.into_iter().filter(|part| !part.starts_with('0')).collect();
+    if text.is_empty() { "0".to_owned() } else { text }
 }
 
 /// Findings in the streams of an attempt.

@@ -28,7 +28,7 @@ impl Text<'_> {
         let JudgedAttempt { outcome, verdict } = attempt;
         let (limit, budget) = (limit(&self.plan.limits, why), self.budget());
         match why {
-            GiveUp::Permanent => self.permanent(verdict),
+            GiveUp::Permanent => self.permanent(verdict, outcome.seen.reader_gone),
             GiveUp::Attempts if *verdict == Verdict::Success && self.plan.limits.until == Until::Success => {
                 "too few successes in a row".to_owned()
             }
@@ -62,10 +62,11 @@ impl Text<'_> {
         }
     }
 
-    fn permanent(&self, verdict: &Verdict) -> String {
+    fn permanent(&self, verdict: &Verdict, reader_gone: bool) -> String {
         let how = match verdict.reason().map(|reason| &reason.why) {
             Some(Why::Rule(rule)) => rule.clone(),
-            Some(Why::ReaderGone) => return "its reader is gone".to_owned(),
+            Some(Why::ReaderGone) if reader_gone => return "the reader of its output is gone".to_owned(),
+            Some(Why::ReaderGone) => return "permanent unless --retry-exit lists it".to_owned(),
             Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
             Some(why) => why.failed_program().unwrap_or_else(|| self.no_match()),
             None => return String::new(),

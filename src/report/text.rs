@@ -188,7 +188,7 @@ impl Text<'_> {
         // Before the first attempt, the moment is that of the first attempt.
         let next = self.numbered(moment.attempt.saturating_add(moment.total.min(1)));
         let (speaker, left) = (self.speaker(), length(left));
-        let line = format!("backoff: {speaker}: starting {next} in {left}{deadline} ({why})");
+        let line = format!("backoff: {speaker}: starting {next} in {left}{deadline}: {why}");
         cut(&line, columns)
     }
 

@@ -23,9 +23,11 @@ pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
     };
+    // One pair of brackets.
+    let end = outcome.to_string().replace(" (", ": ").replace(')', "");
     match (&reason.matched, reason.cause) {
-        (Some(text), Some(cause)) => format!("matched \"{}\" ({outcome}; {cause})", shown(text)),
-        (Some(text), None) => format!("matched \"{}\" ({outcome})", shown(text)),
+        (Some(text), Some(cause)) => format!("matched \"{}\" ({end}; {cause})", shown(text)),
+        (Some(text), None) => format!("matched \"{}\" ({end})", shown(text)),
         (None, Some(cause)) => format!("{cause} ({outcome})"),
         // Programs other than shells may exit with 127, too.
         (None, None) if outcome.end == End::Exited(127) => format!("{outcome} (\"command not found\", in a shell)"),

@@ -84,7 +84,7 @@ impl StreamOptions {
     }
 }
 
-/// Shows `stdin auto, stdout observed (rules), stderr inherited`.
+/// Shows `stdin auto, stdout observed for rules, stderr inherited`.
 impl fmt::Display for StreamOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let input = match self.input {
@@ -97,7 +97,7 @@ impl fmt::Display for StreamOptions {
         for (output, name) in ["stdout", "stderr"].into_iter().enumerate() {
             let reasons = self.reasons(output);
             match self.keep[output] {
-                _ if !reasons.is_empty() => write!(f, ", {name} observed ({})", reasons.join(", "))?,
+                _ if !reasons.is_empty() => write!(f, ", {name} observed for {}", reasons.join(" and "))?,
                 OutputMode::Null => write!(f, ", {name} null")?,
                 _ => write!(f, ", {name} inherited")?,
             }

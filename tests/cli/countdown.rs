@@ -26,7 +26,7 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
     // Nearly a second is left for the first frame to be late.
     let shown = on_terminal("", "--label job -n 2 --delays 2.9s -j none", FAILS).rest();
     let rest = shown.split("; retrying in 2.9s\r\n").nth(1).unwrap();
-    let frame = |left| format!("\rbackoff: job: starting attempt 2 of 2 in {left}s (exit 7)\x1b[K");
+    let frame = |left| format!("\rbackoff: job: starting attempt 2 of 2 in {left}s: exit 7\x1b[K");
     let frames = [frame(3), frame(2), frame(1)].concat();
     let after = rest.strip_prefix(&*frames).unwrap_or_else(|| panic!("{rest:?}"));
     let next = "\r\x1b[Kattempt 2\r\nbackoff: job: gave up after 2";
@@ -76,7 +76,7 @@ fn it_is_not_there_unless_somebody_wants_it() {
 /// A run that waits for hours, with its countdown shown.
 fn waiting() -> Terminal {
     let mut terminal = on_terminal("", "--delays 2h -j none", "sh -c 'exit 7'");
-    terminal.expect("\rbackoff: sh: starting attempt 2 of 5 in 2h (exit 7)\x1b[K");
+    terminal.expect("\rbackoff: sh: starting attempt 2 of 5 in 2h: exit 7\x1b[K");
     terminal
 }
 
@@ -93,12 +93,12 @@ fn a_signal_that_stops_it_erases_it() {
     terminal.command("TERM=xterm backoff --delays 1h -j none -- sh -c 'echo pid $PPID; exit 7'");
     terminal.expect("pid ");
     let pid: i32 = terminal.expect("\r\n").trim().parse().unwrap();
-    terminal.expect("(exit 7)\x1b[K");
+    terminal.expect(": exit 7\x1b[K");
     terminal.send(CTRL_Z);
     assert!(terminal.expect("Stopped").contains(ERASED));
     eventually("it has stopped", || state(pid) == Some('T'));
     terminal.command("fg");
-    terminal.expect("(exit 7)\x1b[K");
+    terminal.expect(": exit 7\x1b[K");
     terminal.send(CTRL_C);
     assert!(terminal.expect("prompt> ").contains(ERASED));
 }
@@ -129,7 +129,7 @@ fn it_follows_the_width_of_the_window() {
 #[test]
 fn a_terminal_that_was_stopped_holds_it_up() {
     let mut terminal = on_terminal("", WAITS, FAILS);
-    terminal.expect("(exit 7)\x1b[K");
+    terminal.expect(": exit 7\x1b[K");
     terminal.send("\x13");
     std::thread::sleep(std::time::Duration::from_millis(1700));
     terminal.send("\x11");
@@ -146,20 +146,20 @@ fn each_wait_has_one() {
     let budget = format!("--budget b --store {}", dir.path().display());
     backoff(format!("-q {budget} -n 1 -b 9s -j none -- false")).code(1);
     for (options, begin, end) in [
-        ("--initial-delay 9s", "1 of 5 in ", "(initial delay)"),
-        ("--splay 1h --seed 1", "1 of 5 in ", "(initial delay)"),
+        ("--initial-delay 9s", "1 of 5 in ", ": initial delay"),
+        ("--splay 1h --seed 1", "1 of 5 in ", ": initial delay"),
         (
             "--consecutive 2 -b 9s --success-exit 7",
             "2 of 5 in ",
-            "(to confirm the success)",
+            ": to confirm the success",
         ),
         (
             "--delays 9s -j none -d 1h -n 5",
             "2 of 5 in 9s, deadline in 59m5",
-            "s (exit 7)",
+            "s: exit 7",
         ),
-        ("--delays 9s -j none -d 70s", "2 in 8s, deadline in 1m", "s (exit 7)"),
-        (&format!("{budget} --cool-off"), "1 of 5 in ", "s (cool-off)"),
+        ("--delays 9s -j none -d 70s", "2 in 8s, deadline in 1m", "s: exit 7"),
+        (&format!("{budget} --cool-off"), "1 of 5 in ", "s: cool-off"),
     ] {
         let mut terminal = on_terminal("", options, "sh -c 'exit 7'");
         terminal.expect(&format!("\rbackoff: sh: starting attempt {begin}"));

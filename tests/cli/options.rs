@@ -269,7 +269,7 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     for action in ACTIONS {
         let name = format!("BACKOFF_{}", action.replace('-', "_").to_uppercase());
         let value = if action == "generate" { "man" } else { "1" };
-        let warning = format!("unknown variable \"{name}\"; --{action} works on the command line only");
+        let warning = format!("unknown variable \"{name}\"; tip: try --{action}");
         let ended = backoff("-- echo ran").env(&name, value).code(0);
         ended.stdout("ran\n").stderr(&format!("backoff: warning: {warning}\n"));
     }

@@ -8,13 +8,13 @@ fn a_time_out_says_what_it_took() {
     };
     let limit = Some(Duration::from_millis(90_500));
     for (bound, limit, took_kill, shown) in [
-        (Bound::Timeout, limit, false, "timed out (--timeout 1m30s500ms)"),
+        (Bound::Timeout, limit, false, "timed out (--timeout 1m30.5s)"),
         (Bound::Timeout, None, true, "timed out and needed KILL"),
         (
             Bound::Idle,
             limit,
             true,
-            "no output for 1m30s500ms and needed KILL (--idle-timeout)",
+            "no output for 1m30.5s and needed KILL (--idle-timeout)",
         ),
         (
             Bound::Idle,
