@@ -69,7 +69,7 @@ impl EventLoop {
         self.streams.work(&ready)
     }
 
-    /// Moves output that is already there, unless a signal comes. A slow reader gets [`LAST_OUTPUT_GRACE`].
+    /// Moves output that is already there. A slow reader gets [`LAST_OUTPUT_GRACE`], unless a signal comes.
     pub(crate) fn pass_on_output(&mut self) {
         let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
         for _ in 0..MOST_LAST_MOVES {
@@ -87,17 +87,16 @@ impl EventLoop {
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
     ) -> (bool, Vec<T>) {
-        if !self.signals.queue.is_empty() {
-            return (true, Vec::new());
-        }
         let mut fds = vec![PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN)];
         fds.extend(interests.iter().map(|(_, fd, events)| PollFd::new(*fd, *events)));
+        let has_signals = !self.signals.queue.is_empty();
         let left = until.is_set().then(now).and_then(|now| until.left(now));
+        let left = if has_signals { Some(Duration::ZERO) } else { left };
         let has_polled = self.signals.let_in(|| poll(&mut fds, left));
         let is_ready = |fd: &PollFd<'_>| !has_polled || fd.any().unwrap_or(false);
         let interests = interests.iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd));
         (
-            is_ready(&fds[0]),
+            has_signals || is_ready(&fds[0]),
             interests.map(|((interest, ..), _)| *interest).collect(),
         )
     }
