@@ -42,7 +42,7 @@ use run::plan::{Identity, Plan};
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
         Ok(Parsed::Run(typed)) => typed,
-        Ok(Parsed::Print(text)) => return print(vec![text]),
+        Ok(Parsed::Print(text)) => return print(&text),
         Err(usage) => return complain(&usage.0),
     };
     // The process ends with the run: dropping the values would only delay the exit.
@@ -74,7 +74,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         return run(plan, store);
     };
     match texts {
-        Ok(texts) => print(texts),
+        Ok(texts) => print(&texts.concat()),
         Err(usage) => complain(&usage.0),
     }
 }
@@ -133,8 +133,8 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     exit
 }
 
-fn print(texts: Vec<String>) -> Exit {
-    match stdio::print(texts) {
+fn print(text: &str) -> Exit {
+    match stdio::print(text) {
         Ok(()) => Exit::Code(0),
         Err(error) => complain(&format!("cannot write to standard output: {error}")),
     }

@@ -17,8 +17,8 @@ use nix::unistd::geteuid;
 
 use super::record;
 use crate::policy::budget::{Answer, Ledger};
-use crate::run::interrupts::uninterrupted;
 use crate::run::text::{describe, describe_error};
+use crate::run::uninterrupted;
 
 /// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;

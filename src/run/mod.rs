@@ -6,7 +6,6 @@ pub(crate) mod engine;
 pub(crate) mod event;
 mod hooks;
 pub(crate) mod host;
-pub(crate) mod interrupts;
 pub(crate) mod output;
 pub(crate) mod plan;
 mod predicates;
@@ -17,3 +16,16 @@ pub(crate) mod test_host;
 pub(crate) mod text;
 pub(crate) mod variables;
 pub(crate) mod wrappers;
+
+use nix::errno::Errno;
+
+/// Repeats a call while a signal interrupts it; opening a file on FUSE or on a network can be interrupted. Here, as both
+/// `budget` and `process` need it.
+pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::EINTR) => {}
+            done => return done,
+        }
+    }
+}

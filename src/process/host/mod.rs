@@ -108,7 +108,7 @@ impl System {
             // `jq -e` prints its answer, which is useless at each attempt.
             _ if kind == ShellKind::Predicate => fd::null()?,
             Some(held) => held.try_clone()?,
-            None if fd::is_inherited(stdio::ERR) => fd::duplicate(stdio::ERR)?,
+            None if fd::is_inherited(stdio::ERR) => fd::inherited(stdio::ERR).try_clone_to_owned()?,
             // Hook output must not mix with the command's.
             None => fd::null()?,
         };

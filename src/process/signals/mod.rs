@@ -18,7 +18,7 @@ use signal_hook_registry::register_sigaction;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
-use crate::run::interrupts::uninterrupted;
+use crate::run::uninterrupted;
 
 /// The receiver of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use nix::unistd::{Pid, getpgid, read};
 use crate::policy::outcome::End;
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
-use crate::run::interrupts::uninterrupted;
+use crate::run::uninterrupted;
 
 /// A process that backoff started and has not reaped.
 #[derive(Debug)]

@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
-use crate::run::interrupts::uninterrupted;
+use crate::run::uninterrupted;
 
 /// Opens a location only: neither readable nor writable.
 #[cfg(not(portable))]
@@ -41,15 +40,9 @@ pub(crate) fn inherited(number: RawFd) -> BorrowedFd<'static> {
     unsafe { BorrowedFd::borrow_raw(number) }
 }
 
-/// Duplicates a standard descriptor.
-pub(crate) fn duplicate(standard: RawFd) -> io::Result<OwnedFd> {
-    inherited(standard).try_clone_to_owned()
-}
-
 /// Creates a pipe. Returns its reading and its writing end.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (read, write) = io::pipe()?;
-    Ok((read.into(), write.into()))
+    io::pipe().map(|(read, write)| (read.into(), write.into()))
 }
 
 /// Opens `/dev/null` for reading and writing.
@@ -64,13 +57,9 @@ pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the file type of a descriptor; empty if it is closed.
+/// Returns the file type of a descriptor.
 pub(crate) fn kind(fd: BorrowedFd<'_>) -> nix::Result<SFlag> {
-    match fstat(fd) {
-        Ok(facts) => Ok(SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT),
-        Err(Errno::EBADF) => Ok(SFlag::empty()),
-        Err(error) => Err(error),
-    }
+    Ok(SFlag::from_bits_truncate(fstat(fd)?.st_mode) & SFlag::S_IFMT)
 }
 
 /// Returns true for a pipe or a socket, and if the kind is unknown, as a write to one may block.

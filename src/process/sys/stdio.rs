@@ -8,21 +8,16 @@ use nix::unistd::write;
 
 use super::environment::nonempty;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
-use crate::run::interrupts::uninterrupted;
-use crate::run::text::{printable, without_commands};
+use crate::run::text::{describe, printable, without_commands};
+use crate::run::uninterrupted;
 
 pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
 pub(crate) const ERR: RawFd = 2;
 
-/// Calls `write(2)` once on a standard descriptor, which may be closed.
-pub(crate) fn write_some(fd: RawFd, bytes: &[u8]) -> nix::Result<usize> {
-    write(inherited(fd), bytes)
-}
-
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     while !bytes.is_empty() {
-        let written = uninterrupted(|| write_some(fd, bytes))?;
+        let written = uninterrupted(|| write(inherited(fd), bytes))?;
         bytes = &bytes[written..];
     }
     Ok(())
@@ -41,9 +36,11 @@ pub(crate) fn takes_colour(fd: RawFd) -> bool {
     is_forced || nonempty("TERM").is_some_and(|term| term != "dumb") && is_terminal(fd)
 }
 
-/// Returns true if a write would not block, according to `poll(2)`.
-pub(crate) fn has_room(fd: RawFd) -> bool {
-    ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty())
+/// Writes a short text, ignoring write errors. Returns false if that would block, according to `poll(2)`.
+pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
+    let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());
+    let tried = has_room.then(|| write(inherited(fd), text.as_bytes()));
+    tried.is_some()
 }
 
 /// Returns true if standard output is a pipe or a socket whose reader is gone. A hung-up terminal does not count: HUP
@@ -53,9 +50,8 @@ pub(crate) fn output_has_lost_its_reader() -> bool {
 }
 
 /// Prints requested text (`--help`, `--plan`) on standard output.
-pub(crate) fn print(texts: impl IntoIterator<Item = String>) -> Result<(), String> {
-    let text: String = texts.into_iter().collect();
-    write_all(OUT, text.as_bytes()).map_err(crate::run::text::describe)
+pub(crate) fn print(text: &str) -> Result<(), String> {
+    write_all(OUT, text.as_bytes()).map_err(describe)
 }
 
 /// Returns true if output is read by GitHub Actions, or by a runner with the same commands.

@@ -49,13 +49,13 @@ impl Countdown {
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         if self.shown != Some(seconds)
             && is_ours(stdio::ERR)
-            && stdio::has_room(stdio::ERR)
             && let Some(columns) = columns(stdio::ERR)
         {
             // Some terminals wrap after the last column.
             let text = line(Duration::from_secs(seconds), usize::from(columns) - 1);
-            let _ = stdio::write_some(stdio::ERR, format!("\r{text}\x1b[K").as_bytes());
-            self.shown = Some(seconds);
+            if stdio::write_if_room(stdio::ERR, &format!("\r{text}\x1b[K")) {
+                self.shown = Some(seconds);
+            }
         }
         let after_the_next = Duration::from_secs(seconds.saturating_sub(1));
         Deadline::after(now, left.saturating_sub(after_the_next))
@@ -63,9 +63,8 @@ impl Countdown {
 
     /// Erases the line. Returns false while the terminal accepts no output.
     pub(crate) fn erase(&mut self) -> bool {
-        if self.shown.is_some() && stdio::has_room(stdio::ERR) {
+        if self.shown.is_some() && stdio::write_if_room(stdio::ERR, "\r\x1b[K") {
             self.shown = None;
-            let _ = stdio::write_some(stdio::ERR, b"\r\x1b[K");
         }
         self.shown.is_none()
     }

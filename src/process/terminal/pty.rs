@@ -20,9 +20,9 @@ use super::{controlling, is_controlling, is_ours, job, modes, window_size};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::spawn::ChildStdio;
-use crate::process::sys::fd::{duplicate, inherited, set_nonblocking};
+use crate::process::sys::fd::{inherited, set_nonblocking};
 use crate::process::sys::stdio;
-use crate::run::interrupts::uninterrupted;
+use crate::run::uninterrupted;
 
 /// Interval of checks for the foreground: a shell's `fg` does not notify a running job.
 const FOREGROUND_LOOK: Duration = Duration::from_millis(250);
@@ -69,13 +69,14 @@ impl Pty {
             input: has_input.then(|| slave.try_clone()).transpose()?,
             outputs: [Some(slave.try_clone()?), Some(slave.try_clone()?)],
         };
+        let duplicate = |fd| inherited(fd).try_clone_to_owned().ok();
         let pty = Pty {
             master: Some(master),
             slave: Some(slave),
             // Non-blocking if possible: another process may read first what `poll` has promised.
             ours: match (0..=2).find(|fd| stdio::is_terminal(*fd)) {
-                Some(fd) if !is_controlling(fd) => duplicate(fd).ok(),
-                standard => controlling().ok().or_else(|| duplicate(standard?).ok()),
+                Some(fd) if !is_controlling(fd) => duplicate(fd),
+                standard => controlling().ok().or_else(|| duplicate(standard?)),
             },
             forwards_keys,
             leader: None,
