@@ -10,6 +10,7 @@ mod tee;
 
 use std::fs::File;
 use std::io;
+use std::iter::once;
 use std::mem::take;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -115,15 +116,10 @@ impl Streams {
             reader_gone: self.outputs.iter().any(|output| output.reader_gone),
             unread: false,
         };
-        let [output, error] = self.outputs.each_mut().map(Output::end);
-        let faults = [
-            ("standard input", self.input.fault.take()),
-            (NAMES[0], output),
-            (NAMES[1], error),
-        ];
-        let fault = faults
-            .into_iter()
-            .find_map(|(name, why)| Some(format!("{name}: {}", why?)));
+        let input = ("standard input", self.input.fault.take());
+        let outputs = NAMES.into_iter().zip(self.outputs.each_mut().map(Output::end));
+        let mut faults = once(input).chain(outputs);
+        let fault = faults.find_map(|(name, why)| Some(format!("{name}: {}", why?)));
         fault.map_or(Ok(seen), Err)
     }
 

@@ -180,7 +180,7 @@ impl Output {
     /// Prints the next part of kept output. Returns false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
         if !self.is_unread() {
-            match self.kept.read_at(&mut self.chunk, self.printed) {
+            match self.kept.read_at(&mut self.chunk, self.printed..u64::MAX) {
                 Ok(0) => return false,
                 Ok(count) => {
                     self.unwritten = 0..count;

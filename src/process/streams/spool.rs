@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
@@ -59,21 +60,17 @@ impl Spool {
         self.file.iter_mut().try_for_each(|file| file.write_all(bytes))
     }
 
-    /// Reads a chunk from `offset` on; returns 0 at the end.
-    pub(crate) fn read_at(&self, chunk: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
-        match &self.file {
-            Some(file) => {
-                let left = file.metadata()?.len().saturating_sub(offset);
-                let count = left.min(CHUNK as u64) as usize;
-                make_room(chunk);
-                file.read_exact_at(&mut chunk[..count], offset)?;
-                Ok(count)
-            }
-            None => {
-                *chunk = self.memory.get(offset as usize..).unwrap_or_default().to_vec();
-                Ok(chunk.len())
-            }
-        }
+    /// Reads a chunk at the beginning of a range of offsets; returns 0 at the end.
+    pub(crate) fn read_at(&self, chunk: &mut Vec<u8>, Range { start, end }: Range<u64>) -> io::Result<usize> {
+        let Some(file) = &self.file else {
+            *chunk = self.memory.get(start as usize..).unwrap_or_default().to_vec();
+            return Ok(chunk.len());
+        };
+        let left = file.metadata()?.len().min(end).saturating_sub(start);
+        let count = left.min(CHUNK as u64) as usize;
+        make_room(chunk);
+        file.read_exact_at(&mut chunk[..count], start)?;
+        Ok(count)
     }
 
     /// Returns a file at offset 0.

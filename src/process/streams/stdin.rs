@@ -163,13 +163,12 @@ impl Stdin {
         if pipe.unwritten.is_empty() {
             let count = match &mut self.method {
                 _ if !pipe.replay.is_empty() => {
-                    let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.start)?;
+                    let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.clone())?;
                     if count == 0 {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
-                    let start = pipe.replay.start;
-                    pipe.replay.start = pipe.replay.end.min(start + count as u64);
-                    (pipe.replay.start - start) as usize
+                    pipe.replay.start += count as u64;
+                    count
                 }
                 Method::Tee => return self.move_window(pipe),
                 Method::ReadAhead(first) if !first.is_empty() => {
