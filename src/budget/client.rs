@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(feature = "redis")]
 use super::redis::{address::Address, connection::Time};
-use super::{AddressError, directory};
+use super::{StoreError, directory};
 use crate::policy::budget::Question;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
@@ -27,8 +27,8 @@ pub enum Store {
 }
 
 impl Store {
-    /// Parses an address, or the path of a directory. `duration` parses a DURATION.
-    pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, AddressError>) -> Result<Store, AddressError> {
+    /// Parses an address, or the path of a directory. An error completes a sentence that begins with it. `duration` parses a DURATION.
+    pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, StoreError>) -> Result<Store, StoreError> {
         let why = match text.split_once("://") {
             #[cfg(feature = "redis")]
             Some((scheme @ ("redis" | "rediss" | "redis+unix"), rest)) => {
@@ -50,7 +50,7 @@ impl Store {
 
     /// Reads the files that an address names; an error message names the faulty file. Returns the store's location
     /// without user and password, so that nested runs can compare their stores, and its timeout.
-    pub(crate) fn prepare(&self) -> Result<(String, Duration), AddressError> {
+    pub(crate) fn prepare(&self) -> Result<(String, Duration), StoreError> {
         match self {
             Store::Directory(path) => {
                 let path = path.clone().unwrap_or_default();
@@ -75,7 +75,7 @@ impl Store {
         began: Instant,
         limit: Duration,
         since_epoch: fn() -> Duration,
-    ) -> Result<BudgetAnswer, String> {
+    ) -> Result<BudgetAnswer, StoreError> {
         let (answer, warning) = match self {
             Store::Directory(path) => directory::update(path.as_deref().ok_or(NO_HOME)?, &budget.name, |ledger| {
                 // Reads the time under the lock, as it must not precede the last update.

@@ -5,6 +5,7 @@
 //! user's own and writable by no other user, and none may be a link. A file without a valid record is renamed, never
 //! trusted.
 
+use std::fmt;
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
@@ -15,7 +16,7 @@ use nix::fcntl::{AtFlags, OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::geteuid;
 
-use super::record;
+use super::{StoreError, record};
 use crate::policy::budget::{Answer, Ledger};
 use crate::run::text::{describe, describe_error};
 use crate::run::uninterrupted;
@@ -24,7 +25,7 @@ use crate::run::uninterrupted;
 const MOST_TRIES: u32 = 100;
 
 /// An answer, and a warning; or an error.
-type Updated = Result<(Answer, Option<String>), String>;
+type Updated = Result<(Answer, Option<String>), StoreError>;
 
 /// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held no
 /// valid record. Warning and error name the file.
@@ -32,9 +33,9 @@ pub(crate) fn update(directory: &Path, name: &str, change: impl FnOnce(&mut Ledg
     let home = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
     let file_name = file_name(name);
     let path = directory.join(&file_name);
-    let at_file = |why| format!("{}: {why}", path.display());
-    let (answer, warning) = update_file(&home, &file_name, change).map_err(at_file)?;
-    Ok((answer, warning.map(at_file)))
+    let at_file = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
+    let (answer, warning) = update_file(&home, &file_name, change).map_err(|why| at_file(&why))?;
+    Ok((answer, warning.map(|why| at_file(&why))))
 }
 
 fn update_file(home: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
@@ -66,14 +67,16 @@ fn update_file(home: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answ
     Err("is replaced all the time".into())
 }
 
-fn open_directory(path: &Path) -> Result<File, String> {
+fn open_directory(path: &Path) -> Result<File, StoreError> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
         // Linux reports ENOTDIR for a symbolic link opened with O_DIRECTORY.
         (Err(Errno::ELOOP | Errno::ENOTDIR), _) => Err("is not a directory (symbolic links are not followed)".into()),
-        (Err(Errno::ENOENT), Err(error)) => Err(format!("cannot make this directory: {}", describe_error(&error))),
+        (Err(Errno::ENOENT), Err(error)) => {
+            Err(format!("cannot make this directory: {}", describe_error(&error)).into())
+        }
         (opened, _) => opened.map(File::from).map_err(cannot("cannot open this directory")),
     }?;
     private(&directory)?;
@@ -81,7 +84,7 @@ fn open_directory(path: &Path) -> Result<File, String> {
 }
 
 /// Opens and locks the file of a name. Returns None if another file has replaced it meanwhile.
-fn open_file(home: &File, name: &str) -> Result<Option<File>, String> {
+fn open_file(home: &File, name: &str) -> Result<Option<File>, StoreError> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = match uninterrupted(|| openat(home, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
@@ -93,7 +96,7 @@ fn open_file(home: &File, name: &str) -> Result<Option<File>, String> {
         return Err("is not a regular file".into());
     }
     if facts.nlink() > 1 {
-        return Err(format!("has {} hard links", facts.nlink()));
+        return Err(format!("has {} hard links", facts.nlink()).into());
     }
     let number = |error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno);
     uninterrupted(|| file.lock().map_err(number)).map_err(cannot("cannot lock this file"))?;
@@ -103,20 +106,20 @@ fn open_file(home: &File, name: &str) -> Result<Option<File>, String> {
     Ok(is_current.then_some(file))
 }
 
-fn cannot(what: &str) -> impl Fn(Errno) -> String {
-    move |errno| format!("{what}: {}", describe(errno))
+fn cannot(what: &str) -> impl Fn(Errno) -> StoreError {
+    move |errno| format!("{what}: {}", describe(errno)).into()
 }
 
 /// Checks that only this user can change the file.
-fn private(file: &File) -> Result<Metadata, String> {
+fn private(file: &File) -> Result<Metadata, StoreError> {
     let facts = file.metadata().map_err(|error| describe_error(&error))?;
     let own = geteuid().as_raw();
     if facts.uid() != own {
-        return Err(format!("belongs to user {}, not to user {own}", facts.uid()));
+        return Err(format!("belongs to user {}, not to user {own}", facts.uid()).into());
     }
     match facts.mode() & 0o7777 {
         mode if mode & 0o022 == 0 => Ok(facts),
-        mode => Err(format!("can be written by others (mode {mode:04o}; chmod go-w)")),
+        mode => Err(format!("can be written by others (mode {mode:04o}; chmod go-w)").into()),
     }
 }
 

@@ -9,21 +9,20 @@ pub mod record;
 #[cfg(feature = "redis")]
 pub(crate) mod redis;
 
-/// Problem of a store's address, or of a file that it names. Completes a sentence that quotes the address, and holds none
-/// of its secrets.
+/// Problem of a store, of its address, or of a file that the address names. Holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AddressError(String);
+pub struct StoreError(String);
 
-impl fmt::Display for AddressError {
+impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for AddressError {}
+impl std::error::Error for StoreError {}
 
-impl<T: Into<String>> From<T> for AddressError {
-    fn from(problem: T) -> AddressError {
-        AddressError(problem.into())
+impl<T: Into<String>> From<T> for StoreError {
+    fn from(problem: T) -> StoreError {
+        StoreError(problem.into())
     }
 }

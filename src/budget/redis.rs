@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, ServerErrorKind, cmd};
 
+use super::StoreError;
 use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
 use crate::run::plan::SharedBudget;
 use crate::run::text::describe_error;
@@ -27,7 +28,7 @@ const MOST_REDIRECTIONS: u32 = 3;
 impl Address {
     /// Asks the servers of a service until one answers; each has an equal share of the time. An error names each server
     /// that failed, but quotes no server, as servers quote what they were sent.
-    pub(crate) fn ask(&self, budget: &SharedBudget, question: Question, time: Time) -> Result<Answer, String> {
+    pub(crate) fn ask(&self, budget: &SharedBudget, question: Question, time: Time) -> Result<Answer, StoreError> {
         let calls = [("EVALSHA", SCRIPT_SHA1), ("EVAL", SCRIPT)];
         let calls = calls.map(|(command, script)| call(command, script, budget, question));
         let limit = time.limit / self.servers.len() as u32;
@@ -36,14 +37,14 @@ impl Address {
             let began = time.began + time.began.elapsed();
             match self.evaluate(server, &calls, Time { began, limit }) {
                 Ok(answer) => return Ok(answer),
-                Err(why) => failures.push(why),
+                Err(why) => failures.push(why.to_string()),
             }
         }
-        Err(failures.join("; "))
+        Err(failures.join("; ").into())
     }
 
     /// Runs the script on a server, or on the one to which it redirects. An error names the server that failed.
-    fn evaluate(&self, first: &ConnectionInfo, calls: &[Cmd; 2], time: Time) -> Result<Answer, String> {
+    fn evaluate(&self, first: &ConnectionInfo, calls: &[Cmd; 2], time: Time) -> Result<Answer, StoreError> {
         let (mut server, mut asking) = (first.clone(), false);
         let mut why = String::new();
         for _ in 0..=MOST_REDIRECTIONS {
@@ -58,7 +59,7 @@ impl Address {
             };
             (server, asking) = (server.set_addr(to), once);
         }
-        Err(why)
+        Err(why.into())
     }
 
     fn evaluate_on(&self, server: &ConnectionInfo, asking: bool, calls: &[Cmd; 2], time: Time) -> RedisResult<Answer> {

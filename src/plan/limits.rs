@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::budget::{AddressError, client::Store};
+use crate::budget::{StoreError, client::Store};
 use crate::config::said::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
@@ -165,7 +165,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
     let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
-    let plain = |error: AddressError| UsageError(error.to_string());
+    let plain = |error: StoreError| UsageError(error.to_string());
     let store = settings.get("store", |text| Store::parse(text, patience).map_err(plain))?;
     let denies_if_down = settings.choice("store-down", &[false, true])?;
     let Some(name) = settings.get("budget", values::budget_name)? else {

@@ -6,14 +6,14 @@ use percent_encoding::percent_decode_str;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisError, RedisResult};
 
 use super::tls::Tls;
-use crate::budget::AddressError;
+use crate::budget::StoreError;
 
 const NO_ADDRESS: &str = "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0";
 const NO_DATABASE: &str = "has a database that is not a number; tip: try redis://HOST:6379/0";
 const NO_SETTING: &str = "has a setting that is unknown here; tip: try ?timeout=250ms, or ?ca=FILE with rediss://";
 
 /// Parses a DURATION.
-pub(crate) type ReadDuration = fn(&str) -> Result<Duration, AddressError>;
+pub(crate) type ReadDuration = fn(&str) -> Result<Duration, StoreError>;
 
 /// A service of one or more servers; the first that answers counts.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Address {
 
 impl Address {
     /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`. An error quotes none of it.
-    pub(crate) fn parse(scheme: &str, rest: &str, duration: ReadDuration) -> Result<Address, AddressError> {
+    pub(crate) fn parse(scheme: &str, rest: &str, duration: ReadDuration) -> Result<Address, StoreError> {
         if rest.contains('#') {
             return Err("has a # in it; certificates are always checked, and in a password it is %23".into());
         }
@@ -58,7 +58,7 @@ impl Address {
     }
 
     /// Reads the files that the address names. Returns the service and its database without user and password.
-    pub(crate) fn prepare(&self) -> Result<String, AddressError> {
+    pub(crate) fn prepare(&self) -> Result<String, StoreError> {
         if let Some(tls) = self.tls.as_ref().filter(|tls| !tls.files.is_empty()) {
             tls.config()?;
         }

@@ -9,7 +9,7 @@ use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use crate::budget::AddressError;
+use crate::budget::StoreError;
 use crate::run::text::describe_error;
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Tls {
     }
 
     /// Reads the files. An error message names the faulty file.
-    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, AddressError> {
+    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, StoreError> {
         if let Some(config) = self.config.get() {
             return Ok(Arc::clone(config));
         }
@@ -52,7 +52,7 @@ impl Tls {
 }
 
 /// Returns the certificates or the keys in a file, at least one.
-fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, AddressError> {
+fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, StoreError> {
     let why = match T::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<T>, _>>) {
         Ok(found) if !found.is_empty() => return Ok(found),
         Err(PemError::Io(error)) => format!("cannot be read: {}", describe_error(&error)),

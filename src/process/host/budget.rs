@@ -52,10 +52,10 @@ impl System {
         let Query { began, done, answer } = query?;
         let until = Deadline::after(began, time);
         let answered = match self.event_loop.is_ready(done.as_fd(), PollFlags::POLLIN, until)? {
-            true => answer.join().unwrap_or_else(|_| Err(format!("{store}: failed"))),
-            false => Err(format!("{store}: gives no answer within {}ms", time.as_millis())),
+            true => answer.join().unwrap_or_else(|_| Err(format!("{store}: failed").into())),
+            false => Err(format!("{store}: gives no answer within {}ms", time.as_millis()).into()),
         };
-        answered.map_err(RunError::Fault)
+        answered.map_err(|why| RunError::Fault(why.to_string()))
     }
 
     /// Asks the run's store, or waits until the attempt is counted. If a server gives no answer, this machine's own

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::Builder;
 
-use crate::budget::client::Store;
+use crate::budget::{StoreError, client::Store};
 use crate::policy::budget::Question;
 use crate::policy::outcome::{Bound, End, Outcome};
 use crate::process::attempt::event_loop::EventLoop;
@@ -59,8 +59,8 @@ struct Query {
     began: Instant,
     /// Readable once the thread has an answer.
     done: PipeReader,
-    /// An answer, or a message that names the store.
-    answer: JoinHandle<Result<BudgetAnswer, String>>,
+    /// An answer, or an error that names the store.
+    answer: JoinHandle<Result<BudgetAnswer, StoreError>>,
 }
 
 impl System {
