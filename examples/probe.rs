@@ -1,4 +1,4 @@
-//! A child for the tests: tells on standard output what it got from whoever started it.
+//! A child for the tests: prints what it inherited from its parent.
 //!
 //! - `probe signals [CODE]` prints `ready PID`, then the number of each signal it gets; TERM ends it
 //!   with CODE if one is given.

@@ -8,7 +8,7 @@
 )]
 #![allow(
     clippy::disallowed_methods,
-    reason = "the rules of the product's rooms: here everybody may look at the clock and the environment"
+    reason = "rules for the product's modules; here all modules may read the clock and the environment"
 )]
 
 mod attack;

@@ -19,7 +19,7 @@ pub(crate) type Variables = [(OsString, OsString)];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     said: Vec<Said>,
-    /// Statements overridden by a stronger one about a different option.
+    /// Statements overridden by one of higher precedence about a different option.
     overridden: Vec<Said>,
 }
 
@@ -42,12 +42,12 @@ impl Settings {
     }
 
     /// Adds the statements of a lower source about options that are not yet set.
-    pub(crate) fn add(&mut self, mut weaker: Vec<Said>) -> Result<(), UsageError> {
-        weaker.retain(|said| self.source(said.opt.long).is_none());
-        self.expand_every(&mut weaker)?;
-        let overridden = conflicts::settle(&self.said, &mut weaker)?;
+    pub(crate) fn add(&mut self, mut lower: Vec<Said>) -> Result<(), UsageError> {
+        lower.retain(|said| self.source(said.opt.long).is_none());
+        self.expand_every(&mut lower)?;
+        let overridden = conflicts::settle(&self.said, &mut lower)?;
         self.overridden.extend(overridden);
-        self.said.extend(weaker);
+        self.said.extend(lower);
         Ok(())
     }
 

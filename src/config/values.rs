@@ -84,7 +84,7 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
 pub fn spread(text: &str) -> Parsed<()> {
     match (duration(text), percent(text)) {
         (Err(_), Err(_)) if !text.ends_with('%') => {
-            Err("is neither duration nor percentage; tip: try 1s or 25%".into())
+            Err("is neither a duration nor a percentage; tip: try 1s or 25%".into())
         }
         (Err(_), Err(problem)) => Err(problem),
         _ => Ok(()),

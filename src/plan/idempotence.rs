@@ -38,8 +38,8 @@ const WGET: Client = Client {
     hidden: "-e -i --exe --inp",
 };
 
-/// Returns the reason why the command must not run twice, and a remark for its first retry. The user's word overrides
-/// the look at the words.
+/// Returns the reason why the command must not run twice, and a remark for its first retry. `--idempotent`
+/// overrides what the words show.
 pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>) -> Parsed<[Option<String>; 2]> {
     let is_idempotent = settings.choice("idempotent", &[true, false])?;
     if let Some(said) = settings.said("idempotent") {

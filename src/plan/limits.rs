@@ -33,7 +33,7 @@ pub(super) fn bounds(settings: &Settings) -> Parsed<Bounds> {
 /// Reads the limits of a run. `once` leaves retries to the outer run.
 pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: bool) -> Parsed<Limits> {
     let (deadline, stop_after) = (limit(settings, "deadline")?, limit(settings, "stop-after")?);
-    // A time limit overrides the default attempt limit, and one from a weaker source.
+    // A time limit overrides the default attempt limit, and one of lower precedence.
     let source_of = |long, limit: Option<_>| limit.and_then(|_| settings.source(long));
     let by_time = source_of("deadline", deadline).max(source_of("stop-after", stop_after));
     let source = settings.source("attempts");
@@ -109,7 +109,7 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
 fn jitter(settings: &Settings, is_flat: bool) -> Parsed<Jitter> {
     let list = settings.source("delays");
     let mut jitter = match settings.get("jitter", values::jitter)? {
-        // A list is exact unless its own source or a stronger one asks for jitter.
+        // A list is exact unless the same or a higher precedence asks for jitter.
         Some(jitter) if settings.source("jitter") >= list => jitter,
         _ if list.is_some() || is_flat => Jitter::None,
         _ if settings.said("growth").is_some() => Jitter::Full,
@@ -128,7 +128,7 @@ fn jitter(settings: &Settings, is_flat: bool) -> Parsed<Jitter> {
     Ok(jitter)
 }
 
-/// Returns the width of a jitter; None if the spread belongs to a jitter that a stronger source has overridden.
+/// Returns the width of a jitter; None if the spread belongs to a jitter that a higher precedence has overridden.
 fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
     match settings.get("spread", read) {
         Err(_) if settings.source("spread") < settings.source("jitter") => Ok(None),
@@ -136,7 +136,7 @@ fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T
     }
 }
 
-/// Returns the longest wait. A cap does not cut a wait from a stronger source.
+/// Returns the longest wait. A cap does not cut a wait of higher precedence.
 fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed<Duration> {
     let cap = match (settings.said("max-delay"), jitter) {
         (None, Jitter::Slotted { .. }) => Duration::MAX,
@@ -147,9 +147,9 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed
         None => ("base", settings.duration("base")?),
     };
     let waits = [asked, ("stop-at-delay", settings.duration("stop-at-delay")?)].into_iter();
-    let is_stronger = |(long, _): &(&str, _)| settings.source("max-delay") < settings.source(long);
-    let stronger = waits.filter(is_stronger).filter_map(|(_, wait)| wait);
-    Ok(stronger.fold(cap, Duration::max))
+    let is_higher = |(long, _): &(&str, _)| settings.source("max-delay") < settings.source(long);
+    let higher = waits.filter(is_higher).filter_map(|(_, wait)| wait);
+    Ok(higher.fold(cap, Duration::max))
 }
 
 /// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget that

@@ -86,7 +86,7 @@ pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, con
     let mut lines = vec![format!("config = {} ({})", config.file.0, config.file.1)];
     for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {
         let (value, exceptions) = opt.default.split_at(opt.default_value().len());
-        // A stronger option lifts these limits.
+        // An option of higher precedence lifts these limits.
         let may_lift = ["attempts", "max-delay"].contains(&opt.long) && settings.source(opt.long) != Some(Source::Flag);
         lines.push(match settings.shown(opt.long) {
             Some((text, source)) if may_lift => format!("{} = {text} ({source}{exceptions})", opt.long),

@@ -1,4 +1,4 @@
-//! Who imports whom: the paths in a crate's sources, and what is wrong with them.
+//! Imports: the paths in the sources of a crate, and the errors in them.
 //!
 //! The sources are read as words and signs, and a name that is imported stands for the same module in all of its file. What
 //! a macro of another crate makes of its input is not known here.

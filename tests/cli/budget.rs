@@ -106,7 +106,7 @@ fn a_waiting_run_holds_nothing_of_the_store() {
     let waiting = sharing(&dir, "-v -j none -b 1h -m 1h -- false").live();
     eventually("it waits", || {
         let is_written = fs::metadata(file(&dir)).is_ok_and(|facts| facts.len() > 0);
-        // Nobody writes just now.
+        // No process writes now.
         threads(waiting.pid()) == 1 && is_written && counted(&dir) == (2, 1)
     });
     let place = dir.path().to_str().unwrap();

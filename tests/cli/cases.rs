@@ -3,7 +3,7 @@
 //! In a block, `$ ` begins a command and `> ` continues it; the lines after it are its output, both streams together.
 //! `...` stands for any text within a line; a line that is only `...`, for any number of lines. A block is one bash in
 //! an empty directory, so later commands see files, variables and `$?` of earlier ones. `BLESS=1` writes the output of
-//! what differs anew, with `...` for times.
+//! what differs, with `...` for times.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -152,7 +152,7 @@ fn with_wildcards(line: &str) -> String {
     VARIES.replace_all(line, replaced).into_owned()
 }
 
-/// Writes a block into its document anew, unless the same one was mended meanwhile.
+/// Writes a block into its document, unless the same one was mended meanwhile.
 fn bless(block: &Block, blessed: &str) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();

@@ -1,5 +1,5 @@
-//! Every link of every document: a path leads to a file of the repository and, behind `#`, to one of its headings; an
-//! address is looked at for its form only.
+//! Every link of every document: a path leads to a file of the repository and, behind `#`, to one of its headings; only
+//! the form of an address is checked.
 
 use std::collections::HashMap;
 use std::path::Path;

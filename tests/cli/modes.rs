@@ -17,7 +17,7 @@ const LEFT: [&str; 4] = [
     "-t 200ms -s KILL -- sh -c 'stty raw -echo; exec sleep 60'",
 ];
 
-/// A script without job control, on a terminal whose modes nobody else changes; and what they were.
+/// A script without job control, on a terminal whose modes no other process changes; and the modes before it.
 fn script(line: &str) -> (Terminal, Termios) {
     let mut terminal = Terminal::sh(&format!("echo begin; read go; {line}; read end"));
     terminal.expect("begin\r\n");

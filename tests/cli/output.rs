@@ -109,7 +109,7 @@ fn signals_pass_while_output_is_observed() {
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     live.code(6).stdout("last\n");
-    // Also while nobody empties our own pipe.
+    // Also while our own pipe is not emptied.
     let mut stuck = backoff("-r x -- yes").live();
     stuck.expect_line("y");
     until_it_is_stuck(stuck.pid());

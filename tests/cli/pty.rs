@@ -281,7 +281,7 @@ fn control_z_stops_what_control_c_does_not_end() {
 #[test]
 fn what_is_written_before_a_stop_is_shown_before() {
     let mut terminal = Terminal::bash();
-    // More than one read takes may be there when the command stops, and less than a terminal takes that nobody reads.
+    // More than one read, but less than the capacity of a terminal without a reader.
     let script = "for i in {1..20}; do printf %06000d-tidied-$i 0; kill -STOP $$; done; echo over";
     terminal.command(&format!("backoff --pty -- bash -c '{script}'"));
     for i in 1..=20 {

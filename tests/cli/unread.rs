@@ -1,4 +1,4 @@
-//! The deadline limits the run also if nobody reads what it writes.
+//! The deadline limits a run whose output is not read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
@@ -16,7 +16,7 @@ fn capacity(pipe: impl AsFd) -> usize {
     fcntl(pipe, FcntlArg::F_GETPIPE_SZ).unwrap() as usize
 }
 
-/// A pipe without room, and the end that nobody reads.
+/// A full pipe, and its end that is not read.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     writer.write_all(&vec![b'\n'; capacity(&writer)]).unwrap();
@@ -33,7 +33,7 @@ fn ends(command: &mut Command, code: i32) -> String {
     String::from_utf8(live.output().stderr).unwrap()
 }
 
-/// Runs each with a deadline, and a standard output and error that nobody reads.
+/// Runs each with a deadline, and a standard output and error that are not read.
 #[track_caller]
 fn all_end(cases: &[(i32, &str)]) {
     std::thread::scope(|scope| {
@@ -104,11 +104,11 @@ fn a_log_and_a_report_in_a_named_pipe() {
     fifo.write_all(&vec![b'\n'; capacity(&fifo)]).unwrap();
     for (option, why) in [
         ("--log-file", "going on without it\n"),
-        ("--report", "nobody reads it\n"),
+        ("--report", "not read in time\n"),
     ] {
         let mut command = backoff(format!("-d 2s -n 2 -b 1ms {option} {path} -- sh -c 'exit 3'"));
         let said = ends(command.stderr(Stdio::piped()), 3);
-        assert!(said.contains(&format!("{option} {path:?}: nobody reads it")), "{said}");
+        assert!(said.contains(&format!("{option} {path:?}: not read in time")), "{said}");
         assert!(said.ends_with(why), "{said}");
     }
 }

@@ -59,7 +59,7 @@ fn left_out(tests: u64, mut wanted: BTreeSet<&str>) -> String {
     if !wanted.is_empty() {
         let wanted: Vec<&str> = wanted.into_iter().collect();
         ways.push(format!(
-            "for want of {}: on Debian `.ci/run programs` installs them",
+            "missing {}: on Debian `.ci/run programs` installs them",
             wanted.join(", ")
         ));
     }
@@ -74,12 +74,12 @@ fn left_out(tests: u64, mut wanted: BTreeSet<&str>) -> String {
 fn what_was_left_out_is_totalled() {
     assert_eq!(
         left_out(3, BTreeSet::from(["zsh", "curl", ASKED])),
-        "left out: 3 tests, for want of curl, zsh: on Debian `.ci/run programs` installs them; \
+        "left out: 3 tests, missing curl, zsh: on Debian `.ci/run programs` installs them; \
          those that keep gigabytes: REQUIRE_TEST_TOOLS=1 runs them"
     );
     assert_eq!(
         left_out(1, BTreeSet::from(["curl"])),
-        "left out: 1 test, for want of curl: on Debian `.ci/run programs` installs them"
+        "left out: 1 test, missing curl: on Debian `.ci/run programs` installs them"
     );
 }
 

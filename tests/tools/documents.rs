@@ -49,7 +49,7 @@ fn as_files(dir: &TempDir, blocks: &[Block]) -> Vec<String> {
 
 fn blocks_of_sh() {
     let dir = tempfile::tempdir().unwrap();
-    // Variables of an attempt are not the calling shell's to expand; whoever types lines sees where `cd` has failed.
+    // Variables of an attempt are not the calling shell's to expand; in typed lines, a failed `cd` is visible.
     let options = ["--shell=sh", "--exclude=SC2016,SC2164", "--format=gcc"];
     clean("shellcheck")
         .args(options)
@@ -160,7 +160,7 @@ fn blocks_of_dockerfile() {
         let base = if has_base { "" } else { "FROM scratch\n" };
         let file = within(&dir, &block.file_name());
         write(&file, base.to_owned() + &block.text()).unwrap();
-        // Versions of packages are whoever builds the image's to choose.
+        // The image's author chooses the versions of packages.
         clean("hadolint").args(["--no-color", "--ignore=DL3008", &file]).code(0);
     }
 }

@@ -345,7 +345,7 @@ fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
     let is_told = by_loader || shown.stderr.contains("backoff: ") || limit.starts_with("exec");
     let result = match shown.status.code() {
         _ if has_panicked(&shown.stderr) => Err("a panic".into()),
-        Some(0) if redirects('>') => Err("output was lost, and nobody is told".into()),
+        Some(0) if redirects('>') => Err("output was lost without a message".into()),
         Some(0) if !limit.contains('<') && shown.stdout.replace('\r', "") != output => Err("a false success".into()),
         Some(0) => Ok(()),
         Some(125) if is_told => Ok(()),
@@ -440,7 +440,7 @@ fn killed_at_a_random_moment() {
         eventually("all that it started is gone", || left_by(&dir).is_empty());
         lines_of_log(&dir);
         report_of(&dir);
-        // Nobody holds the lock, and what is in the file is whole.
+        // The lock is free, and the file is whole.
         if dir.path().join("store").exists() {
             backoff(format!("--budget b --store {} -- true", within(&dir, "store"))).code(0);
         }

@@ -1,5 +1,5 @@
 //! The picture in the README, and the run above it: real curl, and a server that is overloaded at first.
-//! `BLESS=1 cargo test --test tools picture` takes both anew.
+//! `BLESS=1 cargo test --test tools picture` rewrites both.
 
 use std::fs;
 

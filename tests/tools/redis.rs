@@ -724,7 +724,7 @@ impl Twins {
         for slot in &self.ledger.slots {
             ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
         }
-        // Without a key, the longest window has no meaning.
+        // Without a key, the longest window is unused.
         let mut script = numbers(&mut self.connection, "twin").unwrap_or(vec![self.ledger.span, 0, 0, 0]);
         for numbers in [&mut ledger, &mut script] {
             if numbers[2] == 0 {

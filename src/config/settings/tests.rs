@@ -43,7 +43,7 @@ fn a_variable_that_a_flag_overrides_is_not_read() {
 
 #[test]
 fn what_contradicts_gives_way_or_is_an_error() {
-    // Pairs of conflicting options; the stronger one stays.
+    // Pairs of conflicting options; the one of higher precedence stays.
     for (one, other) in [
         (("growth", "linear"), ("delays", "1s")),
         (("jitter", "slotted:3"), ("growth", "linear")),

@@ -57,7 +57,7 @@ fn shown(verdict: &Verdict) -> VerdictKind {
         Verdict::Success => VerdictKind::Success,
         Verdict::Transient(reason) => VerdictKind::Transient(reason.is_safe_to_repeat),
         Verdict::Permanent(_) => VerdictKind::Permanent,
-        Verdict::Ask(_) => unreachable!("nobody asks"),
+        Verdict::Ask(_) => unreachable!("the model has no predicates"),
     }
 }
 

@@ -118,7 +118,7 @@ impl EventLoop {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
             if !self.has_room(sink.fd())? {
-                return Err(RunError::Fault("nobody reads it".into()));
+                return Err(RunError::Fault("not read in time".into()));
             }
             match sink.write(rest) {
                 Ok(written) => rest = &rest[written..],

@@ -24,7 +24,7 @@ const MOST_LINKS: u32 = 40;
 struct FileTarget {
     path: PathBuf,
     parent: PathBuf,
-    /// Of the parent.
+    /// The parent's.
     facts: Metadata,
 }
 

@@ -133,7 +133,7 @@ impl Child {
     }
 
     /// Frees the process number. Waits for a process that is about to end.
-    #[allow(clippy::needless_pass_by_value, reason = "nobody may use the number afterwards")]
+    #[allow(clippy::needless_pass_by_value, reason = "the number must not be used afterwards")]
     pub(crate) fn reap(self) {
         let _ = wait(self.pid, libc::WEXITED);
     }
