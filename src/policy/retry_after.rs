@@ -60,14 +60,14 @@ static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r#"(?: (?<own> \b(?:will|ll|next)\s+ | -- )?
                (?: retry (?<field> [-_\s]*(?:after|delay) (?:[-_]?(?<unit>{unit}))? {separator}*[:=] | [-_]?after{separator} )
                  | (?: retry\s+(?<prose>after) | retry[-_\s]*in | {again}(?:in|after|(?<clock>at)) ) {separator}
-                 | \bplease\W+wait (?:\s+for|\s+at\s+least)? {separator} )
+                 | please\W+wait (?:\s+for|\s+at\s+least)? {separator} )
              | (?<proprietary>x-rate-?)? limit[-_]re(?:(?<reset>set)|(?<remaining>maining)) {separator} )
            {separator}*
            (?: (?<http_date> [a-z]{{3,9}},?\ [-\ \w]+\ \d\d:\d\d:\d\d\ (?:GMT|\d{{4}}) )
              | (?<date> \d{{4}}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d ) (?:\.\d+)? (?:Z|\ UTC|\ \+0000|\+00:00)
              | (?<lengths> (?: {NUMBER}{GAP}(?:{unit}) ,?\s*(?:and\s+)? )+ ) (?:[^=\w\x80-\xff]|$)
              | (?<number>{NUMBER}) (?: (?<alone> {GAP}(?:[,.:]+(?:\D|$)|[^-/%\w\s"'`\\,.:\x80-\xff]|$) )
-                                     | [,.:]*(?:[^-/%\w,.:]|$) ) )"#
+                                     | [,.:]*[^-/%\w,.:] ) )"#
     ))
 });
 
@@ -78,7 +78,7 @@ static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Escape sequence for colors, which programs write even between a name and its colon.
-static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\x1b\[[\ -?]*[@-~]?"));
+static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\x1b\[[\ -?]*[@-~]"));
 
 /// Builds an expression over bytes that ignores case and blanks in its text.
 fn regex(text: &str) -> Option<Regex> {

@@ -67,7 +67,7 @@ fn fields() {
         ("level=warn retry_after=1.5 status=429", 1_500), ("level=warn retry_after=30 m=GET", 30_000),
         ("retryAfter: 30s", 30_000), ("RetryAfter=1m30s", 90_000), ("retry-after-ms: 500", 500),
         ("x-ms-retry-after-ms: 1500", 1_500), (r#"{"retryAfterMs":250}"#, 250), ("retry_after_seconds: 12", 12_000),
-        ("retry after: 30 status=429", 30_000), ("\u{1b}[1mRetry-After\u{1b}[0m: 30", 30_000),
+        ("Retry-After: .25", 250), ("retryafter 30s", 30_000), ("retry after: 30 status=429", 30_000), ("\u{1b}[1mRetry-After\u{1b}[0m: 30", 30_000),
         ("\u{1b}[1mRetry-After\u{1b}[0m: [30]", 30_000), ("\u{1b}[31;1mtry again in \u{1b}[33m5s\u{1b}[m", 5_000),
     ]);
 }
@@ -93,7 +93,8 @@ fn dates() {
              retry after 2026-10-21 08:28:00 UTC: see https://letsencrypt.org/docs/rate-limits/",
             3_600_000,
         ),
-        ("retry after 2026-10-21T07:28:10.123456Z", 10_000),
+        ("retry after 2026-10-21T07:28:10.123456Z", 10_000), ("retry after 2026-10-21 07:29:00 +0000", 60_000),
+        ("retry after 2026-10-21T07:29:00+00:00", 60_000),
     ]);
     none_asks(&[
         "Retry-After: Wed, 32 Oct 2026 07:28:30 GMT", "Retry-After: Thu, 21 Oct 2026 07:28:30 GMT",
@@ -117,7 +118,10 @@ fn prose() {
         ("Try your request again in 30 secs", 30_000), ("You will be able to try again in 5 min", 300_000),
         ("retry again in 5s", 5_000), ("retry after 5s 10m", 5_000), ("retry after 5s, 10s at the most", 5_000),
         ("retry after 5 ms, or better: try again in 2 s, retry in 1s", 2_000),
-        ("ReTrY  \t aFtEr   5   SECONDS", 5_000),
+        ("ReTrY  \t aFtEr   5   SECONDS", 5_000), ("retry in 1 minute and  5 s", 65_000), ("Pull retry in 5 s", 5_000),
+        ("retry in 9000000 ns", 9), ("retry in 5000 \u{3bc}s", 5), ("retry in 1 millisecond", 1), ("retry in 2 msecs", 2),
+        ("retry in 1 msec", 1), ("retry in 1 sec", 1_000), ("retry in 2 hrs", 7_200_000), ("retry in 1 hr", 3_600_000),
+        ("retry in 1 week", 604_800_000), ("retry in 1w", 604_800_000),
     ]);
 }
 
@@ -180,7 +184,7 @@ fn lines_that_ask_for_no_wait() {
     none_asks(&[
         "", "retry", "again", "retry after", "Retry-After:", "try again in", "try again in a few minutes",
         "try again in 5", "retry in 5", "retrying in 5s", "Retrying after 5 seconds", "trying again in 5 seconds",
-        "Warning: Problem: HTTP error. Will retry in 1 second. 3 retries left.", "we'll try again in 5 seconds",
+        "Warning: Problem: HTTP error. Will retry in 1 second. 3 retries left.", "we'll  try again in 5 s",
         "Next retry in 5s", "retry after 3 attempts", "retry after 3 failed attempts", "retry interval 5s",
         "retry 5s", "retry inside 5s", "retry afterwards 5s", "see the Retry-After header, RFC 9110",
         "visit the country again in 5 days", "try to send the request again in 5 minutes", "once again in 5 minutes",

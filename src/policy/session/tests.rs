@@ -390,10 +390,11 @@ fn a_session_keeps_its_limits_whatever_happens() {
             model.takes_in(&outcome, &verdict);
             let decision = session.next(&outcome, &verdict, model.elapsed, &mut rng);
             *seen.entry(model.checks(&outcome, &verdict, decision)).or_default() += 1;
-            if matches!(decision, Decision::Stop(_)) {
-                break;
+            match decision {
+                Decision::Retry(_) => session.restart_count(),
+                Decision::Confirm(_) => {}
+                Decision::Stop(_) => break,
             }
-            session.restart_count();
         }
     }
     assert!(seen.len() == 11 && seen.values().all(|count| *count > 50), "{seen:?}");
