@@ -161,6 +161,7 @@ mod tests {
         assert_eq!("SIGRTMAX".parse::<Signal>().map(Signal::number), Ok(64));
         assert_eq!("RTMAX-2".parse::<Signal>().map(Signal::number), Ok(62));
         assert_eq!("RTMIN+3".parse::<Signal>().unwrap().to_string(), "SIGRTMIN+3");
+        assert_eq!("RTMAX".parse::<Signal>().unwrap().to_string(), "SIGRTMIN+30");
     }
 
     #[test]
