@@ -114,6 +114,7 @@ pub(super) fn read_inherited(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> nix:
 
 /// Widens a pipe that holds more than half of its usual capacity, so that writer and reader stop waiting for each other:
 /// writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is limited.
+#[cfg_attr(portable, allow(unused_variables))]
 pub(super) fn widen_if_full(pipe: BorrowedFd<'_>, count: usize) {
     #[cfg(not(portable))]
     if count > 32 * 1024 && fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < CHUNK) {

@@ -19,7 +19,9 @@ use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
-use super::sink::{CHUNK, widen_if_full};
+#[cfg(not(portable))]
+use super::sink::CHUNK;
+use super::sink::widen_if_full;
 use super::spool::Replayable;
 use crate::process::sys::fd::ready;
 
