@@ -12,7 +12,7 @@ pub struct Outcome {
     pub ran: Duration,
     /// Details, if a limit or a signal ended the attempt.
     pub cut: Cut,
-    /// Findings in the streams that backoff looked at.
+    /// Findings in the streams that options examine.
     pub seen: Seen,
 }
 
@@ -68,14 +68,13 @@ impl fmt::Display for Outcome {
 pub(crate) fn exact(length: Duration) -> String {
     let minutes = length.as_secs() / 60;
     let seconds = format!("{:?}", length - Duration::from_secs(minutes * 60)).replace('µ', "u");
-    let (days, hours) = (minutes / 1_440, minutes / 60 % 24);
-    let parts = [
-        format!("{days}d"),
-        format!("{hours}h"),
-        format!("{}m", minutes % 60),
-        seconds,
-    ];
-    let text: String = parts.into_iter().filter(|part| !part.starts_with('0')).collect();
+    let parts = format!(
+        "{}d {}h {}m {seconds}",
+        minutes / 1_440,
+        minutes / 60 % 24,
+        minutes % 60
+    );
+    let text: String = parts.split(' ').filter(|part| !part.starts_with('0')).collect();
     if text.is_empty() { "0".to_owned() } else { text }
 }
 

@@ -59,7 +59,7 @@ fn a_bad_variable_is_named() {
             _ => "@bad@",
         };
         command.env(&variable, bad);
-        // Some are looked at only where another option makes them mean something.
+        // Some are read only if another option uses them.
         match &*opt.long {
             "spread" => command.env("BACKOFF_JITTER", "additive"),
             _ => &mut command,
