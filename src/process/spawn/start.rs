@@ -13,7 +13,6 @@ use nix::sys::signal::Signal;
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, write};
 
 use super::environment::Environment;
-use super::{ChildStdio, Isolation};
 use crate::process::signals::{Signals, Target, prepare_child, received_by_child, send};
 use crate::process::sys::fd::{pipe, set_nonblocking};
 
@@ -21,6 +20,27 @@ use crate::process::sys::fd::{pipe, set_nonblocking};
 pub(super) const SHELL: &CStr = c"/bin/sh";
 
 nix::ioctl_write_int_bad!(take_terminal, libc::TIOCSCTTY);
+
+/// The process group, session and terminal of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Isolation {
+    /// backoff's own process group.
+    Shared,
+    /// The child's own process group.
+    Group,
+    /// The child's own session, on the terminal that is its standard output.
+    Terminal,
+    /// The child's own session, without a terminal.
+    Session,
+}
+
+/// Replacements of a child's descriptors 0, 1 and 2; None inherits the caller's. Drop once the child has started:
+/// otherwise backoff cannot see that the child has closed one.
+#[derive(Debug, Default)]
+pub(crate) struct ChildStdio {
+    pub(crate) input: Option<OwnedFd>,
+    pub(crate) outputs: [Option<OwnedFd>; 2],
+}
 
 /// Data for the child, prepared by the parent.
 pub(super) struct ChildSetup<'a> {
