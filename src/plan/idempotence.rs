@@ -14,7 +14,7 @@ const METHOD: &str = "-X --req --meth";
 /// A client, and its options.
 struct Client {
     name: &'static str,
-    /// Options with a value in the next word. After any other option, the next word may be a URL.
+    /// Options with a value in the next word, besides `--data-...`. After any other option, the next word may be a URL.
     with_value: &'static str,
     /// Beginnings of options that make the request a POST unless a method is given.
     data: &'static str,
@@ -25,8 +25,7 @@ struct Client {
 const CURL: Client = Client {
     name: "curl",
     with_value: "-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --cacert --cert \
-                 --connect-timeout --data --data-ascii --data-binary --data-raw --data-urlencode --form --header --json \
-                 --key --max-time --output --request --user --write-out",
+                 --connect-timeout --form --header --json --key --max-time --output --request --user --write-out",
     data: "-d -F -T --da --form --js --up",
     hidden: "-K -Q -: --conf --quo --next",
 };
@@ -75,11 +74,11 @@ pub(super) fn is_single_request(command: &[&str]) -> bool {
     !repeats && urls.len() == 1 && !urls[0][1].contains(['{', '[', '@'])
 }
 
-/// Returns true if the command is curl with options that suppress the HTTP status in its output.
-pub(super) fn curl_hides_status(command: &[&str]) -> bool {
-    let ["curl", words @ ..] = command else { return false };
-    let call = CURL.call(words);
-    has(&call, "-s --silent") && !has(&call, "-S --show-error")
+/// Returns a remark about `curl -s` without `-S`.
+pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
+    let call = CURL.call(command.wrapped.strip_prefix(&["curl"])?);
+    let hides = command.is_judged("curl") && has(&call, "-s --silent") && !has(&call, "-S --show-error");
+    hides.then(|| "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned())
 }
 
 impl Client {
@@ -104,7 +103,7 @@ impl Client {
     }
 
     fn takes_value(&self, option: &str) -> bool {
-        self.with_value.split(' ').any(|known| known == option)
+        self.with_value.split(' ').any(|known| known == option) || option.starts_with("--data")
     }
 
     /// Returns the words of a call with each option and each value as a word of its own, between empty words.

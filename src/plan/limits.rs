@@ -39,11 +39,10 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
     let source = settings.source("attempts");
     let is_lifted = by_time > source || source.is_none() && until == Until::Never;
     let attempts = settings.value("attempts", values::attempts)?.filter(|_| !is_lifted);
-    let consecutive = |text: &str| match (values::whole(text, 1, u64::MAX), attempts) {
-        (Ok(count), Some(limit)) if count > limit => {
-            Err(format!("can never be reached with {limit} attempts; tip: try a larger --attempts").into())
-        }
-        (count, _) => count,
+    let most = attempts.unwrap_or(u64::MAX);
+    let consecutive = |text: &str| match values::whole(text, 1, u64::MAX)? {
+        count if count <= most => Ok(count),
+        _ => Err(format!("can never be reached with {most} attempts; tip: try a larger --attempts").into()),
     };
     let longest_asked = settings.value("max-retry-after", values::duration)?;
     // A policy without jitter covers only its own waits, as a server may send many runs the same Retry-After.

@@ -66,13 +66,11 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         remarks.clear();
         // The outermost run has printed them.
         warnings.retain(|_| nesting.depth == 0);
-    }
-    if output.verbosity >= 1 && settings.said("idempotent").is_none() {
-        remarks.extend(not_idempotent.iter().map(|why| format!("--idempotent no: {why}")));
-    }
-    if output.verbosity >= 1 && !splay.is_zero() {
-        let splay = exact(splay);
-        remarks.push(format!("waiting up to {splay} before the first attempt (--splay)"));
+    } else {
+        let found = not_idempotent.iter().filter(|_| settings.said("idempotent").is_none());
+        remarks.extend(found.map(|why| format!("--idempotent no: {why}")));
+        let splay = Some(exact(splay)).filter(|_| !splay.is_zero());
+        remarks.extend(splay.map(|splay| format!("waiting up to {splay} before the first attempt (--splay)")));
     }
     if output.verbosity >= 2 {
         remarks.extend(remarks::settings_and_rules(settings, &judged, config));

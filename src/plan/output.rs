@@ -68,10 +68,9 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
 
 /// Returns the file of an option; `-` is standard output.
 fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
-    Ok(match settings.path(long)? {
-        Some(path) if path == Path::new("-") => Some("/dev/stdout".into()),
-        path => path,
-    })
+    let path = settings.path(long)?;
+    let is_stdout = path.as_deref() == Some(Path::new("-"));
+    Ok(if is_stdout { Some("/dev/stdout".into()) } else { path })
 }
 
 /// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.

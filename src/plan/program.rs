@@ -5,7 +5,7 @@
 //!
 //! Finds the outer runs, too, which are known from variables.
 
-use crate::config::presets::{self, PresetName};
+use crate::config::presets::{PresetName, for_program};
 use crate::config::settings::{Variables, variable};
 use crate::run::plan::Nesting;
 use crate::run::variables::{AROUND, COUNTED};
@@ -37,7 +37,7 @@ pub(super) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     for _ in 0..DEEPEST {
         let Some(first) = words.first_mut() else { break };
         *first = name(first);
-        if is_known(words[0]) {
+        if for_program(words[0]).is_some() {
             known = Some(words.clone());
         }
         match inner_command(words[0], &words[1..]) {
@@ -52,12 +52,8 @@ pub(super) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
 fn name(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or_default();
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
-    let is_versioned = !is_known(name) && is_known(plain);
+    let is_versioned = for_program(name).is_none() && for_program(plain).is_some();
     if is_versioned { plain } else { name }
-}
-
-fn is_known(program: &str) -> bool {
-    presets::for_program(program).is_some()
 }
 
 /// Returns this run's place among nested ones. `warns` is `--nested warn`.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::idempotence::curl_hides_status;
+use super::idempotence::hides_status;
 use super::program::Command;
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, option};
@@ -35,12 +35,6 @@ fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
     let is_empty = command.presets.contains(&PresetName::Auto) && presets::for_program(program).is_none();
     is_empty.then(|| format!("--for auto has no preset for {program:?}; --list-presets lists presets"))
-}
-
-/// Returns a remark about `curl -s` without `-S`.
-fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
-    let hides = command.is_judged("curl") && curl_hides_status(&command.wrapped);
-    hides.then(|| "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned())
 }
 
 /// Returns unknown variables, first those that are probably typos. The others may belong to another program.
