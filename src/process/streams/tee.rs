@@ -19,9 +19,7 @@ use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
-#[cfg(not(portable))]
-use super::sink::CHUNK;
-use super::sink::widen_if_full;
+use super::sink;
 use super::spool::Replayable;
 use crate::process::sys::fd::ready;
 
@@ -113,7 +111,7 @@ impl StdinPipe {
                 more => taken += more,
             }
         }
-        widen_if_full(source, taken);
+        sink::widen_if_full(source, taken);
         kept.is_lost |= taken < count;
         kept.keep(&self.chunk[..taken]);
         // After an error the window stays, as its bytes must not be offered to the command again.
@@ -135,10 +133,10 @@ fn unread(pipe: impl AsFd) -> nix::Result<usize> {
 /// Duplicates bytes at the head of a pipe into an empty pipe, sized so that they fill it, without blocking.
 #[cfg(not(portable))]
 fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
-    let size = unread(from)?.clamp(1, CHUNK);
+    let size = unread(from)?.clamp(1, sink::CHUNK);
     // Refused if the user has too many pipes: the size stays, and polls become more frequent.
     let _ = fcntl(to, FcntlArg::F_SETPIPE_SZ(1 << size.ilog2()));
-    tee(from, to, CHUNK, SpliceFFlags::SPLICE_F_NONBLOCK)
+    tee(from, to, sink::CHUNK, SpliceFFlags::SPLICE_F_NONBLOCK)
 }
 
 #[cfg(portable)]
