@@ -34,7 +34,7 @@ use process::terminal::columns;
 use report::reporter::Reporter;
 use run::event::{Event, Moment};
 use run::host::{Host, RunError};
-use run::output::Format;
+use run::plan::Format;
 use run::plan::{Identity, Plan};
 
 /// Runs backoff with these arguments; the first is the program's name.

@@ -8,7 +8,7 @@ use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::policy::exit::Overrides;
 use crate::policy::sets::CodeSet;
-use crate::run::output::{Format, OutputOptions, Progress, When};
+use crate::run::plan::{Format, OutputOptions, Progress, When};
 use crate::run::streams::OutputMode::{Failure, Final, Null, Stream, Success};
 use crate::run::streams::{InputMode, StreamOptions};
 use crate::search::scanner::Patterns;

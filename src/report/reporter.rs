@@ -8,7 +8,7 @@ use super::report_file::Report;
 use super::text::{Level, Text, level};
 use super::words::timestamp;
 use crate::run::event::{Event, Moment};
-use crate::run::output::{Format, When};
+use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
 use crate::run::text::without_commands;
 

@@ -6,7 +6,6 @@ pub(crate) mod engine;
 pub(crate) mod event;
 mod hooks;
 pub(crate) mod host;
-pub(crate) mod output;
 pub(crate) mod plan;
 mod predicates;
 mod state;

@@ -10,7 +10,7 @@ use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
-use crate::run::output::Progress;
+use crate::run::plan::Progress;
 
 /// Time for readers after the deadline, or after the end of the program that ran at the deadline.
 pub(super) const READERS_GRACE: Duration = Duration::from_secs(1);

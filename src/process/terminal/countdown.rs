@@ -6,7 +6,7 @@ use super::{columns, is_ours};
 use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::nonempty;
 use crate::process::sys::stdio;
-use crate::run::output::Progress;
+use crate::run::plan::Progress;
 
 /// Shorter waits would flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
