@@ -10,10 +10,8 @@ pub(crate) enum Phase {
     /// Waiting, writing or otherwise between two attempts.
     BetweenAttempts,
     Running(Facts),
-    /// The command, hook or predicate has ended; backoff waits for the rest of its tree or of its output.
-    AfterExit {
-        is_hook: bool,
-    },
+    /// The command has ended; backoff waits for the rest of its tree or of its output.
+    AfterExit,
 }
 
 /// Details of a running command that affect the decision.
@@ -54,15 +52,11 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
         (Phase::Running(facts), _) => while_running(facts, received),
         (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
-        (Phase::AfterExit { .. }, SignalClass::End) => SignalAction::NoFurtherAttempt,
+        (Phase::AfterExit, SignalClass::End) => SignalAction::NoFurtherAttempt,
         // The shell waits until the whole job has stopped.
-        (Phase::BetweenAttempts | Phase::AfterExit { .. }, SignalClass::StopJob) => SignalAction::StopBackoff,
-        (Phase::BetweenAttempts | Phase::AfterExit { is_hook: true }, SignalClass::Inform)
-            if received.signal == Signal::USR1 =>
-        {
-            SignalAction::EndWait
-        }
-        (Phase::BetweenAttempts | Phase::AfterExit { .. }, _) => SignalAction::Ignore,
+        (Phase::BetweenAttempts | Phase::AfterExit, SignalClass::StopJob) => SignalAction::StopBackoff,
+        (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => SignalAction::EndWait,
+        (Phase::BetweenAttempts | Phase::AfterExit, _) => SignalAction::Ignore,
     }
 }
 

@@ -141,9 +141,7 @@ impl Running<'_> {
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
         // The command may have ended before the signal came.
         if class != SignalClass::Child && self.child.ended().is_some() {
-            return Phase::AfterExit {
-                is_hook: self.event_loop.is_hook,
-            };
+            return Phase::AfterExit;
         }
         // Facts that cost a system call are queried only if they matter.
         let is_of_job = matches!(class, SignalClass::StopJob | SignalClass::Continue);

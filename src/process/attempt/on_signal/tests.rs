@@ -22,8 +22,6 @@ fn running(isolation: Isolation) -> Facts {
     }
 }
 
-const AFTER_EXIT: Phase = Phase::AfterExit { is_hook: false };
-
 const END: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
 const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
@@ -140,12 +138,9 @@ fn in_a_session_of_its_own() {
 fn after_the_command_has_ended() {
     for receive in [sent, by_kernel] {
         let row = [NoFurtherAttempt, StopBackoff, Ignore, Ignore, Ignore];
-        expect_row(AFTER_EXIT, receive, row);
+        expect_row(Phase::AfterExit, receive, row);
     }
-    assert_eq!(on_signal(AFTER_EXIT, sent(Signal::CHLD)), Ignore);
-    let after_hook = Phase::AfterExit { is_hook: true };
-    assert_eq!(on_signal(after_hook, sent(Signal::USR1)), EndWait);
-    assert_eq!(on_signal(after_hook, sent(Signal::WINCH)), Ignore);
+    assert_eq!(on_signal(Phase::AfterExit, sent(Signal::CHLD)), Ignore);
 }
 
 #[test]
@@ -161,12 +156,12 @@ fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
     for (phase, action) in [
         (Phase::BetweenAttempts, EndRun),
         (Phase::Running(facts), ForwardAndNoFurtherAttempt),
-        (AFTER_EXIT, NoFurtherAttempt),
+        (Phase::AfterExit, NoFurtherAttempt),
     ] {
         assert_eq!(on_signal(phase, by_kernel(Signal::ALRM)), action, "{phase:?}");
     }
     let from_a_process = sent(Signal::ALRM);
-    assert_eq!(on_signal(AFTER_EXIT, from_a_process), Ignore);
+    assert_eq!(on_signal(Phase::AfterExit, from_a_process), Ignore);
     assert_eq!(on_signal(Phase::BetweenAttempts, from_a_process), Ignore);
     assert_eq!(on_signal(Phase::Running(facts), from_a_process), Forward);
 }
