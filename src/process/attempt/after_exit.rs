@@ -36,7 +36,10 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
         let next_poll = Deadline::after(now(), pause);
         attempt.event_loop.wait(next_poll.or_earlier(attempt.deadlines.kill));
         pause = (pause * 2).min(longest);
+        let received = now();
         attempt.handle_signals();
+        // backoff may have been stopped meanwhile.
+        until.put_off(now().saturating_duration_since(received));
     }
 }
 

@@ -70,14 +70,16 @@ impl EventLoop {
     }
 
     /// Moves output that is already there. A slow reader gets [`LAST_OUTPUT_GRACE`], unless a signal comes.
-    pub(crate) fn pass_on_output(&mut self) {
+    /// Returns true if there was some.
+    pub(crate) fn pass_on_output(&mut self) -> bool {
         let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
-        for _ in 0..MOST_LAST_MOVES {
+        for moves in 0..MOST_LAST_MOVES {
             let is_slow = self.streams.has_pending_output();
             if !self.wait(if is_slow { soon } else { at_once }) {
-                return;
+                return moves > 0;
             }
         }
+        true
     }
 
     /// Waits for signals, for one of `interests` or until the time is up. Returns true if signals are waiting, and the

@@ -54,6 +54,7 @@ pub(crate) fn run(
         deadlines: Deadlines::new(&spec.bounds, started, deadline),
         interrupted: None,
         isolation,
+        has_ended: false,
         is_asked_to_end: false,
         stop_request: None,
     };

@@ -35,6 +35,8 @@ pub(super) struct Running<'a> {
     /// The first signal that asked backoff to end.
     pub(super) interrupted: Option<Signal>,
     pub(super) isolation: Isolation,
+    /// The end of the command was noticed.
+    pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
     /// The signal that asked the command to stop, until it has stopped or was continued. Until the deadline, STOP counts
@@ -57,6 +59,7 @@ impl Running<'_> {
                 continue;
             }
             if let Some(ended) = self.child.ended() {
+                self.has_ended = true;
                 return ended;
             }
             if let Some(signal) = self.child.newly_stopped() {
@@ -139,8 +142,8 @@ impl Running<'_> {
     }
 
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
-        // The command may have ended before the signal came.
-        if class != SignalClass::Child && self.child.ended().is_some() {
+        // The command may have ended before the signal came, and cannot stop. Other signals are still for its group.
+        if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
         // Facts that cost a system call are queried only if they matter.
@@ -209,8 +212,9 @@ impl Running<'_> {
     /// Stops backoff, together with the command, until it is continued.
     fn stop_with_it(&mut self, signal: Signal) {
         // Output of the command comes before the shell's message about the stop.
-        self.event_loop.pass_on_output();
-        self.deadlines.on_output(now());
+        if self.event_loop.pass_on_output() {
+            self.deadlines.on_output(now());
+        }
         self.stop_backoff(signal);
         if let Some(pty) = &mut self.event_loop.streams.pty {
             pty.resume();

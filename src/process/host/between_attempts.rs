@@ -75,12 +75,19 @@ impl EventLoop {
     /// Reads standard input to its end, if required before the first attempt. Returns true if the deadline leaves time
     /// for an attempt: an earlier message may have waited for its reader.
     pub(super) fn fill_input(&mut self, deadline: Deadline) -> RunResult<bool> {
-        while let Some(source) = self.streams.input.unfilled()
-            && self.is_ready(source, PollFlags::POLLIN, deadline)?
-        {
-            self.streams.input.fill().map_err(fault("standard input"))?;
+        while !deadline.is_due(now()) {
+            let Some(source) = self.streams.input.unfilled() else {
+                return Ok(true);
+            };
+            let (signals, ready) = self.poll(deadline, &[((), source, PollFlags::POLLIN)]);
+            if signals {
+                self.receive_signals()?;
+            }
+            if !ready.is_empty() {
+                self.streams.input.fill().map_err(fault("standard input"))?;
+            }
         }
-        Ok(!deadline.is_due(now()))
+        Ok(false)
     }
 
     /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once the run is ending.

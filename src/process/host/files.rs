@@ -123,11 +123,15 @@ fn require_own(facts: &Metadata, is_shared: bool) -> io::Result<()> {
     Err(io::Error::other(why))
 }
 
-/// Returns the descriptor that a path names: `/dev/fd/3`, or the target of the link `/dev/stdout`.
+/// Returns the descriptor that a path names: `/dev/stdout`, `/dev/fd/3`.
 fn descriptor(path: &Path) -> Option<RawFd> {
     let path = path.to_str()?;
     let after = |directory| path.strip_prefix(directory);
-    let number = after("/dev/fd/").or_else(|| after("/proc/self/fd/"))?;
+    let number = match path {
+        "/dev/stdout" => "1",
+        "/dev/stderr" => "2",
+        _ => after("/dev/fd/").or_else(|| after("/proc/self/fd/"))?,
+    };
     number.parse::<u16>().ok().map(RawFd::from)
 }
 
