@@ -8,14 +8,13 @@ use crate::config::values::Parsed;
 /// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 
-/// Beginnings of options that name the method.
-const METHOD: &str = "-X --req --meth";
-
 /// A client, and its options.
 struct Client {
     name: &'static str,
     /// Options with a value in the next word, besides `--data-...`. After any other option, the next word may be a URL.
     with_value: &'static str,
+    /// Beginnings of options that name the method.
+    method: &'static str,
     /// Beginnings of options that make the request a POST unless a method is given.
     data: &'static str,
     /// Beginnings of options that read further options, commands or URLs from elsewhere.
@@ -26,15 +25,17 @@ const CURL: Client = Client {
     name: "curl",
     with_value: "-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --cacert --cert \
                  --connect-timeout --form --header --json --key --max-time --output --request --user --write-out",
-    data: "-d -F -T --da --form --js --up",
-    hidden: "-K -Q -: --conf --quo --next",
+    method: "-X --req",
+    data: "-d -F -T --data --form --json --upload",
+    hidden: "-K -Q -: --config --quote --next",
 };
 
 const WGET: Client = Client {
     name: "wget",
     with_value: "-a -A -B -D -e -i -I -l -n -o -O -P -Q -R -t -T -U -w -X",
+    method: "--method",
     data: "--post --body",
-    hidden: "-e -i --exe --inp",
+    hidden: "-e -i --execute --input",
 };
 
 /// Returns the reason why the command must not run twice, and a remark for its first retry. `--idempotent`
@@ -67,35 +68,43 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
 /// nothing about the others.
 pub(super) fn is_single_request(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else { return true };
-    let call = CURL.call(words);
-    let is_url = |pair: &&[String]| !pair[1].is_empty() && !pair[1].starts_with('-') && !CURL.takes_value(&pair[0]);
-    let urls: Vec<_> = call.windows(2).filter(is_url).collect();
-    let repeats = has(&call, CURL.hidden) || has(&call, "-L -T --location --follow --retry --up");
-    !repeats && urls.len() == 1 && !urls[0][1].contains(['{', '[', '@'])
+    let call = CURL.call(words, true);
+    let is_url = |word: &&Word| word.is_certain && !word.text.is_empty() && !word.text.starts_with('-');
+    let urls: Vec<_> = call.iter().filter(is_url).collect();
+    let repeats = has(&call, CURL.hidden) || has(&call, "-L -T --location --follow --retry --upload");
+    !repeats && urls.len() == 1 && !urls[0].text.contains(['{', '[', '@'])
 }
 
 /// Returns a remark about `curl -s` without `-S`.
 pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
-    let call = CURL.call(command.wrapped.strip_prefix(&["curl"])?);
+    let call = CURL.call(command.wrapped.strip_prefix(&["curl"])?, true);
     let hides = command.is_judged("curl") && has(&call, "-s --silent") && !has(&call, "-S --show-error");
     hides.then(|| "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned())
+}
+
+/// A word of a call: an option, a value or a URL.
+struct Word {
+    text: String,
+    /// The word belongs to this call, and is not the value of an option. Only such words excuse an option.
+    is_certain: bool,
 }
 
 impl Client {
     /// Returns the calls of the client: each mention of its name, with the rest of the command or of a command in a
     /// script.
-    fn calls(&self, command: &[&str]) -> Vec<Vec<String>> {
+    fn calls(&self, command: &[&str]) -> Vec<Vec<Word>> {
         let mut calls = Vec::new();
         for (at, word) in command.iter().enumerate() {
             for (start, name) in word.to_ascii_lowercase().match_indices(self.name) {
                 // `curl-8.5`, `"$BIN/curl"`, `${CURL}`, `$(which curl)`
-                let is_of_name = |c: char| c.is_ascii_digit() || "-.\"'})".contains(c);
+                let is_of_name = |c: char| c.is_ascii_digit() || "-.\"'`})".contains(c);
                 let rest = word[start + name.len()..].trim_start_matches(is_of_name);
                 if rest.is_empty() {
-                    calls.push(self.call(&command[at + 1..]));
-                } else if rest.starts_with(|c: char| c.is_whitespace() || "<>\\".contains(c)) {
-                    // `curl URL`, `curl>out`, or a continued line
-                    calls.push(self.call(&first_command(rest)));
+                    calls.push(self.call(&command[at + 1..], true));
+                } else if rest.starts_with(|c: char| c.is_whitespace() || "<>\\$".contains(c)) {
+                    // `curl URL`, `curl>out`, a continued line, or `curl$OPTIONS`
+                    let (words, is_complete) = first_command(rest);
+                    calls.push(self.call(&words, is_complete));
                 }
             }
         }
@@ -106,62 +115,86 @@ impl Client {
         self.with_value.split(' ').any(|known| known == option) || option.starts_with("--data")
     }
 
-    /// Returns the words of a call with each option and each value as a word of its own, between empty words.
-    fn call(&self, words: &[impl AsRef<str>]) -> Vec<String> {
-        let mut call = vec![String::new()];
+    /// Returns the words of a call with each option and each value as a word of its own.
+    fn call(&self, words: &[impl AsRef<str>], is_complete: bool) -> Vec<Word> {
+        let mut call: Vec<Word> = Vec::new();
         for word in words.iter().map(AsRef::as_ref) {
-            if word.starts_with("--") {
-                call.extend(word.splitn(2, '=').map(str::to_owned));
-            } else if let Some(word) = word.strip_prefix('-') {
-                let last = word.find(|letter| self.takes_value(&format!("-{letter}")));
-                let (letters, value) = word.split_at(last.map_or(word.len(), |at| at + 1));
-                call.extend(letters.chars().map(|letter| format!("-{letter}")));
-                call.extend(Some(value.to_owned()).filter(|value| !value.is_empty()));
-            } else {
-                call.push(word.to_owned());
+            for (i, text) in self.parts(word).into_iter().enumerate() {
+                let wants_value = |last: &Word| last.is_certain && self.takes_value(&last.text);
+                let is_value = i == 1 && word.starts_with("--") || call.last().is_some_and(wants_value);
+                let is_certain = is_complete && !is_value;
+                call.push(Word { text, is_certain });
             }
         }
-        call.push(String::new());
         call
+    }
+
+    /// Splits `-fsd1` into `-f`, `-s`, `-d` and `1`, and `--data=1` into `--data` and `1`.
+    fn parts(&self, word: &str) -> Vec<String> {
+        match word.strip_prefix('-') {
+            Some(long) if long.starts_with('-') => word.splitn(2, '=').map(str::to_owned).collect(),
+            Some(letters) if !letters.is_empty() => {
+                let last = letters.find(|letter| self.takes_value(&format!("-{letter}")));
+                let (letters, value) = letters.split_at(last.map_or(letters.len(), |at| at + 1));
+                let options = letters.chars().map(|letter| format!("-{letter}"));
+                options.chain((!value.is_empty()).then(|| value.to_owned())).collect()
+            }
+            _ => vec![word.to_owned()],
+        }
     }
 
     /// Returns the first option of a call that is not idempotent, if no header marks the request as safe to repeat, and
     /// whether the call may also send nothing.
-    fn sent(&self, call: &[String]) -> Option<(String, bool)> {
-        let is_get = has(call, "-G --get") && !has(call, "--no-get") || has(call, METHOD);
+    fn sent(&self, call: &[Word]) -> Option<(String, bool)> {
+        let has_method = certain(call, self.method).next().is_some();
+        let is_get = certain(call, "-G --get").next().is_some() && !has(call, "--no-get");
         // An upload is a PUT over HTTP; over other protocols it may append.
-        let mut urls = call.iter().filter(|word| word.contains("://")).peekable();
-        let is_put = urls.peek().is_some() && urls.all(|url| url.starts_with("http"));
-        let method = all(call, METHOD).find(|(_, method)| !IDEMPOTENT.contains(method));
-        let data = all(call, self.data).find(|(name, _)| !(is_get || is_put && is_any(name, "-T --up")));
+        let mut urls = call.iter().filter(|word| word.text.contains("://")).peekable();
+        let is_put = urls.peek().is_some() && urls.all(|url| url.is_certain && url.text.starts_with("http"));
+        let is_excused =
+            |option| has_method || is_get && !is_any(option, "-F --form") || is_put && is_any(option, "-T --upload");
+        let method = all(call, self.method).find(|(_, method)| !IDEMPOTENT.contains(method));
+        let data = all(call, self.data).find(|(word, _)| !is_excused(&word.text));
         let hidden = all(call, self.hidden).next();
         // A shell expands these to its arguments or a list.
-        let is_list = |word: &&String| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.contains(list));
-        let list = call.iter().find(is_list).map(|_| ("\"$@\"", ""));
-        let without_value = data.or(hidden).map(|(name, _)| (name, ""));
-        let (name, value) = method.or(without_value).or(list)?;
-        let headers: Vec<&str> = all(call, "-H --header").map(|(_, header)| header).collect();
+        let is_list = |word: &&Word| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.text.contains(list));
+        let list = call.iter().find(is_list).map(|_| "\"$@\"".to_owned());
+        let with_method = method.map(|(word, method)| format!("{} {method}", word.text).trim_end().to_owned());
+        let option = with_method
+            .or(data.or(hidden).map(|(word, _)| word.text.clone()))
+            .or(list)?;
+        let headers: Vec<&str> = certain(call, "-H --header").collect();
         // An empty header of wget removes the earlier ones.
         let is_safe = hidden.is_none() && headers.iter().any(|header| is_key(header)) && !headers.contains(&"");
-        let option = format!("{name} {value}").trim_end().to_owned();
         (!is_safe).then(|| (option, method.or(data).is_none()))
     }
 }
 
-/// Returns the options of a call that begin with one of `names`, each with the word after it.
-fn all<'c>(call: &'c [String], names: &'c str) -> impl Iterator<Item = (&'c str, &'c str)> {
-    let pairs = call.windows(2).map(|pair| (&*pair[0], &*pair[1]));
-    pairs.filter(move |(name, _)| is_any(name, names))
+/// Returns the words of a call that begin with one of `names`, each with the word after it.
+fn all<'c>(call: &'c [Word], names: &'c str) -> impl Iterator<Item = (&'c Word, &'c str)> {
+    let nexts = call.iter().skip(1).map(|word| &*word.text).chain([""]);
+    call.iter()
+        .zip(nexts)
+        .filter(move |(word, _)| is_any(&word.text, names))
 }
 
-fn has(call: &[String], names: &str) -> bool {
+/// Returns the words after those options of a call that certainly begin with one of `names`.
+fn certain<'c>(call: &'c [Word], names: &'c str) -> impl Iterator<Item = &'c str> {
+    all(call, names)
+        .filter(|(word, _)| word.is_certain)
+        .map(|(_, next)| next)
+}
+
+fn has(call: &[Word], names: &str) -> bool {
     all(call, names).next().is_some()
 }
 
-/// Returns true if an option begins with one of `names`, a long one in any case.
+/// Returns true if an option begins with one of `names`. Long ones may be abbreviated.
 fn is_any(option: &str, names: &str) -> bool {
     let long = option.to_ascii_lowercase().replacen("--expand-", "--", 1);
-    let is_it = |name: &str| option.starts_with(name) || name.len() > 2 && long.starts_with(name);
+    let is_abbreviated = |name: &str| long.len() > 3 && name.starts_with(&long);
+    let is_it =
+        |name: &str| option.starts_with(name) || name.len() > 2 && (long.starts_with(name) || is_abbreviated(name));
     names.split(' ').any(is_it)
 }
 
@@ -175,12 +208,22 @@ fn is_key(header: &str) -> bool {
 }
 
 /// Returns the words of a script's first command: up to `|`, `;`, `&&`, `)` or the end of the line, if no quotation is
-/// open there and no substitution came before.
-fn first_command(script: &str) -> Vec<String> {
+/// open there and no substitution came before. Otherwise returns all words of the script, and false.
+fn first_command(script: &str) -> (Vec<String>, bool) {
     let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
-    let is_plain = |text: &&str| !text.contains("$(") && !text.contains('`');
+    let is_plain = |text: &&str| {
+        let is_open = text.rsplit_once("${").is_some_and(|(_, after)| !after.contains('}'));
+        !is_open && !["$(", "`", "<(", ">(", "$'"].iter().any(|sign| text.contains(sign))
+    };
     let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
-    let commands = operators.map(|(at, _)| &script[..at]).take_while(is_plain);
-    let words = commands.take(100).chain([script]).find_map(shlex::split);
-    words.unwrap_or_else(|| script.split_whitespace().map(str::to_owned).collect())
+    // The limit keeps the look at a long script short.
+    let ends = operators.map(|(at, _)| at).chain([script.len()]).take(100);
+    match ends
+        .map(|end| &script[..end])
+        .take_while(is_plain)
+        .find_map(shlex::split)
+    {
+        Some(words) => (words, true),
+        None => (script.split_whitespace().map(str::to_owned).collect(), false),
+    }
 }
