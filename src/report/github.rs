@@ -4,12 +4,12 @@
 
 use super::text::Level;
 use crate::run::event::Event;
-use crate::run::text::without_commands;
+use crate::run::text::without_runner_commands;
 
 /// Returns a sentence as an annotation of this level.
 pub(super) fn annotation(level: Level, sentence: &str) -> String {
     let command = match level {
-        Level::Plain => return format!("backoff: {}\n", without_commands(sentence)),
+        Level::Plain => return format!("backoff: {}\n", without_runner_commands(sentence)),
         Level::Success => "notice",
         Level::Warning => "warning",
         Level::Error => "error",
@@ -35,7 +35,7 @@ pub(super) fn group(event: &Event<'_>, title: Option<String>, is_open: &mut bool
 }
 
 fn escaped(text: &str) -> String {
-    without_commands(text)
+    without_runner_commands(text)
         .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")

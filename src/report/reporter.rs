@@ -10,7 +10,7 @@ use super::words::timestamp;
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
-use crate::run::text::without_commands;
+use crate::run::text::without_runner_commands;
 
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
@@ -71,7 +71,7 @@ impl<'a> Reporter<'a> {
         let log_file = self.text.plan.output.log_file.as_ref();
         // A device may be a descriptor that the runner reads.
         let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
-        let harmless = without_commands(&sentence);
+        let harmless = without_runner_commands(&sentence);
         if harmless != sentence && !log_file.is_some_and(is_file) && (self.is_read_by_runner)() {
             sentence = harmless;
         }

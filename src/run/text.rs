@@ -29,9 +29,8 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Breaks up everything that a CI runner would take for a command: a line that begins with `::`, or anything from `##[`
-/// on.
-pub(crate) fn without_commands(text: &str) -> String {
+/// Puts a space into each `::` that begins a line and into each `##[`, so that no CI runner takes them for a command.
+pub(crate) fn without_runner_commands(text: &str) -> String {
     let harmless = |line: &str| match line.trim_start().starts_with("::") {
         true => line.replacen("::", ": :", 1),
         false => line.to_owned(),

@@ -158,6 +158,19 @@ fn tstp_stops_both_and_cont_resumes_both() {
     live.killed_by(SIGTERM);
 }
 
+#[test]
+fn time_spent_stopped_is_no_silence() {
+    let (live, pid) = probe_under_backoff("-q -n 1 -i 4s", "sleep");
+    std::thread::sleep(Duration::from_secs(3));
+    live.signal(SIGTSTP);
+    both_stop(&live, pid);
+    std::thread::sleep(Duration::from_secs(2));
+    live.signal(SIGCONT);
+    let continued = Instant::now();
+    live.code(124);
+    assert!(continued.elapsed() < Duration::from_secs(3));
+}
+
 /// As of a terminal that is hung up: HUP, and then CONT.
 #[test]
 fn a_stopped_job_ends_by_the_signal_that_came_meanwhile() {

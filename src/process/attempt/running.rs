@@ -221,7 +221,7 @@ impl Running<'_> {
             // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
             self.child.signal(Signal::WINCH);
             // If backoff did not stop, as its group is orphaned, no CONT will come.
-            if !self.event_loop.signals.has(Signal::CONT) {
+            if !self.event_loop.signals.is_queued(Signal::CONT) {
                 self.child.signal(Signal::CONT);
             }
         }

@@ -29,7 +29,7 @@ pub(crate) enum Target {
     OwnGroup,
 }
 
-/// Sends a signal; ignores a receiver that is gone.
+/// Sends a signal. Ignores errors: the receiver may be gone.
 pub(crate) fn send(target: Target, signal: Signal) {
     let number = match target {
         Target::Process(pid) => pid,
@@ -163,11 +163,11 @@ impl Signals {
         }
         let handler = set_default(signal);
         self.let_in(|| true);
-        let _ = handler.and_then(|handler| exchange(signal, Some(&handler)));
+        let _ = handler.and_then(|handler| replace_action(signal, Some(&handler)));
     }
 
-    /// Returns true if this signal was received and not taken yet.
-    pub(crate) fn has(&mut self, signal: Signal) -> bool {
+    /// Receives pending signals. Returns true if this signal is among those that are not handled yet.
+    pub(crate) fn is_queued(&mut self, signal: Signal) -> bool {
         self.receive();
         self.queue.iter().any(|received| received.signal == signal)
     }
@@ -180,8 +180,8 @@ fn set_handlers() -> io::Result<()> {
     let plain = action(on_signal as *const () as usize);
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
         if !REGISTERED.contains(&signal) {
-            match exchange(signal, Some(&plain)) {
-                Ok(before) if before.sa_sigaction == libc::SIG_IGN => exchange(signal, Some(&before))?,
+            match replace_action(signal, Some(&plain)) {
+                Ok(before) if before.sa_sigaction == libc::SIG_IGN => replace_action(signal, Some(&before))?,
                 // KILL, STOP and signals of the C library cannot have a handler.
                 Err(Errno::EINVAL) => continue,
                 replaced => replaced?,
@@ -191,7 +191,7 @@ fn set_handlers() -> io::Result<()> {
             unsafe { register_sigaction(signal.number(), record) }?;
             // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and
             // write their records in reverse order.
-            exchange(signal, Some(&action(exchange(signal, None)?.sa_sigaction)))?;
+            replace_action(signal, Some(&action(replace_action(signal, None)?.sa_sigaction)))?;
         }
     }
     Ok(())
@@ -211,7 +211,7 @@ fn action(handler: libc::sighandler_t) -> sigaction {
 
 /// Returns the action of a signal, after replacing it if `new` is given. `nix` cannot name all real-time signals.
 /// Async-signal-safe.
-fn exchange(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
+fn replace_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
     // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a handler of
     // this type, or an earlier action.
     unsafe {
@@ -222,12 +222,12 @@ fn exchange(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
 }
 
 fn is_ignored(signal: Signal) -> bool {
-    exchange(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
+    replace_action(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
 }
 
 /// Sets the default action. Returns the previous action. Async-signal-safe.
 pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
-    exchange(signal, Some(&action(libc::SIG_DFL)))
+    replace_action(signal, Some(&action(libc::SIG_DFL)))
 }
 
 /// Prepares a child for unblocking signals before exec, which resets handlers. If the child shares this process's
@@ -239,7 +239,7 @@ pub(crate) fn prepare_child(ignore_children: bool) {
         let _ = set_default(signal);
     }
     if ignore_children {
-        let _ = exchange(Signal::CHLD, Some(&action(libc::SIG_IGN)));
+        let _ = replace_action(Signal::CHLD, Some(&action(libc::SIG_IGN)));
     }
 }
 

@@ -8,7 +8,7 @@ use nix::unistd::write;
 
 use super::environment::nonempty;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
-use crate::run::text::{describe, printable, without_commands};
+use crate::run::text::{describe, printable, without_runner_commands};
 use crate::run::uninterrupted;
 
 pub(crate) const IN: RawFd = 0;
@@ -62,7 +62,7 @@ pub(crate) fn is_read_by_runner() -> bool {
 /// Formats an error of backoff as a line.
 pub(crate) fn complaint(line: &str) -> String {
     let line = printable(line);
-    let harmless = without_commands(&line);
+    let harmless = without_runner_commands(&line);
     let line = if is_read_by_runner() { harmless } else { line };
     format!("backoff: {line}\n")
 }

@@ -103,7 +103,7 @@ pub(crate) fn stop(signals: &mut Signals, signal: Signal, is_typed: bool) {
     let follows = (!has_terminal()).then_some(Signal::STOP);
     for signal in [signal].into_iter().chain(follows) {
         // The job was continued already, and stopping would discard that CONT.
-        if signals.has(Signal::CONT) {
+        if signals.is_queued(Signal::CONT) {
             return;
         }
         send(target, signal);
