@@ -26,7 +26,8 @@ pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<Stri
         None => name.is_empty() || has_words(opt.heading),
     };
     if !OPTIONS.iter().any(|opt| is_meant(&opt)) {
-        let tip = tip_for_option(name, SECTIONS.into_iter().chain(OPTIONS.iter().map(|opt| opt.long)));
+        let known = SECTIONS.into_iter().chain(OPTIONS.iter().map(|opt| opt.long));
+        let tip = tip_for_option(name, known, "--help alone");
         let sections = SECTIONS.join(", ");
         let why = format!("--help: {topic:?} is neither an option nor one of {sections}; nothing was run{tip}");
         return Err(why.into());
@@ -51,8 +52,7 @@ pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<Stri
     let color = color.or_else(|| environment::variable("BACKOFF_COLOR"));
     Ok(match color.as_deref().and_then(OsStr::to_str) {
         Some("never") => text.to_string(),
-        Some("always") => text.ansi().to_string(),
-        _ if stdio::takes_colour(stdio::OUT) => text.ansi().to_string(),
+        when if when == Some("always") || stdio::takes_colour(stdio::OUT) => text.ansi().to_string(),
         _ => text.to_string(),
     })
 }

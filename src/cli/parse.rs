@@ -68,8 +68,8 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
             && (matches!(next, b"--" | b"-h") || find(next).is_some())
         {
             let (long, next) = (opt.long, String::from_utf8_lossy(name_in(next)));
-            let why = format!("a value is required for '--{long}', but '{next}' follows; tip: try --{long}={next}");
-            return Err(why.into());
+            let why = format!("a value is required for '--{long}', but '{next}' follows");
+            return Err(format!("{why}; tip: try --{long}={next} if it is the value").into());
         }
     }
     named.sort_by_key(|opt| opt.long);

@@ -9,8 +9,8 @@ pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples
 }
 
 /// Returns a tip for the name of an option, which may come from another tool.
-pub(crate) fn tip_for_option<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    foreign(name).map_or_else(|| tip(name, known, ""), |known| format!("; tip: try {known}"))
+pub(crate) fn tip_for_option<'n>(name: &str, known: impl Iterator<Item = &'n str>, examples: &str) -> String {
+    foreign(name).map_or_else(|| tip(name, known, examples), |known| format!("; tip: try {known}"))
 }
 
 /// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.

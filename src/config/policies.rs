@@ -11,7 +11,7 @@ use super::file;
 use super::said::{Said, Source, UsageError};
 use super::settings::Settings;
 use super::values::Parsed;
-use crate::cli::suggest::{tip, tip_for_option};
+use crate::cli::suggest::{one_slip_away, tip, tip_for_option};
 use crate::cli::table::{Kind, OPTIONS, Opt};
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
@@ -132,8 +132,10 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>)
             }
             (name, _) => {
                 let known = ["defaults", "policy"].into_iter().filter(|known| *known != name);
-                let tip = tip(name, known, "to put options under [defaults]");
-                return Err(document.wrong_key(key, &format!("is neither a table [defaults] nor [policy.NAME]{tip}")));
+                let tip = one_slip_away(name, known).map(|known| format!("try {known}"));
+                let tip = tip.as_deref().unwrap_or("put options under [defaults]");
+                let why = format!("is neither a table [defaults] nor [policy.NAME]; tip: {tip}");
+                return Err(document.wrong_key(key, &why));
             }
         }
     }
@@ -149,12 +151,12 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 
 /// Returns the option of a key; `max_delay` is accepted for `max-delay`.
 fn known(key: &str, source: &Source) -> Parsed<&'static Opt> {
-    let settings = OPTIONS.iter().filter(|opt| opt.is_setting());
+    let settings = OPTIONS.iter().filter(|opt| opt.is_setting()).map(|opt| opt.long);
     match OPTIONS.iter().find(|opt| opt.long == key.replace('_', "-")) {
         Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
         Some(opt) if opt.long == "policy" && *source != Source::Defaults => Err("cannot be set by a policy".into()),
         Some(opt) => Ok(opt),
-        None => Err(format!("is not an option{}", tip_for_option(key, settings.map(|opt| opt.long))).into()),
+        None => Err(format!("is not an option{}", tip_for_option(key, settings, "")).into()),
     }
 }
 

@@ -54,8 +54,8 @@ impl RowVerdict {
     ];
 
     /// Explains the words, for users.
-    pub(crate) const LEGEND: &str = "retry: transient; refused: transient, and had no effect (see --idempotent); \
-                                     stop: permanent; behind: permanent without --before-retry";
+    pub(crate) const LEGEND: &str = "retry: transient; refused: transient, and had no effect (see --idempotent);\n\
+                                     stop: permanent; behind: transient only with --before-retry";
 
     /// Returns the verdict's word in the table.
     pub(crate) fn word(self) -> &'static str {
@@ -193,7 +193,8 @@ fn unknown(name: &str, list: &str) -> String {
     } else {
         format!("holds {name:?}, which ")
     };
-    let tip = tip(name, names_and_programs().chain(["auto"]), "--list-presets");
+    let known = names_and_programs().chain(["auto"]).filter(|_| name != "help");
+    let tip = tip(name, known, "--list-presets");
     format!("{which}is not a preset{tip}")
 }
 

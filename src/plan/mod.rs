@@ -15,7 +15,6 @@ use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
 use crate::config::values::{self, Parsed};
-use crate::policy::outcome::exact;
 use crate::policy::session::Until;
 use crate::run::plan::Plan;
 
@@ -69,8 +68,6 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
     } else {
         let found = not_idempotent.iter().filter(|_| settings.said("idempotent").is_none());
         remarks.extend(found.map(|why| format!("--idempotent no: {why}")));
-        let splay = Some(exact(splay)).filter(|_| !splay.is_zero());
-        remarks.extend(splay.map(|splay| format!("waiting up to {splay} before the first attempt (--splay)")));
     }
     if output.verbosity >= 2 {
         remarks.extend(remarks::settings_and_rules(settings, &judged, config));

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use super::idempotence::hides_status;
 use super::program::Command;
@@ -12,7 +13,7 @@ use crate::config::presets::{self, PresetName};
 use crate::config::said::Source;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
-use crate::policy::delay::Delays;
+use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::outcome::exact;
 use crate::run::variables::SET_BY_BACKOFF;
 
@@ -56,7 +57,7 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         let tip = |long: &str| format!("; tip: try {}", option(long).variable());
         let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
         let (list, tip) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
-            Some(long) if option(long).is_action() => (&mut typos, format!("; tip: try --{long}")),
+            Some(long) if option(long).is_action() => (&mut typos, format!("; tip: give --{long} on the command line")),
             Some(long) => (&mut typos, tip(long)),
             None => (&mut others, foreign().map(tip).unwrap_or_default()),
         };
@@ -67,8 +68,16 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
 
 /// Returns a line about values that options override for each other: `in effect: base 1s, ...`.
 pub(super) fn in_effect(delays: &Delays, is_idempotent: bool) -> String {
-    let (base, cap, growth, jitter) = (exact(delays.base), exact(delays.cap), &delays.growth, delays.jitter);
-    let waits = format!("base {base}, max-delay {cap}, growth {growth:?}, jitter {jitter:?}").to_lowercase();
+    let (base, jitter) = (exact(delays.base), delays.jitter);
+    let cap = Some(delays.cap).filter(|cap| *cap < Duration::MAX);
+    let cap = cap.map_or("unlimited".to_owned(), exact);
+    let list = |list: &[Duration]| list.iter().copied().map(exact).collect::<Vec<_>>().join(",");
+    let growth = match &delays.growth {
+        Growth::List(delays) => format!(", delays {}", list(delays)),
+        _ if matches!(jitter, Jitter::Slotted { .. }) => String::new(),
+        growth => format!(", growth {growth:?}"),
+    };
+    let waits = format!("base {base}, max-delay {cap}{growth}, jitter {jitter:?}").to_lowercase();
     let waits = waits.replace("{ ", "(").replace(" }", ")");
     let idempotent = if is_idempotent { "yes" } else { "no" };
     format!("in effect: {waits}, idempotent {idempotent}")

@@ -124,12 +124,9 @@ impl RetryAfter {
         } else if is("reset") {
             let is_seconds = |number: &Duration| *number <= LAST_RESET && !is("proprietary");
             let epoch = |number: Duration| SystemTime::UNIX_EPOCH.checked_add(number)?.duration_since(now).ok();
-            let reset = number_of(b"s").and_then(|number| {
-                if is_seconds(&number) {
-                    Some(number)
-                } else {
-                    epoch(number)
-                }
+            let reset = number_of(b"s").and_then(|number| match is_seconds(&number) {
+                true => Some(number),
+                false => epoch(number),
             });
             self.reset = self.reset.max(reset.filter(|wait| *wait <= LAST_RESET));
         } else if !is("own") {

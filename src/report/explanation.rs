@@ -48,7 +48,7 @@ impl Text<'_> {
                 let (retries, attempts, window) = (counts.retries, counts.attempts, window.unwrap_or_default());
                 format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
             }
-            GiveUp::StoreDown => format!("the store of {budget} gives no answer"),
+            GiveUp::StoreDown => format!("the store of {budget} cannot be used"),
             GiveUp::NotIdempotent => {
                 let why = printable(self.plan.not_idempotent.as_deref().unwrap_or_default());
                 format!("it may have taken effect, and is not idempotent: {why}")

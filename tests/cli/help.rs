@@ -124,6 +124,7 @@ fn a_word_after_help_is_a_section_and_no_command() {
             "is neither an option nor one of time, waits, rules, streams, budgets, output, other",
         ),
         ("--help timout", "; tip: try timeout"),
+        ("--help nope", "; tip: try --help alone"),
     ] {
         backoff(words).code(125).stderr(&format!("backoff: ...{says}...\n"));
     }

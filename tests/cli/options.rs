@@ -25,7 +25,9 @@ fn every_value_must_be_there_and_be_text() {
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
                     // A password may stand behind the =.
                     let name = next.trim_end_matches("=3");
-                    let why = format!("a value is required for '{flag}', but '{name}' follows");
+                    let why = format!(
+                        "a value is required for '{flag}', but '{name}' follows; tip: try {flag}={name} if it is the value"
+                    );
                     refused(&mut with(&format!(" {next}")), &why);
                 }
                 if matches!(&opt.takes, Takes::Value(name) if name.starts_with("PATH")) {
@@ -98,7 +100,7 @@ splay | 3s | --plan | before the first attempt: 0s to 3s
 reset-after | 1ms | -n 2 -b 1ms -d 0.5 -- sh -c 'sleep 0.01; exit 1' | --deadline 500ms
 retry-after | 1 | -n 2 -b 1ms -d 9s -- sh -c 'echo Retry-After: 60; exit 1' | after --deadline 9s
 max-retry-after | 1s | -d 9s --retry-after -- sh -c 'echo Retry-After: 60; exit 1' | --max-retry-after
-seed | 1 | -n 2 -b 1ms -- false | retrying in 2.62ms
+seed | 1 | -n 2 -b 20ms --log-format json -- false | "delay_s":0.052464
 policy | sip | --plan -n 5 | 4s
 until | never | -n 2 -b 1ms -- true | attempt limit reached
 success-exit | 3=0 | -n 1 -- sh -c 'exit 3' | [0]
@@ -269,7 +271,7 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     for action in ACTIONS {
         let name = format!("BACKOFF_{}", action.replace('-', "_").to_uppercase());
         let value = if action == "generate" { "man" } else { "1" };
-        let warning = format!("unknown variable \"{name}\"; tip: try --{action}");
+        let warning = format!("unknown variable \"{name}\"; tip: give --{action} on the command line");
         let ended = backoff("-- echo ran").env(&name, value).code(0);
         ended.stdout("ran\n").stderr(&format!("backoff: warning: {warning}\n"));
     }

@@ -174,7 +174,7 @@ fn ports_that_do_not_speak_redis() {
     fails_open(&http, "does not speak the protocol of Redis");
     fails_open(
         &http.replace("redis:", "rediss:"),
-        "does not speak TLS on this port (redis:// does without)",
+        "does not speak TLS on this port (use redis:// for no TLS)",
     );
     fails_open(&serve(drop), "closes the connection; ");
     // Messages quote no server.
