@@ -23,23 +23,20 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 /// Waits for the rest of a timed-out tree, and kills it when its time is up. The attempt's own process has ended but
 /// stays a zombie, so that its process number and group are not reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
-    let mut until = Deadline::after(now(), TREE_GRACE);
+    attempt.deadlines.tree = Deadline::after(now(), TREE_GRACE);
     let [mut pause, longest] = TREE_POLLS;
     while attempt.tree.may_have_survivors(&attempt.child) {
         if attempt.deadlines.take_kill(now()) {
-            until = Deadline::after(now(), TREE_GRACE);
+            attempt.deadlines.tree = Deadline::after(now(), TREE_GRACE);
             attempt.tree.signal(&attempt.child, &[Signal::KILL]);
         }
-        if !attempt.deadlines.kill.is_set() && until.is_due(now()) {
+        if !attempt.deadlines.kill.is_set() && attempt.deadlines.tree.is_due(now()) {
             return;
         }
         let next_poll = Deadline::after(now(), pause);
         attempt.event_loop.wait(next_poll.or_earlier(attempt.deadlines.kill));
         pause = (pause * 2).min(longest);
-        let received = now();
         attempt.handle_signals();
-        // backoff may have been stopped meanwhile.
-        until.put_off(now().saturating_duration_since(received));
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) struct Deadlines<'a> {
     idle: Deadline,
     /// Time of KILL, once the attempt was asked to end.
     pub(super) kill: Deadline,
+    /// End of the time for the rest of the tree to die.
+    pub(super) tree: Deadline,
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<Bound>,
     /// Details of how a limit or KILL has ended the attempt.
@@ -33,6 +35,7 @@ impl<'a> Deadlines<'a> {
             timeout: Deadline::maybe_after(started, bounds.timeout),
             idle: Deadline::maybe_after(started, bounds.idle),
             kill: Deadline::NEVER,
+            tree: Deadline::NEVER,
             ended_by: None,
             cut: Cut::default(),
         }
@@ -41,7 +44,7 @@ impl<'a> Deadlines<'a> {
     /// Puts all deadlines off, except the run's, by a time in which backoff was stopped.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.started += pause;
-        for deadline in [&mut self.timeout, &mut self.idle, &mut self.kill] {
+        for deadline in [&mut self.timeout, &mut self.idle, &mut self.kill, &mut self.tree] {
             deadline.put_off(pause);
         }
     }
