@@ -43,8 +43,8 @@ enum Method {
     Null,
     /// A file, rewound to its offset at the start of the run.
     Rewind(libc::off_t),
-    /// A pipe, once the source was read to its end before the first attempt (`--stdin replay`).
-    ReadFirst,
+    /// A pipe, once the source was read to its end before the first attempt (`--stdin replay`), by this buffer.
+    ReadFirst(Vec<u8>),
     /// A pipe: kept bytes, then windows of the source (`tee.rs`). Nothing is read ahead of the command.
     Tee,
     /// A pipe: kept bytes, these bytes, then the source, which is read once the pipe has room.
@@ -61,7 +61,7 @@ impl Stdin {
             method: match mode {
                 InputMode::Auto => Method::auto(source)?,
                 InputMode::Inherit => Method::Inherit,
-                InputMode::Replay => Method::ReadFirst,
+                InputMode::Replay => Method::ReadFirst(Vec::new()),
                 InputMode::Null => Method::Null,
             },
             kept: Replayable {
@@ -81,19 +81,20 @@ impl Stdin {
 
     /// Returns the source while it has to be read before the first attempt.
     pub(crate) fn unfilled(&self) -> Option<BorrowedFd<'static>> {
-        (self.method == Method::ReadFirst).then_some(self.source)
+        matches!(self.method, Method::ReadFirst(_)).then_some(self.source)
     }
 
     /// Reads the next bytes before the first attempt.
     pub(crate) fn fill(&mut self) -> io::Result<()> {
-        let mut chunk = Vec::new();
-        if let Some(count) = read_inherited(self.source, &mut chunk)? {
-            chunk.truncate(count);
-            self.kept.keep(&chunk);
-            if chunk.is_empty() {
+        if let Method::ReadFirst(chunk) = &mut self.method
+            && let Some(count) = read_inherited(self.source, chunk)?
+        {
+            self.kept.keep(&chunk[..count]);
+            if count == 0 {
                 self.method = Method::Replay;
             } else if self.kept.is_lost {
-                self.method = Method::ReadAhead(chunk);
+                chunk.truncate(count);
+                self.method = Method::ReadAhead(take(chunk));
             }
         }
         Ok(())
