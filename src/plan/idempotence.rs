@@ -216,7 +216,7 @@ fn first_command(script: &str) -> (Vec<String>, bool) {
         !is_open && !["$(", "`", "<(", ">(", "$'"].iter().any(|sign| text.contains(sign))
     };
     let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
-    // The limit keeps the look at a long script short.
+    // Limits the work on a long script.
     let ends = operators.map(|(at, _)| at).chain([script.len()]).take(100);
     match ends
         .map(|end| &script[..end])

@@ -38,7 +38,7 @@ impl Sink {
         if !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
         }
-        open_anew(fd).map_or(Sink::InPieces(fd), Sink::Own)
+        reopen(fd).map_or(Sink::InPieces(fd), Sink::Own)
     }
 
     /// Returns the descriptor to poll for room.
@@ -65,7 +65,7 @@ impl Sink {
 /// Reopens a pipe or terminal for writing, as a non-blocking description of our own. Returns `None` if that is not
 /// allowed.
 #[cfg(not(portable))]
-fn open_anew(fd: RawFd) -> Option<File> {
+fn reopen(fd: RawFd) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
 
     use nix::sys::stat::{fstat, major};
@@ -80,7 +80,7 @@ fn open_anew(fd: RawFd) -> Option<File> {
 }
 
 #[cfg(portable)]
-fn open_anew(_fd: RawFd) -> Option<File> {
+fn reopen(_fd: RawFd) -> Option<File> {
     None
 }
 
