@@ -62,14 +62,14 @@ impl Said {
         }
     }
 
-    /// Returns the name of the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow, /etc/backoff.toml:12:8`.
+    /// Returns the name of the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow at /etc/backoff.toml:12:8`.
     pub(crate) fn source_name(&self) -> String {
         let said = self.as_given();
         match (&said.source, &*said.position) {
             (Source::Flag, _) => format!("--{}", said.opt.long),
             (Source::Variable, _) => said.opt.variable(),
             (Source::Policy(name), "") => format!("policy {name}"),
-            (Source::Policy(name), position) => format!("policy {name}, {position}"),
+            (Source::Policy(name), position) => format!("policy {name} at {position}"),
             (Source::Defaults, position) => position.to_owned(),
         }
     }

@@ -17,7 +17,8 @@ struct Client {
     method: &'static str,
     /// Beginnings of options that make the request a POST unless a method is given.
     data: &'static str,
-    /// Beginnings of options that read further options, commands or URLs from elsewhere.
+    /// Beginnings of options that read further options, commands or URLs from elsewhere, and parts of words that a shell
+    /// expands to a list.
     hidden: &'static str,
 }
 
@@ -27,7 +28,7 @@ const CURL: Client = Client {
                  --connect-timeout --form --header --json --key --max-time --output --request --user --write-out",
     method: "-X --req",
     data: "-d -F -T --data --form --json --upload",
-    hidden: "-K -Q -: --config --quote --next",
+    hidden: "-K -Q -: --config --quote --next $@ $* [@]} [*]}",
 };
 
 const WGET: Client = Client {
@@ -35,7 +36,7 @@ const WGET: Client = Client {
     with_value: "-a -A -B -D -e -i -I -l -n -o -O -P -Q -R -t -T -U -w -X",
     method: "--method",
     data: "--post --body",
-    hidden: "-e -i --execute --input",
+    hidden: "-e -i --execute --input $@ $* [@]} [*]}",
 };
 
 /// Returns the reason why the command must not run twice, and a remark for its first retry. `--idempotent`
@@ -45,20 +46,18 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
     if let Some(said) = settings.said("idempotent") {
         return Ok([(!is_idempotent).then(|| said.to_string()), None]);
     }
-    let (mut why_not, mut remark) = (None, None);
+    let [mut why_not, mut remark] = [None, None];
     for client in [CURL, WGET] {
         let name = client.name;
-        match client.calls(words).iter().find_map(|call| client.sent(call)) {
-            Some((option, _)) if command.is_judged(name) => {
+        for (option, is_certain) in client.calls(words).iter().filter_map(|call| client.sent(call)) {
+            if command.is_judged(name) {
                 why_not.get_or_insert(format!("{name} {option} without an Idempotency-Key header"));
-            }
-            Some((option, false)) => {
+            } else if is_certain {
                 remark.get_or_insert(format!(
                     "{name} {option}: a retry sends the request again, even if it took effect; --for {name} or \
                      --idempotent no prevents that, --idempotent yes hides this remark"
                 ));
             }
-            _ => {}
         }
     }
     Ok([why_not, remark])
@@ -144,10 +143,12 @@ impl Client {
     }
 
     /// Returns the first option of a call that is not idempotent, if no header marks the request as safe to repeat, and
-    /// whether the call may also send nothing.
+    /// whether the call certainly sends something.
     fn sent(&self, call: &[Word]) -> Option<(String, bool)> {
-        let has_method = certain(call, self.method).next().is_some();
-        let is_get = certain(call, "-G --get").next().is_some() && !has(call, "--no-get");
+        let is_certain = |(word, _): &(&Word, &str)| word.is_certain;
+        let has_certain = |names| all(call, names).filter(is_certain).count() > 0;
+        let has_method = has_certain(self.method);
+        let is_get = has_certain("-G --get") && !has(call, "--no-get");
         // An upload is a PUT over HTTP; over other protocols it may append.
         let mut urls = call.iter().filter(|word| word.text.contains("://")).peekable();
         let is_put = urls.peek().is_some() && urls.all(|url| url.is_certain && url.text.starts_with("http"));
@@ -156,17 +157,13 @@ impl Client {
         let method = all(call, self.method).find(|(_, method)| !IDEMPOTENT.contains(method));
         let data = all(call, self.data).find(|(word, _)| !is_excused(&word.text));
         let hidden = all(call, self.hidden).next();
-        // A shell expands these to its arguments or a list.
-        let is_list = |word: &&Word| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.text.contains(list));
-        let list = call.iter().find(is_list).map(|_| "\"$@\"".to_owned());
         let with_method = method.map(|(word, method)| format!("{} {method}", word.text).trim_end().to_owned());
-        let option = with_method
-            .or(data.or(hidden).map(|(word, _)| word.text.clone()))
-            .or(list)?;
-        let headers: Vec<&str> = certain(call, "-H --header").collect();
+        let option = with_method.or(data.or(hidden).map(|(word, _)| word.text.clone()))?;
+        let headers = all(call, "-H --header").filter(is_certain);
+        let headers: Vec<&str> = headers.map(|(_, header)| header).collect();
         // An empty header of wget removes the earlier ones.
         let is_safe = hidden.is_none() && headers.iter().any(|header| is_key(header)) && !headers.contains(&"");
-        (!is_safe).then(|| (option, method.or(data).is_none()))
+        (!is_safe).then(|| (option, method.or(data).is_some()))
     }
 }
 
@@ -178,23 +175,16 @@ fn all<'c>(call: &'c [Word], names: &'c str) -> impl Iterator<Item = (&'c Word, 
         .filter(move |(word, _)| is_any(&word.text, names))
 }
 
-/// Returns the words after those options of a call that certainly begin with one of `names`.
-fn certain<'c>(call: &'c [Word], names: &'c str) -> impl Iterator<Item = &'c str> {
-    all(call, names)
-        .filter(|(word, _)| word.is_certain)
-        .map(|(_, next)| next)
-}
-
 fn has(call: &[Word], names: &str) -> bool {
     all(call, names).next().is_some()
 }
 
-/// Returns true if an option begins with one of `names`. Long ones may be abbreviated.
+/// Returns true if an option begins with one of `names`, or holds one that is no option. Long ones may be abbreviated.
 fn is_any(option: &str, names: &str) -> bool {
     let long = option.to_ascii_lowercase().replacen("--expand-", "--", 1);
-    let is_abbreviated = |name: &str| long.len() > 3 && name.starts_with(&long);
-    let is_it =
-        |name: &str| option.starts_with(name) || name.len() > 2 && (long.starts_with(name) || is_abbreviated(name));
+    let is_long = |name: &str| long.len() > 3 && (long.starts_with(name) || name.starts_with(&long));
+    let is_list = |name: &str| !name.starts_with('-') && option.contains(name);
+    let is_it = |name: &str| option.starts_with(name) || is_long(name) || is_list(name);
     names.split(' ').any(is_it)
 }
 

@@ -20,13 +20,12 @@ fn limit(settings: &Settings, long: &str) -> Parsed<Option<Duration>> {
 }
 
 pub(super) fn bounds(settings: &Settings) -> Parsed<Bounds> {
-    let kill_after = settings.value("kill-after", values::duration)?;
     Ok(Bounds {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
         signal: settings.value("signal", values::signal)?,
         kill_interrupted_after: limit(settings, "kill-after")?,
-        kill_after: Some(kill_after).filter(|after| !after.is_zero()),
+        kill_after: Some(settings.value("kill-after", values::duration)?).filter(|after| !after.is_zero()),
     })
 }
 

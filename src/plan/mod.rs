@@ -31,10 +31,11 @@ pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Va
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
 fn check(config: &Config) -> Parsed<()> {
-    let is_used = !config.defaults.is_empty();
-    let used = is_used.then(|| config.policy(&Settings::default())).transpose()?;
-    let own = config.policies.iter().map(|own| own.said.clone());
-    for policy in used.into_iter().chain(own) {
+    let mut policies: Vec<_> = config.policies.iter().map(|own| own.said.clone()).collect();
+    if !config.defaults.is_empty() {
+        policies.push(config.policy(&Settings::default())?);
+    }
+    for policy in policies {
         let mut settings = Settings::default();
         settings.add(policy)?;
         settings.add(config.defaults.clone())?;
@@ -71,7 +72,6 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
     }
     if output.verbosity >= 2 {
         remarks.extend(remarks::settings_and_rules(settings, &judged, config));
-        remarks.push(remarks::in_effect(&delays, not_idempotent.is_none()));
     }
     let plan = Plan {
         command: command.to_vec(),

@@ -9,12 +9,14 @@ use crate::config::values::{self, Parsed};
 use crate::policy::exit::Overrides;
 use crate::policy::sets::CodeSet;
 use crate::run::plan::{Format, OutputOptions, Progress, When};
+use crate::run::streams::InputMode::{self, Auto, Inherit, Replay};
 use crate::run::streams::OutputMode::{Failure, Final, Null, Stream, Success};
-use crate::run::streams::{InputMode, StreamOptions};
+use crate::run::streams::StreamOptions;
 use crate::search::scanner::Patterns;
 
 pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<u64>) -> Parsed<StreamOptions> {
-    let inputs = [InputMode::Auto, InputMode::Inherit, InputMode::Replay, InputMode::Null];
+    // A single attempt needs no replay.
+    let auto = if attempts == Some(1) { Inherit } else { Auto };
     let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
     let hooks = ["on-retry", "before-retry", "on-give-up"];
     let has_hooks = hooks.iter().any(|hook| settings.said(hook).is_some());
@@ -22,11 +24,7 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
         return Err("--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry".into());
     }
     Ok(StreamOptions {
-        input: match settings.choice("stdin", &inputs)? {
-            // A single attempt needs no replay.
-            InputMode::Auto if attempts == Some(1) => InputMode::Inherit,
-            input => input,
-        },
+        input: settings.choice("stdin", &[auto, Inherit, Replay, InputMode::Null])?,
         input_limit: settings.value("stdin-limit", values::size)?,
         keep: [
             settings.choice("stdout", &[Stream, Final, Success, Failure, Null])?,

@@ -68,11 +68,10 @@ pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nes
     let outer_attempts = limits.and_then(|(around, limit)| around.checked_mul(limit));
     let is_uuid = |id: &&str| id.len() == 36 && id.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
     let is_first = number("BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
-    // Checked last: finding the wrapped program is the slowest step of a start.
-    let is_innermost = || wrapped_program(words).first() != Some(&"backoff");
     Nesting {
         depth,
-        warn: warns && is_first && outer_attempts != Some(1) && is_innermost(),
+        // Checked last: finding the wrapped program is the slowest step of a start.
+        warn: warns && is_first && outer_attempts != Some(1) && wrapped_program(words).first() != Some(&"backoff"),
         outer_attempts,
         counted: text(COUNTED).map(str::to_owned),
         root_id: text("BACKOFF_ROOT_ID").filter(is_uuid).map(str::to_owned),

@@ -2,19 +2,16 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::time::Duration;
 
 use super::idempotence::hides_status;
 use super::program::Command;
 use crate::cli::suggest;
-use crate::cli::table::{OPTIONS, option};
+use crate::cli::table::{OPTIONS, Opt, option};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
 use crate::config::said::Source;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
-use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::policy::outcome::exact;
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Returns the remarks to print after a failed first attempt.
@@ -42,14 +39,11 @@ fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
 pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<String>) {
     // Outer runs set their variables only along with BACKOFF_DEPTH.
     let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
-    let is_known = |name: &OsString| {
-        let mut settings = OPTIONS.iter().filter(|opt| !opt.is_action());
-        let is_set_by_outer = is_within && SET_BY_BACKOFF.iter().any(|known| name == known);
-        is_set_by_outer || settings.any(|opt| opt.has_variable(name.as_bytes()))
-    };
+    let is_set_by_outer = |name: &OsString| is_within && SET_BY_BACKOFF.iter().any(|known| name == known);
+    let is_of = |name: &OsString, opt: &Opt| !opt.is_action() && opt.has_variable(name.as_bytes());
     let (mut typos, mut others) = (Vec::new(), Vec::new());
     for (name, value) in variables {
-        if value.is_empty() || is_known(name) {
+        if value.is_empty() || is_set_by_outer(name) || OPTIONS.iter().any(|opt| is_of(name, opt)) {
             continue;
         }
         let name = name.to_string_lossy();
@@ -66,24 +60,7 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
     (typos, others)
 }
 
-/// Returns a line about values that options override for each other: `in effect: base 1s, ...`.
-pub(super) fn in_effect(delays: &Delays, is_idempotent: bool) -> String {
-    let (base, jitter) = (exact(delays.base), delays.jitter);
-    let cap = Some(delays.cap).filter(|cap| *cap < Duration::MAX);
-    let cap = cap.map_or("unlimited".to_owned(), exact);
-    let list = |list: &[Duration]| list.iter().copied().map(exact).collect::<Vec<_>>().join(",");
-    let growth = match &delays.growth {
-        Growth::List(delays) => format!(", delays {}", list(delays)),
-        _ if matches!(jitter, Jitter::Slotted { .. }) => String::new(),
-        growth => format!(", growth {growth:?}"),
-    };
-    let waits = format!("base {base}, max-delay {cap}{growth}, jitter {jitter:?}").to_lowercase();
-    let waits = waits.replace("{ ", "(").replace(" }", ")");
-    let idempotent = if is_idempotent { "yes" } else { "no" };
-    format!("in effect: {waits}, idempotent {idempotent}")
-}
-
-/// Returns a line for each option that is set or has a default, such as `base = 2s (policy slow, /etc/backoff.toml:7)`,
+/// Returns a line for each option that is set or has a default, such as `base = 2s (policy slow at /etc/backoff.toml:7:8)`,
 /// and for each rule of a preset, such as `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
 pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, config: &Config) -> Vec<String> {
     let mut lines = vec![format!("config = {} ({})", config.file.0, config.file.1)];

@@ -1,6 +1,5 @@
 //! Rules about failures, from options and presets. Patterns are identified by their index in one list.
 
-use std::hash::RandomState;
 use std::rc::Rc;
 
 use super::idempotence::is_single_request;
@@ -45,10 +44,6 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
     if places > MOST_PLACES {
         let problem = format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
         return Err((problem + "; tip: try smaller repetitions").into());
-    }
-    if !patterns.is_empty() {
-        // Regex engines need hash maps: fails before the start if no random numbers are available to seed them.
-        let _ = RandomState::new();
     }
     let success_exit = settings.all("success-exit", values::success_codes)?.into_iter();
     let success_exit = success_exit.map(|codes| codes.all).reduce(CodeSet::union);

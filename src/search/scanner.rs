@@ -8,6 +8,7 @@
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.
 
+use std::hash::RandomState;
 use std::mem::take;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -74,6 +75,10 @@ impl Patterns {
     pub fn new(list: Vec<Pattern>) -> Self {
         let places = list.iter().map(Pattern::places).fold(1, usize::saturating_add);
         let call = (STEP / places).clamp(CALL[0], CALL[1]);
+        if !list.is_empty() {
+            // Engines need hash maps: fails before the start if no random numbers are available to seed them.
+            let _ = RandomState::new();
+        }
         Self {
             list,
             first: OnceLock::new(),

@@ -52,7 +52,7 @@ fn the_configuration_is_one() {
     let block = blocks.iter().find(|block| block.language == "toml").unwrap();
     let script = format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
     let run = shell(&script).env("TEXT", block.lines.join("\n")).code(0);
-    run.says("retry-exit = 7, 100-110 (policy deploy, ");
+    run.says("retry-exit = 7, 100-110 (policy deploy at ");
 }
 
 #[test]
