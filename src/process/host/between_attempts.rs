@@ -13,7 +13,7 @@ use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::NAMES;
 use crate::process::streams::sink::Sink;
-use crate::process::sys::clock::{Deadline, now};
+use crate::process::sys::clock::{Deadline, now, precisely};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::terminal;
@@ -52,7 +52,7 @@ impl EventLoop {
     pub(super) fn sleep(&mut self, delay: Duration, deadline: Deadline, shown: LineFor<'_>) -> RunResult<bool> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.countdown.begin(delay);
-        let waited = self.sleep_until(end, shown);
+        let waited = precisely(|| self.sleep_until(end, shown));
         waited.and(self.end_countdown())?;
         Ok(!std::mem::take(&mut self.wait_is_over))
     }

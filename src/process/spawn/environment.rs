@@ -25,12 +25,12 @@ impl Environment {
         let mut pointers = Vec::with_capacity(64);
         let mut of_process = Vec::new();
         for entry in entries() {
-            let value_of = |name: &str| entry.to_bytes().strip_prefix(name.as_bytes());
-            let is_set = |name| value_of(name).is_some_and(|rest| rest.starts_with(b"="));
-            if variables.iter().any(|(name, _)| is_set(name)) {
+            let bytes = entry.to_bytes();
+            let own_name = bytes.split(|byte| *byte == b'=').next();
+            if variables.iter().any(|(name, _)| own_name == Some(name.as_bytes())) {
                 continue;
             }
-            let names_backoff = |name: &&str| value_of(name) == Some(own_pid.as_bytes());
+            let names_backoff = |name: &&str| bytes.strip_prefix(name.as_bytes()) == Some(own_pid.as_bytes());
             if let Some(name) = NAMING_A_PROCESS.into_iter().find(names_backoff) {
                 of_process.push((pointers.len(), name, [0; 32]));
             }

@@ -6,6 +6,8 @@
 use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+#[cfg(not(portable))]
+use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::libc;
@@ -78,8 +80,9 @@ pub(super) fn start(mut setup: ChildSetup<'_>) -> io::Result<(libc::pid_t, Owned
 #[cfg(not(portable))]
 fn make_child(work: &mut dyn FnMut()) -> nix::Result<Pid> {
     use nix::sched::{CloneFlags, clone};
-    // Enough for the child's calls and a signal frame with the largest register state.
-    let mut stack = vec![0; 64 * 1024];
+    /// Enough for the child's calls and a signal frame with the largest register state.
+    static STACK: Mutex<[u8; 64 << 10]> = Mutex::new([0; 64 << 10]);
+    let mut stack = STACK.lock().unwrap_or_else(PoisonError::into_inner);
     let work = Box::new(|| {
         work();
         0
@@ -87,7 +90,7 @@ fn make_child(work: &mut dyn FnMut()) -> nix::Result<Pid> {
     let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
     // SAFETY: the child makes async-signal-safe calls only. Stack and `work` outlive the child's use, as the parent waits
     // until exec or exit.
-    unsafe { clone(work, &mut stack, flags, Some(libc::SIGCHLD)) }
+    unsafe { clone(work, &mut *stack, flags, Some(libc::SIGCHLD)) }
 }
 
 /// Creates a child by `fork(2)`. `work` does not return.

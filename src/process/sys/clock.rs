@@ -93,5 +93,21 @@ fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32>
     nix::poll::poll(fds, timeout)
 }
 
+/// Runs a wait at the end of which the kernel may not be 50 us late, as it may by default to save power (prctl(2),
+/// PR_SET_TIMERSLACK).
+#[cfg(not(portable))]
+pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let waited = wait();
+    // 0 is the slack that the caller had.
+    let _ = nix::sys::prctl::set_timerslack(0);
+    waited
+}
+
+#[cfg(portable)]
+pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
+    wait()
+}
+
 #[cfg(test)]
 mod tests;
