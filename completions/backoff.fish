@@ -73,7 +73,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -s k -l kill-after -d 'S
 complete -c backoff -n 'not __backoff_words >/dev/null' -l nested -d 'How to retry under an outer backoff' -r -f -a "allow\t''
 once\t''
 warn\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l every -d 'Fixed wait: -b DURATION -g constant -j none' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l every -d 'Fixed wait between attempts' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s b -l base -d 'Base delay: waits grow from it' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s f -l factor -d 'Growth factor per retry, at least 1' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s m -l max-delay -d 'Maximum wait, jitter included' -r -f
@@ -172,7 +172,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor
 complete -c backoff -n 'not __backoff_words >/dev/null' -l c-locale -d 'Run COMMAND with LC_ALL=C.UTF-8 for English messages'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Run each attempt on a pseudo-terminal to keep colors'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l cool-off -d 'Wait first if the last run of this budget gave up'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only errors and warnings'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only warnings and backoff\'s own errors'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings, rules and arguments'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits of these options and run nothing'

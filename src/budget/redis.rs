@@ -105,7 +105,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     call
 }
 
-/// Returns the target of a cluster's redirection, and true if it holds only once (`ASK`). An empty host, or `?`, means
+/// Returns the target of a cluster's redirection, and true if it is for one command only (`ASK`). An empty host, or `?`, means
 /// the host of the redirecting server.
 fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(ConnectionAddr, bool)> {
     let (host, port) = failure.redirect_node()?.0.rsplit_once(':')?;
@@ -113,7 +113,7 @@ fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(Connectio
         ("" | "?", ConnectionAddr::Tcp(same, _)) => same,
         _ => host,
     };
-    // The longest name of a host has 253 bytes.
+    // A host name has at most 253 bytes.
     let is_host = host.len() <= 253 && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
     let to = ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?);
     is_host.then_some((to, failure.kind() == ServerErrorKind::Ask.into()))

@@ -114,10 +114,11 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('k'), "kill-after", DURATION, "Send SIGKILL this long after the signal", "5s",
         "0 disables. If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included."),
     opt(TIME, None, "nested", Word(&["allow", "once", "warn"]), "How to retry under an outer backoff", "warn",
-        "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry and print a warning; once: run COMMAND \
+        "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry, and print how many calls that allows; once: run COMMAND \
          once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
 
-    opt(WAITS, None, "every", DURATION, "Fixed wait: -b DURATION -g constant -j none", "", ""),
+    opt(WAITS, None, "every", DURATION, "Fixed wait between attempts", "",
+        "Short for -b DURATION -g constant -j none."),
     opt(WAITS, Some('b'), "base", DURATION, "Base delay: waits grow from it", "500ms; 0 with --until failure",
         "With decorrelated jitter, the default, the first wait is one to three times as long. With slotted jitter, \
          this is the slot time. A shorter --max-delay of higher precedence overrides it."),
@@ -218,7 +219,7 @@ pub const OPTIONS: &[Opt] = &[
         "With a warning in any case, local: use a budget of the same name in ~/.local/state/backoff or, if that is \
          not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
-    opt(OUTPUT, Some('q'), "quiet", Switch, "Print only errors and warnings", "", ""),
+    opt(OUTPUT, Some('q'), "quiet", Switch, "Print only warnings and backoff's own errors", "", ""),
     opt(OUTPUT, Some('v'), "verbose", Count, "Print more; twice: all settings, rules and arguments", "",
         "Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting and rule with its origin."),
     opt(OUTPUT, None, "log-format", Word(&["text", "json", "github", "github-groups"]), "Format of messages", "text",

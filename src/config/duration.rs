@@ -61,7 +61,7 @@ fn split(text: &str, is_of_kind: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !is_of_kind(c)).unwrap_or(text.len()))
 }
 
-/// Returns the nanoseconds of the number's digits before the point, and of those after it.
+/// Returns the nanoseconds of the number's integer part, exactly, and those of its fraction.
 fn nanoseconds(number: &str, unit: &str) -> Result<(u128, f64), UsageError> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && decimals.is_empty() {

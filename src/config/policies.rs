@@ -185,14 +185,15 @@ impl Document<'_> {
     fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
-            let problem = format!("must be a table, [policy.{}], or stand in one", printable(name));
+            let problem = format!("is not a policy; tip: try [policy.{}]", printable(name));
             return Err(self.wrong_key(key, &problem));
         };
         // Names appear in messages and in the first column of a list.
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(self.wrong_key(key, "is not a name for a policy; tip: try letters, digits, - and _"));
+            return Err(self.wrong_key(key, "cannot be the name of a policy; tip: try letters, digits, - and _"));
         }
+        // Only built-in policies have a description.
         let about = table.get("about").and_then(|about| about.get_ref().as_str());
         Ok(Policy {
             name: name.clone().into_owned(),

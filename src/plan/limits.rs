@@ -12,15 +12,15 @@ use crate::policy::delay::{Delays, Jitter};
 use crate::policy::outcome::exact;
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
-use crate::run::plan::{Bounds, CoolOff, SharedBudget};
+use crate::run::plan::{AttemptLimits, CoolOff, SharedBudget};
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
 fn limit(settings: &Settings, long: &str) -> Parsed<Option<Duration>> {
     Ok(settings.duration(long)?.filter(|limit| !limit.is_zero()))
 }
 
-pub(super) fn bounds(settings: &Settings) -> Parsed<Bounds> {
-    Ok(Bounds {
+pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
+    Ok(AttemptLimits {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
         signal: settings.value("signal", values::signal)?,

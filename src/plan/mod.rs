@@ -79,7 +79,7 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         classifier,
         retry_if: settings.get("retry-if", values::predicate)?,
         success_if: settings.get("success-if", values::predicate)?,
-        bounds: limits::bounds(settings)?,
+        attempt_limits: limits::attempt_limits(settings)?,
         timeouts: settings.get("timeout", values::durations)?.unwrap_or_default(),
         initial_delay,
         splay,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::request_tests::planned;
 use crate::policy::exit::Exit;
-use crate::policy::outcome::{Bound, End};
+use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::test_samples::{expect_near, mean, ms, quietly, s, seeded};
 use crate::report::reporter::Reporter;
 use crate::run::engine;
@@ -96,13 +96,13 @@ fn a_wait_past_the_deadline_is_given_up_at_once() {
         "gave up after 3 attempts in 6s: exit 1 (the next attempt would begin after --deadline 10s); raise --deadline to allow more",
     );
     assert_eq!(played.waits, [s(1), s(2)]);
-    let late = [(End::TimedOut(Bound::Deadline), s(10)), (End::Exited(0), s(1))];
+    let late = [(End::TimedOut(TimeLimit::Deadline), s(10)), (End::Exited(0), s(1))];
     play(&["-d", "10s"], &late).expect(
         124,
         1,
         "gave up after 1 attempt in 10s: ended by the deadline (--deadline 10s)",
     );
-    let timed_out = [(End::TimedOut(Bound::Timeout), s(3)), (End::Exited(0), s(1))];
+    let timed_out = [(End::TimedOut(TimeLimit::Timeout), s(3)), (End::Exited(0), s(1))];
     play(&["-t", "3s", "-j", "none"], &timed_out).expect(0, 2, "succeeded on attempt 2 of 5 after 4.5s");
 }
 
@@ -116,8 +116,8 @@ fn a_deadline_alone_leaves_attempts_unlimited() {
         &["-p", "aws", "--every", "10s", "-d", "2m"],
     ] {
         let played = play(words, &script);
-        let bound = "(the next attempt would begin after --deadline 2m); raise --deadline to allow more";
-        played.expect(1, 12, bound);
+        let limit = "(the next attempt would begin after --deadline 2m); raise --deadline to allow more";
+        played.expect(1, 12, limit);
         assert_eq!(played.waits, [s(10); 11]);
     }
     let typed = &["-n", "3", "-d", "2m", "--every", "1s"];

@@ -1,6 +1,6 @@
 //! The table of exit statuses, as one match.
 
-use crate::policy::outcome::{Bound, End};
+use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
@@ -59,7 +59,7 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
     };
     chosen.unwrap_or_else(|| match (stop, end) {
         // No failure came. 0 would say that one did, whatever code a success has.
-        (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(Bound::Deadline))
+        (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(TimeLimit::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {
             Exit::Code(1)

@@ -57,8 +57,8 @@ impl fmt::Display for Outcome {
         let has_to_be_said = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
         let and = if has_to_be_said { NEEDED_KILL } else { "" };
         match (&self.end, self.cut.limit.map(exact)) {
-            (End::TimedOut(Bound::Timeout), Some(limit)) => write!(f, "timed out{and} (--timeout {limit})"),
-            (End::TimedOut(Bound::Idle), Some(limit)) => write!(f, "no output for {limit}{and} (--idle-timeout)"),
+            (End::TimedOut(TimeLimit::Timeout), Some(limit)) => write!(f, "timed out{and} (--timeout {limit})"),
+            (End::TimedOut(TimeLimit::Idle), Some(limit)) => write!(f, "no output for {limit}{and} (--idle-timeout)"),
             (end, _) => write!(f, "{end}{and}"),
         }
     }
@@ -108,14 +108,14 @@ pub enum End {
     Exited(u8),
     Signaled(Signal),
     /// backoff ended the attempt, however the process then died.
-    TimedOut(Bound),
+    TimedOut(TimeLimit),
     /// `execve(2)` failed; nothing ran.
     NotStarted(StartFailure),
 }
 
 /// Limit that ended an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum TimeLimit {
     /// `--timeout`, limit on one attempt.
     Timeout,
     /// `--idle-timeout`, limit on time without output.
@@ -175,9 +175,9 @@ impl fmt::Display for End {
         match self {
             End::Exited(code) => write!(f, "exit {code}"),
             End::Signaled(signal) => write!(f, "killed by {signal}"),
-            End::TimedOut(Bound::Timeout) => f.write_str("timed out"),
-            End::TimedOut(Bound::Idle) => f.write_str("no output for too long"),
-            End::TimedOut(Bound::Deadline) => f.write_str("ended by the deadline"),
+            End::TimedOut(TimeLimit::Timeout) => f.write_str("timed out"),
+            End::TimedOut(TimeLimit::Idle) => f.write_str("no output for too long"),
+            End::TimedOut(TimeLimit::Deadline) => f.write_str("ended by the deadline"),
             End::NotStarted(failure) => f.write_str(&failure.message),
         }
     }

@@ -9,7 +9,7 @@ use rand::Rng;
 use super::budget::Counts;
 use super::classifier::{Reason, Verdict, Why};
 use super::delay::Delays;
-use super::outcome::{Bound, End, Outcome};
+use super::outcome::{End, Outcome, TimeLimit};
 pub use limits::{Limits, Until};
 
 /// The next step after an attempt.
@@ -134,7 +134,7 @@ impl<'p> Session<'p> {
             (Until::Success, Verdict::Success) => self.after_success(elapsed),
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // The deadline is not a failure of the command.
-            (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(Bound::Deadline) => {
+            (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(TimeLimit::Deadline) => {
                 Decision::Stop(Stop::FailureCame)
             }
             _ => match self.next_delay(outcome, verdict, elapsed, rng) {
@@ -213,7 +213,7 @@ impl<'p> Session<'p> {
             // A successful command did not ask.
             _ if succeeded => drawn,
             Until::Success | Until::Failure if is_too_long => return Err(GiveUp::RetryAfterTooLong),
-            _ => self.at_least_granted(outcome, drawn, rng),
+            _ => self.at_least_asked(outcome, drawn, rng),
         };
         if let Some(why) = self.out_of_time(elapsed, wait) {
             return Err(why);
@@ -233,7 +233,7 @@ impl<'p> Session<'p> {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)
-        } else if outcome.end == End::TimedOut(Bound::Deadline) {
+        } else if outcome.end == End::TimedOut(TimeLimit::Deadline) {
             Some(GiveUp::Deadline)
         } else if outcome.seen.input_lost {
             Some(GiveUp::Stdin)
@@ -242,16 +242,16 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the wait that would follow if the failed run continued. A wait that the output asked for counts up to
-    /// `--max-retry-after`, as output must not keep other runs from starting forever. The wait grows by one step for
-    /// each of the `earlier` runs that gave up.
-    pub fn next_wait(&self, outcome: &Outcome, earlier: u64, rng: &mut dyn Rng) -> Duration {
-        let wait = match earlier {
+    /// Returns the cool-off: the time for which later runs must not start after this one has given up. It is the wait
+    /// of one more retry, and grows by a step for each of the `failed_runs` before this one. A wait that the output asked
+    /// for is cut at `--max-retry-after`.
+    pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
+        let wait = match failed_runs {
             0 => self.delays.draw(self.retry, self.previous, rng),
-            // Jitter would hide the growth, and decorrelated jitter stops growing. The run that waits adds jitter.
-            _ => self.delays.unjittered(self.retry.saturating_add(earlier)),
+            // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
+            _ => self.delays.unjittered(self.retry.saturating_add(failed_runs)),
         };
-        self.at_least_granted(outcome, wait, rng)
+        self.at_least_asked(outcome, wait, rng)
     }
 
     /// Returns the wait that the output asked for, up to its limit; None without `--retry-after`.
@@ -261,7 +261,7 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the drawn wait, or a longer one that the output asked for.
-    fn at_least_granted(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
+    fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         match self.granted(outcome) {
             Some(granted) if self.limits.asked_is_exact => drawn.max(granted),
             Some(granted) => self.delays.at_least(granted, drawn, rng),

@@ -3,13 +3,13 @@
 use super::text::Text;
 use super::words::{length, limit, option, with_detail};
 use crate::policy::classifier::{Verdict, Why};
-use crate::policy::outcome::{Bound, End};
+use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::event::JudgedAttempt;
 use crate::run::text::printable;
 
 /// End of an attempt by the deadline.
-const CUT: End = End::TimedOut(Bound::Deadline);
+const CUT: End = End::TimedOut(TimeLimit::Deadline);
 
 impl Text<'_> {
     /// Adds the reason for the end in brackets, and advice.

@@ -70,7 +70,7 @@ impl Text<'_> {
                 let is_silent = attempt.verdict.is_silent_end(&attempt.outcome);
                 i16::from(is_silent || *stop == Stop::Succeeded { flaky: false })
             }
-            Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitEnded | Event::Skipped(_) => 1,
+            Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitSkipped | Event::Skipped(_) => 1,
             Event::Interrupted(signal, outcome) => {
                 i16::from(outcome.is_none_or(|outcome| self.shows_signal(*signal, outcome)))
             }
@@ -102,7 +102,7 @@ impl Text<'_> {
                 let (ran, delay) = (length(outcome.ran), length(*delay));
                 format!("{number} succeeded after {ran}; confirming in {delay}")
             }
-            Event::WaitEnded => "SIGUSR1 ended the wait".to_owned(),
+            Event::WaitSkipped => "SIGUSR1 ended the wait".to_owned(),
             Event::Stopped { stop, attempt } => match stop {
                 Stop::Succeeded { .. } => format!("succeeded on {number} after {elapsed}"),
                 Stop::Ended(why) => {

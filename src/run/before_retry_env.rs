@@ -13,16 +13,17 @@ const TOO_LARGE: &str = "all variables together are larger than 64KiB";
 pub(super) struct ExtraEnv(Vec<(String, OsString)>);
 
 impl ExtraEnv {
-    /// Adds the variables of a file. Returns a warning about ignored lines, if any, without a part of them, as they may
-    /// hold secrets.
+    /// Adds the variables of a file. Returns a warning about ignored lines, if any; it quotes none, as they may hold
+    /// secrets.
     pub(super) fn take(&mut self, file: &[u8]) -> Option<String> {
         let (mut ignored, mut end) = (Vec::new(), 0);
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
             end += line.len();
             // A line past the limit may not have been read to its end.
-            let taken = match end {
-                ..=LIMIT => self.take_line(line),
-                _ => Err(TOO_LARGE),
+            let taken = if end <= LIMIT {
+                self.take_line(line)
+            } else {
+                Err(TOO_LARGE)
             };
             ignored.extend(taken.err().map(|why| (number, why)));
         }

@@ -65,7 +65,7 @@ impl Run<'_> {
             // The cool-off is the wait that would have followed.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(wait) if earlier == 0 => wait,
-                _ => self.session.next_wait(outcome, earlier, self.rng),
+                _ => self.session.cool_off(outcome, earlier, self.rng),
             },
             // Waiting resolves neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,

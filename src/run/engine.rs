@@ -13,14 +13,14 @@ use super::state::{Run, StoreState};
 use crate::policy::classifier::Verdict;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::exit::{self, Exit};
-use crate::policy::outcome::{Bound, End, Outcome};
+use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::session::{Decision, GiveUp, Session, Stop, Until};
 use crate::policy::signal::Signal;
 
 const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read to its end before the deadline";
 
 /// End of an attempt whose kept output was cut off by the deadline.
-const UNREAD: End = End::TimedOut(Bound::Deadline);
+const UNREAD: End = End::TimedOut(TimeLimit::Deadline);
 
 /// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
 /// printed on every way out.
@@ -194,14 +194,16 @@ impl Run<'_> {
         let begin = self.moment();
         let end = begin.elapsed.saturating_add(delay);
         let reporter = RefCell::new(&mut *self.reporter);
-        let shown = |left: Duration, columns| {
+        let countdown_text = |left: Duration, columns| {
             let elapsed = end.saturating_sub(left);
             let countdown = Event::Countdown { wait, left, columns };
             reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
         };
-        match self.host.wait(delay, &shown)? {
-            true => Ok(()),
-            false => self.emit(&Event::WaitEnded),
+        let is_complete = self.host.wait(delay, &countdown_text)?;
+        if is_complete {
+            Ok(())
+        } else {
+            self.emit(&Event::WaitSkipped)
         }
     }
 

@@ -52,7 +52,7 @@ pub(crate) enum Event<'a> {
         columns: usize,
     },
     /// SIGUSR1 ended a wait (`-v`).
-    WaitEnded,
+    WaitSkipped,
     /// Retries under another backoff, with `--nested warn`.
     Nested(&'a Nesting),
     /// The run ended after its last attempt.

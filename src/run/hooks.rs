@@ -10,11 +10,11 @@ use super::text::printable;
 use super::variables::{or_empty, seconds};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
-use crate::policy::outcome::{Bound, End};
+use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Stop};
 
 /// Minimum time for `--on-give-up`, even after the deadline.
-const LEAST_TIME: Duration = Duration::from_secs(5);
+const MIN_TIME: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
     pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
@@ -27,16 +27,16 @@ impl Run<'_> {
     }
 
     pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
-        // Neither end is a failure for the user: the outer run goes on, or `head` has seen enough.
+        // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
         let Some(shell) = self.plan.on_give_up.as_deref().filter(|_| !is_silent) else {
             return Ok(());
         };
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        let least = self.host.elapsed().saturating_add(LEAST_TIME);
-        spec.deadline = spec.deadline.map(|deadline| deadline.max(least));
+        let earliest = self.host.elapsed().saturating_add(MIN_TIME);
+        spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
-            // Nor does backoff exit with 0 if it gives up.
+            // A run that gives up never exits with 0.
             spec.set("BACKOFF_EXIT", "1");
         }
         // No attempt follows.
@@ -70,7 +70,7 @@ impl Run<'_> {
         match hook.end {
             End::Exited(0) => Ok(None),
             // The loop notices the deadline.
-            End::TimedOut(Bound::Deadline) => {
+            End::TimedOut(TimeLimit::Deadline) => {
                 self.warn_failed("--before-retry", &hook.to_string())?;
                 Ok(None)
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::plan::{Bounds, SharedBudget};
+use super::plan::{AttemptLimits, SharedBudget};
 use crate::policy::budget::{Answer, Question};
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
@@ -14,7 +14,7 @@ pub(crate) type Variable = (Cow<'static, str>, OsString);
 
 #[derive(Debug)]
 pub(crate) struct AttemptSpec {
-    pub(crate) bounds: Bounds,
+    pub(crate) attempt_limits: AttemptLimits,
     /// `--deadline`, counted from the start of the run.
     pub(crate) deadline: Option<Duration>,
     /// Variables added to backoff's own environment.

@@ -25,7 +25,7 @@ pub(crate) struct Plan {
     /// `--success-if`
     pub(crate) success_if: Option<String>,
     /// Limits on an attempt, except `--timeout`.
-    pub(crate) bounds: Bounds,
+    pub(crate) attempt_limits: AttemptLimits,
     /// `--timeout`, for each attempt in turn; the last one repeats, and 0 is none.
     pub(crate) timeouts: Vec<Duration>,
     /// `--initial-delay`
@@ -61,12 +61,12 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Returns the limits on attempt `attempt`; 1 is the first.
-    pub(crate) fn bounds_of(&self, attempt: u64) -> Bounds {
+    pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());
-        Bounds {
+        AttemptLimits {
             timeout: timeout.copied().filter(|limit| !limit.is_zero()),
-            ..self.bounds.clone()
+            ..self.attempt_limits.clone()
         }
     }
 }
@@ -124,7 +124,7 @@ pub(crate) struct Identity {
 
 /// Limits on an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct AttemptLimits {
     /// `--timeout`: limit on one attempt.
     pub(crate) timeout: Option<Duration>,
     /// `--idle-timeout`: limit on time without output.

@@ -3,7 +3,7 @@
 use super::host::{RunError, ShellKind};
 use super::state::Run;
 use crate::policy::classifier::{Reason, Verdict, Why};
-use crate::policy::outcome::{Bound, End, Outcome};
+use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::session::Until;
 
 impl Run<'_> {
@@ -50,7 +50,7 @@ fn unanswered(option: &'static str, asked: &Outcome, reason: Reason) -> Verdict 
     let how = asked.to_string();
     let why = Why::PredicateFailed { option, how };
     match asked.end {
-        End::TimedOut(Bound::Deadline) => Verdict::Transient(Reason { why, ..reason }),
+        End::TimedOut(TimeLimit::Deadline) => Verdict::Transient(Reason { why, ..reason }),
         _ => Verdict::Permanent(Reason { why, ..reason }),
     }
 }

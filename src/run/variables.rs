@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::host::AttemptSpec;
-use super::plan::Bounds;
+use super::plan::AttemptLimits;
 use super::state::Run;
 use super::text::printable;
 use crate::policy::classifier::Reason;
@@ -33,23 +33,28 @@ impl Run<'_> {
         };
         let previous = self.previous.as_ref();
         let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
-        self.spec(self.plan.bounds_of(self.session.attempt), ended, counted)
+        self.spec(self.plan.limits_of_attempt(self.session.attempt), ended, counted)
     }
 
     /// Returns the limits and variables of a predicate or hook for an attempt.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
-        let mut spec = self.spec(self.plan.bounds.clone(), Some((outcome, reason)), None);
-        spec.bounds.idle = None;
+        let mut spec = self.spec(self.plan.attempt_limits.clone(), Some((outcome, reason)), None);
+        spec.attempt_limits.idle = None;
         let signal = outcome.end.signal().map(Signal::number);
         spec.set("BACKOFF_EXIT", outcome.end.shell_status().to_string());
         spec.set("BACKOFF_EXIT_SIGNAL", or_empty(signal));
         spec
     }
 
-    fn spec(&self, bounds: Bounds, ended: Option<(&Outcome, Option<&Reason>)>, counted: Option<&str>) -> AttemptSpec {
+    fn spec(
+        &self,
+        attempt_limits: AttemptLimits,
+        ended: Option<(&Outcome, Option<&Reason>)>,
+        counted: Option<&str>,
+    ) -> AttemptSpec {
         let (plan, nesting) = (self.plan, &self.plan.nesting);
         let mut spec = AttemptSpec {
-            bounds,
+            attempt_limits,
             deadline: plan.limits.deadline,
             variables: Vec::new(),
         };

@@ -100,7 +100,9 @@ fn the_options_page_is_of_the_man_page() {
     let options = plain.lines().skip_while(|line| *line != "OPTIONS").skip(1);
     let options = options.take_while(|line| line.is_empty() || line.starts_with(' '));
     let mut page =
-        "<!-- Made from the man page: BLESS=1 cargo test --test tools options_page -->\n# Options\n".to_owned();
+        "<!-- Made from the man page: BLESS=1 cargo test --test tools options_page -->\n# Options\n\nSections in capitals, \
+         such as WAITS AND JITTER, are in the manual: `man backoff`, or `man man/backoff.1` in a clone.\n"
+            .to_owned();
     let mut section = Vec::new();
     for line in options.chain(["   "]) {
         match line.strip_prefix("   ").filter(|line| !line.starts_with(' ')) {

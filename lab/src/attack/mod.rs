@@ -85,10 +85,10 @@ pub fn run(options: &Options) -> Result<()> {
                     if options.rounds.map_or(Instant::now() > end, |rounds| number >= rounds) {
                         return;
                     }
-                    let is_lost = play(kinds[kind], options.seed.wrapping_add(number), &binary);
+                    let is_incomplete = play(kinds[kind], options.seed.wrapping_add(number), &binary);
                     if let Ok(mut tallies) = tallies.lock() {
                         tallies[kind].0 += 1;
-                        tallies[kind].1 += u64::from(is_lost);
+                        tallies[kind].1 += u64::from(is_incomplete);
                     }
                 }
             });

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::tests::outcome;
 use super::*;
-use crate::policy::outcome::Bound;
+use crate::policy::outcome::TimeLimit;
 use crate::policy::test_samples;
 
 /// Each rule has its own pattern.
@@ -100,7 +100,7 @@ proptest! {
         code in prop::option::of(0_u8..4),
         found in prop::collection::vec(any::<bool>(), PATTERNS),
     ) {
-        let verdict = classifier.judge(&outcome(code.map_or(End::TimedOut(Bound::Timeout), End::Exited), &found));
+        let verdict = classifier.judge(&outcome(code.map_or(End::TimedOut(TimeLimit::Timeout), End::Exited), &found));
         prop_assert_eq!(shown(&verdict), naive(&classifier, code, &found));
     }
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::policy::outcome::{Bound, Seen, StartFailure};
+use crate::policy::outcome::{Seen, StartFailure, TimeLimit};
 use crate::policy::test_samples::codes;
 
 fn rules(rules: &[Rule]) -> Classifier {
@@ -73,7 +73,7 @@ fn without_rules_every_failure_is_transient_but_three() {
     }
     assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('t', Some(Why::ByDefault)));
     assert_eq!(
-        judge(&rules, End::TimedOut(Bound::Timeout)),
+        judge(&rules, End::TimedOut(TimeLimit::Timeout)),
         ('t', Some(Why::ByDefault))
     );
     assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('p', Some(Why::ReaderGone)));
@@ -91,7 +91,7 @@ fn a_stop_rule_beats_a_retry_rule() {
         ('p', Some(Why::NoRuleMatched))
     );
     assert_eq!(
-        judge(&rules, End::TimedOut(Bound::Timeout)),
+        judge(&rules, End::TimedOut(TimeLimit::Timeout)),
         ('t', Some(Why::ByDefault))
     );
 }
@@ -109,7 +109,7 @@ fn a_command_that_cannot_start_is_transient_only_if_listed() {
 
 #[test]
 fn signals_and_timeouts_are_ends_like_codes() {
-    let (killed, timed_out) = (End::Signaled(Signal::KILL), End::TimedOut(Bound::Deadline));
+    let (killed, timed_out) = (End::Signaled(Signal::KILL), End::TimedOut(TimeLimit::Deadline));
     let stops = rules(&[rule(true, Some("137,timeout"), None)]);
     assert_eq!(judge(&stops, timed_out.clone()), ('p', by("stop")));
     assert_eq!(judge(&stops, killed.clone()), ('p', by("stop")));
@@ -142,7 +142,7 @@ fn the_predicate_is_asked_if_no_rule_decides() {
     assert_eq!(judge(&rules, End::Exited(8)).0, 'p');
     assert_eq!(judge(&rules, End::Exited(9)).0, 'a');
     assert_eq!(judge(&rules, End::Exited(0)).0, 's');
-    assert_eq!(judge(&rules, End::TimedOut(Bound::Timeout)).0, 't');
+    assert_eq!(judge(&rules, End::TimedOut(TimeLimit::Timeout)).0, 't');
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
     for (end, stops, by_sigpipe) in [
         (End::Exited(1), false, false),
         (End::Exited(2), true, false),
-        (End::TimedOut(Bound::Idle), false, false),
+        (End::TimedOut(TimeLimit::Idle), false, false),
         (End::Exited(141), false, true),
         (End::Signaled(Signal::PIPE), false, true),
     ] {

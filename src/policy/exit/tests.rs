@@ -64,9 +64,9 @@ fn every_signal_passes_through() {
 
 #[test]
 fn a_time_out_is_124() {
-    for bound in [Bound::Timeout, Bound::Idle, Bound::Deadline] {
+    for limit in [TimeLimit::Timeout, TimeLimit::Idle, TimeLimit::Deadline] {
         let stop = Stop::GaveUp(GiveUp::Permanent);
-        assert_eq!(status(stop, &End::TimedOut(bound), overrides()), Exit::Code(124));
+        assert_eq!(status(stop, &End::TimedOut(limit), overrides()), Exit::Code(124));
     }
 }
 
@@ -92,11 +92,15 @@ fn overrides_replace_only_the_statuses_that_they_name() {
 #[test]
 fn until_a_failure_only_a_failure_is_0() {
     let until = |stop, end: &End| super::status(Until::Failure, stop, end, Overrides::default());
-    for end in [End::Exited(7), End::Signaled(Signal::TERM), End::TimedOut(Bound::Idle)] {
+    for end in [
+        End::Exited(7),
+        End::Signaled(Signal::TERM),
+        End::TimedOut(TimeLimit::Idle),
+    ] {
         assert_eq!(until(Stop::FailureCame, &end), Exit::Code(0));
     }
     for why in EXHAUSTED.into_iter().chain([GiveUp::Nested, GiveUp::Stdin]) {
-        for end in [End::Exited(0), End::Exited(3), End::TimedOut(Bound::Deadline)] {
+        for end in [End::Exited(0), End::Exited(3), End::TimedOut(TimeLimit::Deadline)] {
             assert_eq!(until(Stop::GaveUp(why), &end), Exit::Code(1), "{why:?} {end}");
         }
     }

@@ -2,30 +2,30 @@ use super::*;
 
 #[test]
 fn a_time_out_says_what_it_took() {
-    let outcome = |bound, limit, took_kill| Outcome {
+    let outcome = |which, limit, took_kill| Outcome {
         cut: Cut { limit, took_kill },
-        ..Outcome::new(End::TimedOut(bound), Duration::ZERO)
+        ..Outcome::new(End::TimedOut(which), Duration::ZERO)
     };
     let limit = Some(Duration::from_millis(90_500));
-    for (bound, limit, took_kill, shown) in [
-        (Bound::Timeout, limit, false, "timed out (--timeout 1m30.5s)"),
-        (Bound::Timeout, None, true, "timed out and needed KILL"),
+    for (which, limit, took_kill, shown) in [
+        (TimeLimit::Timeout, limit, false, "timed out (--timeout 1m30.5s)"),
+        (TimeLimit::Timeout, None, true, "timed out and needed KILL"),
         (
-            Bound::Idle,
+            TimeLimit::Idle,
             limit,
             true,
             "no output for 1m30.5s and needed KILL (--idle-timeout)",
         ),
         (
-            Bound::Idle,
+            TimeLimit::Idle,
             Some(Duration::ZERO),
             false,
             "no output for 0 (--idle-timeout)",
         ),
-        (Bound::Idle, None, false, "no output for too long"),
-        (Bound::Deadline, None, false, "ended by the deadline"),
+        (TimeLimit::Idle, None, false, "no output for too long"),
+        (TimeLimit::Deadline, None, false, "ended by the deadline"),
     ] {
-        assert_eq!(outcome(bound, limit, took_kill).to_string(), shown);
+        assert_eq!(outcome(which, limit, took_kill).to_string(), shown);
     }
 }
 
@@ -35,7 +35,7 @@ fn an_end_has_the_status_that_a_shell_shows_and_its_signal() {
     assert_eq!(End::Signaled(Signal::TERM).shell_status(), 143);
     let signals = [End::Signaled(Signal::TERM), End::Exited(143)].map(|end| end.signal());
     assert_eq!(signals, [Some(Signal::TERM), None]);
-    assert_eq!(End::TimedOut(Bound::Timeout).shell_status(), 124);
+    assert_eq!(End::TimedOut(TimeLimit::Timeout).shell_status(), 124);
     for (not_found, code) in [(true, 127), (false, 126)] {
         let failure = StartFailure {
             not_found,

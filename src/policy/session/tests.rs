@@ -115,7 +115,7 @@ fn a_command_that_is_not_idempotent_is_retried_only_if_safe() {
     assert_eq!(decided(&[&safe, &TRANSIENT]), [retry, gave_up(GiveUp::NotIdempotent)]);
     assert_eq!(decided(&[&PERMANENT]), [gave_up(GiveUp::Permanent)]);
     // The command may have taken effect, also if the deadline ended the attempt or no attempt is left.
-    let ended = Outcome::new(End::TimedOut(Bound::Deadline), ms(1));
+    let ended = Outcome::new(End::TimedOut(TimeLimit::Deadline), ms(1));
     let delays = plain_doubling();
     let mut session = Session::new(&limits, &delays);
     let decision = session.next(&ended, &TRANSIENT, ms(1), &mut seeded(1));
@@ -139,7 +139,7 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
     let mut session = Session::new(&limits, &delays);
     let mut next = |outcome: &Outcome| {
         let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
-        let wait = session.next_wait(outcome, 0, &mut rng);
+        let wait = session.cool_off(outcome, 0, &mut rng);
         ((decision, session.retries, wait), session.is_wait_asked)
     };
     assert_eq!(next(&failed(ms(1))), ((Decision::Retry(s(1)), 1, s(2)), false));
@@ -157,7 +157,7 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
         asked_is_exact: false,
         ..limits
     };
-    let jittered = Session::new(&limits, &delays).next_wait(&asks(s(60)), 0, &mut Always(u64::MAX));
+    let jittered = Session::new(&limits, &delays).cool_off(&asks(s(60)), 0, &mut Always(u64::MAX));
     assert!(jittered > s(60), "{jittered:?}");
     // A successful command was not asked to wait.
     let limits = Limits {
@@ -175,7 +175,7 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
 fn the_first_cool_off_is_random_and_longer_ones_are_not() {
     let delays = exponential(s(1), 2.0, s(30), Jitter::Full);
     let session = Session::new(&Limits::UNLIMITED, &delays);
-    let waits = [0, 1, 2].map(|earlier| session.next_wait(&failed(ms(1)), earlier, &mut Always(0)));
+    let waits = [0, 1, 2].map(|earlier| session.cool_off(&failed(ms(1)), earlier, &mut Always(0)));
     assert_eq!(waits, [s(0), s(2), s(4)]);
 }
 
@@ -248,7 +248,7 @@ impl Model<'_> {
     fn checks(&mut self, outcome: &Outcome, verdict: &Verdict, decision: Decision) -> &'static str {
         let (limits, delays) = (self.limits, self.delays);
         let succeeded = *verdict == Verdict::Success;
-        let out_of_time = outcome.end == End::TimedOut(Bound::Deadline);
+        let out_of_time = outcome.end == End::TimedOut(TimeLimit::Deadline);
         let is_last = limits.attempts == Some(self.attempt);
         let elapsed = self.elapsed;
         let passes = |limit: Option<Duration>, wait| limit.is_some_and(|limit| elapsed + wait >= limit);
@@ -356,7 +356,7 @@ fn any_attempt(limits: &Limits, rng: &mut Xoshiro256PlusPlus) -> (Outcome, Verdi
     let out_of_time = verdict == TRANSIENT && limits.deadline.is_some() && rng.random_bool(0.05);
     let ran = ms(rng.random_range(0..5000));
     let outcome = if out_of_time {
-        Outcome::new(End::TimedOut(Bound::Deadline), ran)
+        Outcome::new(End::TimedOut(TimeLimit::Deadline), ran)
     } else {
         failed(ran)
     };

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::policy::outcome::{Bound, Cut};
+use crate::policy::outcome::{Cut, TimeLimit};
 use crate::process::sys::clock::Deadline;
-use crate::run::plan::Bounds;
+use crate::run::plan::AttemptLimits;
 
 #[derive(Debug)]
 pub(super) struct Deadlines<'a> {
-    pub(super) bounds: &'a Bounds,
+    pub(super) attempt_limits: &'a AttemptLimits,
     /// Start of the attempt, put off like the deadlines.
     started: Instant,
     /// The run's deadline.
@@ -21,19 +21,19 @@ pub(super) struct Deadlines<'a> {
     /// End of the time for the rest of the tree to die.
     pub(super) tree: Deadline,
     /// The limit that has ended the attempt.
-    pub(super) ended_by: Option<Bound>,
+    pub(super) ended_by: Option<TimeLimit>,
     /// Details of how a limit or KILL has ended the attempt.
     pub(super) cut: Cut,
 }
 
 impl<'a> Deadlines<'a> {
-    pub(super) fn new(bounds: &'a Bounds, started: Instant, run: Deadline) -> Deadlines<'a> {
+    pub(super) fn new(attempt_limits: &'a AttemptLimits, started: Instant, run: Deadline) -> Deadlines<'a> {
         Deadlines {
-            bounds,
+            attempt_limits,
             started,
             run,
-            timeout: Deadline::maybe_after(started, bounds.timeout),
-            idle: Deadline::maybe_after(started, bounds.idle),
+            timeout: Deadline::maybe_after(started, attempt_limits.timeout),
+            idle: Deadline::maybe_after(started, attempt_limits.idle),
             kill: Deadline::NEVER,
             tree: Deadline::NEVER,
             ended_by: None,
@@ -50,12 +50,12 @@ impl<'a> Deadlines<'a> {
     }
 
     /// Returns the limit that was reached, if none has ended the attempt yet.
-    pub(super) fn due(&self, now: Instant) -> Option<Bound> {
+    pub(super) fn due(&self, now: Instant) -> Option<TimeLimit> {
         match self.ended_by {
             Some(_) => None,
-            None if self.run.is_due(now) => Some(Bound::Deadline),
-            None if self.timeout.is_due(now) => Some(Bound::Timeout),
-            None => self.idle.is_due(now).then_some(Bound::Idle),
+            None if self.run.is_due(now) => Some(TimeLimit::Deadline),
+            None if self.timeout.is_due(now) => Some(TimeLimit::Timeout),
+            None => self.idle.is_due(now).then_some(TimeLimit::Idle),
         }
     }
 
@@ -70,23 +70,23 @@ impl<'a> Deadlines<'a> {
 
     /// Restarts the idle limit: the command has printed, or its output waits for a reader.
     pub(super) fn on_output(&mut self, now: Instant) {
-        self.idle = Deadline::maybe_after(now, self.bounds.idle);
+        self.idle = Deadline::maybe_after(now, self.attempt_limits.idle);
     }
 
     /// Schedules KILL, as a limit or a signal has asked the command to end. Records the limit.
-    pub(super) fn on_end(&mut self, limit: Option<Bound>, now: Instant) {
+    pub(super) fn on_end(&mut self, limit: Option<TimeLimit>, now: Instant) {
         let after = match (limit, self.ended_by) {
-            (Some(_), _) => self.bounds.kill_after,
-            (None, None) => self.bounds.kill_interrupted_after,
+            (Some(_), _) => self.attempt_limits.kill_after,
+            (None, None) => self.attempt_limits.kill_interrupted_after,
             (None, Some(_)) => None,
         };
         self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
-        if let Some(bound) = limit {
+        if let Some(which) = limit {
             self.ended_by = limit;
-            self.cut.limit = match bound {
-                Bound::Timeout => self.bounds.timeout,
-                Bound::Idle => self.bounds.idle,
-                Bound::Deadline => None,
+            self.cut.limit = match which {
+                TimeLimit::Timeout => self.attempt_limits.timeout,
+                TimeLimit::Idle => self.attempt_limits.idle,
+                TimeLimit::Deadline => None,
             };
         }
     }

@@ -9,7 +9,7 @@ mod tree;
 
 use std::time::Duration;
 
-use crate::policy::outcome::{Bound, End, Outcome};
+use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
@@ -51,7 +51,7 @@ pub(crate) fn run(
         event_loop,
         child,
         tree: ProcessTree::default(),
-        deadlines: Deadlines::new(&spec.bounds, started, deadline),
+        deadlines: Deadlines::new(&spec.attempt_limits, started, deadline),
         interrupted: None,
         isolation,
         has_ended: false,
@@ -89,7 +89,7 @@ fn finish(running: &mut Running<'_>, ended: nix::Result<End>) -> RunResult<Outco
     let ran = running.deadlines.ran(now());
     let ended_by = running.deadlines.ended_by;
     let mut end = match (ended_by, ended) {
-        (Some(bound), _) => End::TimedOut(bound),
+        (Some(limit), _) => End::TimedOut(limit),
         (None, Ok(end)) => end,
         (None, Err(errno)) => {
             let why = describe(errno);
@@ -104,10 +104,10 @@ fn finish(running: &mut Running<'_>, ended: nix::Result<End>) -> RunResult<Outco
     if !is_read && ended_by.is_none() {
         // Run directly, the command would still be writing.
         let interrupted = running.interrupted.map(End::Signaled);
-        end = interrupted.unwrap_or(End::TimedOut(Bound::Deadline));
+        end = interrupted.unwrap_or(End::TimedOut(TimeLimit::Deadline));
     }
     let mut outcome = Outcome::new(end, ran);
-    outcome.seen.unread = !is_read && outcome.end != End::TimedOut(Bound::Deadline);
+    outcome.seen.unread = !is_read && outcome.end != End::TimedOut(TimeLimit::Deadline);
     outcome.cut = running.deadlines.cut;
     Ok(outcome)
 }

@@ -14,7 +14,7 @@ use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
 use super::on_signal::{Facts, Job, Phase, SignalAction, StopAction, on_signal, on_stopped};
 use super::tree::ProcessTree;
-use crate::policy::outcome::{Bound, End};
+use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Received, SignalClass};
 use crate::process::spawn::Isolation;
@@ -80,7 +80,7 @@ impl Running<'_> {
     /// Ends the attempt if a limit is reached. Returns true if the command has ended by itself by then, and so has not
     /// timed out.
     fn end_what_is_due(&mut self) -> bool {
-        if self.deadlines.due(now()) == Some(Bound::Idle) {
+        if self.deadlines.due(now()) == Some(TimeLimit::Idle) {
             // The idle limit passed; poll once more before acting, as backoff may have been late on a busy machine.
             self.wait(Deadline::after(now(), Duration::ZERO));
         }
@@ -88,16 +88,16 @@ impl Running<'_> {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
         let is_stalled = self.deadlines.ended_by.is_none() && self.event_loop.streams.input.fault.is_some();
-        let stalled = is_stalled.then_some(Bound::Timeout);
-        let Some(bound) = self.deadlines.due(now()).or(stalled) else {
+        let stalled = is_stalled.then_some(TimeLimit::Timeout);
+        let Some(limit) = self.deadlines.due(now()).or(stalled) else {
             return false;
         };
         if self.child.ended().is_some() {
             return true;
         }
-        self.deadlines.on_end(Some(bound), now());
+        self.deadlines.on_end(Some(limit), now());
         // A stopped process cannot act on a signal.
-        let signals = [self.deadlines.bounds.signal, Signal::CONT];
+        let signals = [self.deadlines.attempt_limits.signal, Signal::CONT];
         self.tree.signal(&self.child, &signals);
         (self.is_asked_to_end, self.stop_request) = (true, None);
         false
@@ -230,8 +230,11 @@ impl Running<'_> {
     /// Stops backoff until it is continued. The attempt's clock pauses.
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
-        let is_typed = self.event_loop.streams.pty.as_mut().map(Pty::pause).is_some();
-        terminal::stop(&mut self.event_loop.signals, signal, is_typed);
+        let pty = self.event_loop.streams.pty.as_mut();
+        // Without --pty, the terminal has stopped the rest of the job.
+        let stops_job = pty.is_some();
+        pty.map(Pty::pause);
+        terminal::stop(&mut self.event_loop.signals, signal, stops_job);
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));
         self.event_loop.give_readers_time(continued);

@@ -25,22 +25,22 @@ struct FileTarget {
     path: PathBuf,
     parent: PathBuf,
     /// The parent's.
-    facts: Metadata,
+    metadata: Metadata,
 }
 
 impl FileTarget {
-    /// Follows links of the last component, as `open(2)` does, except in a directory where other users may have put
-    /// them. The file need not exist.
+    /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users
+    /// can create them. The file need not exist.
     fn of(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
             let parent = Path::new(".").join(path.parent().unwrap_or(&path));
-            let facts = fs::metadata(&parent)?;
+            let metadata = fs::metadata(&parent)?;
             match fs::read_link(&path) {
-                Ok(_) if is_shared(&facts) => return Err(io::Error::other(NOT_FOLLOWED)),
-                // The text of a kernel link is not a path (`/proc/1/fd/1`).
-                Ok(text) if !path.starts_with("/proc") && descriptor(&path).is_none() => path = parent.join(text),
-                _ => return Ok(FileTarget { path, parent, facts }),
+                Ok(_) if is_shared(&metadata) => return Err(io::Error::other(NOT_FOLLOWED)),
+                // The target of a magic link, such as `/proc/1/fd/1`, is not a path.
+                Ok(target) if !path.starts_with("/proc") && descriptor(&path).is_none() => path = parent.join(target),
+                _ => return Ok(FileTarget { path, parent, metadata }),
             }
         }
         Err(Errno::ELOOP.into())
@@ -62,24 +62,24 @@ pub(super) fn append(path: &Path, create: bool) -> io::Result<Option<Sink>> {
     let mut options = OpenOptions::new();
     let file = open(options.append(true).create(create).mode(0o600), &target.path)?;
     // Same check as `fs.protected_regular`.
-    require_own(&file.metadata()?, is_sticky(&target.facts))?;
+    require_own(&file.metadata()?, is_sticky(&target.metadata))?;
     Ok(Some(Sink::Own(file)))
 }
 
 /// Replaces a file atomically. Returns a sink if the target is not a regular file, and has to be written to.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     let target = FileTarget::of(path)?;
-    let facts = fs::metadata(&target.path).ok();
-    if descriptor(&target.path).is_some() || facts.as_ref().is_some_and(|facts| !facts.is_file()) {
+    let metadata = fs::metadata(&target.path).ok();
+    if descriptor(&target.path).is_some() || metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
         return append(path, true);
     }
     let mut mode = 0o600;
-    if let Some(facts) = facts {
-        require_own(&facts, is_shared(&target.facts))?;
+    if let Some(metadata) = metadata {
+        require_own(&metadata, is_shared(&target.metadata))?;
         // A shell's `>` would fail, too.
         access(&target.path, AccessFlags::W_OK)?;
-        if is_own(&facts) {
-            mode = facts.mode() & 0o777;
+        if is_own(&metadata) {
+            mode = metadata.mode() & 0o777;
         }
     }
     let mut file = Builder::new().prefix(".backoff-report-").tempfile_in(&target.parent)?;
@@ -109,16 +109,16 @@ fn is_shared(directory: &Metadata) -> bool {
     is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
 }
 
-fn is_own(facts: &Metadata) -> bool {
-    facts.uid() == geteuid().as_raw()
+fn is_own(metadata: &Metadata) -> bool {
+    metadata.uid() == geteuid().as_raw()
 }
 
 /// Refuses another user's file in a shared directory.
-fn require_own(facts: &Metadata, is_shared: bool) -> io::Result<()> {
-    if !is_shared || is_own(facts) {
+fn require_own(metadata: &Metadata, is_shared: bool) -> io::Result<()> {
+    if !is_shared || is_own(metadata) {
         return Ok(());
     }
-    let user = facts.uid();
+    let user = metadata.uid();
     let why = format!("it belongs to user {user}, in a directory that others may write to");
     Err(io::Error::other(why))
 }
@@ -141,8 +141,8 @@ pub(super) fn take_env_file(file: NamedTempFile) -> Result<Vec<u8>, String> {
     let read = || {
         // Opened by its name, as a program may have replaced the file (`sed -i`).
         let file = open(OpenOptions::new().read(true), &path)?;
-        let facts = file.metadata()?;
-        if !facts.is_file() || !is_own(&facts) {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || !is_own(&metadata) {
             return Err(io::Error::other("it is no longer a regular file of this user"));
         }
         let mut bytes = Vec::new();

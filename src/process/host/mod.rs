@@ -15,7 +15,7 @@ use tempfile::Builder;
 
 use crate::budget::{StoreError, client::Store};
 use crate::policy::budget::Question;
-use crate::policy::outcome::{Bound, End, Outcome};
+use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::run;
 use crate::process::signals::Signals;
@@ -186,7 +186,7 @@ impl Host for System {
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
         if !self.event_loop.fill_input(self.deadline)? {
-            let outcome = Outcome::new(End::TimedOut(Bound::Deadline), Duration::ZERO);
+            let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
             let interrupted = None;
             return Ok(Attempt { outcome, interrupted });
         }

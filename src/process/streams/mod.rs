@@ -110,7 +110,7 @@ impl Streams {
         let seen = Seen {
             matched,
             wait_asked,
-            input_lost: self.input.kept.is_lost,
+            input_lost: self.input.kept.is_incomplete,
             input_error: self.input.kept.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             reader_gone: self.outputs.iter().any(|output| output.reader_gone),

@@ -107,7 +107,7 @@ pub(super) struct Replayable {
     pub(super) spool: Spool,
     pub(super) limit: u64,
     /// The bytes exceeded the limit or could not be kept, so they cannot be replayed.
-    pub(super) is_lost: bool,
+    pub(super) is_incomplete: bool,
     /// Why they could not be kept.
     pub(super) error: Option<String>,
 }
@@ -115,13 +115,13 @@ pub(super) struct Replayable {
 impl Replayable {
     /// Keeps more bytes, unless some are lost already.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
-        if self.is_lost {
+        if self.is_incomplete {
             return;
         }
-        self.is_lost = self.spool.len + bytes.len() as u64 > self.limit;
-        if !self.is_lost {
+        self.is_incomplete = self.spool.len + bytes.len() as u64 > self.limit;
+        if !self.is_incomplete {
             self.error = self.spool.append(bytes).err().map(|error| error.to_string());
-            self.is_lost = self.error.is_some();
+            self.is_incomplete = self.error.is_some();
         }
     }
 }

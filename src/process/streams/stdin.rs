@@ -92,7 +92,7 @@ impl Stdin {
             self.kept.keep(&chunk[..count]);
             if count == 0 {
                 self.method = Method::Replay;
-            } else if self.kept.is_lost {
+            } else if self.kept.is_incomplete {
                 chunk.truncate(count);
                 self.method = Method::ReadAhead(take(chunk));
             }
@@ -212,7 +212,7 @@ impl Stdin {
         {
             self.fault.get_or_insert(describe(errno));
         }
-        if self.kept.is_lost {
+        if self.kept.is_incomplete {
             self.kept.spool = Spool::default();
         }
     }

@@ -112,7 +112,7 @@ impl StdinPipe {
             }
         }
         sink::widen_if_full(source, taken);
-        kept.is_lost |= taken < count;
+        kept.is_incomplete |= taken < count;
         kept.keep(&self.chunk[..taken]);
         // After an error the window stays, as its bytes must not be offered to the command again.
         self.window = 0;

@@ -89,13 +89,13 @@ fn job() -> Target {
     }
 }
 
-/// Stops this process by `signal` until it is continued. With `is_typed`, a job control signal stops the whole job, as
+/// Stops this process by `signal` until it is continued. With `stops_job`, a job control signal stops the whole job, as
 /// its key does.
 ///
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. So without
 /// a terminal STOP follows.
-pub(crate) fn stop(signals: &mut Signals, signal: Signal, is_typed: bool) {
-    let target = if is_typed && signal.stops_a_job() {
+pub(crate) fn stop(signals: &mut Signals, signal: Signal, stops_job: bool) {
+    let target = if stops_job && signal.stops_a_job() {
         job()
     } else {
         Target::OwnProcess

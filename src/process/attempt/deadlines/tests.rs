@@ -4,8 +4,8 @@ use crate::process::sys::clock;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn bounds() -> Bounds {
-    Bounds {
+fn attempt_limits() -> AttemptLimits {
+    AttemptLimits {
         timeout: Some(5 * SECOND),
         idle: Some(60 * SECOND),
         signal: Signal::TERM,
@@ -16,27 +16,27 @@ fn bounds() -> Bounds {
 
 #[test]
 fn a_pause_counts_against_the_run_only() {
-    let (bounds, start) = (bounds(), clock::now());
-    let mut deadlines = Deadlines::new(&bounds, start, Deadline::after(start, 7 * SECOND));
+    let (attempt_limits, start) = (attempt_limits(), clock::now());
+    let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::after(start, 7 * SECOND));
     deadlines.on_pause(10 * SECOND);
-    assert_eq!(deadlines.due(start + 7 * SECOND), Some(Bound::Deadline));
+    assert_eq!(deadlines.due(start + 7 * SECOND), Some(TimeLimit::Deadline));
     assert_eq!(deadlines.ran(start + 12 * SECOND), 2 * SECOND);
-    let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
+    let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::NEVER);
     deadlines.on_pause(10 * SECOND);
     assert_eq!(deadlines.due(start + 14 * SECOND), None);
-    assert_eq!(deadlines.due(start + 15 * SECOND), Some(Bound::Timeout));
-    deadlines.on_end(Some(Bound::Timeout), start + 15 * SECOND);
+    assert_eq!(deadlines.due(start + 15 * SECOND), Some(TimeLimit::Timeout));
+    deadlines.on_end(Some(TimeLimit::Timeout), start + 15 * SECOND);
     deadlines.on_pause(10 * SECOND);
     assert_eq!(deadlines.next(), Deadline::after(start, 26 * SECOND));
 }
 
 #[test]
 fn kill_comes_after_what_was_sent_first() {
-    let (bounds, start) = (bounds(), clock::now());
-    let mut deadlines = Deadlines::new(&bounds, start, Deadline::NEVER);
+    let (attempt_limits, start) = (attempt_limits(), clock::now());
+    let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::NEVER);
     deadlines.on_end(None, start);
     assert!(!deadlines.kill.is_set());
-    deadlines.on_end(Some(Bound::Timeout), start);
+    deadlines.on_end(Some(TimeLimit::Timeout), start);
     assert_eq!(deadlines.next(), Deadline::after(start, SECOND));
     assert_eq!(deadlines.due(start + 9 * SECOND), None);
     assert!(!deadlines.take_kill(start));
