@@ -117,8 +117,7 @@ pub const OPTIONS: &[Opt] = &[
         "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry, and print how many calls that allows; once: run COMMAND \
          once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
 
-    opt(WAITS, None, "every", DURATION, "Fixed wait between attempts", "",
-        "Short for -b DURATION -g constant -j none."),
+    opt(WAITS, None, "every", DURATION, "Fixed wait between attempts", "", "Short for -b DURATION -g constant -j none."),
     opt(WAITS, Some('b'), "base", DURATION, "Base delay: waits grow from it", "500ms; 0 with --until failure",
         "With decorrelated jitter, the default, the first wait is one to three times as long. With slotted jitter, \
          this is the slot time. A shorter --max-delay of higher precedence overrides it."),
