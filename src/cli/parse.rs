@@ -77,7 +77,8 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
     Ok(named)
 }
 
-/// Adds the options that a word names. Returns the last one if it takes a text, and the rest of the word.
+/// Adds the options that a word names: `-vn3` names two. Returns the last one if it takes a text, and what follows its
+/// name in the word: `3`, `=3` or nothing.
 fn options_in<'w>(word: &'w [u8], named: &mut Vec<&'static Opt>) -> Option<(&'static Opt, &'w [u8])> {
     if word.starts_with(b"--") {
         named.extend(find(word));

@@ -198,8 +198,9 @@ fn is_key(header: &str) -> bool {
 }
 
 /// Returns the words of a script's first command: up to `|`, `;`, `&&`, `)` or the end of the line, if no quotation is
-/// open there and no substitution came before. Otherwise returns all words of the script, and false.
+/// open there and no substitution came before; and true. Otherwise returns all words of the script, and false.
 fn first_command(script: &str) -> (Vec<String>, bool) {
+    // `&` alone may be of `2>&1`.
     let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
     let is_plain = |text: &&str| {
         let is_open = text.rsplit_once("${").is_some_and(|(_, after)| !after.contains('}'));

@@ -54,11 +54,11 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
             | GiveUp::StoreDown,
         ) => overrides.exhausted.map(Exit::Code),
         Stop::Succeeded { flaky: false } | Stop::Ended(_) => None,
-        // An outer scheduler must not try later, or an outer run goes on.
+        // A scheduler that tries again later would fail again, repeat an effect, or add to the retries of an outer run.
         Stop::GaveUp(GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin) => None,
     };
     chosen.unwrap_or_else(|| match (stop, end) {
-        // No failure came. 0 would say that one did, whatever code a success has.
+        // `--until failure` found none. Always 1, as the last success may have a code of its own.
         (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(TimeLimit::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {

@@ -1,4 +1,4 @@
-//! Facts about a finished attempt, without judgement. No number could be both a code and a signal.
+//! RunningCommand about a finished attempt, without judgement. No number could be both a code and a signal.
 
 use std::fmt;
 use std::time::Duration;

@@ -45,7 +45,7 @@ impl Text<'_> {
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
-            // Standard error always gets this line.
+            // Printed on standard error elsewhere; here only for a log file.
             Event::Failed(why) => self.plan.output.log_file.as_ref().map(|_| (*why).to_owned()),
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
@@ -56,7 +56,7 @@ impl Text<'_> {
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
                 Some(self.cannot_run(&attempt.outcome))
             }
-            _ => Some(format!("{}: {}", self.speaker(), self.of_run(moment, event)?)),
+            _ => Some(format!("{}: {}", self.label(), self.of_run(moment, event)?)),
         }
     }
 
@@ -187,19 +187,19 @@ impl Text<'_> {
         });
         // Before the first attempt, the moment is that of the first attempt.
         let next = self.numbered(moment.attempt.saturating_add(moment.total.min(1)));
-        let (speaker, left) = (self.speaker(), length(left));
-        let line = format!("backoff: {speaker}: starting {next} in {left}{deadline}: {why}");
+        let (label, left) = (self.label(), length(left));
+        let line = format!("backoff: {label}: starting {next} in {left}{deadline}: {why}");
         cut(&line, columns)
     }
 
     /// Returns the title of an attempt: `curl: attempt 2 of 5`.
     pub(super) fn title(&self, moment: &Moment) -> Option<String> {
         let is_shown = self.plan.output.verbosity >= 0;
-        is_shown.then(|| format!("{}: {}", self.speaker(), self.numbered(moment.attempt)))
+        is_shown.then(|| format!("{}: {}", self.label(), self.numbered(moment.attempt)))
     }
 
     /// Returns `--label`, or the command's own name without its directory.
-    fn speaker(&self) -> String {
+    fn label(&self) -> String {
         let command = self.plan.command.first().map(Path::new).unwrap_or(Path::new(""));
         let base = command.file_name().map(|base| printable(&name(base)));
         let label = self.plan.output.label.clone();

@@ -98,7 +98,7 @@ pub(crate) struct CoolOff {
     pub(crate) skips: bool,
 }
 
-/// Facts about outer runs.
+/// RunningCommand about outer runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Nesting {
     /// Number of outer runs.

@@ -41,8 +41,8 @@ const LAZY_STATES: usize = 2 << 20;
 pub struct Patterns {
     pub list: Vec<Pattern>,
     first: OnceLock<Option<Engine>>,
-    /// Limits on the bytes of one call of an engine: for whole lines, and for one line.
-    call: usize,
+    /// Limits on the bytes of one call of an engine: a block of whole lines, and a window of one line.
+    block: usize,
     window: usize,
 }
 
@@ -74,7 +74,7 @@ pub struct Scanner {
 impl Patterns {
     pub fn new(list: Vec<Pattern>) -> Self {
         let places = list.iter().map(Pattern::places).fold(1, usize::saturating_add);
-        let call = (STEP / places).clamp(CALL[0], CALL[1]);
+        let block = (STEP / places).clamp(CALL[0], CALL[1]);
         if !list.is_empty() {
             // Engines need hash maps: fails before the start if no random numbers are available to seed them.
             let _ = RandomState::new();
@@ -82,8 +82,8 @@ impl Patterns {
         Self {
             list,
             first: OnceLock::new(),
-            call,
-            window: call.max(LEAST_WINDOW),
+            block,
+            window: block.max(LEAST_WINDOW),
         }
     }
 
@@ -144,14 +144,15 @@ impl Scanner {
 
     /// Returns the most bytes to push at once, so that a push takes some ten milliseconds at worst.
     pub fn most(&self) -> usize {
-        if self.is_settled() { CALL[1] } else { self.patterns.call }
+        let block = self.patterns.block;
+        if self.is_settled() { CALL[1] } else { block }
     }
 
     /// Searches the next bytes of the stream. Reports each open pattern that is found, line by line, and within a line
     /// in the order of the patterns.
     pub fn push(&mut self, mut bytes: &[u8], found: Found<'_>) {
         while !bytes.is_empty() && !self.is_settled() {
-            let block = &bytes[..bytes.len().min(self.patterns.call)];
+            let block = &bytes[..bytes.len().min(self.patterns.block)];
             match block.iter().rposition(|byte| *byte == b'\n') {
                 Some(end) if self.line.is_empty() => {
                     self.search(&block[..end], 0..end, usize::MAX, found);
@@ -193,7 +194,8 @@ impl Scanner {
         rest
     }
 
-    /// Searches whole lines, or part of one line for matches that begin before `next`.
+    /// Searches whole lines, or part of one line for matches that begin before `next`, which is
+    /// `usize::MAX` for all matches.
     fn search(&mut self, text: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
         let engine = self.engine.take();
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {

@@ -66,8 +66,28 @@ fn a_bad_variable_is_named() {
             "spread" => command.env("BACKOFF_JITTER", "additive"),
             _ => &mut command,
         };
+        // Help names the grammar by which the value is read.
+        let problem = match &opt.takes {
+            Takes::Word(_) => "is not one of ",
+            Takes::Value(name) => match name.as_str() {
+                "DURATION" | "DURATION,..." => "is not a duration ",
+                "CODES" => "is not a list of exit codes ",
+                "CODE" => "is not an exit code; ",
+                "N" | "N|unlimited" => "is not a whole number; ",
+                "REGEX" => "is not a regular expression ",
+                "PERCENT" => "is not a percentage; ",
+                "SIGNAL" => "is not a signal; ",
+                "SIZE" => "is not a size; ",
+                _ => "",
+            },
+            _ => "",
+        };
         // Addresses may hold a password.
-        let quoted = if opt.long == "store" { "" } else { &format!("{bad:?} ") };
+        let quoted = if opt.long == "store" {
+            ""
+        } else {
+            &format!("{bad:?} {problem}")
+        };
         refused(&mut command, &format!("{variable}: {quoted}"));
     }
     let mut command = backoff("-- echo");

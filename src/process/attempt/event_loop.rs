@@ -94,7 +94,7 @@ impl EventLoop {
         let has_signals = !self.signals.queue.is_empty();
         let left = until.is_set().then(now).and_then(|now| until.left(now));
         let left = if has_signals { Some(Duration::ZERO) } else { left };
-        let has_polled = self.signals.let_in(|| poll(&mut fds, left));
+        let has_polled = self.signals.unblocked(|| poll(&mut fds, left));
         let is_ready = |fd: &PollFd<'_>| !has_polled || fd.any().unwrap_or(false);
         let interests = interests.iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd));
         (

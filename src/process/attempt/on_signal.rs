@@ -9,14 +9,14 @@ use crate::process::spawn::Isolation;
 pub(crate) enum Phase {
     /// Waiting, writing or otherwise between two attempts.
     BetweenAttempts,
-    Running(Facts),
+    Running(RunningCommand),
     /// The command has ended; backoff waits for the rest of its tree or of its output.
     AfterExit,
 }
 
 /// Details of a running command that affect the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct RunningCommand {
     pub(crate) isolation: Isolation,
     /// The command is a hook or a predicate.
     pub(crate) is_hook: bool,
@@ -60,7 +60,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     }
 }
 
-fn while_running(facts: Facts, received: Received) -> SignalAction {
+fn while_running(facts: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_received_it(facts, received)) {
         // The signal is meant for backoff or the command, not for the hook.
         (SignalClass::Inform, _) if facts.is_hook => on_signal(Phase::BetweenAttempts, received),
@@ -75,11 +75,11 @@ fn while_running(facts: Facts, received: Received) -> SignalAction {
 }
 
 /// Returns true if the sender of the signal reached the command, too.
-fn command_received_it(facts: Facts, received: Received) -> bool {
+fn command_received_it(facts: RunningCommand, received: Received) -> bool {
     let reached_group = match received.class {
         // Job control continues the whole job.
         SignalClass::Continue => facts.was_continued,
-        // Job control stops the whole job, and must not stop the command again after CONT.
+        // A terminal and a shell stop the whole job. If the command was continued since, it must not be stopped again.
         SignalClass::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
         _ => received.by_terminal && !(received.signal == Signal::HUP && facts.leads_session),
     };

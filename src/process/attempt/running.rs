@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
-use super::on_signal::{Facts, Job, Phase, SignalAction, StopAction, on_signal, on_stopped};
+use super::on_signal::{Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped};
 use super::tree::ProcessTree;
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::signal::Signal;
@@ -146,9 +146,9 @@ impl Running<'_> {
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
-        // Facts that cost a system call are queried only if they matter.
+        // RunningCommand that cost a system call are queried only if they matter.
         let is_of_job = matches!(class, SignalClass::StopJob | SignalClass::Continue);
-        Phase::Running(Facts {
+        Phase::Running(RunningCommand {
             isolation: self.isolation,
             is_hook: self.event_loop.is_hook,
             is_stopped: is_of_job && self.child.is_stopped(),

@@ -132,7 +132,7 @@ impl Signals {
 
     /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost, so that polling does not
     /// show every signal.
-    pub(crate) fn let_in(&self, poll: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
         let is_incomplete = || IS_LOST.load(Ordering::Relaxed);
         let _ = SigSet::empty().thread_set_mask();
         let has_polled = !is_incomplete() && poll();
@@ -140,10 +140,15 @@ impl Signals {
         has_polled && !is_incomplete()
     }
 
+    /// Runs the handlers of pending signals.
+    fn handle_pending(&self) {
+        self.unblocked(|| true);
+    }
+
     /// Receives all pending signals without blocking. A lost record counts as CHLD, as it may have been about the end
     /// of the command.
     pub(crate) fn receive(&mut self) {
-        self.let_in(|| true);
+        self.handle_pending();
         let mut record = Record::default();
         let end = loop {
             match read(&self.records, record.as_flattened_mut()) {
@@ -152,7 +157,8 @@ impl Signals {
             }
         };
         if IS_LOST.swap(false, Ordering::Relaxed) || end != Errno::EAGAIN {
-            self.queue.push_back(Received::new(Signal::CHLD, true));
+            let from_kernel = true;
+            self.queue.push_back(Received::new(Signal::CHLD, from_kernel));
         }
     }
 
@@ -162,7 +168,7 @@ impl Signals {
             return;
         }
         let handler = set_default(signal);
-        self.let_in(|| true);
+        self.handle_pending();
         let _ = handler.and_then(|handler| replace_action(signal, Some(&handler)));
     }
 

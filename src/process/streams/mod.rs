@@ -172,7 +172,7 @@ impl Streams {
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         let has_input = ready.contains(&Stream::Input);
         if has_input || self.input.wake_after().is_some() {
-            self.input.work();
+            self.input.fill_pipe();
         }
         if let Some(pty) = &mut self.pty {
             pty.work(has_input);

@@ -107,7 +107,7 @@ impl Stdin {
             Method::Inherit => return Ok(None),
             Method::Null => return null().map(Some),
             Method::Rewind(start) => return Ok(lseek(self.source, start, Whence::SeekSet).map(|_| None)?),
-            _ => {}
+            Method::ReadFirst(_) | Method::Tee | Method::ReadAhead(_) | Method::Replay => {}
         }
         let (reader, fd) = pipe()?;
         // The two ends have separate flags: the command's end stays blocking.
@@ -120,9 +120,9 @@ impl Stdin {
             window: 0,
             wait: Wait::Room,
         });
-        // A command that cannot be started must consume no input.
+        // Bytes that are read ahead are gone for others: not before the command has started.
         if !matches!(self.method, Method::ReadAhead(_)) {
-            self.work();
+            self.fill_pipe();
         }
         Ok(Some(reader))
     }
@@ -146,7 +146,7 @@ impl Stdin {
     }
 
     /// Feeds input without blocking. Closes the pipe at the end.
-    pub(crate) fn work(&mut self) {
+    pub(crate) fn fill_pipe(&mut self) {
         let Some(mut pipe) = self.pipe.take() else { return };
         pipe.wait = self.feed(&mut pipe).unwrap_or_else(|error| {
             self.fault = Some(describe_error(&error));

@@ -92,15 +92,15 @@ proptest! {
         patterns in vec(pattern(), 1..5),
         stream in bytes(),
         sizes in vec(1_usize..20, 1..6),
-        call in 1_usize..60,
+        block in 1_usize..60,
     ) {
         let expected = naive(&patterns, &stream);
         let set = set(&patterns);
         for sizes in [&sizes[..], &[1], &[usize::MAX]] {
             prop_assert_eq!(&scanned(set.clone(), &stream, sizes), &expected);
         }
-        let short_calls = Patterns { call, ..set };
-        prop_assert_eq!(&scanned(short_calls, &stream, &sizes), &expected);
+        let short_blocks = Patterns { block, ..set };
+        prop_assert_eq!(&scanned(short_blocks, &stream, &sizes), &expected);
     }
 
     /// Matches up to the overlap of two windows are found.

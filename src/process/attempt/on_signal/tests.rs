@@ -12,8 +12,8 @@ fn by_kernel(signal: Signal) -> Received {
     Received::new(signal, true)
 }
 
-fn running(isolation: Isolation) -> Facts {
-    Facts {
+fn running(isolation: Isolation) -> RunningCommand {
+    RunningCommand {
         isolation,
         is_hook: false,
         is_stopped: false,
@@ -58,7 +58,7 @@ fn between_two_attempts() {
 #[test]
 fn while_a_hook_runs() {
     for isolation in [Isolation::Group, Isolation::Shared] {
-        let phase = Phase::Running(Facts {
+        let phase = Phase::Running(RunningCommand {
             is_hook: true,
             ..running(isolation)
         });
@@ -97,7 +97,7 @@ fn in_the_shared_group_from_the_terminal() {
 
 #[test]
 fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
-    let facts = Facts {
+    let facts = RunningCommand {
         leads_session: true,
         ..running(Isolation::Shared)
     };
@@ -108,7 +108,7 @@ fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
 
 #[test]
 fn in_the_shared_group_once_the_command_was_continued() {
-    let facts = Facts {
+    let facts = RunningCommand {
         was_continued: true,
         ..running(Isolation::Shared)
     };
@@ -118,7 +118,7 @@ fn in_the_shared_group_once_the_command_was_continued() {
 
 #[test]
 fn in_the_shared_group_while_the_command_is_stopped() {
-    let facts = Facts {
+    let facts = RunningCommand {
         is_stopped: true,
         ..running(Isolation::Shared)
     };

@@ -61,7 +61,7 @@ fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Atte
         drop(fds);
         if is_ready || count == 0 {
             calls += 1;
-            input.work();
+            input.fill_pipe();
         }
         if has_output {
             let count = reader.read(&mut buffer).unwrap();
