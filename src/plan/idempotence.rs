@@ -17,8 +17,7 @@ struct Client {
     method: &'static str,
     /// Beginnings of options that make the request a POST unless a method is given.
     data: &'static str,
-    /// Beginnings of options that read further options, commands or URLs from elsewhere, and parts of words that a shell
-    /// expands to a list.
+    /// Beginnings of options that read further options, commands or URLs from elsewhere.
     hidden: &'static str,
 }
 
@@ -28,7 +27,7 @@ const CURL: Client = Client {
                  --connect-timeout --form --header --json --key --max-time --output --request --user --write-out",
     method: "-X --req",
     data: "-d -F -T --data --form --json --upload",
-    hidden: "-K -Q -: --config --quote --next $@ $* [@]} [*]}",
+    hidden: "-K -Q -: --config --quote --next",
 };
 
 const WGET: Client = Client {
@@ -36,7 +35,7 @@ const WGET: Client = Client {
     with_value: "-a -A -B -D -e -i -I -l -n -o -O -P -Q -R -t -T -U -w -X",
     method: "--method",
     data: "--post --body",
-    hidden: "-e -i --execute --input $@ $* [@]} [*]}",
+    hidden: "-e -i --execute --input",
 };
 
 /// Returns the reason why the command must not run twice, and a remark for its first retry. `--idempotent`
@@ -158,7 +157,10 @@ impl Client {
         let data = all(call, self.data).find(|(word, _)| !is_excused(&word.text));
         let hidden = all(call, self.hidden).next();
         let with_method = method.map(|(word, method)| format!("{} {method}", word.text).trim_end().to_owned());
-        let option = with_method.or(data.or(hidden).map(|(word, _)| word.text.clone()))?;
+        let named = with_method.or(data.or(hidden).map(|(word, _)| word.text.clone()));
+        // A shell expands these to its arguments or a list.
+        let is_list = |word: &Word| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.text.contains(list));
+        let option = named.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))?;
         let headers = all(call, "-H --header").filter(is_certain);
         let headers: Vec<&str> = headers.map(|(_, header)| header).collect();
         // An empty header of wget removes the earlier ones.
@@ -179,12 +181,11 @@ fn has(call: &[Word], names: &str) -> bool {
     all(call, names).next().is_some()
 }
 
-/// Returns true if an option begins with one of `names`, or holds one that is no option. Long ones may be abbreviated.
+/// Returns true if an option begins with one of `names`. Long ones may be abbreviated.
 fn is_any(option: &str, names: &str) -> bool {
     let long = option.to_ascii_lowercase().replacen("--expand-", "--", 1);
-    let is_long = |name: &str| long.len() > 3 && (long.starts_with(name) || name.starts_with(&long));
-    let is_list = |name: &str| !name.starts_with('-') && option.contains(name);
-    let is_it = |name: &str| option.starts_with(name) || is_long(name) || is_list(name);
+    let is_long = |name: &str| name.len() > 2 && (long.starts_with(name) || long.len() > 3 && name.starts_with(&long));
+    let is_it = |name: &str| option.starts_with(name) || is_long(name);
     names.split(' ').any(is_it)
 }
 

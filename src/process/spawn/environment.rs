@@ -26,8 +26,8 @@ impl Environment {
         let mut of_process = Vec::new();
         for entry in entries() {
             let bytes = entry.to_bytes();
-            let own_name = bytes.split(|byte| *byte == b'=').next();
-            if variables.iter().any(|(name, _)| own_name == Some(name.as_bytes())) {
+            let name = bytes.iter().position(|byte| *byte == b'=').map(|end| &bytes[..end]);
+            if variables.iter().any(|(set, _)| name == Some(set.as_bytes())) {
                 continue;
             }
             let names_backoff = |name: &&str| bytes.strip_prefix(name.as_bytes()) == Some(own_pid.as_bytes());

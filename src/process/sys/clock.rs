@@ -93,14 +93,17 @@ fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32>
     nix::poll::poll(fds, timeout)
 }
 
-/// Runs a wait at the end of which the kernel may not be 50 us late, as it may by default to save power (prctl(2),
-/// PR_SET_TIMERSLACK).
+/// Runs a wait that ends on time: by default the kernel may be 50 us late, to save power (prctl(2), PR_SET_TIMERSLACK).
+/// A slack that the caller has set stays.
 #[cfg(not(portable))]
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
-    let _ = nix::sys::prctl::set_timerslack(1);
+    use nix::sys::prctl::{get_timerslack, set_timerslack};
+    const DEFAULT: u16 = 50_000;
+    let is_default = get_timerslack() == Ok(DEFAULT.into());
+    let set = |slack: u16| is_default.then(|| set_timerslack(slack.into()));
+    set(1);
     let waited = wait();
-    // 0 is the slack that the caller had.
-    let _ = nix::sys::prctl::set_timerslack(0);
+    set(DEFAULT);
     waited
 }
 
