@@ -106,7 +106,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, None, "stop-after", DURATION, "Start no attempt after this time; a running one may finish", "",
         "A wait that would end past this time is not started. Time while stopped (Ctrl-Z) counts. 0 disables."),
     opt(TIME, Some('t'), "timeout", List("DURATION,..."), "Maximum time for one attempt", "",
-        "Of 30s,1m,2m the first attempt has 30s, the second 1m, all later ones 2m. The process tree gets --signal, then \
+        "30s,1m,2m gives the first attempt 30s, the second 1m, all later ones 2m. The process tree gets --signal, then \
          SIGKILL after --kill-after. A timeout is transient unless --stop-exit lists it. 0 disables."),
     opt(TIME, Some('i'), "idle-timeout", DURATION, "Maximum time without output", "",
         "Ends an attempt that writes nothing for this long, as --timeout does. 0 disables."),
@@ -215,7 +215,7 @@ pub const OPTIONS: &[Opt] = &[
          redis+unix://. ?timeout=250ms of an address limits an answer; during a wait, up to 5s are accepted. Set an \
          address with a password by BACKOFF_STORE, as all users can read a command line."),
     opt(BUDGETS, None, "store-down", Word(&["local", "deny"]), "Fallback if the store does not answer", "local",
-        "With a warning in any case, local: use a budget of the same name in ~/.local/state/backoff or, if that is \
+        "Both print a warning. local: use a budget of the same name in ~/.local/state/backoff or, if that is \
          not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
     opt(OUTPUT, Some('q'), "quiet", Switch, "Print only warnings and backoff's own errors", "", ""),
