@@ -137,7 +137,7 @@ impl Stdin {
         }
     }
 
-    /// Returns the time until the next call of [`Stdin::work`] even if nothing is ready.
+    /// Returns the time until the next call of [`Stdin::fill_pipe`] even if nothing is ready.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         match self.pipe.as_ref()?.wait {
             Wait::Look(after) => Some(after),
