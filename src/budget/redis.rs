@@ -105,8 +105,8 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     call
 }
 
-/// Returns the target of a cluster's redirection, and true if it is for one command only (`ASK`). An empty host, or `?`, means
-/// the host of the redirecting server.
+/// Returns the target of a cluster's redirection, and true if it is for one command only (`ASK`). An empty host,
+/// or `?`, means the host of the redirecting server.
 fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(ConnectionAddr, bool)> {
     let (host, port) = failure.redirect_node()?.0.rsplit_once(':')?;
     let host = match (host, from) {

@@ -114,8 +114,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('k'), "kill-after", DURATION, "Send SIGKILL this long after the signal", "5s",
         "0 disables. If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C included."),
     opt(TIME, None, "nested", Word(&["allow", "once", "warn"]), "How to retry under an outer backoff", "warn",
-        "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry, and print how many calls that allows; once: run COMMAND \
-         once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
+        "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry, and print how many calls that allows; \
+         once: run COMMAND once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
 
     opt(WAITS, None, "every", DURATION, "Fixed wait between attempts", "", "Short for -b DURATION -g constant -j none."),
     opt(WAITS, Some('b'), "base", DURATION, "Base delay: waits grow from it", "500ms; 0 with --until failure",

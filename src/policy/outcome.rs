@@ -1,4 +1,4 @@
-//! RunningCommand about a finished attempt, without judgement. No number could be both a code and a signal.
+//! Describes a finished attempt, without judging it. No number could be both a code and a signal.
 
 use std::fmt;
 use std::time::Duration;

@@ -98,7 +98,7 @@ pub(crate) struct CoolOff {
     pub(crate) skips: bool,
 }
 
-/// RunningCommand about outer runs.
+/// The outer runs, as their variables describe them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Nesting {
     /// Number of outer runs.

@@ -50,7 +50,7 @@ pub(crate) enum SignalAction {
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
-        (Phase::Running(facts), _) => while_running(facts, received),
+        (Phase::Running(command), _) => while_running(command, received),
         (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
         (Phase::AfterExit, SignalClass::End) => SignalAction::NoFurtherAttempt,
         // The shell waits until the whole job has stopped.
@@ -60,11 +60,11 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     }
 }
 
-fn while_running(facts: RunningCommand, received: Received) -> SignalAction {
-    match (received.class, command_received_it(facts, received)) {
+fn while_running(command: RunningCommand, received: Received) -> SignalAction {
+    match (received.class, command_received_it(command, received)) {
         // The signal is meant for backoff or the command, not for the hook.
-        (SignalClass::Inform, _) if facts.is_hook => on_signal(Phase::BetweenAttempts, received),
-        (SignalClass::StopJob, _) if matches!(facts.isolation, Isolation::Terminal | Isolation::Session) => {
+        (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
+        (SignalClass::StopJob, _) if matches!(command.isolation, Isolation::Terminal | Isolation::Session) => {
             SignalAction::StopCommand
         }
         (SignalClass::End, true) => SignalAction::NoFurtherAttempt,
@@ -75,15 +75,15 @@ fn while_running(facts: RunningCommand, received: Received) -> SignalAction {
 }
 
 /// Returns true if the sender of the signal reached the command, too.
-fn command_received_it(facts: RunningCommand, received: Received) -> bool {
+fn command_received_it(command: RunningCommand, received: Received) -> bool {
     let reached_group = match received.class {
         // Job control continues the whole job.
-        SignalClass::Continue => facts.was_continued,
+        SignalClass::Continue => command.was_continued,
         // A terminal and a shell stop the whole job. If the command was continued since, it must not be stopped again.
-        SignalClass::StopJob => received.by_terminal || facts.is_stopped || facts.was_continued,
-        _ => received.by_terminal && !(received.signal == Signal::HUP && facts.leads_session),
+        SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,
+        _ => received.by_terminal && !(received.signal == Signal::HUP && command.leads_session),
     };
-    reached_group && facts.isolation == Isolation::Shared
+    reached_group && command.isolation == Isolation::Shared
 }
 
 /// The job that backoff belongs to: decides who can continue a stopped backoff.

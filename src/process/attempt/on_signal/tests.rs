@@ -97,33 +97,33 @@ fn in_the_shared_group_from_the_terminal() {
 
 #[test]
 fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
-    let facts = RunningCommand {
+    let command = RunningCommand {
         leads_session: true,
         ..running(Isolation::Shared)
     };
-    let phase = Phase::Running(facts);
+    let phase = Phase::Running(command);
     assert_eq!(on_signal(phase, by_kernel(Signal::HUP)), ForwardAndNoFurtherAttempt);
     assert_eq!(on_signal(phase, by_kernel(Signal::INT)), NoFurtherAttempt);
 }
 
 #[test]
 fn in_the_shared_group_once_the_command_was_continued() {
-    let facts = RunningCommand {
+    let command = RunningCommand {
         was_continued: true,
         ..running(Isolation::Shared)
     };
     let row = [ForwardAndNoFurtherAttempt, Ignore, Ignore, Forward, Forward];
-    expect_row(Phase::Running(facts), sent, row);
+    expect_row(Phase::Running(command), sent, row);
 }
 
 #[test]
 fn in_the_shared_group_while_the_command_is_stopped() {
-    let facts = RunningCommand {
+    let command = RunningCommand {
         is_stopped: true,
         ..running(Isolation::Shared)
     };
     let row = [ForwardAndNoFurtherAttempt, Ignore, Forward, Forward, Forward];
-    expect_row(Phase::Running(facts), sent, row);
+    expect_row(Phase::Running(command), sent, row);
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn children_are_looked_at() {
 
 #[test]
 fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
-    let facts = running(Isolation::Shared);
+    let command = running(Isolation::Shared);
     for (phase, action) in [
         (Phase::BetweenAttempts, EndRun),
-        (Phase::Running(facts), ForwardAndNoFurtherAttempt),
+        (Phase::Running(command), ForwardAndNoFurtherAttempt),
         (Phase::AfterExit, NoFurtherAttempt),
     ] {
         assert_eq!(on_signal(phase, by_kernel(Signal::ALRM)), action, "{phase:?}");
@@ -163,7 +163,7 @@ fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
     let from_a_process = sent(Signal::ALRM);
     assert_eq!(on_signal(Phase::AfterExit, from_a_process), Ignore);
     assert_eq!(on_signal(Phase::BetweenAttempts, from_a_process), Ignore);
-    assert_eq!(on_signal(Phase::Running(facts), from_a_process), Forward);
+    assert_eq!(on_signal(Phase::Running(command), from_a_process), Forward);
 }
 
 #[test]
