@@ -103,8 +103,8 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let root_id = plan.nesting.root_id.clone().unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
     let mut rng = generator(plan.seed);
-    let takes_colour = || stdio::takes_colour(stdio::ERR);
-    let mut reporter = Reporter::new(plan, &identity, takes_colour, stdio::is_read_by_runner);
+    let takes_color = || stdio::takes_color(stdio::ERR);
+    let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
     let mut host = ManuallyDrop::new(System::take_over(plan, store));
     let host = match &mut *host {
         Ok(host) => host,

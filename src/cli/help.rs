@@ -52,7 +52,7 @@ pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<Stri
     let color = color.or_else(|| environment::variable("BACKOFF_COLOR"));
     Ok(match color.as_deref().and_then(OsStr::to_str) {
         Some("never") => text.to_string(),
-        when if when == Some("always") || stdio::takes_colour(stdio::OUT) => text.ansi().to_string(),
+        when if when == Some("always") || stdio::takes_color(stdio::OUT) => text.ansi().to_string(),
         _ => text.to_string(),
     })
 }

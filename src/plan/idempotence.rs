@@ -141,8 +141,8 @@ impl Client {
         }
     }
 
-    /// Returns the first option of a call that is not idempotent, if no header marks the request as safe to repeat, and
-    /// whether the call certainly sends something.
+    /// Returns the first option by which a call is not idempotent, and whether it certainly sends something; None if a
+    /// header marks the request as safe to repeat.
     fn sent(&self, call: &[Word]) -> Option<(String, bool)> {
         let is_certain = |(word, _): &(&Word, &str)| word.is_certain;
         let has_certain = |names| all(call, names).filter(is_certain).count() > 0;
@@ -151,6 +151,7 @@ impl Client {
         // An upload is a PUT over HTTP; over other protocols it may append.
         let mut urls = call.iter().filter(|word| word.text.contains("://")).peekable();
         let is_put = urls.peek().is_some() && urls.all(|url| url.is_certain && url.text.starts_with("http"));
+        // A method replaces the POST that data implies; it is checked by itself.
         let is_excused =
             |option| has_method || is_get && !is_any(option, "-F --form") || is_put && is_any(option, "-T --upload");
         let method = all(call, self.method).find(|(_, method)| !IDEMPOTENT.contains(method));
@@ -164,7 +165,7 @@ impl Client {
         let headers = all(call, "-H --header").filter(is_certain);
         let headers: Vec<&str> = headers.map(|(_, header)| header).collect();
         // An empty header of wget removes the earlier ones.
-        let is_safe = hidden.is_none() && headers.iter().any(|header| is_key(header)) && !headers.contains(&"");
+        let is_safe = hidden.is_none() && headers.iter().any(|header| is_fixed_key(header)) && !headers.contains(&"");
         (!is_safe).then(|| (option, method.or(data).is_some()))
     }
 }
@@ -190,7 +191,7 @@ fn is_any(option: &str, names: &str) -> bool {
 }
 
 /// Returns true if a header is an Idempotency-Key with the same value in each attempt.
-fn is_key(header: &str) -> bool {
+fn is_fixed_key(header: &str) -> bool {
     let (name, value) = header.split_once(':').unwrap_or_default();
     // Another variable may change with each attempt.
     let is_id = |part: &str| part.starts_with("BACKOFF_ROOT_ID") || part.starts_with("BACKOFF_RUN_ID");

@@ -88,7 +88,7 @@ pub struct Session<'p> {
     /// Retries since the growth of the waits started.
     retry: u64,
     /// Last wait before a retry, for decorrelated jitter.
-    previous: Option<Duration>,
+    previous_delay: Option<Duration>,
     successes_in_a_row: u64,
     has_failed: bool,
     /// The last attempt ran for `--reset-after`, and the count of attempts has not restarted yet.
@@ -105,7 +105,7 @@ impl<'p> Session<'p> {
             retries: 0,
             is_wait_asked: false,
             retry: 0,
-            previous: None,
+            previous_delay: None,
             successes_in_a_row: 0,
             has_failed: false,
             resets: false,
@@ -198,7 +198,7 @@ impl<'p> Session<'p> {
         let may_reset = !succeeded || self.limits.until == Until::Never;
         self.resets = may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
         if self.resets || (succeeded && self.limits.until == Until::Never) {
-            (self.retry, self.previous) = (0, None);
+            (self.retry, self.previous_delay) = (0, None);
         }
         if self.is_last_attempt() {
             return Err(GiveUp::Attempts);
@@ -206,7 +206,7 @@ impl<'p> Session<'p> {
         if self.limits.reaches_stop_at_delay(self.delays, self.retry) {
             return Err(GiveUp::Delay);
         }
-        let drawn = self.delays.draw(self.retry, self.previous, rng);
+        let drawn = self.delays.draw(self.retry, self.previous_delay, rng);
         let granted = self.granted(outcome);
         let is_too_long = granted.is_some() && granted < outcome.seen.wait_asked;
         let wait = match self.limits.until {
@@ -221,7 +221,7 @@ impl<'p> Session<'p> {
         self.is_wait_asked = wait > drawn;
         self.retries += 1;
         self.retry += 1;
-        self.previous = Some(drawn);
+        self.previous_delay = Some(drawn);
         Ok(wait)
     }
 
@@ -247,7 +247,7 @@ impl<'p> Session<'p> {
     /// for is cut at `--max-retry-after`.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = match failed_runs {
-            0 => self.delays.draw(self.retry, self.previous, rng),
+            0 => self.delays.draw(self.retry, self.previous_delay, rng),
             // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
             _ => self.delays.unjittered(self.retry.saturating_add(failed_runs)),
         };

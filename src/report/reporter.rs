@@ -19,7 +19,7 @@ pub(crate) struct Reporter<'a> {
     /// True while a group of the runner's log is open.
     is_in_group: bool,
     /// Returns true if standard error supports color.
-    takes_colour: fn() -> bool,
+    takes_color: fn() -> bool,
     /// Returns true if a CI runner reads commands on standard error.
     is_read_by_runner: fn() -> bool,
     /// The report, with `--report`.
@@ -30,14 +30,14 @@ impl<'a> Reporter<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
         identity: &'a Identity,
-        takes_colour: fn() -> bool,
+        takes_color: fn() -> bool,
         is_read_by_runner: fn() -> bool,
     ) -> Reporter<'a> {
         Reporter {
             text: Text { plan, identity },
             log: JsonLog::default(),
             is_in_group: false,
-            takes_colour,
+            takes_color,
             is_read_by_runner,
             report: plan.output.report.as_ref().map(|_| Report::new(plan, identity)),
         }
@@ -97,7 +97,7 @@ impl<'a> Reporter<'a> {
         let output = &self.text.plan.output;
         match output.color {
             When::Always => true,
-            When::Auto => output.log_file.is_none() && (self.takes_colour)(),
+            When::Auto => output.log_file.is_none() && (self.takes_color)(),
             When::Never => false,
         }
     }

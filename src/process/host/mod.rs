@@ -143,8 +143,8 @@ impl System {
     /// left to report them.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
-        let is_in_line = std::mem::take(&mut streams.is_in_line) && !lines.starts_with('\n');
-        let lines = [if is_in_line { "\n" } else { "" }, lines].concat();
+        let is_mid_line = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
+        let lines = [if is_mid_line { "\n" } else { "" }, lines].concat();
         let held = streams.held_stderr().ok().flatten().map(|held| Sink::Own(held.into()));
         let sink = self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR));
         let mut written = self.event_loop.write(held.as_ref().unwrap_or(sink), &lines);

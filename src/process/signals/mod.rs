@@ -85,8 +85,8 @@ impl Received {
     }
 }
 
-/// Signals that decide when a run ends. The list is short, as each registration copies the earlier ones; other signals
-/// get [`on_signal`].
+/// Signals that are received through the registry of signal-hook: those that decide when a run ends. The list is short,
+/// as each registration copies the earlier ones; other signals get [`on_signal`].
 const REGISTERED: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::CHLD];
 
 /// The writing end of the pipe, and backoff's process number.

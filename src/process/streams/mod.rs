@@ -37,9 +37,9 @@ pub(crate) struct Streams {
     pub(crate) input: Stdin,
     pub(crate) outputs: [Output; 2],
     /// Standard output and standard error go to the same file.
-    share_place: bool,
+    is_same_file: bool,
     /// The last output to the file of standard error ends within a line.
-    pub(crate) is_in_line: bool,
+    pub(crate) is_mid_line: bool,
     /// The terminal of the running attempt (`--pty`); `outputs[0]` reads its output.
     pub(crate) pty: Option<Pty>,
     /// Observes the running attempt, or has observed the last one.
@@ -55,16 +55,17 @@ pub(crate) enum Stream {
 
 /// Before and after an attempt.
 impl Streams {
-    /// Inspects the caller's streams.
+    /// Prepares the streams of a run, after a look at those of the caller.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i]));
         if options.keep[1] == OutputMode::Failure {
+            // Predicates and hooks write to it, too.
             outputs[1].kept = Spool::shared()?;
         }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
-            share_place: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
-            is_in_line: false,
+            is_same_file: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
+            is_mid_line: false,
             pty: None,
             observer: OutputObserver::new(options),
             outputs,
@@ -199,9 +200,9 @@ impl Streams {
 
     fn note_written(&mut self, i: usize) {
         if let Some(last) = self.outputs[i].last_written.take()
-            && (i == 1 || self.share_place)
+            && (i == 1 || self.is_same_file)
         {
-            self.is_in_line = last != b'\n';
+            self.is_mid_line = last != b'\n';
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
 }
 
 /// Returns true if output on `fd` is colored (no-color.org, bixense.com/clicolors).
-pub(crate) fn takes_colour(fd: RawFd) -> bool {
+pub(crate) fn takes_color(fd: RawFd) -> bool {
     if nonempty("NO_COLOR").is_some() {
         return false;
     }
