@@ -48,7 +48,7 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
     let [mut why_not, mut remark] = [None, None];
     for client in [CURL, WGET] {
         let name = client.name;
-        for (option, is_certain) in client.calls(words).iter().filter_map(|call| client.sent(call)) {
+        for (option, is_certain) in client.calls(words).iter().filter_map(|call| client.unsafe_option(call)) {
             if command.is_judged(name) {
                 why_not.get_or_insert(format!("{name} {option} without an Idempotency-Key header"));
             } else if is_certain {
@@ -141,9 +141,9 @@ impl Client {
         }
     }
 
-    /// Returns the first option by which a call is not idempotent, and whether it certainly sends something; None if a
-    /// header marks the request as safe to repeat.
-    fn sent(&self, call: &[Word]) -> Option<(String, bool)> {
+    /// Returns an option by which a call is not idempotent (a method before data before a hidden one), and whether it
+    /// certainly sends something; None if there is none, or if a header marks the request as safe to repeat.
+    fn unsafe_option(&self, call: &[Word]) -> Option<(String, bool)> {
         let is_certain = |(word, _): &(&Word, &str)| word.is_certain;
         let has_certain = |names| all(call, names).filter(is_certain).count() > 0;
         let has_method = has_certain(self.method);
@@ -159,7 +159,7 @@ impl Client {
         let hidden = all(call, self.hidden).next();
         let with_method = method.map(|(word, method)| format!("{} {method}", word.text).trim_end().to_owned());
         let named = with_method.or(data.or(hidden).map(|(word, _)| word.text.clone()));
-        // A shell expands these to its arguments or a list.
+        // Words that a shell expands to several, among which may be any option.
         let is_list = |word: &Word| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.text.contains(list));
         let option = named.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))?;
         let headers = all(call, "-H --header").filter(is_certain);

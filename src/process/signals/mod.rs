@@ -197,7 +197,8 @@ fn set_handlers() -> io::Result<()> {
             unsafe { register_sigaction(signal.number(), record) }?;
             // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and
             // write their records in reverse order.
-            replace_action(signal, Some(&action(replace_action(signal, None)?.sa_sigaction)))?;
+            let registered = replace_action(signal, None)?;
+            replace_action(signal, Some(&action(registered.sa_sigaction)))?;
         }
     }
     Ok(())

@@ -59,7 +59,7 @@ impl Streams {
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i]));
         if options.keep[1] == OutputMode::Failure {
-            // Predicates and hooks write to it, too.
+            // Predicates and hooks write to standard error, too, and so into the spool that holds it back.
             outputs[1].kept = Spool::shared()?;
         }
         Ok(Streams {

@@ -222,7 +222,8 @@ impl Method {
     /// Chooses the method by the type of standard input.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode = OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
-        // A rewind of an output's own description would make the command overwrite its output.
+        // If input and output share one open file description (`<>file 1>&0`), a rewind would make the command overwrite
+        // its output. The same file open for writing is taken for that.
         let is_output_too = |output| access_mode != OFlag::O_RDONLY && is_same_file(source.as_raw_fd(), output);
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
