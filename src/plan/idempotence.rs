@@ -145,7 +145,7 @@ impl Client {
     /// certainly sends something; None if there is none, or if a header marks the request as safe to repeat.
     fn unsafe_option(&self, call: &[Word]) -> Option<(String, bool)> {
         let is_certain = |(word, _): &(&Word, &str)| word.is_certain;
-        let has_certain = |names| all(call, names).filter(is_certain).count() > 0;
+        let has_certain = |names| all(call, names).any(|found| is_certain(&found));
         let has_method = has_certain(self.method);
         let is_get = has_certain("-G --get") && !has(call, "--no-get");
         // An upload is a PUT over HTTP; over other protocols it may append.

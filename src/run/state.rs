@@ -25,7 +25,7 @@ pub(super) struct Run<'a> {
     pub(super) extra_env: ExtraEnv,
 }
 
-/// RunningCommand from the answers of the budget.
+/// State from the answers of the budget.
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
     /// The next attempt is already counted, with the granted retry or by the outer run.

@@ -146,7 +146,7 @@ impl Running<'_> {
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
-        // RunningCommand that cost a system call are queried only if they matter.
+        // Details that cost a system call are queried only if they matter.
         let is_of_job = matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Phase::Running(RunningCommand {
             isolation: self.isolation,

@@ -133,11 +133,11 @@ impl Signals {
     /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost, so that polling does not
     /// show every signal.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
-        let is_incomplete = || IS_LOST.load(Ordering::Relaxed);
+        let is_lost = || IS_LOST.load(Ordering::Relaxed);
         let _ = SigSet::empty().thread_set_mask();
-        let has_polled = !is_incomplete() && poll();
+        let has_polled = !is_lost() && poll();
         let _ = SigSet::all().thread_set_mask();
-        has_polled && !is_incomplete()
+        has_polled && !is_lost()
     }
 
     /// Runs the handlers of pending signals.

@@ -6,8 +6,6 @@
 use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-#[cfg(not(portable))]
-use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::libc;
@@ -79,6 +77,8 @@ pub(super) fn start(mut setup: ChildSetup<'_>) -> io::Result<(libc::pid_t, Owned
 /// table is copied. `work` does not return.
 #[cfg(not(portable))]
 fn make_child(work: &mut dyn FnMut()) -> nix::Result<Pid> {
+    use std::sync::{Mutex, PoisonError};
+
     use nix::sched::{CloneFlags, clone};
     /// Enough for the child's calls and a signal frame with the largest register state.
     static STACK: Mutex<[u8; 64 << 10]> = Mutex::new([0; 64 << 10]);
