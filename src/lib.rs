@@ -23,7 +23,7 @@ use cli::generate::document;
 use cli::parse::{CommandLine, Parsed};
 use config::listing;
 use config::policies::Config;
-use config::said::UsageError;
+use config::setting::UsageError;
 use config::settings::Settings;
 use policy::exit;
 pub use policy::exit::Exit;
@@ -51,7 +51,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Ok((settings, config, plan, store)) => (settings, config, plan, store),
         Err(usage) => return complain(&usage.0),
     };
-    let is_on = |long| settings.said(long).is_some();
+    let is_on = |long| settings.find(long).is_some();
     let texts = if is_on("generate") {
         documents(settings)
     } else if is_on("list-presets") && typed.command.is_empty() {
@@ -84,7 +84,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
 #[inline(never)]
 fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), UsageError> {
     let variables = environment::backoff_variables();
-    let mut settings = Settings::typed(typed)?;
+    let mut settings = Settings::of_command_line(typed)?;
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
     let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config)?;

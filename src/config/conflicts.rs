@@ -2,22 +2,23 @@
 
 use std::path::Path;
 
-use super::said::{Said, UsageError};
+use super::setting::{Setting, UsageError};
 use super::values::{count, duration, whole};
 
-/// Two options, a predicate on their texts, the rule, and the problem, which follows the first statement; `{}` stands
-/// for the second one. A conflict within one source is an error; between sources the rule decides.
+/// Two options, a predicate that is true if their texts contradict each other, the rule if so, and the problem. An error
+/// is the first setting, then the problem with the second setting for `{}`.
 type Pair = (&'static str, &'static str, fn(&str, &str) -> bool, Rule, &'static str);
 
+/// Effect of a contradiction between two sources; within one source, it is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// Drops the statement of the lower source.
+    /// Drops the setting of the lower source.
     Override,
-    /// An error, unless the second option comes from the higher source; then keeps both.
+    /// An error if the first option has the higher source; otherwise keeps both.
     Refuse,
-    /// The same, but drops the first option.
+    /// An error if the first option has the higher source; otherwise drops the first option.
     Yield,
-    /// Keeps both.
+    /// Keeps both: the plan adapts the lower one.
     KeepBoth,
 }
 
@@ -38,10 +39,10 @@ const PAIRS: &[Pair] = &[
     ("jitter", "until", |jitter, until| grows(jitter) && until == "failure", Override, NO_GROWTH),
     ("consecutive", "until", |n, until| is_several(n) && until != "success", Override,
         "cannot go with {}: no number of successes ends such a run"),
-    ("initial-delay", "deadline", is_no_time, Yield, LATE),
-    ("splay", "deadline", is_no_time, Yield, LATE),
-    ("initial-delay", "stop-after", is_no_time, Yield, LATE),
-    ("splay", "stop-after", is_no_time, Yield, LATE),
+    ("initial-delay", "deadline", leaves_no_time, Yield, LATE),
+    ("splay", "deadline", leaves_no_time, Yield, LATE),
+    ("initial-delay", "stop-after", leaves_no_time, Yield, LATE),
+    ("splay", "stop-after", leaves_no_time, Yield, LATE),
     ("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), Override,
         "cannot go with {}: one silences what the other asks for"),
     ("log-file", "report", is_same_file, Override, "cannot go with {}: the report would replace the log; tip: try another file"),
@@ -51,7 +52,7 @@ const PAIRS: &[Pair] = &[
     ("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; tip: try a larger --max-delay"),
 ];
 
-// An invalid text contradicts nothing; its own error comes later.
+// An invalid text contradicts nothing: parsing reports it later.
 
 fn grows(jitter: &str) -> bool {
     jitter == "decorrelated" || jitter.starts_with("slotted")
@@ -69,35 +70,38 @@ fn is_longer(one: &str, other: &str) -> bool {
     matches!((duration(one), duration(other)), (Ok(one), Ok(other)) if one > other)
 }
 
+/// Returns false for standard output and devices: both can write there, and nothing is replaced.
 fn is_same_file(log: &str, report: &str) -> bool {
     Path::new(log) == Path::new(report) && log != "-" && !log.starts_with("/dev/")
 }
 
-fn is_no_time(start: &str, deadline: &str) -> bool {
-    matches!((duration(start), duration(deadline)), (Ok(start), Ok(end)) if start >= end && !end.is_zero())
+/// Returns true if a wait before the first attempt ends at or after the limit; 0 is no limit.
+fn leaves_no_time(wait: &str, limit: &str) -> bool {
+    matches!((duration(wait), duration(limit)), (Ok(wait), Ok(limit)) if wait >= limit && !limit.is_zero())
 }
 
-/// Removes and returns the statements of a layer that ones of higher precedence override. A conflict within the layer is an error.
-pub(super) fn settle(higher: &[Said], layer: &mut Vec<Said>) -> Result<Vec<Said>, UsageError> {
+/// Removes and returns the settings of a layer that contradict one of higher precedence. Returns an error if two settings
+/// of the layer contradict each other.
+pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec<Setting>, UsageError> {
     let mut overridden = Vec::new();
-    for (one, other, contradict, rule, problem) in PAIRS {
-        let find = |layer: &[Said], long: &str| layer.iter().position(|said| said.opt.long == long);
-        let [here, there] = [one, other].map(|long| (find(layer, long), find(higher, long)));
-        let (one, other) = match (here, there) {
-            ((Some(one), _), (Some(other), _)) => (&layer[one], &layer[other]),
-            ((Some(one), _), (None, Some(other))) => (&layer[one], &higher[other]),
-            ((None, Some(one)), (Some(other), _)) => (&higher[one], &layer[other]),
-            _ => continue,
+    for (first, second, contradict, rule, problem) in PAIRS {
+        let find = |long: &str| layer.iter().chain(higher).find(|setting| setting.opt.long == long);
+        let (Some(first), Some(second)) = (find(first), find(second)) else {
+            continue;
         };
-        if !contradict(&one.text.to_string_lossy(), &other.text.to_string_lossy()) {
+        if !contradict(&first.text.to_string_lossy(), &second.text.to_string_lossy()) {
             continue;
         }
-        if one.source == other.source || [Refuse, Yield].contains(rule) && one.source > other.source {
-            let problem = problem.replace("{}", &other.to_string());
-            return Err(UsageError(format!("{one} {problem}")));
+        if first.source == second.source || [Refuse, Yield].contains(rule) && first.source > second.source {
+            let problem = problem.replace("{}", &second.to_string());
+            return Err(UsageError(format!("{first} {problem}")));
         }
         if [Override, Yield].contains(rule) {
-            overridden.extend(here.0.or(there.0).map(|at| layer.remove(at)));
+            // The lower one is in the layer, as an option in the layer is set by no higher source.
+            let lower = layer
+                .iter()
+                .position(|setting| [first.opt, second.opt].contains(&setting.opt));
+            overridden.extend(lower.map(|at| layer.remove(at)));
         }
     }
     Ok(overridden)

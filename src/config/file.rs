@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-use super::said::UsageError;
+use super::setting::UsageError;
 use crate::run::text::describe_error;
 
 /// Rejects a log or a disk image given by mistake.

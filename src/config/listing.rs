@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::policies::{Config, Policy};
 use super::presets::{self, Preset, RowVerdict};
-use super::said::UsageError;
+use super::setting::UsageError;
 use crate::run::text::printable;
 
 /// Lists presets by name, with descriptions and the programs that `auto` matches.
@@ -57,8 +57,8 @@ fn listed(policy: &Policy) -> String {
         None => line.to_owned(),
     };
     let mut text = format!("{:<18} {from}\n", policy.name);
-    for said in &policy.said {
-        text += &format!("  {} = {}\n", said.opt.long, printable(&said.shown()));
+    for setting in &policy.settings {
+        text += &format!("  {} = {}\n", setting.opt.long, printable(&setting.shown()));
     }
     text
 }

@@ -6,6 +6,6 @@ mod file;
 pub(crate) mod listing;
 pub(crate) mod policies;
 pub(crate) mod presets;
-pub(crate) mod said;
+pub(crate) mod setting;
 pub(crate) mod settings;
 pub mod values;

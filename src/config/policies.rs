@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::file;
-use super::said::{Said, Source, UsageError};
+use super::setting::{Setting, Source, UsageError};
 use super::settings::Settings;
 use super::values::Parsed;
 use crate::cli::suggest::{one_slip_away, tip, tip_for_option};
@@ -24,7 +24,7 @@ pub(crate) struct Policy {
     pub(crate) about: Option<String>,
     /// `FILE:LINE:COLUMN` of the name; empty for a built-in policy.
     pub(crate) position: String,
-    pub(crate) said: Vec<Said>,
+    pub(crate) settings: Vec<Setting>,
 }
 
 /// Contents of the configuration file.
@@ -32,8 +32,8 @@ pub(crate) struct Policy {
 pub(crate) struct Config {
     /// The file's name, or "none", and the reason; for `-vv`.
     pub(crate) file: (String, String),
-    /// Statements of `[defaults]`.
-    pub(crate) defaults: Vec<Said>,
+    /// Settings of `[defaults]`.
+    pub(crate) defaults: Vec<Setting>,
     /// User-defined policies, in file order.
     pub(crate) policies: Vec<Policy>,
 }
@@ -49,8 +49,8 @@ impl Config {
 
     /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
-        let said = settings.said("config");
-        let by = said.map_or("default".to_owned(), Said::source_name);
+        let setting = settings.find("config");
+        let by = setting.map_or("default".to_owned(), Setting::source_name);
         let path = match (settings.path("config")?, config_home()) {
             (Some(path), _) if path == Path::new("none") => return Ok(Config::none(by)),
             (Some(path), _) => path,
@@ -58,8 +58,8 @@ impl Config {
             (None, None) => return Ok(Config::none("neither XDG_CONFIG_HOME nor HOME is set".to_owned())),
         };
         let shown = printable(&path.to_string_lossy());
-        let bytes = file::read(&path, said.is_none()).map_err(|problem| match said {
-            Some(said) => said.unreadable(problem),
+        let bytes = file::read(&path, setting.is_none()).map_err(|problem| match setting {
+            Some(setting) => setting.error(problem),
             None => UsageError(format!("{shown}: the configuration file {problem}")),
         })?;
         let Some(bytes) = bytes else {
@@ -82,19 +82,19 @@ impl Config {
         Ok(all)
     }
 
-    /// Returns the statements of the policy selected by the source of highest precedence.
-    pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Said>, UsageError> {
-        let by_default = self.defaults.iter().find(|said| said.opt.long == "policy");
-        let Some(said) = settings.said("policy").or(by_default) else {
+    /// Returns the settings of the policy selected by the source of highest precedence.
+    pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
+        let by_default = self.defaults.iter().find(|setting| setting.opt.long == "policy");
+        let Some(setting) = settings.find("policy").or(by_default) else {
             return Ok(Vec::new());
         };
         let mut all = self.all_policies()?;
-        if let Some(at) = all.iter().position(|policy| said.text == *policy.name) {
-            return Ok(all.swap_remove(at).said);
+        if let Some(at) = all.iter().position(|policy| setting.text == *policy.name) {
+            return Ok(all.swap_remove(at).settings);
         }
         let names = all.iter().map(|policy| &*policy.name);
         let known = names.clone().collect::<Vec<_>>().join(", ");
-        Err(said.unreadable(format!("is not one of {known}{}", tip(&said.shown(), names, ""))))
+        Err(setting.error(format!("is not one of {known}{}", tip(&setting.shown(), names, ""))))
     }
 }
 
@@ -113,8 +113,8 @@ struct Document<'a> {
     bytes: &'a [u8],
 }
 
-/// Returns the statements of `[defaults]`, and the policies in file order.
-pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Said>, Vec<Policy>), UsageError> {
+/// Returns the settings of `[defaults]`, and the policies in file order.
+pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Policy>), UsageError> {
     let document = Document { file, bytes };
     let text = std::str::from_utf8(bytes).map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
     let root = DeTable::parse(text).map_err(|error| {
@@ -199,23 +199,23 @@ impl Document<'_> {
             name: name.clone().into_owned(),
             about: about.filter(|_| self.file.is_empty()).map(str::to_owned),
             position: self.position(key.span().start),
-            said: self.options(&Source::Policy(name.as_ref().into()), table)?,
+            settings: self.options(&Source::Policy(name.as_ref().into()), table)?,
         })
     }
 
-    /// Returns the statements of a table.
-    fn options(&self, source: &Source, table: &DeTable<'_>) -> Result<Vec<Said>, UsageError> {
-        let mut layer: Vec<Said> = Vec::new();
+    /// Returns the settings of a table.
+    fn options(&self, source: &Source, table: &DeTable<'_>) -> Result<Vec<Setting>, UsageError> {
+        let mut layer: Vec<Setting> = Vec::new();
         for (key, value) in in_order(table) {
             if key.get_ref() == "about" && self.file.is_empty() {
                 continue;
             }
             let opt = known(key.get_ref(), source).map_err(|problem| self.wrong_key(key, &problem.0))?;
-            if layer.iter().any(|said| said.opt == opt) {
+            if layer.iter().any(|setting| setting.opt == opt) {
                 return Err(self.wrong_key(key, "is given twice, with - and with _"));
             }
             for (text, at) in self.texts(opt, value)? {
-                layer.push(Said::new(opt, text, source.clone(), self.position(at)));
+                layer.push(Setting::new(opt, text, source.clone(), self.position(at)));
             }
         }
         Ok(layer)

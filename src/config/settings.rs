@@ -1,4 +1,4 @@
-//! Statements of all sources about options.
+//! The settings of all sources, merged.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::conflicts;
-use super::said::{Said, Source, UsageError};
+use super::setting::{Setting, Source, UsageError};
 use super::values::{self, Parsed};
 use crate::cli::parse::CommandLine;
 use crate::cli::table::{OPTIONS, Opt, option};
@@ -15,86 +15,92 @@ use crate::cli::table::{OPTIONS, Opt, option};
 /// Names and values of the environment's `BACKOFF_*` variables.
 pub(crate) type Variables = [(OsString, OsString)];
 
-/// Merged statements of all sources, added from highest to lowest precedence.
+/// The settings of all sources, added from highest to lowest precedence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    said: Vec<Said>,
-    /// Statements overridden by one of higher precedence about a different option.
-    overridden: Vec<Said>,
+    /// Settings in effect. A repeatable option has several, all of one source.
+    merged: Vec<Setting>,
+    /// Settings dropped as they contradict one of another option with higher precedence.
+    overridden: Vec<Setting>,
 }
 
 impl Settings {
     /// Returns the settings of the command line.
-    pub(crate) fn typed(typed: &CommandLine) -> Result<Settings, UsageError> {
-        let flag = |(opt, text): &(&'static Opt, OsString)| Said::new(opt, text, Source::Flag, String::new());
+    pub(crate) fn of_command_line(line: &CommandLine) -> Result<Settings, UsageError> {
+        let options = line.options.iter();
+        let flags = options.map(|(opt, text)| Setting::new(opt, text, Source::Flag, String::new()));
         let mut settings = Settings::default();
-        settings.add(typed.options.iter().map(flag).collect())?;
+        settings.add(flags.collect())?;
         Ok(settings)
     }
 
-    /// Adds the options' `BACKOFF_*` variables.
+    /// Adds the settings of `BACKOFF_*` variables. Actions are accepted on the command line only.
     pub(crate) fn add_variables(&mut self, variables: &Variables) -> Result<(), UsageError> {
-        let said = |opt: &'static Opt| {
+        let set_by_variable = |opt: &'static Opt| {
             let (_, text) = variables.iter().find(|(name, _)| opt.has_variable(name.as_bytes()))?;
-            (!text.is_empty()).then(|| Said::new(opt, text, Source::Variable, String::new()))
+            // An empty variable counts as unset.
+            (!text.is_empty()).then(|| Setting::new(opt, text, Source::Variable, String::new()))
         };
-        self.add(OPTIONS.iter().filter(|opt| !opt.is_action()).filter_map(said).collect())
+        let settable = OPTIONS.iter().filter(|opt| !opt.is_action());
+        self.add(settable.filter_map(set_by_variable).collect())
     }
 
-    /// Adds the statements of a lower source about options that are not yet set.
-    pub(crate) fn add(&mut self, mut lower: Vec<Said>) -> Result<(), UsageError> {
-        lower.retain(|said| self.source(said.opt.long).is_none());
-        self.expand_every(&mut lower)?;
-        let overridden = conflicts::settle(&self.said, &mut lower)?;
-        self.overridden.extend(overridden);
-        self.said.extend(lower);
+    /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is already
+    /// set keeps its setting.
+    pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
+        layer.retain(|setting| self.find(setting.opt.long).is_none());
+        self.expand_every(&mut layer)?;
+        self.overridden.extend(conflicts::settle(&self.merged, &mut layer)?);
+        self.merged.extend(layer);
         Ok(())
     }
 
-    /// Replaces `--every`, if the statements of a source hold it, by the three options that it sets.
-    fn expand_every(&self, statements: &mut Vec<Said>) -> Result<(), UsageError> {
-        let Some(at) = statements.iter().position(|said| said.opt.long == "every") else {
+    /// Replaces `--every` in a layer by the three settings that it implies. Returns an error if the layer itself sets one
+    /// of the three differently.
+    fn expand_every(&self, layer: &mut Vec<Setting>) -> Result<(), UsageError> {
+        let Some(at) = layer.iter().position(|setting| setting.opt.long == "every") else {
             return Ok(());
         };
-        let every = Rc::new(statements.remove(at));
-        let parts = [
+        let every = Rc::new(layer.remove(at));
+        let implied = [
             ("base", every.text.clone()),
             ("growth", "constant".into()),
             ("jitter", "none".into()),
         ];
-        for (long, text) in parts {
-            match statements.iter().find(|said| said.opt.long == long) {
+        for (long, text) in implied {
+            match layer.iter().find(|setting| setting.opt.long == long) {
                 Some(other) if other.text != text => {
                     return Err(format!("{every} cannot go with {other}: it is a fixed wait without jitter").into());
                 }
-                None if self.source(long).is_none() => statements.push(Said::part_of(&every, option(long), text)),
+                None if self.source(long).is_none() => layer.push(Setting::implied_by(&every, option(long), text)),
+                // The layer sets it to the same text, or a higher source sets it.
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// Returns the statement in effect for an option; the last one if it was repeated.
-    pub(crate) fn said(&self, long: &str) -> Option<&Said> {
-        self.said.iter().rfind(|said| said.opt.long == long)
+    /// Returns the setting in effect for an option; the last one if it was repeated.
+    pub(crate) fn find(&self, long: &str) -> Option<&Setting> {
+        self.merged.iter().rfind(|setting| setting.opt.long == long)
     }
 
     /// Returns the source of an option's value; None, which is below every source, if the option is not set.
     pub(crate) fn source(&self, long: &str) -> Option<Source> {
-        self.said(long).map(|said| said.source.clone())
+        self.find(long).map(|setting| setting.source.clone())
     }
 
     /// Returns the option's value, if set.
-    pub(crate) fn get<T>(&self, long: &str, read: impl Fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
-        self.said(long).map(|said| said.read(read)).transpose()
+    pub(crate) fn get<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
+        self.find(long).map(|setting| setting.parse(parse)).transpose()
     }
 
-    /// Returns the option's value, or else that of its default.
-    pub(crate) fn value<T>(&self, long: &str, read: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
+    /// Returns the option's value, or else that of its default, which must not be empty.
+    pub(crate) fn value<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
         let default = option(long).default_value();
-        match self.said(long) {
-            Some(said) => said.read(read),
-            None => read(default).map_err(|problem| UsageError(format!("--{long}: {default:?} {problem}"))),
+        match self.find(long) {
+            Some(setting) => setting.parse(parse),
+            None => parse(default).map_err(|problem| UsageError(format!("--{long}: {default:?} {problem}"))),
         }
     }
 
@@ -104,14 +110,14 @@ impl Settings {
         self.value(long, |text| values::word(words, text).map(|at| values[at].clone()))
     }
 
-    /// Returns each statement about a repeatable option.
-    pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Said> {
-        self.said.iter().filter(move |said| said.opt.long == long)
+    /// Returns each setting of a repeatable option.
+    pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Setting> {
+        self.merged.iter().filter(move |setting| setting.opt.long == long)
     }
 
     /// Returns the values of a repeatable option.
-    pub(crate) fn all<T>(&self, long: &str, read: impl Fn(&str) -> Parsed<T>) -> Parsed<Vec<T>> {
-        self.each(long).map(|said| said.read(&read)).collect()
+    pub(crate) fn all<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.each(long).map(|setting| setting.parse(&parse)).collect()
     }
 
     /// Returns the number of times a repeatable switch is given.
@@ -129,21 +135,21 @@ impl Settings {
 
     /// Returns a path, which need not be UTF-8.
     pub(crate) fn path(&self, long: &str) -> Parsed<Option<PathBuf>> {
-        match self.said(long) {
-            Some(said) if said.text.is_empty() => Err(said.unreadable("is not a path; tip: try a file name")),
-            said => Ok(said.map(|said| PathBuf::from(&said.text))),
+        match self.find(long) {
+            Some(setting) if setting.text.is_empty() => Err(setting.error("is not a path; tip: try a file name")),
+            setting => Ok(setting.map(|setting| PathBuf::from(&setting.text))),
         }
     }
 
-    /// Returns an option's text without secrets, and its source, even if the statement is overridden.
+    /// Returns an option's text without secrets, and the name of its source, even if the setting is overridden.
     pub(crate) fn shown(&self, long: &str) -> Option<(String, String)> {
-        let (list, note) = match self.said(long) {
-            Some(_) => (&self.said, ""),
+        let (settings, note) = match self.find(long) {
+            Some(_) => (&self.merged, ""),
             None => (&self.overridden, "; overridden"),
         };
-        let said: Vec<&Said> = list.iter().filter(|said| said.opt.long == long).collect();
-        let texts: Vec<String> = said.iter().map(|said| said.shown()).collect();
-        Some((texts.join(", "), said.last()?.source_name() + note))
+        let found: Vec<&Setting> = settings.iter().filter(|setting| setting.opt.long == long).collect();
+        let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
+        Some((texts.join(", "), found.last()?.source_name() + note))
     }
 }
 

@@ -42,8 +42,8 @@ const WGET: Client = Client {
 /// overrides what the words show.
 pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>) -> Parsed<[Option<String>; 2]> {
     let is_idempotent = settings.choice("idempotent", &[true, false])?;
-    if let Some(said) = settings.said("idempotent") {
-        return Ok([(!is_idempotent).then(|| said.to_string()), None]);
+    if let Some(setting) = settings.find("idempotent") {
+        return Ok([(!is_idempotent).then(|| setting.to_string()), None]);
     }
     let [mut why_not, mut remark] = [None, None];
     for client in [CURL, WGET] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::budget::{StoreError, client::Store};
-use crate::config::said::{Source, UsageError};
+use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::policy::budget::BudgetLimits;
@@ -46,7 +46,7 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
     let longest_asked = settings.value("max-retry-after", values::duration)?;
     // A policy without jitter covers only its own waits, as a server may send many runs the same Retry-After.
     let is_typed = |long| settings.source(long) == Some(Source::Flag);
-    let no_jitter = settings.said("jitter").is_some_and(|said| said.text == "none");
+    let no_jitter = settings.find("jitter").is_some_and(|setting| setting.text == "none");
     Ok(Limits {
         until,
         attempts,
@@ -67,11 +67,11 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Duration; 2]> {
     let initial_delay = settings.value("initial-delay", values::duration)?;
     let splay = settings.value("splay", values::duration)?;
-    match (limits.latest_begin(), settings.said("splay")) {
-        (Some((limit, _)), Some(said)) if initial_delay.saturating_add(splay) >= limit => {
+    match (limits.latest_begin(), settings.find("splay")) {
+        (Some((limit, _)), Some(setting)) if initial_delay.saturating_add(splay) >= limit => {
             let problem = "and --initial-delay may leave no time before the limit of";
             let limit = exact(limit);
-            Err(said.unreadable(format!("{problem} {limit}; tip: try a shorter wait or a later limit")))
+            Err(setting.error(format!("{problem} {limit}; tip: try a shorter wait or a later limit")))
         }
         _ => Ok([initial_delay, splay]),
     }
@@ -92,7 +92,7 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
         None if is_flat => Constant,
         None => settings.choice("growth", &[Exponential { factor }, Linear, Fibonacci, Constant])?,
     };
-    let base = match settings.said("base") {
+    let base = match settings.find("base") {
         None if is_flat => Duration::ZERO,
         _ => settings.value("base", values::duration)?.min(cap),
     };
@@ -110,15 +110,15 @@ fn jitter(settings: &Settings, is_flat: bool) -> Parsed<Jitter> {
         // A list is exact unless the same or a higher precedence asks for jitter.
         Some(jitter) if settings.source("jitter") >= list => jitter,
         _ if list.is_some() || is_flat => Jitter::None,
-        _ if settings.said("growth").is_some() => Jitter::Full,
+        _ if settings.find("growth").is_some() => Jitter::Full,
         _ => values::DEFAULT_JITTER,
     };
     settings.get("spread", values::spread)?;
-    match (&mut jitter, settings.said("spread")) {
+    match (&mut jitter, settings.find("spread")) {
         (Jitter::Additive { spread }, _) => *spread = width(settings, values::duration)?.unwrap_or(*spread),
         (Jitter::Proportional { spread }, _) => *spread = width(settings, values::percent)?.unwrap_or(*spread),
-        (_, Some(said)) if said.source == Source::Flag => {
-            return Err(said.unreadable("means nothing without --jitter additive or proportional"));
+        (_, Some(setting)) if setting.source == Source::Flag => {
+            return Err(setting.error("means nothing without --jitter additive or proportional"));
         }
         (Jitter::Decorrelated { factor }, _) => *factor = settings.get("factor", values::factor)?.unwrap_or(*factor),
         _ => {}
@@ -136,7 +136,7 @@ fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T
 
 /// Returns the longest wait. A cap does not cut a wait of higher precedence.
 fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed<Duration> {
-    let cap = match (settings.said("max-delay"), jitter) {
+    let cap = match (settings.find("max-delay"), jitter) {
         (None, Jitter::Slotted { .. }) => Duration::MAX,
         _ => settings.value("max-delay", values::duration)?,
     };

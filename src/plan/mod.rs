@@ -31,7 +31,7 @@ pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Va
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
 fn check(config: &Config) -> Parsed<()> {
-    let mut policies: Vec<_> = config.policies.iter().map(|own| own.said.clone()).collect();
+    let mut policies: Vec<_> = config.policies.iter().map(|own| own.settings.clone()).collect();
     if !config.defaults.is_empty() {
         policies.push(config.policy(&Settings::default())?);
     }
@@ -67,7 +67,7 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         // The outermost run has printed them.
         warnings.retain(|_| nesting.depth == 0);
     } else {
-        let found = not_idempotent.iter().filter(|_| settings.said("idempotent").is_none());
+        let found = not_idempotent.iter().filter(|_| settings.find("idempotent").is_none());
         remarks.extend(found.map(|why| format!("--idempotent no: {why}")));
     }
     if output.verbosity >= 2 {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::said::Source;
+use crate::config::setting::Source;
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::policy::exit::Overrides;
@@ -19,7 +19,7 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
     let auto = if attempts == Some(1) { Inherit } else { Auto };
     let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
     let hooks = ["on-retry", "before-retry", "on-give-up"];
-    let has_hooks = hooks.iter().any(|hook| settings.said(hook).is_some());
+    let has_hooks = hooks.iter().any(|hook| settings.find(hook).is_some());
     if hook_output.is_some() && !has_hooks && settings.source("hook-output") == Some(Source::Flag) {
         return Err("--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry".into());
     }
@@ -34,8 +34,8 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
         watched: settings.choice("match-on", &[[true, false], [false, true], [true, true]])?,
         patterns: Arc::new(patterns),
         retry_after: settings.is_on("retry-after")?,
-        retry_if: settings.said("retry-if").is_some(),
-        success_if: settings.said("success-if").is_some(),
+        retry_if: settings.find("retry-if").is_some(),
+        success_if: settings.find("success-if").is_some(),
         hook_output: hook_output.filter(|_| has_hooks),
         idle: settings.duration("idle-timeout")?.is_some_and(|idle| !idle.is_zero()),
     })
@@ -74,10 +74,10 @@ fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
 /// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.
 pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
     let typed_only = ["until", "exhausted-exit", "skipped-exit"];
-    for said in typed_only.iter().filter_map(|long| settings.said(long)) {
-        let makes_success = said.text == "failure" || said.read(values::code) == Ok(0);
-        if makes_success && said.source != Source::Flag {
-            return Err(said.unreadable("is accepted on the command line only, as it turns a failure into a success"));
+    for setting in typed_only.iter().filter_map(|long| settings.find(long)) {
+        let makes_success = setting.text == "failure" || setting.parse(values::code) == Ok(0);
+        if makes_success && setting.source != Source::Flag {
+            return Err(setting.error("is accepted on the command line only, as it turns a failure into a success"));
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, option};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
-use crate::config::said::Source;
+use crate::config::setting::Source;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
 use crate::run::variables::SET_BY_BACKOFF;
@@ -22,9 +22,9 @@ pub(super) fn on_failure(settings: &Settings, command: &Command<'_>) -> Vec<Stri
 
 /// Explains `-r 3`, which other tools read as three retries.
 fn number_as_pattern(settings: &Settings, _: &Command<'_>) -> Option<String> {
-    let said = settings.said("retry-match")?;
-    let count = values::whole(said.text.to_str()?, 0, 99).ok()?;
-    let looks = format!("{said} looks for a pattern in the output");
+    let setting = settings.find("retry-match")?;
+    let count = values::whole(setting.text.to_str()?, 0, 99).ok()?;
+    let looks = format!("{setting} looks for a pattern in the output");
     Some(format!("{looks}; to retry {count} times, use -n {}", count + 1))
 }
 

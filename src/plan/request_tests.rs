@@ -6,14 +6,14 @@ use super::*;
 use crate::cli::parse::{Parsed, parse};
 use crate::cli::table::{OPTIONS, Opt};
 use crate::config::listing;
-use crate::config::said::UsageError;
+use crate::config::setting::UsageError;
 
 /// Returns the plan of a command line, with its configuration.
 pub(super) fn planned(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Plan), UsageError> {
     let Ok(Parsed::Run(typed)) = parse(args) else {
         panic!("{args:?}")
     };
-    let mut settings = Settings::typed(&typed)?;
+    let mut settings = Settings::of_command_line(&typed)?;
     settings.add_variables(variables)?;
     let config = Config::load(&settings)?;
     let (plan, _) = plan(&mut settings, &typed.command, variables, &config)?;

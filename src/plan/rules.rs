@@ -38,7 +38,7 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
         let codes = settings.all(long, values::codes)?.into_iter().reduce(CodeSet::union);
         rules.extend(codes.map(|codes| rule(long, Some(codes), None)));
     }
-    let is_prepared = settings.said("before-retry").is_some();
+    let is_prepared = settings.find("before-retry").is_some();
     rules.extend(of_presets(command, is_prepared, &mut patterns));
     let places = patterns.iter().map(Pattern::places).fold(0, usize::saturating_add);
     if places > MOST_PLACES {
@@ -52,7 +52,7 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
         success_match,
         fail_match,
         rules,
-        has_retry_if: settings.said("retry-if").is_some(),
+        has_retry_if: settings.find("retry-if").is_some(),
     };
     Ok((classifier, Patterns::new(patterns)))
 }

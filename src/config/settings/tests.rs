@@ -1,8 +1,9 @@
 use super::*;
 
-fn layer(source: &Source, said: &[(&str, &str)]) -> Vec<Said> {
-    let said = said.iter();
-    said.map(|(long, text)| Said::new(option(long), text, source.clone(), String::new()))
+fn layer(source: &Source, settings: &[(&str, &str)]) -> Vec<Setting> {
+    let settings = settings.iter();
+    settings
+        .map(|(long, text)| Setting::new(option(long), text, source.clone(), String::new()))
         .collect()
 }
 
@@ -38,7 +39,7 @@ fn a_variable_that_a_flag_overrides_is_not_read() {
     alone.add_variables(&variables).unwrap();
     let error = alone.duration("base").unwrap_err();
     assert!(error.0.starts_with("BACKOFF_BASE: \"nonsense\" "), "{error}");
-    assert!(alone.said("factor").is_none());
+    assert!(alone.find("factor").is_none());
 }
 
 #[test]
@@ -55,7 +56,7 @@ fn what_contradicts_gives_way_or_is_an_error() {
         for (strong, weak) in [(one, other), (other, one)] {
             let both = settings(&[strong], &[weak]).unwrap();
             assert!(
-                both.said(strong.0).is_some() && both.said(weak.0).is_none(),
+                both.find(strong.0).is_some() && both.find(weak.0).is_none(),
                 "{strong:?} {weak:?}"
             );
             assert!(both.shown(weak.0).is_some(), "{weak:?}");
@@ -65,11 +66,11 @@ fn what_contradicts_gives_way_or_is_an_error() {
     let (wait, limit) = (("initial-delay", "5"), ("deadline", "5s"));
     assert!(settings(&[wait], &[limit]).is_err() && settings(&[wait, limit], &[]).is_err());
     let both = settings(&[limit], &[wait]).unwrap();
-    assert!(both.said("deadline").is_some() && both.said("initial-delay").is_none());
+    assert!(both.find("deadline").is_some() && both.find("initial-delay").is_none());
     let (once, again) = (("idempotent", "no"), ("consecutive", "2"));
     assert!(settings(&[once], &[again]).is_err() && settings(&[once, again], &[]).is_err());
     let both = settings(&[again], &[once]).unwrap();
-    assert!(both.said("idempotent").is_some() && both.said("consecutive").is_some());
+    assert!(both.find("idempotent").is_some() && both.find("consecutive").is_some());
     assert!(settings(&[("base", "1m")], &[("max-delay", "1s")]).is_ok());
     assert!(settings(&[("base", "1m"), ("max-delay", "1s")], &[]).is_err());
     assert!(settings(&[("growth", "constant"), ("until", "failure")], &[]).is_ok());
@@ -90,5 +91,5 @@ fn every_is_three_options_of_its_source() {
         shown.map(Option::unwrap_or_default),
         expected.map(Option::unwrap_or_default)
     );
-    assert_eq!(both.said("growth").unwrap().to_string(), "BACKOFF_EVERY=3s");
+    assert_eq!(both.find("growth").unwrap().to_string(), "BACKOFF_EVERY=3s");
 }

@@ -1,0 +1,107 @@
+//! One option's text as one source sets it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::budget::client::redacted;
+pub(crate) use crate::cli::UsageError;
+use crate::cli::table::{Kind, Opt, STORE};
+
+/// Source of a setting, from lowest to highest precedence.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// `[defaults]` of the configuration file.
+    Defaults,
+    /// The policy with this name.
+    Policy(Rc<str>),
+    Variable,
+    Flag,
+}
+
+/// An option, the text that a source gives for it, and the source.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    pub(crate) opt: &'static Opt,
+    pub(crate) text: OsString,
+    pub(crate) source: Source,
+    /// `/etc/backoff.toml:12:8`; empty outside of the configuration file.
+    position: String,
+    /// The setting that implies this one: `--every` implies three. Messages show it instead.
+    implied_by: Option<Rc<Setting>>,
+}
+
+impl Setting {
+    pub(super) fn new(opt: &'static Opt, text: impl Into<OsString>, source: Source, position: String) -> Setting {
+        Setting {
+            opt,
+            text: text.into(),
+            source,
+            position,
+            implied_by: None,
+        }
+    }
+
+    /// Returns the setting of `opt` that `compound` implies. Both have the same source.
+    pub(super) fn implied_by(compound: &Rc<Setting>, opt: &'static Opt, text: OsString) -> Setting {
+        let mut implied = Setting::new(opt, text, compound.source.clone(), compound.position.clone());
+        implied.implied_by = Some(Rc::clone(compound));
+        implied
+    }
+
+    /// Returns the setting that the user wrote, for messages.
+    fn as_written(&self) -> &Setting {
+        self.implied_by.as_deref().unwrap_or(self)
+    }
+
+    /// Returns the text without secrets: an address may hold a password.
+    pub(crate) fn shown(&self) -> String {
+        let text = self.text.to_string_lossy();
+        if self.opt.kind == STORE {
+            return redacted(&text);
+        }
+        text.into_owned()
+    }
+
+    /// Returns the name of the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow at /etc/backoff.toml:12:8`.
+    pub(crate) fn source_name(&self) -> String {
+        let setting = self.as_written();
+        match (&setting.source, &*setting.position) {
+            (Source::Flag, _) => format!("--{}", setting.opt.long),
+            (Source::Variable, _) => setting.opt.variable(),
+            // Built-in policies have no position.
+            (Source::Policy(name), "") => format!("policy {name}"),
+            (Source::Policy(name), position) => format!("policy {name} at {position}"),
+            (Source::Defaults, position) => position.to_owned(),
+        }
+    }
+
+    /// Returns the error `PLACE: "TEXT" PROBLEM`. The place is the position in a file, or else the name of the source.
+    pub(crate) fn error(&self, problem: impl fmt::Display) -> UsageError {
+        let position = Some(self.position.clone()).filter(|position| !position.is_empty());
+        let place = position.unwrap_or_else(|| self.source_name());
+        UsageError(format!("{place}: {:?} {problem}", self.shown()))
+    }
+
+    /// Parses the text; an error names its place.
+    pub(crate) fn parse<T>(&self, parse: impl Fn(&str) -> Result<T, UsageError>) -> Result<T, UsageError> {
+        let text = self.text.to_str().ok_or_else(|| self.error("is not UTF-8"))?;
+        parse(text).map_err(|problem| self.error(problem))
+    }
+}
+
+/// Formats as `--base 5s`, `BACKOFF_BASE=5s` or `--base 5s from policy sip`.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let setting = self.as_written();
+        let (source, long, text) = (setting.source_name(), setting.opt.long, setting.shown());
+        match setting.source {
+            Source::Flag if setting.opt.kind.is_switch() => f.write_str(&source),
+            // The text of such an option must stand in the same word.
+            Source::Flag if matches!(setting.opt.kind, Kind::Optional(_)) => write!(f, "{source}={text}"),
+            Source::Flag => write!(f, "{source} {text}"),
+            Source::Variable => write!(f, "{source}={text}"),
+            Source::Policy(_) | Source::Defaults => write!(f, "--{long} {text} from {source}"),
+        }
+    }
+}
