@@ -11,22 +11,22 @@ pub struct Lines {
 
 impl Lines {
     /// Takes a piece of the stream, and shows the lines that it completes.
-    pub fn push(&mut self, piece: &[u8], see: &mut impl FnMut(&[u8])) {
+    pub fn push(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             let text = part.strip_suffix(b"\n").unwrap_or(part);
-            let room = LONGEST.saturating_sub(self.rest.len());
-            self.rest.extend_from_slice(&text[..text.len().min(room)]);
+            let free = LONGEST.saturating_sub(self.rest.len());
+            self.rest.extend_from_slice(&text[..text.len().min(free)]);
             if text.len() < part.len() {
-                see(&self.rest);
+                show(&self.rest);
                 self.rest.clear();
             }
         }
     }
 
     /// Shows a last line without an end.
-    pub fn finish(&mut self, see: &mut impl FnMut(&[u8])) {
+    pub fn finish(&mut self, show: &mut impl FnMut(&[u8])) {
         if !self.rest.is_empty() {
-            see(&self.rest);
+            show(&self.rest);
             self.rest.clear();
         }
     }

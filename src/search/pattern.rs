@@ -20,9 +20,8 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Parses an expression.
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
-        let hir = OnceLock::from(parse(text, false)?);
+        let hir = OnceLock::from(parse(text)?);
         Ok(Self::new(text.to_owned().into(), hir))
     }
 
@@ -37,24 +36,24 @@ impl Pattern {
     }
 
     fn hir(&self) -> &Hir {
-        let known = || parse(&self.text, true).unwrap_or_else(|_| Hir::fail());
-        self.hir.get_or_init(known)
+        let parse_known = || parse(&format!("(?i){}", self.text)).unwrap_or_else(|_| Hir::fail());
+        self.hir.get_or_init(parse_known)
     }
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.
     pub fn places(&self) -> usize {
-        // The program's own expressions are words and `.*`, so that few places are active at once.
+        // The program's own expressions, words and `.*`, are not parsed yet. Few of their places are active at once.
         self.hir.get().map_or(self.text.len() / 16 + 1, count_places)
     }
 
     /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in
     /// every line in which the expression matches, and perhaps in others.
-    pub(super) fn in_block(&self, is_lowercase: bool) -> Hir {
-        in_block(self.hir(), is_lowercase)
+    pub(super) fn for_block(&self, is_lowercase: bool) -> Hir {
+        block_form(self.hir(), is_lowercase)
     }
 
-    /// Returns true if a search in lowercase pays off. Texts of presets are too common for that.
-    pub(super) fn ignores_case(&self) -> bool {
+    /// Returns true if the user ignores case, so that a search in lowercase pays off. Texts of presets are too common.
+    pub(super) fn user_ignores_case(&self) -> bool {
         self.text.contains("(?i")
     }
 
@@ -68,43 +67,45 @@ impl Pattern {
 
 /// Parses an expression without Unicode, whose tables are large, unless parsing fails or the expression has characters
 /// beyond ASCII.
-fn parse(text: &str, ignore_case: bool) -> Result<Hir, Box<regex_syntax::Error>> {
-    let parse = |unicode| {
-        let mut builder = ParserBuilder::new();
-        builder.utf8(false).unicode(unicode).case_insensitive(ignore_case);
-        builder.build().parse(text).map_err(Box::new)
+fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
+    let parse_with = |unicode| {
+        let mut parser = ParserBuilder::new().utf8(false).unicode(unicode).build();
+        parser.parse(text).map_err(Box::new)
     };
-    parse(!text.is_ascii()).or_else(|_| parse(true))
+    parse_with(!text.is_ascii()).or_else(|_| parse_with(true))
 }
 
 /// Rewrites an expression: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word boundaries,
 /// which no fast engine has, hold everywhere. The parser limits the nesting, and so the recursion.
-fn in_block(hir: &Hir, is_lowercase: bool) -> Hir {
-    let of = |hir: &Hir| in_block(hir, is_lowercase);
+fn block_form(hir: &Hir, is_lowercase: bool) -> Hir {
+    let rewrite = |hir: &Hir| block_form(hir, is_lowercase);
     match hir.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
         HirKind::Literal(literal) if is_lowercase => Hir::literal(literal.0.to_ascii_lowercase()),
-        HirKind::Class(class) => Hir::class(class_in_block(class.clone(), is_lowercase)),
+        HirKind::Class(class) => Hir::class(class_for_block(class.clone(), is_lowercase)),
         HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartCRLF),
         HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndCRLF),
         HirKind::Look(look) if LookSet::singleton(*look).contains_word_unicode() => Hir::empty(),
         HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => hir.clone(),
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(of(&repetition.sub)),
+            sub: Box::new(rewrite(&repetition.sub)),
             ..repetition.clone()
         }),
-        HirKind::Capture(capture) => of(&capture.sub),
-        HirKind::Concat(parts) => Hir::concat(parts.iter().map(of).collect()),
-        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(of).collect()),
+        HirKind::Capture(capture) => rewrite(&capture.sub),
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(rewrite).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(rewrite).collect()),
     }
 }
 
-fn class_in_block(mut class: Class, is_lowercase: bool) -> Class {
+/// Removes `\n` from a class, and uppercase letters if the text is searched in lowercase.
+fn class_for_block(mut class: Class, is_lowercase: bool) -> Class {
     if is_lowercase {
         class.case_fold_simple();
     }
-    let absent = [(b'\n', b'\n'), (b'A', b'Z')].into_iter();
-    let absent = absent.take(1 + usize::from(is_lowercase));
+    let newline = (b'\n', b'\n');
+    // The same range twice is one.
+    let other = if is_lowercase { (b'A', b'Z') } else { newline };
+    let absent = [newline, other].into_iter();
     match &mut class {
         Class::Unicode(class) => {
             let ranges = absent.map(|(first, last)| ClassUnicodeRange::new(first.into(), last.into()));
@@ -126,6 +127,7 @@ fn count_places(hir: &Hir) -> usize {
         // One for each byte of a character, and more for a large table, which takes long to build.
         HirKind::Class(Class::Unicode(class)) => 4 + class.ranges().len() / 64,
         HirKind::Repetition(repetition) => {
+            // `x{2,}` is two copies and a loop.
             let copies = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
             count_places(&repetition.sub).saturating_mul(copies as usize)
         }

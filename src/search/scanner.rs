@@ -25,13 +25,17 @@ pub(crate) const MOST_PLACES: usize = 5_000;
 const STEP: usize = 4_000_000;
 
 /// Least and most bytes of a call.
-const CALL: [usize; 2] = [1 << 10, 64 << 10];
+const LEAST_CALL: usize = 1 << 10;
+const MOST_CALL: usize = 64 << 10;
 
 /// Least bytes of a window.
 const LEAST_WINDOW: usize = 8 << 10;
 
 /// Bytes around a window that assertions may look at: longer than a UTF-8 character.
 const CONTEXT: usize = 8;
+
+/// No limit on where a match begins.
+const ANYWHERE: usize = usize::MAX;
 
 /// Limit on the memory of an engine's lazy automaton, in bytes.
 const LAZY_STATES: usize = 2 << 20;
@@ -74,7 +78,7 @@ pub struct Scanner {
 impl Patterns {
     pub fn new(list: Vec<Pattern>) -> Self {
         let places = list.iter().map(Pattern::places).fold(1, usize::saturating_add);
-        let block = (STEP / places).clamp(CALL[0], CALL[1]);
+        let block = (STEP / places).clamp(LEAST_CALL, MOST_CALL);
         if !list.is_empty() {
             // Engines need hash maps: fails before the start if no random numbers are available to seed them.
             let _ = RandomState::new();
@@ -93,7 +97,7 @@ impl Patterns {
         let patterns: Vec<&Pattern> = pairs.map(|(pattern, _)| pattern).collect();
         match open.contains(&false) {
             true => Engine::new(&patterns),
-            // A clone has its own lazy states.
+            // All streams begin with this engine. A clone has its own lazy automaton.
             false => self.first.get_or_init(|| Engine::new(&patterns)).clone(),
         }
     }
@@ -101,9 +105,10 @@ impl Patterns {
 
 impl Engine {
     fn new(patterns: &[&Pattern]) -> Option<Engine> {
-        let is_lowercase = patterns.iter().any(|pattern| pattern.ignores_case());
-        let forms = patterns.iter().map(|pattern| pattern.in_block(is_lowercase));
+        let is_lowercase = patterns.iter().any(|pattern| pattern.user_ignores_case());
+        let forms = patterns.iter().map(|pattern| pattern.for_block(is_lowercase));
         let form = Hir::alternation(forms.collect());
+        // [`MOST_PLACES`] limits the size.
         let config = Regex::config()
             .which_captures(WhichCaptures::None)
             .utf8_empty(false)
@@ -113,7 +118,7 @@ impl Engine {
         Some(Engine { regex, is_lowercase })
     }
 
-    /// Returns true if a pattern may match in part of a text.
+    /// Returns true if a pattern may match in this part of a text.
     fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
         match self.is_lowercase {
             true => self.regex.is_match(Input::new(&text.to_ascii_lowercase()).range(part)),
@@ -145,7 +150,7 @@ impl Scanner {
     /// Returns the most bytes to push at once, so that a push takes some ten milliseconds at worst.
     pub fn most(&self) -> usize {
         let block = self.patterns.block;
-        if self.is_settled() { CALL[1] } else { block }
+        if self.is_settled() { MOST_CALL } else { block }
     }
 
     /// Searches the next bytes of the stream. Reports each open pattern that is found, line by line, and within a line
@@ -155,7 +160,7 @@ impl Scanner {
             let block = &bytes[..bytes.len().min(self.patterns.block)];
             match block.iter().rposition(|byte| *byte == b'\n') {
                 Some(end) if self.line.is_empty() => {
-                    self.search(&block[..end], 0..end, usize::MAX, found);
+                    self.search(&block[..end], 0..end, ANYWHERE, found);
                     bytes = &bytes[end + 1..];
                 }
                 _ => bytes = self.push_to_line(bytes, found),
@@ -167,7 +172,7 @@ impl Scanner {
     pub fn finish(&mut self, found: Found<'_>) {
         let (line, past) = (take(&mut self.line), take(&mut self.past));
         if !line.is_empty() && !self.is_settled() {
-            self.search(&line, past..line.len(), usize::MAX, found);
+            self.search(&line, past..line.len(), ANYWHERE, found);
         }
     }
 
@@ -185,32 +190,30 @@ impl Scanner {
         }
         if self.line.len() == window {
             let mut line = take(&mut self.line);
+            let end = window - CONTEXT;
             // The next window finds a match that begins in the overlap.
-            let next = window - CONTEXT - window / 8;
-            self.search(&line, self.past..window - CONTEXT, next, found);
-            line.drain(..next - CONTEXT);
+            let overlap = end - window / 8;
+            self.search(&line, self.past..end, overlap, found);
+            line.drain(..overlap - CONTEXT);
             (self.line, self.past) = (line, CONTEXT);
         }
         rest
     }
 
-    /// Searches whole lines, or part of one line for matches that begin before `next`, which is
-    /// `usize::MAX` for all matches.
-    fn search(&mut self, text: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
+    /// Searches whole lines, or this part of one line, for matches that begin before `limit`.
+    fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         let engine = self.engine.take();
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
             return;
         };
+        // A block has many lines, each shorter than the part.
         let part_of = |line: &[u8]| part.start..part.end.min(line.len());
         let may_match = |line: &[u8]| engine.may_match(line, part_of(line));
         let open = self.open.clone();
         if may_match(text) {
-            for line in text
-                .split(|byte| *byte == b'\n')
-                .map(without_cr)
-                .filter(|line| may_match(line))
-            {
-                self.search_line(line, part_of(line), next, found);
+            let lines = text.split(|byte| *byte == b'\n').map(without_cr);
+            for line in lines.filter(|line| may_match(line)) {
+                self.search_line(line, part_of(line), limit, found);
             }
         }
         // An engine with a found pattern would stop at each of the pattern's lines.
@@ -219,13 +222,13 @@ impl Scanner {
         }
     }
 
-    /// Searches part of a line for each open pattern by itself.
-    fn search_line(&mut self, line: &[u8], part: Range<usize>, next: usize, found: Found<'_>) {
+    /// Searches part of a line for each open pattern by itself. A found pattern is closed.
+    fn search_line(&mut self, line: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         for (index, pattern) in self.patterns.list.iter().enumerate() {
             if self.open[index]
                 && let Some(regex) = pattern.for_line()
                 && let Some(at) = regex.find(Input::new(line).range(part.clone()))
-                && at.start() < next
+                && at.start() < limit
             {
                 found(index, &line[at.range()]);
                 self.open[index] = false;

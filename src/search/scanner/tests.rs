@@ -1,7 +1,7 @@
 use super::*;
 
 /// Limit on the part of a line that is searched at once for a short pattern, and the overlap of two such windows.
-const WINDOW: usize = CALL[1];
+const WINDOW: usize = MOST_CALL;
 const OVERLAP: usize = WINDOW / 8;
 
 fn set(texts: &[&str]) -> Patterns {
