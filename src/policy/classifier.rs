@@ -1,4 +1,4 @@
-//! Judges an attempt: success, transient failure or permanent failure. A pure function from facts to a verdict.
+//! Judges an attempt: success, transient failure or permanent failure.
 
 use std::fmt;
 use std::rc::Rc;
@@ -55,8 +55,8 @@ impl Verdict {
         }
     }
 
-    /// Returns true if no message reports this end: the reader of a pipeline has seen enough, as in a shell. Without
-    /// SIGPIPE the failure may have another reason.
+    /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command. Another
+    /// end may have another cause.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let reader_is_gone = matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
         reader_is_gone && outcome.ended_by_sigpipe()
@@ -76,7 +76,6 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// Returns a reason that does not depend on the output.
     pub const fn new(why: Why) -> Reason {
         Reason {
             why,
@@ -148,12 +147,16 @@ impl Classifier {
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
         let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
-        let is_proven = self.success_match.is_empty() || self.success_match.iter().any(|p| seen.text(*p).is_some());
-        let cause = match self.has_good_code(end) {
-            true if fail_match.is_some() => Some(FailureCause::FailMatch),
-            true if is_proven => return Verdict::Success,
-            true => Some(FailureCause::NoSuccessMatch),
-            false => (*end == End::Exited(0)).then_some(FailureCause::SuccessExit),
+        let has_success_match = self.success_match.iter().any(|pattern| seen.text(*pattern).is_some());
+        let cause = if !self.has_good_code(end) {
+            // Other codes explain themselves.
+            (*end == End::Exited(0)).then_some(FailureCause::SuccessExit)
+        } else if fail_match.is_some() {
+            Some(FailureCause::FailMatch)
+        } else if self.success_match.is_empty() || has_success_match {
+            return Verdict::Success;
+        } else {
+            Some(FailureCause::NoSuccessMatch)
         };
         self.judge_failure(outcome, fail_match, cause)
     }
@@ -163,38 +166,37 @@ impl Classifier {
         self.judge_failure(outcome, None, Some(FailureCause::SuccessIf))
     }
 
-    /// Returns true if the exit status alone is a success, whatever the output.
+    /// Returns true if the command ran and its status alone is a success, whatever the output.
     pub(crate) fn has_good_code(&self, end: &End) -> bool {
-        matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains(end.shell_status())
+        matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains_end(end)
     }
 
     /// Judges a failure. `fail_match` is the text that a `--fail-match` pattern matched.
     fn judge_failure(&self, outcome: &Outcome, fail_match: Option<&str>, cause: Option<FailureCause>) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
-        let could_not_start = outcome.could_not_start();
-        let matching = |stops: bool| {
-            let rules = self.rules.iter().filter(move |rule| rule.stops == stops);
-            rules.filter(|rule| rule.applies(outcome))
-        };
-        let reason = |why: Why, matched: Option<&str>| Reason {
+        let reason = |why: Why| Reason {
             why,
-            matched: matched.map(str::to_owned),
+            matched: fail_match.map(str::to_owned),
             cause,
-            is_safe_to_repeat: could_not_start,
+            is_safe_to_repeat: outcome.could_not_start(),
         };
-        let by_rule = |rule: &Rule| {
-            let matched = rule.pattern.and_then(|pattern| seen.text(pattern)).or(fail_match);
-            let is_safe = matching(rule.stops).any(|rule| rule.is_safe_to_repeat);
-            let reason = reason(Why::Rule(rule.name.to_string()), matched);
-            Reason {
-                is_safe_to_repeat: is_safe || could_not_start,
+        let permanent = |why: Why| Verdict::Permanent(reason(why));
+        let transient = || Verdict::Transient(reason(Why::ByDefault));
+        // The first rule gives name and text; any of the rules can declare a repetition safe.
+        let by_rules = |rules: &[&Rule]| {
+            let first = rules.first()?;
+            let text = first.pattern.and_then(|pattern| seen.text(pattern));
+            let reason = reason(Why::Rule(first.name.to_string()));
+            Some(Reason {
+                matched: text.map(str::to_owned).or(reason.matched),
+                is_safe_to_repeat: reason.is_safe_to_repeat || rules.iter().any(|rule| rule.is_safe_to_repeat),
                 ..reason
-            }
+            })
         };
-        let transient = || Verdict::Transient(reason(Why::ByDefault, fail_match));
-        let permanent = |why: Why| Verdict::Permanent(reason(why, fail_match));
-        if let Some(rule) = matching(true).next() {
-            return Verdict::Permanent(by_rule(rule));
+        let applicable = self.rules.iter().filter(|rule| rule.applies(outcome));
+        let (stop_rules, retry_rules): (Vec<&Rule>, Vec<&Rule>) = applicable.partition(|rule| rule.stops);
+        if let Some(reason) = by_rules(&stop_rules) {
+            return Verdict::Permanent(reason);
         }
         // The output of another attempt would follow the gap in this one's, or has no reader either.
         if seen.unread {
@@ -203,14 +205,14 @@ impl Classifier {
         if seen.reader_gone {
             return permanent(Why::ReaderGone);
         }
-        if let Some(rule) = matching(false).next() {
-            return Verdict::Transient(by_rule(rule));
+        if let Some(reason) = by_rules(&retry_rules) {
+            return Verdict::Transient(reason);
         }
         match end {
-            _ if could_not_start => permanent(Why::CannotStart),
+            End::NotStarted(_) => permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => permanent(Why::ReaderGone),
             End::TimedOut(_) => transient(),
-            _ if self.has_retry_if => Verdict::Ask(reason(Why::ByDefault, fail_match)),
+            _ if self.has_retry_if => Verdict::Ask(reason(Why::ByDefault)),
             // Retry rules list transient failures of the command; the command itself calls this end a success.
             _ if cause == Some(FailureCause::SuccessIf) => transient(),
             _ if self.rules.iter().any(|rule| !rule.stops) => permanent(Why::NoRuleMatched),
@@ -221,11 +223,11 @@ impl Classifier {
 
 impl Rule {
     fn applies(&self, outcome: &Outcome) -> bool {
-        let has_match = |pattern| outcome.seen.text(pattern).is_some();
-        let is_met = self.codes.is_none_or(|codes| codes.contains_end(&outcome.end));
-        // backoff causes a timeout, so only retry rules that name timeouts apply to it.
-        let names_it = || self.codes.is_some() || !matches!(outcome.end, End::TimedOut(_));
-        is_met && self.pattern.is_none_or(has_match) && (self.stops || names_it())
+        let has_code = self.codes.is_none_or(|codes| codes.contains_end(&outcome.end));
+        let has_match = self.pattern.is_none_or(|pattern| outcome.seen.text(pattern).is_some());
+        // backoff causes a timeout, so a retry rule applies to it only if its codes list it.
+        let is_about_end = self.stops || self.codes.is_some() || !matches!(outcome.end, End::TimedOut(_));
+        has_code && has_match && is_about_end
     }
 }
 

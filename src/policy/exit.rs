@@ -39,11 +39,11 @@ pub struct Overrides {
     pub zero: CodeSet,
 }
 
-/// Returns the exit of a run that ended with `stop` after an attempt that ended with `end`.
+/// Returns the exit of a run that ended with `stop` after an attempt that ended with `end`: the status that an option
+/// sets for this case, otherwise the attempt's own, unless that would mislead.
 pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
     let chosen = match stop {
-        Stop::Succeeded { flaky: true } => overrides.flaky.map(Exit::Code),
-        Stop::FailureCame => Some(Exit::Code(0)),
+        Stop::Succeeded { flaky: true } => overrides.flaky,
         Stop::GaveUp(
             GiveUp::Attempts
             | GiveUp::Deadline
@@ -52,23 +52,27 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
             | GiveUp::RetryAfterTooLong
             | GiveUp::Budget(_)
             | GiveUp::StoreDown,
-        ) => overrides.exhausted.map(Exit::Code),
-        Stop::Succeeded { flaky: false } | Stop::Ended(_) => None,
+        ) => overrides.exhausted,
         // A scheduler that tries again later would fail again, repeat an effect, or add to the retries of an outer run.
         Stop::GaveUp(GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin) => None,
+        Stop::Succeeded { flaky: false } | Stop::FailureCame | Stop::Ended(_) => None,
     };
-    chosen.unwrap_or_else(|| match (stop, end) {
+    if let Some(code) = chosen {
+        return Exit::Code(code);
+    }
+    match (stop, end) {
+        (Stop::FailureCame, _) => Exit::Code(0),
         // `--until failure` found none. Always 1, as the last success may have a code of its own.
         (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(TimeLimit::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {
             Exit::Code(1)
         }
-        (Stop::Succeeded { .. } | Stop::Ended(_), end) if overrides.zero.contains_end(end) => Exit::Code(0),
+        (Stop::Succeeded { .. } | Stop::Ended(_), _) if overrides.zero.contains_end(end) => Exit::Code(0),
         // The attempt was judged a failure; 0 would hide that.
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
         _ => as_it_ended(end),
-    })
+    }
 }
 
 /// Returns the exit if the deadline passed before the first attempt could start.

@@ -27,7 +27,7 @@ impl Outcome {
         }
     }
 
-    /// Returns true if SIGPIPE ended the command, or a program that a shell ran.
+    /// Returns true if SIGPIPE (13) ended the command, or a program that a shell ran (128 + 13).
     pub fn ended_by_sigpipe(&self) -> bool {
         matches!(self.end, End::Signaled(Signal::PIPE) | End::Exited(141))
     }
@@ -41,7 +41,7 @@ impl Outcome {
 /// Details of an end that backoff caused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Length of the limit, if it is one of the attempt's own.
+    /// Length of `--timeout` or `--idle-timeout`, if one of them ended the attempt.
     pub limit: Option<Duration>,
     /// The first signal was not enough.
     pub took_kill: bool,
@@ -54,8 +54,8 @@ pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Other ends name KILL themselves.
-        let has_to_be_said = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
-        let and = if has_to_be_said { NEEDED_KILL } else { "" };
+        let adds_kill = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
+        let and = if adds_kill { NEEDED_KILL } else { "" };
         match (&self.end, self.cut.limit.map(exact)) {
             (End::TimedOut(TimeLimit::Timeout), Some(limit)) => write!(f, "timed out{and} (--timeout {limit})"),
             (End::TimedOut(TimeLimit::Idle), Some(limit)) => write!(f, "no output for {limit}{and} (--idle-timeout)"),
@@ -67,13 +67,10 @@ impl fmt::Display for Outcome {
 /// Returns a length of time as a user types it, `1m30s`, without rounding.
 pub(crate) fn exact(length: Duration) -> String {
     let minutes = length.as_secs() / 60;
+    // `Debug` prints `500ms`, never `0.5s`, so that a part that begins with 0 is zero.
     let seconds = format!("{:?}", length - Duration::from_secs(minutes * 60)).replace('µ', "u");
-    let parts = format!(
-        "{}d {}h {}m {seconds}",
-        minutes / 1_440,
-        minutes / 60 % 24,
-        minutes % 60
-    );
+    let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
+    let parts = format!("{days}d {hours}h {minutes}m {seconds}");
     let text: String = parts.split(' ').filter(|part| !part.starts_with('0')).collect();
     if text.is_empty() { "0".to_owned() } else { text }
 }

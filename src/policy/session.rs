@@ -85,14 +85,14 @@ pub struct Session<'p> {
     pub retries: u64,
     /// The output asked for the last wait and lengthened the wait.
     pub is_wait_asked: bool,
-    /// Retries since the growth of the waits started.
-    retry: u64,
+    /// Place of the next wait in the growth, from 0 on.
+    next_wait: u64,
     /// Last wait before a retry, for decorrelated jitter.
     previous_delay: Option<Duration>,
     successes_in_a_row: u64,
     has_failed: bool,
     /// The last attempt ran for `--reset-after`, and the count of attempts has not restarted yet.
-    resets: bool,
+    restart_is_due: bool,
 }
 
 impl<'p> Session<'p> {
@@ -104,11 +104,11 @@ impl<'p> Session<'p> {
             total: 0,
             retries: 0,
             is_wait_asked: false,
-            retry: 0,
+            next_wait: 0,
             previous_delay: None,
             successes_in_a_row: 0,
             has_failed: false,
-            resets: false,
+            restart_is_due: false,
         }
     }
 
@@ -118,10 +118,10 @@ impl<'p> Session<'p> {
         self.total += 1;
     }
 
-    /// Restarts the count of attempts after a long one. Called once a retry follows: until then, the count is the number
-    /// of the last attempt.
+    /// Restarts the count if a restart is due: the last attempt becomes number 1. Called once a retry follows, as until
+    /// then messages show the old number.
     pub fn restart_count(&mut self) {
-        if std::mem::take(&mut self.resets) {
+        if std::mem::take(&mut self.restart_is_due) {
             self.attempt = 1;
         }
     }
@@ -137,6 +137,7 @@ impl<'p> Session<'p> {
             (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(TimeLimit::Deadline) => {
                 Decision::Stop(Stop::FailureCame)
             }
+            // A transient failure, a success that is not the goal, or any end with `--until never`.
             _ => match self.next_delay(outcome, verdict, elapsed, rng) {
                 Ok(wait) => Decision::Retry(wait),
                 Err(why) => Decision::Stop(self.ended_by(why, verdict)),
@@ -168,20 +169,19 @@ impl<'p> Session<'p> {
 
     fn after_success(&mut self, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
+        // With `--nested once` no further attempt can confirm the success.
         if self.successes_in_a_row >= self.limits.consecutive || self.limits.leave_to_outer {
             return Decision::Stop(Stop::Succeeded { flaky: self.has_failed });
         }
-        let wait = self.delays.base;
         if self.is_last_attempt() {
             return give_up(GiveUp::Attempts);
         }
-        match self.out_of_time(elapsed, wait) {
-            Some(why) => give_up(why),
-            None => Decision::Confirm(wait),
-        }
+        let wait = self.delays.base;
+        self.exceeded_time_limit(elapsed, wait)
+            .map_or(Decision::Confirm(wait), give_up)
     }
 
-    /// Returns the wait before another attempt, unless a limit or the last attempt forbids one.
+    /// Returns the wait before another attempt, or the reason why none follows.
     fn next_delay(
         &mut self,
         outcome: &Outcome,
@@ -194,38 +194,45 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         let succeeded = *verdict == Verdict::Success;
-        // With `--until failure`, long successes are expected, and the attempt limit applies to them.
-        let may_reset = !succeeded || self.limits.until == Until::Never;
-        self.resets = may_reset && self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
-        if self.resets || (succeeded && self.limits.until == Until::Never) {
-            (self.retry, self.previous_delay) = (0, None);
-        }
+        self.restart_growth_if_due(outcome, succeeded);
         if self.is_last_attempt() {
             return Err(GiveUp::Attempts);
         }
-        if self.limits.reaches_stop_at_delay(self.delays, self.retry) {
+        if self.limits.reaches_stop_at_delay(self.delays, self.next_wait) {
             return Err(GiveUp::Delay);
         }
-        let drawn = self.delays.draw(self.retry, self.previous_delay, rng);
-        let granted = self.granted(outcome);
-        let is_too_long = granted.is_some() && granted < outcome.seen.wait_asked;
-        let wait = match self.limits.until {
+        let drawn = self.delays.draw(self.next_wait, self.previous_delay, rng);
+        let is_too_long = |most| outcome.seen.wait_asked > Some(most);
+        let wait = if succeeded {
             // A successful command did not ask.
-            _ if succeeded => drawn,
-            Until::Success | Until::Failure if is_too_long => return Err(GiveUp::RetryAfterTooLong),
-            _ => self.at_least_asked(outcome, drawn, rng),
+            drawn
+        } else if self.limits.until != Until::Never && self.limits.max_retry_after.is_some_and(is_too_long) {
+            return Err(GiveUp::RetryAfterTooLong);
+        } else {
+            self.at_least_asked(outcome, drawn, rng)
         };
-        if let Some(why) = self.out_of_time(elapsed, wait) {
+        if let Some(why) = self.exceeded_time_limit(elapsed, wait) {
             return Err(why);
         }
         self.is_wait_asked = wait > drawn;
         self.retries += 1;
-        self.retry += 1;
+        self.next_wait += 1;
         self.previous_delay = Some(drawn);
         Ok(wait)
     }
 
-    /// Returns the reason in this attempt that forbids another one, if any. It precedes the limits on attempts and waits.
+    /// Restarts the growth of the waits after a long attempt, and with `--until never` after any success.
+    fn restart_growth_if_due(&mut self, outcome: &Outcome, succeeded: bool) {
+        let never_ends = self.limits.until == Until::Never;
+        let is_long = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
+        // With `--until failure`, long successes are expected, and the attempt limit applies to them.
+        self.restart_is_due = is_long && (!succeeded || never_ends);
+        if self.restart_is_due || (succeeded && never_ends) {
+            (self.next_wait, self.previous_delay) = (0, None);
+        }
+    }
+
+    /// Returns the reason in this attempt that forbids another one, if any.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         let may_have_been_done = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
         // Checked before the limits that `--exhausted-exit` covers: an outer scheduler must not try later, either.
@@ -243,39 +250,34 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the cool-off: the time for which later runs must not start after this one has given up. It is the wait
-    /// of one more retry, and grows by a step for each of the `failed_runs` before this one. A wait that the output asked
-    /// for is cut at `--max-retry-after`.
+    /// of one more retry, and grows by a step for each of the `failed_runs` before this one.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = match failed_runs {
-            0 => self.delays.draw(self.retry, self.previous_delay, rng),
+            0 => self.delays.draw(self.next_wait, self.previous_delay, rng),
             // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
-            _ => self.delays.unjittered(self.retry.saturating_add(failed_runs)),
+            _ => self.delays.unjittered(self.next_wait.saturating_add(failed_runs)),
         };
         self.at_least_asked(outcome, wait, rng)
     }
 
-    /// Returns the wait that the output asked for, up to its limit; None without `--retry-after`.
-    fn granted(&self, outcome: &Outcome) -> Option<Duration> {
-        let asked = outcome.seen.wait_asked?;
-        self.limits.max_retry_after.map(|most| asked.min(most))
-    }
-
-    /// Returns the drawn wait, or a longer one that the output asked for.
+    /// Returns the drawn wait, or a longer one that the output asked for, cut at `--max-retry-after`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
-        match self.granted(outcome) {
-            Some(granted) if self.limits.asked_is_exact => drawn.max(granted),
-            Some(granted) => self.delays.at_least(granted, drawn, rng),
+        let limit_asked = |limit| outcome.seen.wait_asked.map(|asked| asked.min(limit));
+        match self.limits.max_retry_after.and_then(limit_asked) {
+            Some(asked) if self.limits.asked_is_exact => drawn.max(asked),
+            Some(asked) => self.delays.at_least(asked, drawn, rng),
             None => drawn,
         }
     }
 
     fn is_last_attempt(&self) -> bool {
-        let attempt = if self.resets { 1 } else { self.attempt };
+        // As after `restart_count`.
+        let attempt = if self.restart_is_due { 1 } else { self.attempt };
         self.limits.attempts.is_some_and(|attempts| attempt >= attempts)
     }
 
-    /// Returns the limit that forbids an attempt after this wait, if one does.
-    pub fn out_of_time(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
+    /// Returns the limit on time that forbids an attempt after this wait, if one does.
+    pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
         let (limit, why) = self.limits.latest_begin()?;
         (elapsed.saturating_add(wait) >= limit).then_some(why)
     }

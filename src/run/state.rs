@@ -40,7 +40,7 @@ pub(super) struct StoreState {
 impl Run<'_> {
     /// Returns the limit that forbids an attempt after this wait, if one does.
     pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
-        self.session.out_of_time(self.host.elapsed(), wait)
+        self.session.exceeded_time_limit(self.host.elapsed(), wait)
     }
 
     pub(super) fn moment(&self) -> Moment {

@@ -42,7 +42,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No limits: retries every transient failure, for as long as it takes.
+    /// Retries every transient failure, for as long as it takes.
     pub const UNLIMITED: Limits = Limits {
         until: Until::Success,
         attempts: None,
