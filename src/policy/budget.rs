@@ -115,15 +115,15 @@ impl Ledger {
         let cool_off = self.cool_off_left(now);
         let allowed = limits.allow(counts);
         match question {
-            Question::Attempt => self.count(millis(now), 0),
-            Question::Retry if allowed => self.count(millis(now), 1),
-            Question::Retry | Question::CoolOff => {}
+            Question::Retry if !allowed => {}
+            Question::Attempt | Question::Retry => self.count(question == Question::Retry, millis(now)),
+            Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
-                    // A lower number: a run has succeeded meanwhile.
-                    let before = if self.failed_runs < earlier { 0 } else { earlier };
-                    self.failed_runs = self.failed_runs.max(before.saturating_add(1));
+                    // Only a success lowers the number; this failure is then the first after it.
+                    let in_a_row = if self.failed_runs < earlier { 0 } else { earlier };
+                    self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
                 }
             }
             Question::Succeeded => (self.cool_off, self.failed_runs) = (CoolOff::default(), 0),
@@ -136,6 +136,7 @@ impl Ledger {
         }
     }
 
+    /// Moves the window to `now`, and returns its counts.
     pub fn counts(&mut self, limits: &BudgetLimits, now: Duration) -> Counts {
         let now = millis(now);
         self.tidy(limits, now);
@@ -158,7 +159,8 @@ impl Ledger {
         Duration::from_millis(until.saturating_sub(millis(now)).min(length))
     }
 
-    fn count(&mut self, now: u64, retries: u64) {
+    fn count(&mut self, is_retry: bool, now: u64) {
+        let retries = u64::from(is_retry);
         let counts = Counts { attempts: 1, retries };
         let until = self.slot_end(now);
         match self.slots.last_mut() {
@@ -172,7 +174,8 @@ impl Ledger {
         }
     }
 
-    /// Drops slots past the longest window. Moves slots in the future, left by a clock that was set back, to now.
+    /// Drops slots past the longest window. Moves slots in the future, left by a clock that was set back, to now, and joins
+    /// slots with the same end.
     fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
         let begins = now.saturating_sub(self.span);
         self.slots.retain(|slot| slot.until > begins);
@@ -193,6 +196,7 @@ impl Ledger {
         });
     }
 
+    /// Returns the end of the slot in which `now` lies.
     fn slot_end(&self, now: u64) -> u64 {
         let width = (self.span / SLOTS_PER_WINDOW).max(1);
         (now / width).saturating_add(1).saturating_mul(width)

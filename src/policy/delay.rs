@@ -126,10 +126,8 @@ impl Delays {
             (_, Growth::Fibonacci) => self.scaled(fibonacci(retry)),
             (_, Growth::Constant) => self.base,
             (_, Growth::List(list)) => {
-                let last = list.len().saturating_sub(1);
-                list.get(usize::try_from(retry).map_or(last, |i| i.min(last)))
-                    .copied()
-                    .unwrap_or_default()
+                let entry = usize::try_from(retry).ok().and_then(|index| list.get(index));
+                entry.or(list.last()).copied().unwrap_or_default()
             }
         };
         wait.min(self.cap)
@@ -172,24 +170,22 @@ impl Delays {
         }
     }
 
-    /// Draws the wait before retry `retry`, never longer than the cap.
+    /// Draws the wait before retry `retry`.
     pub fn draw(&self, retry: u64, previous: Option<Duration>, rng: &mut dyn Rng) -> Duration {
         self.distribution(retry, previous).draw(rng)
     }
 
-    /// Returns a wait of at least `asked`, the wait that the server asked for. The jitter of other waits does not
-    /// matter: a random part uniform in [0, r] is added, so that clients with the same answer do not return together. r
-    /// is the drawn wait, but at least a tenth and at most a quarter of `asked`, and at most the cap. The sum may
-    /// exceed the cap, as the server knows better.
+    /// Returns the drawn wait, or, if the server asked for a longer one, `asked` and a random part, so
+    /// that clients with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait, but
+    /// at least a tenth and at most a quarter of `asked`, and at most the cap. The sum may exceed the cap, as the server
+    /// knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;
         }
-        let asked_for = nanos(asked);
-        let most = nanos(drawn)
-            .clamp(asked_for / 10.0, asked_for / 4.0)
-            .min(nanos(self.cap));
-        asked.saturating_add(from_nanos(most * rng.random::<f64>()))
+        let (tenth, quarter) = (nanos(asked) / 10.0, nanos(asked) / 4.0);
+        let most_added = nanos(drawn).clamp(tenth, quarter).min(nanos(self.cap));
+        asked.saturating_add(from_nanos(most_added * rng.random::<f64>()))
     }
 }
 
@@ -202,6 +198,7 @@ fn last_slot(retry: u64, ceiling: u32) -> u64 {
 /// Returns 1, 1, 2, 3, 5, 8, ... for i = 0, 1, 2, ...; infinity beyond the range of `f64`.
 fn fibonacci(i: u64) -> f64 {
     let (mut current, mut next) = (1.0, 1.0);
+    // Infinite from step 1476 on.
     for _ in 0..i.min(1500) {
         (current, next) = (next, current + next);
     }
@@ -213,12 +210,13 @@ impl Distribution {
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {
-                let wait = if low < high {
-                    low + (high - low) * rng.random::<f64>()
+                let added = if low < high {
+                    (high - low) * rng.random::<f64>()
                 } else {
-                    low
+                    0.0
                 };
-                from_nanos(wait.clamp(low, high)).min(cap)
+                // Rounding could leave the range.
+                from_nanos((low + added).clamp(low, high)).min(cap)
             }
             Distribution::Slots { slot, last, cap } => {
                 let k = rng.random_range(0..=last);
@@ -245,19 +243,19 @@ impl Distribution {
     /// Returns the mean of the waits, exactly: each draw above the cap counts as the cap.
     pub fn mean(&self) -> Duration {
         let mean = match *self {
-            Distribution::Uniform { low, high, cap } => match nanos(cap) {
-                cap if high <= cap => f64::midpoint(low, high),
-                cap => {
-                    let below = (cap - low) / (high - low);
-                    below * (low + cap) / 2.0 + (1.0 - below) * cap
-                }
-            },
+            Distribution::Uniform { low, high, cap } if high <= nanos(cap) => f64::midpoint(low, high),
+            Distribution::Uniform { low, high, cap } => {
+                let cap = nanos(cap);
+                // Share of the draws below the cap. Their mean is midway between `low` and the cap.
+                let below = (cap - low) / (high - low);
+                below * (low + cap) / 2.0 + (1.0 - below) * cap
+            }
             Distribution::Slots { slot, last, cap } => {
                 let (slot, last, cap) = (nanos(slot), last as f64, nanos(cap));
-                // Slots 0 ..= whole stay below the cap, the rest count as the cap. With slots of length zero all stay
-                // below: infinity and NaN become `last`.
-                let whole = (cap / slot).floor().min(last);
-                (slot * whole * (whole + 1.0) / 2.0 + (last - whole) * cap) / (last + 1.0)
+                // Slots 0 ..= last_below stay below the cap, the rest count as the cap. With slots of length zero all
+                // stay below: `min` makes `last` of infinity and NaN.
+                let last_below = (cap / slot).floor().min(last);
+                (slot * last_below * (last_below + 1.0) / 2.0 + (last - last_below) * cap) / (last + 1.0)
             }
         };
         // Beyond 2^53 ns a float is not exact. If even `low` is at least the cap, both limits are the cap.

@@ -1,4 +1,4 @@
-//! `--plan`: the waits of a run in which every attempt fails at once, without running anything.
+//! `--plan`: the waits of a run in which every attempt fails at once.
 //!
 //! The least and the most of each wait are exact. So is the mean if a closed form exists: the mean of the distribution,
 //! or, for decorrelated jitter as long as no wait can reach the cap, m(i) = (base + factor * m(i - 1)) / 2 with m(-1) =
@@ -20,7 +20,7 @@ const ROWS_WHEN_UNLIMITED: u64 = 20;
 const SAMPLED_RUNS: usize = 10_000;
 
 /// The wait before one retry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Row {
     /// 1 for the first retry.
     pub retry: u64,
@@ -51,10 +51,13 @@ pub enum End {
     Deadline([u64; 2]),
 }
 
+/// A sampled run.
 #[derive(Clone, Copy, Default)]
 struct Run {
     previous: Option<Duration>,
+    /// Sum of the waits.
     total: Duration,
+    /// Retries that began before the limit on time.
     retries_in_time: u64,
 }
 
@@ -66,59 +69,59 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
     // Runs without jitter are all equal.
     let sampled = if delays.jitter == Jitter::None { 1 } else { SAMPLED_RUNS };
     let mut runs = vec![Run::default(); sampled];
-    let mut rows = Vec::new();
-    let (mut mean, mut longest) = (nanos(delays.base), None);
-    let (mut total, mut total_most) = (Duration::ZERO, Duration::ZERO);
-    let (mut retry, mut in_time, mut end) = (0, [0; 2], None);
-    // Some runs make more retries in time than there are rows.
-    while in_time[1] == retry {
-        end = end_before(retry, delays, limits);
-        if end.is_some() {
-            break;
+    let (mut rows, mut row) = (Vec::new(), Row::default());
+    let mut mean = nanos(delays.base);
+    // 5th and 95th percentile of the runs' retries in time.
+    let mut in_time = [0; 2];
+    let end = loop {
+        if let Some(end) = end_before(row.retry, delays, limits) {
+            // False if the limit on time came first: for the rows, or for one run in twenty.
+            let is_in_time = rows.len() as u64 == row.retry && in_time[0] == row.retry;
+            break if is_in_time { end } else { End::Deadline(in_time) };
         }
-        let wait = delays.distribution(retry, longest);
+        // Upper end of the last wait, for decorrelated jitter.
+        let longest = (row.retry > 0).then_some(row.most);
+        let wait = delays.distribution(row.retry, longest);
         let mut sampled_mean = 0.0;
         for run in &mut runs {
             let mut wait = wait;
             if let Jitter::Decorrelated { .. } = delays.jitter {
-                wait = delays.distribution(retry, run.previous);
+                wait = delays.distribution(row.retry, run.previous);
                 // The mean of distributions varies less than that of draws.
                 sampled_mean += nanos(wait.mean()) / SAMPLED_RUNS as f64;
             }
             run.draw_next(wait, time, &mut rng);
         }
         mean = match delays.jitter {
+            // No wait can reach the cap yet, so the mean has a closed form.
             Jitter::Decorrelated { factor } if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) => {
                 f64::midpoint(nanos(delays.base), factor * mean)
             }
             Jitter::Decorrelated { .. } => sampled_mean,
             _ => nanos(wait.mean()),
         };
-        retry += 1;
-        in_time = time.map_or([retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
-        let (least, most) = (wait.least(), wait.most());
-        let row_mean = from_nanos(mean).clamp(least, most);
-        longest = Some(most);
-        (total, total_most) = (total.saturating_add(row_mean), total_most.saturating_add(most));
-        let row = Row {
-            retry,
-            least,
+        let row_mean = from_nanos(mean).clamp(wait.least(), wait.most());
+        row = Row {
+            retry: row.retry + 1,
+            least: wait.least(),
             mean: row_mean,
-            most,
-            total,
-            total_most,
+            most: wait.most(),
+            total: row.total.saturating_add(row_mean),
+            total_most: row.total_most.saturating_add(wait.most()),
             totals: percentiles(&runs, |run| run.total),
         };
-        rows.extend(time.is_none_or(|time| total < time).then_some(row));
-    }
-    // Otherwise the limit on time ended the rows, or one run in twenty, earlier.
-    let is_reached = |_: &End| [rows.len() as u64, in_time[0]] == [retry; 2];
-    let end = end.filter(is_reached).unwrap_or(End::Deadline(in_time));
+        rows.extend(time.is_none_or(|time| row.total < time).then_some(row));
+        in_time = time.map_or([row.retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
+        // Some runs make more retries in time than there are rows.
+        if in_time[1] < row.retry {
+            break End::Deadline(in_time);
+        }
+    };
     (rows, end)
 }
 
 impl Run {
-    /// Draws the next wait.
+    /// Draws the next wait. No retry begins at `time` or later.
     fn draw_next(&mut self, wait: Distribution, time: Option<Duration>, rng: &mut Xoshiro256PlusPlus) {
         let drawn = wait.draw(rng);
         self.previous = Some(drawn);
@@ -129,11 +132,11 @@ impl Run {
 
 /// Returns the limit, except on time, that forbids retry `retry` (0 is the first) or its row.
 fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<End> {
-    let rows = limits.latest_begin().map_or(ROWS_WHEN_UNLIMITED, |_| MOST_ROWS);
+    let rows_if_unlimited = limits.latest_begin().map_or(ROWS_WHEN_UNLIMITED, |_| MOST_ROWS);
     match limits.attempts {
         Some(attempts) if retry + 1 >= attempts => Some(End::Attempts),
         Some(attempts) if retry >= MOST_ROWS => Some(End::More(attempts - 1 - retry)),
-        None if retry >= rows => Some(End::Unlimited),
+        None if retry >= rows_if_unlimited => Some(End::Unlimited),
         _ if limits.reaches_stop_at_delay(delays, retry) => Some(End::Delay),
         _ => None,
     }

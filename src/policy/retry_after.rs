@@ -2,8 +2,8 @@
 //!
 //! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three forms of a date); the
 //! `X-RateLimit-*` headers of GitHub, Twitter and GitLab (the epoch at which a quota is full again);
-//! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose is text that servers and
-//! clients print, without a standard.
+//! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose has no
+//! standard.
 //!
 //! Understood, in any case, anywhere in a line of any bytes:
 //!
@@ -97,7 +97,7 @@ pub struct RetryAfter {
     asked: Option<Duration>,
     reset: Option<Duration>,
     /// True if a quota is exhausted; None if no line says how much is left.
-    spent: Option<bool>,
+    is_spent: Option<bool>,
 }
 
 impl RetryAfter {
@@ -111,63 +111,69 @@ impl RetryAfter {
 
     /// Returns the wait asked for, counted from when the line that asked was read.
     pub fn wait(&self) -> Option<Duration> {
-        self.asked.max(self.reset.filter(|_| self.spent != Some(false)))
+        self.asked.max(self.reset.filter(|_| self.is_spent != Some(false)))
     }
 
+    /// Reads one match of [`REQUEST`]. Its groups tell the kind and the value.
     fn read_request(&mut self, found: &Captures, line: &[u8], now: SystemTime) {
-        let text = |name: &str| found.get_group_by_name(name).map(|span| &line[span.range()]);
-        let is = |name: &str| text(name).is_some();
-        let number_of = |unit: &[u8]| text("number").map(|number| length(&[number, unit].concat()));
-        let until = |date: SystemTime| date.duration_since(now).unwrap_or_default();
-        if is("remaining") {
-            self.spent = self.spent.max(number_of(b"s").map(|left| left.is_zero()));
-        } else if is("reset") {
-            let is_seconds = |number: &Duration| *number <= LAST_RESET && !is("proprietary");
-            let epoch = |number: Duration| SystemTime::UNIX_EPOCH.checked_add(number)?.duration_since(now).ok();
-            let reset = number_of(b"s").and_then(|number| match is_seconds(&number) {
+        let text = |group: &str| str::from_utf8(&line[found.get_group_by_name(group)?.range()]).ok();
+        let has = |group: &str| found.get_group_by_name(group).is_some();
+        let number_in = |unit: &str| text("number").map(|number| length(&[number, unit].concat()));
+        if has("remaining") {
+            // Some(true) is the greatest: one exhausted quota is enough.
+            self.is_spent = self.is_spent.max(number_in("s").map(|left| left.is_zero()));
+        } else if has("reset") {
+            let until_epoch = |epoch: Duration| SystemTime::UNIX_EPOCH.checked_add(epoch)?.duration_since(now).ok();
+            let reset = number_in("s").and_then(|number| match number <= LAST_RESET && !has("proprietary") {
                 true => Some(number),
-                false => epoch(number),
+                false => until_epoch(number),
             });
             self.reset = self.reset.max(reset.filter(|wait| *wait <= LAST_RESET));
-        } else if !is("own") {
-            let date = text("http_date").and_then(|date| httpdate::parse_http_date(str::from_utf8(date).ok()?).ok());
-            let weak = text("date").and_then(|date| humantime::parse_rfc3339_weak(str::from_utf8(date).ok()?).ok());
-            let lengths = text("lengths").filter(|_| !is("clock")).map(length);
-            // `retry after 3 attempts` is not a wait.
-            let number = match is("field") {
-                true => number_of(text("unit").unwrap_or(b"s")),
-                false => number_of(b"s").filter(|_| is("prose") && is("alone")),
+        } else if !has("own") {
+            let http_date = text("http_date").and_then(|date| httpdate::parse_http_date(date).ok());
+            let iso_date = text("date").and_then(|date| humantime::parse_rfc3339_weak(date).ok());
+            let date = http_date.or(iso_date);
+            let until_date = date.map(|date| date.duration_since(now).unwrap_or_default());
+            // `try again at` takes only a date.
+            let lengths = text("lengths").filter(|_| !has("clock")).map(length);
+            let number = match has("field") {
+                true => number_in(text("unit").unwrap_or("s")),
+                // `retry after 3 attempts` is not a wait.
+                false => number_in("s").filter(|_| has("prose") && has("alone")),
             };
-            self.asked = self.asked.max(date.or(weak).map(until).or(lengths).or(number));
+            self.asked = self.asked.max(until_date.or(lengths).or(number));
         }
     }
 }
 
 /// Adds up lengths as long as each unit is smaller than the one before; `5s, 10s` is 5 seconds. Saturates.
-fn length(text: &[u8]) -> Duration {
-    let (mut total, mut last) = (0_u128, u128::MAX);
+fn length(text: &str) -> Duration {
+    let (mut total, mut last_unit) = (0_u128, u128::MAX);
     for found in LENGTH.iter().flat_map(|length| length.captures_iter(text)) {
-        let is_unit = |(group, _): &(usize, _)| found.get_group(*group).is_some();
-        let unit = (2..).zip(UNITS).find(is_unit).map_or(last, |(_, (_, nanos))| nanos);
-        let number = found
-            .get_group(1)
-            .and_then(|span| str::from_utf8(&text[span.range()]).ok());
-        if unit >= last {
+        // Group 1 is the number, 2 the first unit.
+        let number = found.get_group(1).map_or("0", |span| &text[span.range()]);
+        let has_group = |index: &usize| found.get_group(index + 2).is_some();
+        let unit = (0..UNITS.len())
+            .find(has_group)
+            .map_or(last_unit, |index| UNITS[index].1);
+        if unit >= last_unit {
             break;
         }
-        last = unit;
-        total = total.saturating_add(nanos(number.unwrap_or("0"), unit));
+        last_unit = unit;
+        total = total.saturating_add(nanos(number, unit));
     }
     let seconds = u64::try_from(total / SECOND);
     seconds.map_or(Duration::MAX, |seconds| Duration::new(seconds, (total % SECOND) as u32))
 }
 
-/// Returns a decimal number of units in nanoseconds.
+/// Returns a number of units (`12`, `1.5`, `.5`) in nanoseconds.
 fn nanos(number: &str, unit: u128) -> u128 {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |digits: &str| digits.parse::<u64>().unwrap_or(u64::MAX);
-    let billionths = digits(&format!("{fraction:0<9}")[..9]);
-    u128::from(digits(&format!("0{whole}"))) * unit + u128::from(billionths) * unit / SECOND
+    let parse = |digits: &str| u128::from(digits.parse::<u64>().unwrap_or(u64::MAX));
+    let whole = parse(&format!("0{whole}"));
+    // Nine digits, filled up with zeros.
+    let billionths = parse(&format!("{fraction:0<9}")[..9]);
+    whole * unit + billionths * unit / 1_000_000_000
 }
 
 fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {

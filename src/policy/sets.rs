@@ -8,12 +8,12 @@ use super::outcome::End;
 /// Ends of an attempt: exit codes as a shell shows them (0 to 255, 128+N for a death by signal N), and timeouts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CodeSet {
+    /// A bit for each code: 0 to 127, 128 to 255.
     codes: [u128; 2],
     timeout: bool,
 }
 
 impl CodeSet {
-    /// Returns the set of this code only.
     pub fn of(code: u8) -> CodeSet {
         let mut set = CodeSet::default();
         set.add(code..=code);
@@ -45,6 +45,7 @@ impl CodeSet {
         self.timeout
     }
 
+    /// Only a timeout has no code.
     pub fn contains_end(&self, end: &End) -> bool {
         end.code().map_or(self.timeout, |code| self.contains(code))
     }
