@@ -74,7 +74,7 @@ pub(crate) fn run(
     let mut outcome = finished?;
     // Restores the modes that the terminal had before, unless the command ended by itself.
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
-        event_loop.modes_before.put_back(true);
+        event_loop.modes_before.put_back();
     }
     event_loop.is_ending |= interrupted.is_some();
     if !event_loop.is_hook {

@@ -16,7 +16,7 @@ use super::on_signal::{Job, Phase, RunningCommand, SignalAction, StopAction, on_
 use super::tree::ProcessTree;
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Received, SignalClass};
+use crate::process::signals::{Received, SignalClass, Target};
 use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::sys::clock::{Deadline, now};
@@ -232,9 +232,12 @@ impl Running<'_> {
         let stopped = now();
         let pty = self.event_loop.streams.pty.as_mut();
         // Without --pty, the terminal has stopped the rest of the job.
-        let stops_job = pty.is_some();
+        let target = match &pty {
+            Some(_) if signal.stops_a_job() => terminal::key_target(),
+            _ => Target::OwnProcess,
+        };
         pty.map(Pty::pause);
-        terminal::stop(&mut self.event_loop.signals, signal, stops_job);
+        terminal::stop(&mut self.event_loop.signals, signal, target);
         let continued = now();
         self.deadlines.on_pause(continued.saturating_duration_since(stopped));
         self.event_loop.give_readers_time(continued);

@@ -10,6 +10,7 @@ use super::fault;
 use crate::policy::signal::Signal;
 use crate::process::attempt::event_loop::EventLoop;
 use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
+use crate::process::signals::Target;
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::NAMES;
 use crate::process::streams::sink::Sink;
@@ -37,7 +38,7 @@ impl EventLoop {
                 SignalAction::EndWait => self.wait_is_over = true,
                 SignalAction::StopBackoff => {
                     self.countdown.erase();
-                    terminal::stop(&mut self.signals, received.signal, false);
+                    terminal::stop(&mut self.signals, received.signal, Target::OwnProcess);
                 }
                 SignalAction::LookAtChildren => reap_orphans(None),
                 // No command is running.
@@ -76,7 +77,7 @@ impl EventLoop {
     /// for an attempt: an earlier message may have waited for its reader.
     pub(super) fn fill_input(&mut self, deadline: Deadline) -> RunResult<bool> {
         while !deadline.is_due(now()) {
-            let Some(source) = self.streams.input.unfilled() else {
+            let Some(source) = self.streams.input.source_to_read_first() else {
                 return Ok(true);
             };
             let (signals, ready) = self.poll(deadline, &[((), source, PollFlags::POLLIN)]);
@@ -84,7 +85,7 @@ impl EventLoop {
                 self.receive_signals()?;
             }
             if !ready.is_empty() {
-                self.streams.input.fill().map_err(fault("standard input"))?;
+                self.streams.input.read_first().map_err(fault("standard input"))?;
             }
         }
         Ok(false)
@@ -139,11 +140,11 @@ impl EventLoop {
     /// Prints kept output at the end of the run. Returns true if all of it was read in time.
     pub(super) fn print_kept(&mut self, succeeded: bool) -> RunResult<bool> {
         for output in &mut self.streams.outputs {
-            output.settle(succeeded);
+            output.drop_unless_wanted(succeeded);
         }
         let printed = self.print(0).and_then(|is_read| Ok(self.print(1)? && is_read));
         // Kept output is never printed twice.
-        self.streams.release_messages();
+        self.streams.forget_kept_output();
         printed
     }
 

@@ -99,8 +99,8 @@ impl System {
     fn stdio_for(&mut self, kind: ShellKind) -> io::Result<ChildStdio> {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
-            ShellKind::Predicate => streams.observer.copy()?,
-            ShellKind::Hook | ShellKind::BeforeRetry => streams.observer.tail()?,
+            ShellKind::Predicate => streams.observer.copy_file()?,
+            ShellKind::Hook | ShellKind::BeforeRetry => streams.observer.tail_file()?,
         };
         let stderr = streams.held_stderr()?;
         let stdout = match &stderr {
@@ -200,7 +200,7 @@ impl Host for System {
     }
 
     fn tidy_terminal(&mut self) {
-        self.event_loop.modes_before.put_back(false);
+        self.event_loop.modes_before.put_back_unless_piped();
     }
 
     fn wait(&mut self, delay: Duration, shown: &dyn Fn(Duration, usize) -> String) -> RunResult<bool> {
@@ -238,7 +238,7 @@ impl Host for System {
     }
 
     fn discard_held_messages(&mut self) {
-        self.event_loop.streams.discard_held_messages();
+        self.event_loop.streams.drop_later_messages();
     }
 
     fn begin_counting(&mut self, budget: &SharedBudget) {

@@ -55,16 +55,16 @@ pub(crate) enum Stream {
 
 /// Before and after an attempt.
 impl Streams {
-    /// Prepares the streams of a run, after a look at those of the caller.
+    /// Prepares the streams of a run, before an attempt moves the offset of standard input.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i]));
         if options.keep[1] == OutputMode::Failure {
-            // Predicates and hooks write to standard error, too, and so into the spool that holds it back.
+            // A file from the start, as predicates and hooks write to it, too.
             outputs[1].kept = Spool::shared()?;
         }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
-            is_same_file: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
+            is_same_file: fd::is_same_file(stdio::OUT, stdio::ERR),
             is_mid_line: false,
             pty: None,
             observer: OutputObserver::new(options),
@@ -81,9 +81,10 @@ impl Streams {
             outputs: [None, None],
         };
         if self.options.pty {
-            let (pty, output, terminal) = Pty::open(self.input.is_inherited())?;
+            // Input can be typed if nothing replaces the caller's.
+            let (pty, both_outputs, terminal) = Pty::open(self.input.is_inherited())?;
             self.pty = Some(pty);
-            self.outputs[0].begin(Some(output));
+            self.outputs[0].begin(Some(both_outputs));
             child.input = child.input.or(terminal.input);
             child.outputs = terminal.outputs;
             return Ok(child);
@@ -115,17 +116,18 @@ impl Streams {
             input_error: self.input.kept.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             reader_gone: self.outputs.iter().any(|output| output.reader_gone),
+            // Set by the caller.
             unread: false,
         };
         let input = ("standard input", self.input.fault.take());
         let outputs = NAMES.into_iter().zip(self.outputs.each_mut().map(Output::end));
         let mut faults = once(input).chain(outputs);
-        let fault = faults.find_map(|(name, why)| Some(format!("{name}: {}", why?)));
-        fault.map_or(Ok(seen), Err)
+        let first_fault = faults.find_map(|(name, fault)| Some((name, fault?)));
+        first_fault.map_or(Ok(seen), |(name, why)| Err(format!("{name}: {why}")))
     }
 
-    /// Writes later messages directly, as the run is over and kept output was printed.
-    pub(crate) fn release_messages(&mut self) {
+    /// Forgets kept output once it was printed, so that later messages are written directly.
+    pub(crate) fn forget_kept_output(&mut self) {
         for i in 0..2 {
             self.outputs[i].close();
             self.outputs[i].kept = Spool::default();
@@ -133,18 +135,19 @@ impl Streams {
         }
     }
 
-    /// Drops later messages if they were held, as the run has succeeded.
-    pub(crate) fn discard_held_messages(&mut self) {
+    /// Drops later messages with `--stderr failure`, as the run has succeeded.
+    pub(crate) fn drop_later_messages(&mut self) {
         if self.options.keep[1] == OutputMode::Failure {
             self.outputs[1].kept.file = File::options().append(true).open("/dev/null").ok();
         }
     }
 
-    /// Returns standard error for backoff and its hooks if it is not written.
+    /// Returns the file that holds standard error back, for messages and hooks, if any.
     pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
-        let held = self.outputs[1].kept.file.as_ref();
-        let held = held.filter(|_| self.options.keep[1] == OutputMode::Failure);
-        held.map(|file| file.as_fd().try_clone_to_owned()).transpose()
+        match &self.outputs[1].kept.file {
+            Some(file) if self.options.keep[1] == OutputMode::Failure => file.as_fd().try_clone_to_owned().map(Some),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -171,24 +174,25 @@ impl Streams {
 
     /// Moves data of ready streams. Returns true if output was moved.
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
-        let has_input = ready.contains(&Stream::Input);
-        if has_input || self.input.wake_after().is_some() {
+        let is_input_ready = ready.contains(&Stream::Input);
+        // No event may report that input was read: then it is polled.
+        if is_input_ready || self.input.wake_after().is_some() {
             self.input.fill_pipe();
         }
         if let Some(pty) = &mut self.pty {
-            pty.work(has_input);
+            pty.work(is_input_ready);
         }
-        [0, 1]
-            .map(|i| ready.contains(&Stream::Output(i)) && self.move_output(i))
-            .contains(&true)
+        let has_moved = [0, 1].map(|i| ready.contains(&Stream::Output(i)) && self.move_output(i));
+        has_moved.contains(&true)
     }
 
+    /// Returns true if data was moved.
     fn move_output(&mut self, i: usize) -> bool {
         let output = &mut self.outputs[i];
-        let was_unread = output.is_unread();
-        let bytes = output.work(self.observer.most(i));
-        let has_moved = was_unread || !bytes.is_empty();
-        if let Err(error) = self.observer.take_in(i, bytes) {
+        let had_unwritten = output.has_unwritten();
+        let new_bytes = output.work(self.observer.read_limit(i));
+        let has_moved = had_unwritten || !new_bytes.is_empty();
+        if let Err(error) = self.observer.observe(i, new_bytes) {
             self.outputs[i].fail(format!("cannot be kept in {error}"));
         }
         if self.outputs[i].is_broken() {
@@ -198,6 +202,7 @@ impl Streams {
         has_moved
     }
 
+    /// Updates `is_mid_line` if something was written to the file of standard error.
     fn note_written(&mut self, i: usize) {
         if let Some(last) = self.outputs[i].last_written.take()
             && (i == 1 || self.is_same_file)
@@ -218,6 +223,6 @@ impl Streams {
 
     /// Returns true if output was read and waits for its reader.
     pub(crate) fn has_pending_output(&self) -> bool {
-        self.outputs.iter().any(Output::is_unread)
+        self.outputs.iter().any(Output::has_unwritten)
     }
 }

@@ -19,7 +19,6 @@ const EXCERPT: usize = 80;
 
 #[derive(Debug)]
 pub(crate) struct OutputObserver {
-    /// Observed outputs. A terminal's output counts as both.
     watched: [bool; 2],
     /// All observed output, for predicates.
     copy: Option<Spool>,
@@ -29,18 +28,17 @@ pub(crate) struct OutputObserver {
     scanners: [Option<Scanner>; 2],
     /// For each pattern the first text that matched.
     matches: Vec<Option<String>>,
-    /// Remaining time for searching.
+    /// Remaining time for searching; limited once the command has ended.
     pub(crate) search_left: Duration,
 }
 
 impl OutputObserver {
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let patterns = options.patterns.list.len();
-        let watched = options
-            .watched
-            .map(|is| is || (options.pty && options.watched.contains(&true)));
-        let is_searched = |output: usize| watched[output] && patterns > 0;
-        let scanner = |output| is_searched(output).then(|| Scanner::new(Arc::clone(&options.patterns)));
+        let is_any = options.watched.contains(&true);
+        // A pseudo-terminal carries both outputs.
+        let watched = if options.pty { [is_any; 2] } else { options.watched };
+        let scanner = || Scanner::new(Arc::clone(&options.patterns));
         OutputObserver {
             watched,
             copy: (options.retry_if || options.success_if).then(Spool::default),
@@ -50,19 +48,19 @@ impl OutputObserver {
             }),
             lines: Default::default(),
             retry_after: options.retry_after.then(RetryAfter::default),
-            scanners: [0, 1].map(scanner),
+            scanners: watched.map(|is_watched| (is_watched && patterns > 0).then(scanner)),
             matches: vec![None; patterns],
             search_left: Duration::MAX,
         }
     }
 
     /// Returns how many bytes to read from an output at most, so that one search is short.
-    pub(super) fn most(&self, output: usize) -> usize {
+    pub(super) fn read_limit(&self, output: usize) -> usize {
         self.scanners[output].as_ref().map_or(usize::MAX, Scanner::most)
     }
 
     /// Observes a piece of an output. Returns an error if the piece cannot be kept.
-    pub(super) fn take_in(&mut self, output: usize, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn observe(&mut self, output: usize, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() || !self.watched[output] {
             return Ok(());
         }
@@ -100,12 +98,13 @@ impl OutputObserver {
         (std::mem::take(&mut self.matches), wait_asked)
     }
 
-    /// Searches one output. A pattern that matched is no longer searched for in either output.
-    fn search(&mut self, output: usize, search: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8]))) {
+    /// Searches one output: `step` pushes bytes or ends the stream. A pattern that matched is no longer searched for in
+    /// either output.
+    fn search(&mut self, output: usize, step: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8]))) {
         let Some(mut scanner) = self.scanners[output].take() else {
             return;
         };
-        search(&mut scanner, &mut |pattern, text| {
+        step(&mut scanner, &mut |pattern, text| {
             let excerpt = &text[..text.len().min(EXCERPT)];
             self.matches[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
             if let Some(other) = &mut self.scanners[1 - output] {
@@ -115,13 +114,13 @@ impl OutputObserver {
         self.scanners[output] = Some(scanner);
     }
 
-    /// Returns all observed output, if predicates need it.
-    pub(crate) fn copy(&self) -> io::Result<Option<OwnedFd>> {
+    /// Returns a file with all observed output, if predicates need it.
+    pub(crate) fn copy_file(&self) -> io::Result<Option<OwnedFd>> {
         self.copy.as_ref().map(Spool::to_file).transpose()
     }
 
-    /// Returns the end of the observed output for hooks; nothing to read if they do not need it.
-    pub(crate) fn tail(&self) -> io::Result<Option<OwnedFd>> {
+    /// Returns a file with the end of the observed output for hooks; `/dev/null` if they do not need it.
+    pub(crate) fn tail_file(&self) -> io::Result<Option<OwnedFd>> {
         let Some(tail) = &self.tail else {
             return null().map(Some);
         };
@@ -151,13 +150,17 @@ impl Tail {
     /// Returns at most `limit` bytes. A cut tail begins with the first line that begins in its first half, or else with
     /// a character.
     fn bytes(&self) -> &[u8] {
-        let Some(cut) = self.bytes.len().checked_sub(self.limit).filter(|cut| *cut > 0) else {
+        let cut = self.bytes.len().saturating_sub(self.limit);
+        if cut == 0 {
             return &self.bytes;
-        };
-        let half = &self.bytes[cut - 1..cut + self.limit / 2];
-        let goes_on = |byte: &&u8| **byte & 0xc0 == 0x80;
-        let skipped = half.iter().position(|byte| *byte == b'\n');
-        let skipped = skipped.unwrap_or_else(|| self.bytes[cut..].iter().take(3).take_while(goes_on).count());
+        }
+        // One byte early: the line after a newline at index N begins at `cut + N`.
+        let first_half = &self.bytes[cut - 1..cut + self.limit / 2];
+        let newline = first_half.iter().position(|byte| *byte == b'\n');
+        // UTF-8: up to three bytes continue a character.
+        let is_continuation = |byte: &&u8| **byte & 0xc0 == 0x80;
+        let partial = self.bytes[cut..].iter().take(3).take_while(is_continuation);
+        let skipped = newline.unwrap_or_else(|| partial.count());
         &self.bytes[cut + skipped..]
     }
 }

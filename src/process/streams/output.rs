@@ -27,7 +27,7 @@ pub(crate) struct Output {
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
     chunk: Vec<u8>,
-    /// Bytes of the chunk that wait for the reader.
+    /// The part of the chunk that waits for the reader.
     unwritten: Range<usize>,
     /// Bytes of kept output that were read for printing.
     printed: u64,
@@ -78,11 +78,11 @@ impl Output {
 
     /// Returns true while output may come or waits for the reader.
     pub(super) fn is_open(&self) -> bool {
-        self.source.is_some() || self.is_unread()
+        self.source.is_some() || self.has_unwritten()
     }
 
     /// Returns true if bytes that were read wait for the reader.
-    pub(super) fn is_unread(&self) -> bool {
+    pub(super) fn has_unwritten(&self) -> bool {
         !self.unwritten.is_empty()
     }
 
@@ -91,19 +91,20 @@ impl Output {
     }
 
     pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        if self.is_unread() {
+        if self.has_unwritten() {
             return Some((self.sink().fd(), PollFlags::POLLOUT));
         }
         self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
-    /// Reads or writes once [`Output::interest`] is ready. Returns at most `most` bytes of new output.
-    pub(super) fn work(&mut self, most: usize) -> &[u8] {
-        if self.is_unread() {
+    /// Called once [`Output::interest`] is ready: writes the rest of the chunk, or else reads the next one and forwards,
+    /// keeps or drops it. Returns at most `limit` bytes of new output.
+    pub(super) fn work(&mut self, limit: usize) -> &[u8] {
+        if self.has_unwritten() {
             self.write();
             return &[];
         }
-        let count = self.read(most);
+        let count = self.read(limit);
         match self.mode {
             _ if count == 0 => {}
             OutputMode::Stream => {
@@ -116,9 +117,9 @@ impl Output {
         &self.chunk[..count]
     }
 
-    fn read(&mut self, most: usize) -> usize {
+    fn read(&mut self, limit: usize) -> usize {
         let Some(source) = &self.source else { return 0 };
-        match read_chunk(source.as_fd(), &mut self.chunk, most) {
+        match read_chunk(source.as_fd(), &mut self.chunk, limit) {
             Ok(Some(0)) => self.source = None,
             // The end of a pseudo-terminal.
             Err(Errno::EIO) if source.is_terminal() => self.source = None,
@@ -147,7 +148,7 @@ impl Output {
             return self.lose_reader();
         }
         self.holds_output = true;
-        // Messages follow in the same file.
+        // Messages follow in the same file, and begin a new line.
         if self.mode == OutputMode::Failure && self.fd == stdio::ERR {
             self.last_written = self.chunk[..count].last().copied();
         }
@@ -167,7 +168,8 @@ impl Output {
     }
 
     /// Drops kept output unless it has to be printed at the end of the run.
-    pub(crate) fn settle(&mut self, succeeded: bool) {
+    pub(crate) fn drop_unless_wanted(&mut self, succeeded: bool) {
+        // An attempt's finding; printing tries again.
         self.reader_gone = false;
         match self.mode {
             OutputMode::Final => {}
@@ -179,7 +181,8 @@ impl Output {
 
     /// Prints the next part of kept output. Returns false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
-        if !self.is_unread() {
+        if !self.has_unwritten() {
+            // Hooks may have written to the file, too: print all of it.
             match self.kept.read_at(&mut self.chunk, self.printed..u64::MAX) {
                 Ok(0) => return false,
                 Ok(count) => {

@@ -23,18 +23,17 @@ pub(super) const CHUNK: usize = 256 * 1024;
 /// A place to write to.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// A description of our own: a file, or non-blocking.
+    /// A file of backoff's, or the caller's pipe or terminal, reopened non-blocking.
     Own(File),
-    /// The caller's descriptor.
+    /// The caller's descriptor of a file or `/dev/null`: a write does not wait for a reader.
     Inherited(RawFd),
-    /// The caller's descriptor. A write of more than PIPE_BUF bytes might block.
+    /// The caller's pipe or terminal. A write of more than PIPE_BUF bytes might block.
     InPieces(RawFd),
 }
 
 impl Sink {
     /// Returns a way to write to an inherited descriptor.
     pub(crate) fn new(fd: RawFd) -> Sink {
-        // A write to a file or to `/dev/null` does not wait for a reader.
         if !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
         }
@@ -70,8 +69,8 @@ fn reopen(fd: RawFd) -> Option<File> {
 
     use nix::sys::stat::{fstat, major};
     // Linux's devices.txt: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal.
-    const ALIASES: u64 = 5;
-    if major(fstat(inherited(fd)).ok()?.st_rdev) == ALIASES {
+    const MAJOR_OF_ALIASES: u64 = 5;
+    if major(fstat(inherited(fd)).ok()?.st_rdev) == MAJOR_OF_ALIASES {
         return None;
     }
     let mut options = File::options();
@@ -84,19 +83,19 @@ fn reopen(_fd: RawFd) -> Option<File> {
     None
 }
 
-/// Makes a buffer as large as a chunk. Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
-pub(super) fn make_room(buffer: &mut Vec<u8>) {
+/// Makes a buffer as long as a chunk. Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
+pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
     if buffer.len() != CHUNK {
         *buffer = vec![0; CHUNK];
     }
 }
 
 /// Reads a chunk from a non-blocking description. Returns 0 at the end, `None` if no data is available.
-pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, most: usize) -> nix::Result<Option<usize>> {
-    make_room(into);
-    match read(source, &mut into[..most.min(CHUNK)]) {
+pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, limit: usize) -> nix::Result<Option<usize>> {
+    set_chunk_length(into);
+    match read(source, &mut into[..limit.min(CHUNK)]) {
         Ok(count) => {
-            widen_if_full(source, count);
+            widen_if_busy(source, count);
             Ok(Some(count))
         }
         Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
@@ -112,10 +111,11 @@ pub(super) fn read_inherited(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> nix:
     }
 }
 
-/// Widens a pipe that holds more than half of its usual capacity, so that writer and reader stop waiting for each other:
-/// writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is limited.
+/// Widens a pipe that held `count` bytes, if more than half of its usual 64 KiB, so that writer and reader stop waiting
+/// for each other: writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is
+/// limited.
 #[cfg_attr(portable, allow(unused_variables))]
-pub(super) fn widen_if_full(pipe: BorrowedFd<'_>, count: usize) {
+pub(super) fn widen_if_busy(pipe: BorrowedFd<'_>, count: usize) {
     #[cfg(not(portable))]
     if count > 32 * 1024 && fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < CHUNK) {
         let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));

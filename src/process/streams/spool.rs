@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tempfile::tempfile;
 
-use super::sink::{CHUNK, make_room};
+use super::sink::{CHUNK, set_chunk_length};
 use crate::run::text::describe_error;
 
 /// Limit on bytes in memory of one spool.
@@ -22,7 +22,7 @@ pub(crate) struct Spool {
     memory: Vec<u8>,
     /// Holds all bytes once it exists. Every write appends, so that children may write to it, too.
     pub(super) file: Option<File>,
-    /// Bytes appended here.
+    /// Bytes appended by this process.
     pub(super) len: u64,
 }
 
@@ -52,30 +52,33 @@ impl Spool {
     }
 
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.file.is_none() {
-            let mut file = appending(tempfile()?)?;
-            file.write_all(&self.memory)?;
-            (self.file, self.memory) = (Some(file), Vec::new());
+        if let Some(file) = &mut self.file {
+            return file.write_all(bytes);
         }
-        self.file.iter_mut().try_for_each(|file| file.write_all(bytes))
+        let mut file = appending(tempfile()?)?;
+        file.write_all(&self.memory)?;
+        self.memory = Vec::new();
+        self.file.insert(file).write_all(bytes)
     }
 
     /// Reads a chunk at the beginning of a range of offsets; returns 0 at the end.
     pub(crate) fn read_at(&self, chunk: &mut Vec<u8>, Range { start, end }: Range<u64>) -> io::Result<usize> {
         let Some(file) = &self.file else {
+            // Only a file may be longer than `len`, and needs `end`.
             *chunk = self.memory.get(start as usize..).unwrap_or_default().to_vec();
             return Ok(chunk.len());
         };
         let left = file.metadata()?.len().min(end).saturating_sub(start);
         let count = left.min(CHUNK as u64) as usize;
-        make_room(chunk);
+        set_chunk_length(chunk);
         file.read_exact_at(&mut chunk[..count], start)?;
         Ok(count)
     }
 
-    /// Returns a file at offset 0.
+    /// Returns a file with all bytes, at offset 0.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         let mut file = self.file.as_ref().map_or_else(memory_file, File::try_clone)?;
+        // Memory is empty if there was a file.
         file.write_all(&self.memory)?;
         file.rewind()?;
         Ok(file.into())
@@ -115,10 +118,7 @@ pub(super) struct Replayable {
 impl Replayable {
     /// Keeps more bytes, unless some are lost already.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
-        if self.is_incomplete {
-            return;
-        }
-        self.is_incomplete = self.spool.len + bytes.len() as u64 > self.limit;
+        self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
         if !self.is_incomplete {
             self.error = self.spool.append(bytes).err().map(|error| error.to_string());
             self.is_incomplete = self.error.is_some();

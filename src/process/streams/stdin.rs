@@ -80,12 +80,12 @@ impl Stdin {
     }
 
     /// Returns the source while it has to be read before the first attempt.
-    pub(crate) fn unfilled(&self) -> Option<BorrowedFd<'static>> {
+    pub(crate) fn source_to_read_first(&self) -> Option<BorrowedFd<'static>> {
         matches!(self.method, Method::ReadFirst(_)).then_some(self.source)
     }
 
-    /// Reads the next bytes before the first attempt.
-    pub(crate) fn fill(&mut self) -> io::Result<()> {
+    /// Reads the next bytes before the first attempt, up to the limit.
+    pub(crate) fn read_first(&mut self) -> io::Result<()> {
         if let Method::ReadFirst(chunk) = &mut self.method
             && let Some(count) = read_inherited(self.source, chunk)?
         {
@@ -93,6 +93,7 @@ impl Stdin {
             if count == 0 {
                 self.method = Method::Replay;
             } else if self.kept.is_incomplete {
+                // One attempt can still get all: kept bytes, this chunk, the rest.
                 chunk.truncate(count);
                 self.method = Method::ReadAhead(take(chunk));
             }
@@ -120,7 +121,7 @@ impl Stdin {
             window: 0,
             wait: Wait::Room,
         });
-        // Bytes that are read ahead are gone for others: not before the command has started.
+        // Reading ahead takes bytes from later programs: not before the command has started.
         if !matches!(self.method, Method::ReadAhead(_)) {
             self.fill_pipe();
         }
@@ -140,7 +141,7 @@ impl Stdin {
     /// Returns the time until the next call of [`Stdin::fill_pipe`] even if nothing is ready.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         match self.pipe.as_ref()?.wait {
-            Wait::Look(after) => Some(after),
+            Wait::Delay(after) => Some(after),
             _ => None,
         }
     }
@@ -160,6 +161,7 @@ impl Stdin {
         }
     }
 
+    /// Writes the rest of the chunk, or else the next one: kept bytes, then the source's.
     fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         if pipe.unwritten.is_empty() {
             let count = match &mut self.method {
@@ -172,10 +174,11 @@ impl Stdin {
                     count
                 }
                 Method::Tee => return self.move_window(pipe),
-                Method::ReadAhead(first) if !first.is_empty() => {
-                    pipe.chunk = take(first);
+                Method::ReadAhead(unfed) if !unfed.is_empty() => {
+                    pipe.chunk = take(unfed);
                     pipe.chunk.len()
                 }
+                // Leaves the rest of the source to later programs.
                 Method::ReadAhead(_) if has_lost_its_reader(pipe.fd.as_fd()) => return Ok(Wait::ReaderGone),
                 Method::ReadAhead(_) => {
                     let Some(count) = read_inherited(self.source, &mut pipe.chunk)? else {
@@ -223,7 +226,7 @@ impl Method {
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode = OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
         // If input and output share one open file description (`<>file 1>&0`), a rewind would make the command overwrite
-        // its output. The same file open for writing is taken for that.
+        // its output. The same file open for writing counts as shared.
         let is_output_too = |output| access_mode != OFlag::O_RDONLY && is_same_file(source.as_raw_fd(), output);
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,

@@ -23,8 +23,9 @@ use super::sink;
 use super::spool::Replayable;
 use crate::process::sys::fd::ready;
 
-/// Shortest and longest delay between polls of a partly read window.
-const LOOKS: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(100)];
+/// First and longest delay between polls of a partly read window.
+const FIRST_DELAY: Duration = Duration::from_micros(50);
+const LONGEST_DELAY: Duration = Duration::from_millis(100);
 
 /// The condition for the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub(super) enum Wait {
     Room,
     /// Bytes from the source.
     Data,
-    /// A poll of the window after a delay, as no event reports reading.
-    Look(Duration),
+    /// The end of a delay, as no event reports that the rest of the window was read.
+    Delay(Duration),
     /// None: the source has ended, and the command has all input.
     SourceEnded,
     /// None: the command has stopped reading.
@@ -57,7 +58,7 @@ pub(super) struct StdinPipe {
 }
 
 impl StdinPipe {
-    /// Writes as much as there is room for.
+    /// Writes as much of the chunk as there is room for.
     pub(super) fn write(&mut self) -> nix::Result<Wait> {
         match write(&self.fd, &self.chunk[self.unwritten.clone()]) {
             Ok(count) => self.unwritten.start += count,
@@ -74,11 +75,13 @@ impl StdinPipe {
         if unread(&self.fd)? > 0 {
             let state = ready(self.fd.as_fd(), PollFlags::POLLOUT)?;
             match self.wait {
+                // The reader is gone: `duplicate` will say so.
                 _ if state.contains(PollFlags::POLLERR) => {}
+                // The first slot is unread.
                 _ if state.is_empty() => return Ok(Wait::Room),
                 // The longer the reader takes, the less a proportional delay matters.
-                Wait::Look(before) => return Ok(Wait::Look((before * 5 / 4).min(LOOKS[1]))),
-                _ => return Ok(Wait::Look(LOOKS[0])),
+                Wait::Delay(before) => return Ok(Wait::Delay((before * 5 / 4).min(LONGEST_DELAY))),
+                _ => return Ok(Wait::Delay(FIRST_DELAY)),
             }
         }
         self.take_window(source, kept)?;
@@ -103,18 +106,17 @@ impl StdinPipe {
         let count = self.window - unread(&self.fd)?.min(self.window);
         self.chunk.resize(count, 0);
         let mut taken = 0;
-        // Another process may have read from the source: a read would block, and the bytes that the command has read
-        // are gone.
+        // Another process may have taken the bytes: a read would block, and they cannot be replayed.
         while taken < count && unread(source).is_ok_and(|there| there >= count - taken) {
             match read(source, &mut self.chunk[taken..])? {
                 0 => break,
                 more => taken += more,
             }
         }
-        sink::widen_if_full(source, taken);
+        sink::widen_if_busy(source, taken);
         kept.is_incomplete |= taken < count;
         kept.keep(&self.chunk[..taken]);
-        // After an error the window stays, as its bytes must not be offered to the command again.
+        // After an error the window stays, so that `Stdin` does not feed its bytes a second time.
         self.window = 0;
         Ok(())
     }
@@ -134,7 +136,7 @@ fn unread(pipe: impl AsFd) -> nix::Result<usize> {
 #[cfg(not(portable))]
 fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
     let size = unread(from)?.clamp(1, sink::CHUNK);
-    // Refused if the user has too many pipes: the size stays, and polls become more frequent.
+    // Sizes are powers of two. Refused if the user has too many pipes: the size stays, and polls become more frequent.
     let _ = fcntl(to, FcntlArg::F_SETPIPE_SZ(1 << size.ilog2()));
     tee(from, to, sink::CHUNK, SpliceFFlags::SPLICE_F_NONBLOCK)
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{columns, is_ours};
+use super::{columns, may_use};
 use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::nonempty;
 use crate::process::sys::stdio;
@@ -35,30 +35,30 @@ impl Countdown {
 
     /// Begins a wait.
     pub(crate) fn begin(&mut self, wait: Duration) {
-        let is_smart = || nonempty("TERM").is_some_and(|term| term != "dumb");
-        let suits = |progress| progress == Progress::Always || is_smart();
-        self.is_wanted = wait >= SHORTEST && self.progress.is_some_and(suits) && stdio::is_terminal(stdio::ERR);
+        let is_dumb = nonempty("TERM").is_none_or(|term| term == "dumb");
+        let is_on = self.progress.is_some_and(|mode| mode == Progress::Always || !is_dumb);
+        self.is_wanted = wait >= SHORTEST && is_on && stdio::is_terminal(stdio::ERR);
     }
 
     /// Draws the line once a second, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns
     /// the time of the next redraw: the next full second.
-    pub(crate) fn show(&mut self, now: Instant, end: Deadline, line: LineFor<'_>) -> Deadline {
+    pub(crate) fn show(&mut self, now: Instant, end: Deadline, format_line: LineFor<'_>) -> Deadline {
         let Some(left) = end.left(now).filter(|_| self.is_wanted) else {
             return Deadline::NEVER;
         };
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         if self.shown != Some(seconds)
-            && is_ours(stdio::ERR)
+            && may_use(stdio::ERR)
             && let Some(columns) = columns(stdio::ERR)
         {
             // Some terminals wrap after the last column.
-            let text = line(Duration::from_secs(seconds), usize::from(columns) - 1);
+            let text = format_line(Duration::from_secs(seconds), usize::from(columns) - 1);
             if stdio::write_if_room(stdio::ERR, &format!("\r{text}\x1b[K")) {
                 self.shown = Some(seconds);
             }
         }
-        let after_the_next = Duration::from_secs(seconds.saturating_sub(1));
-        Deadline::after(now, left.saturating_sub(after_the_next))
+        let next_shown = Duration::from_secs(seconds.saturating_sub(1));
+        Deadline::after(now, left.saturating_sub(next_shown))
     }
 
     /// Erases the line. Returns false while the terminal accepts no output.

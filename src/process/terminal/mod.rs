@@ -1,5 +1,4 @@
-//! The controlling terminal: its foreground group, stopping as a job, and its size. Below: modes, a pseudo-terminal for
-//! the command, the countdown.
+//! The controlling terminal: its foreground group, stopping as a job, and its size.
 
 pub(crate) mod countdown;
 pub(crate) mod modes;
@@ -31,7 +30,7 @@ fn controlling() -> nix::Result<OwnedFd> {
 pub(crate) fn has_terminal() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| match controlling() {
-        // Without the device node (a minimal container) standard descriptors tell.
+        // ENXIO is a no. Without the device node (a minimal container) standard descriptors tell.
         Err(errno) => errno != Errno::ENXIO && (0..=2).any(is_controlling),
         Ok(_closed_on_drop) => true,
     })
@@ -48,7 +47,7 @@ fn has_foreground(terminal: impl AsFd) -> bool {
 }
 
 /// Returns true unless another job has the terminal on this descriptor.
-fn is_ours(terminal: RawFd) -> bool {
+fn may_use(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
 }
 
@@ -82,31 +81,26 @@ pub(crate) fn parent_controls_jobs() -> bool {
 
 /// Returns the target of keys typed on standard input's terminal: this process's group, or this process if that terminal
 /// does not control it.
-fn job() -> Target {
+pub(crate) fn key_target() -> Target {
     match is_controlling(stdio::IN) {
         true => Target::OwnGroup,
         false => Target::OwnProcess,
     }
 }
 
-/// Stops this process by `signal` until it is continued. With `stops_job`, a job control signal stops the whole job, as
-/// its key does.
+/// Stops this process, or its whole job, by `signal` until it is continued.
 ///
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. So without
 /// a terminal STOP follows.
-pub(crate) fn stop(signals: &mut Signals, signal: Signal, stops_job: bool) {
-    let target = if stops_job && signal.stops_a_job() {
-        job()
-    } else {
-        Target::OwnProcess
-    };
-    let follows = (!has_terminal()).then_some(Signal::STOP);
-    for signal in [signal].into_iter().chain(follows) {
+pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
+    let fallback = (!has_terminal()).then_some(Signal::STOP);
+    for signal in [signal].into_iter().chain(fallback) {
         // The job was continued already, and stopping would discard that CONT.
         if signals.is_queued(Signal::CONT) {
             return;
         }
         send(target, signal);
+        // The process stops here.
         signals.deliver(signal);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
 
-use super::{has_foreground, is_ours};
+use super::{has_foreground, may_use};
 use crate::process::sys::fd::{inherited, is_piped};
 use crate::process::sys::stdio;
 
@@ -24,8 +24,8 @@ fn set(modes: &Termios) -> bool {
 /// Puts the terminal on standard input into raw mode. Returns false if another job has the terminal.
 pub(super) fn make_raw() -> bool {
     let Ok(mut saved) = SAVED.lock() else { return false };
-    // After a STOP, which cannot be caught, the modes are still saved.
-    let modes = saved.clone().or_else(get).filter(|_| is_ours(stdio::IN));
+    // After a STOP, which cannot be caught, the modes are saved already.
+    let modes = saved.clone().or_else(get).filter(|_| may_use(stdio::IN));
     let Some(mut raw) = modes.clone() else { return false };
     *saved = modes;
     cfmakeraw(&mut raw);
@@ -34,10 +34,11 @@ pub(super) fn make_raw() -> bool {
 
 /// Restores the modes from before raw mode, if our terminal is in raw mode.
 pub(crate) fn restore() {
+    // Fails instead of waiting, if a panic came under the lock.
     let Ok(mut saved) = SAVED.try_lock() else { return };
     // In the background, the foreground job has set the modes that it needs.
     if let Some(modes) = saved.take()
-        && is_ours(stdio::IN)
+        && may_use(stdio::IN)
     {
         set(&modes);
     }
@@ -55,12 +56,17 @@ impl Before {
         }
     }
 
-    /// Restores the modes after a failed attempt, if backoff is in the foreground. If the command ended by itself and
-    /// standard output is a pipe, the modes stay, as the pipe's reader may be a pager that has set them. `cut`: a limit
-    /// or a signal ended the attempt.
-    pub(crate) fn put_back(&self, cut: bool) {
+    /// Restores the modes after an attempt that ended by itself. If standard output is a pipe, the modes stay, as the
+    /// pipe's reader may be a pager that has set them.
+    pub(crate) fn put_back_unless_piped(&self) {
+        if !is_piped(stdio::OUT) {
+            self.put_back();
+        }
+    }
+
+    /// Restores the modes, if backoff is in the foreground.
+    pub(crate) fn put_back(&self) {
         if let Some(before) = &self.0
-            && (cut || !is_piped(stdio::OUT))
             && has_foreground(inherited(stdio::IN))
         {
             set(before);

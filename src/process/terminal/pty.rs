@@ -16,7 +16,7 @@ use nix::pty::{OpenptyResult, Winsize, openpty};
 use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key, tcgetattr};
 use nix::unistd::{read, tcgetpgrp, write};
 
-use super::{controlling, is_controlling, is_ours, job, modes, window_size};
+use super::{controlling, is_controlling, key_target, may_use, modes, window_size};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::spawn::ChildStdio;
@@ -52,49 +52,42 @@ impl Pty {
     /// source of its output, and the command's streams.
     pub(crate) fn open(may_type: bool) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
         let is_typed_at = may_type && stdio::is_terminal(stdio::IN);
-        let is_ours = is_ours(stdio::IN);
+        let may_use_input = may_use(stdio::IN);
         // In a pipeline (`| less`) another program may read the keyboard. There the command reads it directly, except
         // in the background, where it would take input that is meant for the shell.
         let forwards_keys = is_typed_at && stdio::is_terminal(stdio::OUT);
-        let has_input = forwards_keys || is_typed_at && !is_ours;
+        let has_input = forwards_keys || is_typed_at && !may_use_input;
         // In the background, our modes are those of the shell's line editor.
-        let usual_modes = (forwards_keys && is_ours).then(modes::get).flatten();
-        let OpenptyResult { master, slave } = uninterrupted(|| openpty(None, usual_modes.as_ref()))?;
+        let initial_modes = (forwards_keys && may_use_input).then(modes::get).flatten();
+        let OpenptyResult { master, slave } = uninterrupted(|| openpty(None, initial_modes.as_ref()))?;
         for fd in [&master, &slave] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
         }
         set_nonblocking(&master)?;
         let output = master.try_clone()?;
-        let stdio = ChildStdio {
-            input: has_input.then(|| slave.try_clone()).transpose()?,
-            outputs: [Some(slave.try_clone()?), Some(slave.try_clone()?)],
-        };
-        let duplicate = |fd| inherited(fd).try_clone_to_owned().ok();
+        let input = has_input.then(|| slave.try_clone()).transpose()?;
+        let outputs = [Some(slave.try_clone()?), Some(slave.try_clone()?)];
         let pty = Pty {
             master: Some(master),
             slave: Some(slave),
-            // Non-blocking if possible: another process may read first what `poll` has promised.
-            ours: match (0..=2).find(|fd| stdio::is_terminal(*fd)) {
-                Some(fd) if !is_controlling(fd) => duplicate(fd),
-                standard => controlling().ok().or_else(|| duplicate(standard?)),
-            },
+            ours: our_terminal(),
             forwards_keys,
             leader: None,
             is_raw: false,
             typed: Vec::new(),
         };
         pty.copy_size();
-        Ok((pty, output, stdio))
+        Ok((pty, output, ChildStdio { input, outputs }))
     }
 
     /// Begins forwarding typed input to the command, which runs as process `leader`.
     pub(crate) fn started(&mut self, leader: libc::pid_t) {
         self.leader = self.forwards_keys.then_some(leader);
-        self.enter();
+        self.try_raw();
     }
 
-    /// Puts our terminal into raw mode, if typed input goes to the command.
-    fn enter(&mut self) {
+    /// Puts our terminal into raw mode, if typed input goes to the command and no other job has it.
+    fn try_raw(&mut self) {
         self.is_raw = self.leader.is_some() && modes::make_raw();
     }
 
@@ -106,7 +99,7 @@ impl Pty {
 
     /// Resumes raw mode and copies the size of our terminal, as backoff was continued.
     pub(crate) fn resume(&mut self) {
-        self.enter();
+        self.try_raw();
         self.copy_size();
     }
 
@@ -154,17 +147,18 @@ impl Pty {
         (self.leader.is_some() && !self.is_raw).then_some(FOREGROUND_LOOK)
     }
 
-    /// Forwards typed input. `ready`: [`Pty::interest`] is ready.
-    pub(crate) fn work(&mut self, ready: bool) {
+    /// Forwards typed input if [`Pty::interest`] is ready; otherwise checks for the foreground.
+    pub(crate) fn work(&mut self, is_ready: bool) {
         if !self.is_raw {
-            self.enter();
+            self.try_raw();
         }
-        if ready && self.typed.is_empty() && self.is_raw {
-            self.read();
+        if !is_ready {
+            return;
         }
-        if let Some(master) = &self.master
-            && ready
-        {
+        if self.typed.is_empty() && self.is_raw {
+            self.read_keys();
+        }
+        if let Some(master) = &self.master {
             match write(master, &self.typed) {
                 Ok(count) => drop(self.typed.drain(..count)),
                 Err(Errno::EAGAIN) => {}
@@ -173,36 +167,37 @@ impl Pty {
         }
     }
 
-    fn read(&mut self) {
+    fn read_keys(&mut self) {
         // A shell takes the terminal as soon as one process of the job has stopped, and may give it back.
-        if !is_ours(stdio::IN) {
+        if !may_use(stdio::IN) {
             return self.pause();
         }
         let mut bytes = [0; 1024];
         match self.ours.as_ref().map(|ours| read(ours, &mut bytes)) {
             // Our terminal is gone; HUP follows.
             None | Some(Ok(0)) => self.ended(),
-            Some(Ok(count)) => self.take(&bytes[..count]),
-            // Another process has read the bytes, perhaps a shell that had changed the modes, or backoff has just moved to
-            // the background.
-            Some(Err(_)) => self.enter(),
+            Some(Ok(count)) => self.handle_keys(&bytes[..count]),
+            // Another process has read the bytes (EAGAIN), perhaps a shell that had changed the modes, or backoff has just
+            // moved to the background (EIO).
+            Some(Err(_)) => self.try_raw(),
         }
     }
 
-    fn take(&mut self, bytes: &[u8]) {
-        let keys = self.signal_keys().unwrap_or_default();
-        let mut ends = false;
+    /// Sends the signals of signal keys; the command gets all other keys.
+    fn handle_keys(&mut self, bytes: &[u8]) {
+        let signal_keys = self.signal_keys().unwrap_or_default();
+        let mut may_have_ended = false;
         for byte in bytes {
-            let is_it = |(key, _): &&(u8, Signal)| key == byte;
-            match keys.iter().find(is_it).map(|(_, signal)| *signal) {
-                // The previous key may have ended the command.
-                Some(Signal::TSTP) if ends => {}
+            let pressed = signal_keys.iter().find(|(key, _)| key == byte);
+            match pressed.map(|(_, signal)| *signal) {
+                // An earlier key may have ended the command.
+                Some(Signal::TSTP) if may_have_ended => {}
                 // The rest of the job stops after the command: a shell may take the terminal as soon as one process has
                 // stopped.
                 Some(Signal::TSTP) => send(Target::OwnProcess, Signal::TSTP),
                 Some(signal) => {
-                    ends = true;
-                    send(job(), signal);
+                    may_have_ended = true;
+                    send(key_target(), signal);
                 }
                 None => self.typed.push(*byte),
             }
@@ -223,11 +218,19 @@ impl Pty {
             (Key::VSUSP, Signal::TSTP),
         ];
         let keys = keys.map(|(key, signal)| (settings.control_chars[key as usize], signal));
-        Some(
-            keys.into_iter()
-                .filter(|(key, _)| *key != libc::_POSIX_VDISABLE)
-                .collect(),
-        )
+        let enabled_keys = keys.into_iter().filter(|(key, _)| *key != libc::_POSIX_VDISABLE);
+        Some(enabled_keys.collect())
+    }
+}
+
+/// Opens our terminal, non-blocking if possible: another process may read first what `poll` has promised.
+fn our_terminal() -> Option<OwnedFd> {
+    let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
+    let duplicate = || inherited(standard?).try_clone_to_owned().ok();
+    match standard {
+        // `/dev/tty` is another terminal.
+        Some(fd) if !is_controlling(fd) => duplicate(),
+        _ => controlling().ok().or_else(duplicate),
     }
 }
 
