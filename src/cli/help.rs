@@ -14,18 +14,19 @@ use crate::process::sys::{environment, stdio};
 pub(super) const SUMMARY: &str = include_str!("summary.txt");
 
 /// Returns the help on a section or an option, or on everything if the topic is empty.
-pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<String, UsageError> {
-    let typed = topic.trim_start_matches('-');
-    let name = typed.to_lowercase().replace('_', "-");
+pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
+    let word = topic.trim_start_matches('-');
+    let name = word.to_lowercase().replace('_', "-");
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
-    let is_letter = |opt: &Opt| opt.short.is_some_and(|short| typed.chars().eq([short]));
-    let named = OPTIONS.iter().find(|opt| opt.long == name || is_letter(opt));
-    let has_words = |heading: &str| format!(" {} ", heading.to_lowercase()).contains(&format!(" {name} "));
-    let is_meant = |opt: &&Opt| match named {
-        Some(named) => *opt == named,
-        None => name.is_empty() || has_words(opt.heading),
+    let is_letter = |opt: &Opt| opt.short.is_some_and(|short| word.chars().eq([short]));
+    let option = OPTIONS.iter().find(|opt| opt.long == name || is_letter(opt));
+    // A section is named by whole words of its heading.
+    let is_in = |heading: &str| format!(" {} ", heading.to_lowercase()).contains(&format!(" {name} "));
+    let is_shown = |opt: &&Opt| match option {
+        Some(option) => *opt == option,
+        None => name.is_empty() || is_in(opt.heading),
     };
-    if !OPTIONS.iter().any(|opt| is_meant(&opt)) {
+    if !OPTIONS.iter().any(|opt| is_shown(&opt)) {
         let known = SECTIONS.into_iter().chain(OPTIONS.iter().map(|opt| opt.long));
         let tip = tip_for_option(name, known, "--help alone");
         let sections = SECTIONS.join(", ");
@@ -37,7 +38,7 @@ pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<Stri
         .header(bold)
         .usage(bold)
         .literal(AnsiColor::Cyan.on_default());
-    let command = described(OPTIONS.iter().filter(is_meant))
+    let command = described(OPTIONS.iter().filter(is_shown))
         .styles(styles)
         .next_line_help(true)
         .max_term_width(80);
@@ -48,11 +49,11 @@ pub(super) fn help(topic: &str, color: Option<&(&Opt, OsString)>) -> Result<Stri
             .help_template("{all-args}\n")
             .render_long_help(),
     };
-    let color = color.map(|(_, when)| when.clone());
-    let color = color.or_else(|| environment::variable("BACKOFF_COLOR"));
+    let color = color.cloned().or_else(|| environment::variable("BACKOFF_COLOR"));
     Ok(match color.as_deref().and_then(OsStr::to_str) {
+        Some("always") => text.ansi().to_string(),
         Some("never") => text.to_string(),
-        when if when == Some("always") || stdio::takes_color(stdio::OUT) => text.ansi().to_string(),
+        _ if stdio::takes_color(stdio::OUT) => text.ansi().to_string(),
         _ => text.to_string(),
     })
 }

@@ -32,38 +32,39 @@ pub enum Parsed {
 /// Parses a command line whose first word is the program's own name.
 pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
     let words = args.get(1..).unwrap_or_default();
-    let named = named(words)?;
-    let parser = parser(named.iter().map(|opt| opt.arg()));
+    let used = options_used(words)?;
+    let parser = parser(used.iter().map(|opt| opt.arg()));
     let mut matches = parser.try_get_matches_from(words).map_err(|_| usage_error(words))?;
     let wants_summary = matches.get_flag(SUMMARY_ID);
-    let line = typed(&mut matches, &named);
-    let said = |long| line.options.iter().rfind(|(opt, _)| opt.long == long);
-    Ok(match (said("help"), said("version")) {
-        (Some((_, topic)), _) => Parsed::Print(help::help(&topic.to_string_lossy(), said("color"))?),
+    let line = command_line(&mut matches, &used);
+    let text = |long| Some(&line.options.iter().rfind(|(opt, _)| opt.long == long)?.1);
+    // --help overrides -h, and -h overrides --version.
+    Ok(match (text("help"), text("version")) {
+        (Some(topic), _) => Parsed::Print(help::help(&topic.to_string_lossy(), text("color"))?),
         _ if wants_summary => Parsed::Print(help::SUMMARY.to_owned()),
         (_, Some(_)) => Parsed::Print(help::version()),
         _ => Parsed::Run(line),
     })
 }
 
-/// Returns the options before the command, which are all that clap needs to know: declaring the others takes longer
-/// than the rest of the start. Refuses two mistakes that clap accepts: another option in place of a text, and a long
-/// name after one dash (`-timeout` would be `-t imeout`).
-fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
-    let mut named = Vec::new();
+/// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest of
+/// the start. Refuses two mistakes that clap accepts: an option in place of a text, and a long name after
+/// one dash (`-timeout` would be `-t imeout`).
+fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
+    let mut used: Vec<&'static Opt> = Vec::new();
     let mut words = words.iter().map(|word| word.as_bytes());
     let is_option = |word: &&[u8]| word.len() > 1 && word.starts_with(b"-") && *word != b"--";
     while let Some(word) = words.next().filter(is_option) {
         if let Some(opt) = find(&[b"-", word].concat()) {
             return Err(format!("unexpected argument '-{0}' found; tip: try --{0}", opt.long).into());
         }
+        // The topic may be an option; clap checks the words after it.
         if word.starts_with(b"--help") {
             return Ok(OPTIONS.iter().collect());
         }
-        let Some((opt, text)) = options_in(word, &mut named) else {
-            continue;
-        };
-        if text.is_empty()
+        let (named, text) = options_in(word);
+        used.extend(&named);
+        if let Some(opt) = named.last().filter(|opt| opt.kind.takes_next() && text.is_empty())
             && let Some(next) = words.next()
             && (matches!(next, b"--" | b"-h") || find(next).is_some())
         {
@@ -72,36 +73,35 @@ fn named(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
             return Err(format!("{why}; tip: try --{long}={next} if it is the value").into());
         }
     }
-    named.sort_by_key(|opt| opt.long);
-    named.dedup_by_key(|opt| opt.long);
-    Ok(named)
+    used.sort_by_key(|opt| opt.long);
+    used.dedup_by_key(|opt| opt.long);
+    Ok(used)
 }
 
-/// Adds the options that a word names: `-vn3` names two. Returns the last one if it takes a text, and what follows its
-/// name in the word: `3`, `=3` or nothing.
-fn options_in<'w>(word: &'w [u8], named: &mut Vec<&'static Opt>) -> Option<(&'static Opt, &'w [u8])> {
+/// Returns the options that a word names, and the rest of the word: `-vn3` is -v, -n and `3`; `--base=3` is --base and
+/// `=3`.
+fn options_in(word: &[u8]) -> (Vec<&'static Opt>, &[u8]) {
     if word.starts_with(b"--") {
-        named.extend(find(word));
-        let text = &word[name_in(word).len()..];
-        return Some((find(word).filter(|opt| opt.kind.takes_next())?, text));
+        return (find(word).into_iter().collect(), &word[name_in(word).len()..]);
     }
+    let mut named: Vec<&Opt> = Vec::new();
     for (at, letter) in word.iter().enumerate().skip(1) {
         named.extend(find(&[b'-', *letter]));
-        if let Some(opt) = find(&[b'-', *letter]).filter(|opt| opt.kind.takes_next()) {
-            return Some((opt, &word[at + 1..]));
+        if named.last().is_some_and(|opt| opt.kind.takes_next()) {
+            return (named, &word[at + 1..]);
         }
     }
-    None
+    (named, b"")
 }
 
-/// Returns the option that a word is: `--timeout`, `--timeout=3` or `-t`.
+/// Returns the option that a word names: `--timeout`, `--timeout=3` or `-t`.
 fn find(word: &[u8]) -> Option<&'static Opt> {
-    let is_it = |opt: &&Opt| match name_in(word) {
+    let is_named = |opt: &&Opt| match name_in(word) {
         [b'-', b'-', name @ ..] => name == opt.long.as_bytes(),
         [b'-', letter] => opt.short.is_some_and(|short| short as u8 == *letter),
         _ => false,
     };
-    OPTIONS.iter().find(is_it)
+    OPTIONS.iter().find(is_named)
 }
 
 /// Returns a word up to its `=`. Errors quote no more, as a password may follow.
@@ -110,7 +110,7 @@ fn name_in(word: &[u8]) -> &[u8] {
 }
 
 /// Extracts these options and the command from clap's matches.
-fn typed(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLine {
+fn command_line(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
         let times = match opt.kind {
@@ -142,10 +142,11 @@ fn usage_error(words: &[OsString]) -> UsageError {
     }
     let text = error.render().to_string();
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);
-    let told = lines.filter(|line| !line.is_empty() && !line.starts_with("Usage:"));
+    let useful = lines.filter(|line| !line.is_empty() && !line.starts_with("Usage:"));
     // A word after `--` would be the command.
-    let told = told.map(|line| line.strip_prefix("tip: to pass").map_or(line, |_| "tip: try --help"));
-    UsageError(told.take(2).collect::<Vec<_>>().join("; "))
+    let useful = useful.map(|line| line.strip_prefix("tip: to pass").map_or(line, |_| "tip: try --help"));
+    // The problem and the first tip.
+    UsageError(useful.take(2).collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]

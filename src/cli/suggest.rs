@@ -24,6 +24,7 @@ pub(crate) fn one_slip_away<'n>(name: &str, mut known: impl Iterator<Item = &'n 
         let end = name.iter().rev().zip(known.iter().rev()).take_while(is_same).count();
         match (&name[..name.len() - end], &known[..known.len() - end]) {
             ([], []) => true,
+            // Swapped.
             ([a, b], [c, d]) => a == d && b == c,
             // Everything resembles a short word.
             ([], [_]) | ([_], [] | [_]) => begin + known.len() > 3,

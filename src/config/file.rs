@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>,
     };
     let unreadable = |error| format!("cannot be read: {}", describe_error(&error));
     // Checks the descriptor, so that the file cannot be exchanged between check and use.
-    trusted(&file.metadata().map_err(unreadable)?)?;
+    check_writers(&file.metadata().map_err(unreadable)?)?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>,
     Ok(Some(bytes))
 }
 
-/// Returns true if no file is there, or the directory cannot be searched: a home directory of another user (a service
+/// Returns true if no file is there, or its directory cannot be searched, such as the home of another user (a service
 /// that inherited HOME).
 fn is_missing(path: &Path, error: &Error) -> bool {
     match error.kind() {
@@ -45,7 +45,7 @@ fn is_missing(path: &Path, error: &Error) -> bool {
 }
 
 /// Checks that only this user or root can have written the file: options may name shell commands.
-fn trusted(facts: &Metadata) -> Result<(), UsageError> {
+fn check_writers(facts: &Metadata) -> Result<(), UsageError> {
     let (own, owner, mode) = (geteuid().as_raw(), facts.uid(), facts.mode() & 0o7777);
     if !facts.is_file() {
         return Err("is not a regular file".into());

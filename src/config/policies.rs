@@ -167,10 +167,10 @@ impl Document<'_> {
             return String::new();
         }
         let before = &self.bytes[..at.min(self.bytes.len())];
-        let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
         let lines = before.iter().filter(|byte| **byte == b'\n').count();
-        let columns = before[line..].iter().filter(begins_character).count();
+        let columns = before[line_start..].iter().filter(begins_character).count();
         format!("{}:{}:{}", self.file, lines + 1, columns + 1)
     }
 

@@ -112,6 +112,7 @@ impl Preset {
     }
 }
 
+/// Returns the rows of a preset. `row` drops its first line, which has no verdict.
 fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
     let is_own = move |line: &&str| line.strip_prefix(preset).is_some_and(|rest| rest.starts_with('\t'));
     TABLE.lines().filter(is_own).filter_map(row)
@@ -120,9 +121,9 @@ fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
 /// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
-    let is_it = |known: &RowVerdict| known.word() == verdict;
+    let is_named = |known: &RowVerdict| known.word() == verdict;
     Some(Row {
-        verdict: RowVerdict::ALL.into_iter().find(is_it)?,
+        verdict: RowVerdict::ALL.into_iter().find(is_named)?,
         codes: match codes {
             "-" => None,
             codes => Some(values::codes(codes).ok()?),

@@ -4,7 +4,7 @@ use super::*;
 
 fn read(options: &[&'static Opt], words: &[OsString]) -> Option<CommandLine> {
     let matches = parser(options.iter().map(|opt| opt.arg())).try_get_matches_from(words);
-    matches.ok().map(|mut matches| typed(&mut matches, options))
+    matches.ok().map(|mut matches| command_line(&mut matches, options))
 }
 
 #[test]
@@ -35,7 +35,7 @@ proptest! {
     #[test]
     fn options_that_do_not_occur_need_not_be_declared(words in proptest::collection::vec(word(), 0..8)) {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-        if let Ok(few) = named(&words) {
+        if let Ok(few) = options_used(&words) {
             let all: Vec<&Opt> = few.iter().copied().chain(OPTIONS.iter().filter(|opt| !few.contains(opt))).collect();
             prop_assert_eq!(format!("{:?}", read(&few, &words)), format!("{:?}", read(&all, &words)));
         }
