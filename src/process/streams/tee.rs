@@ -97,7 +97,7 @@ impl StdinPipe {
         }
     }
 
-    /// Takes the part of the window that the command has read from the source, and keeps it. A process that the command
+    /// Takes from the source the part of the window that the command has read, and keeps it. A process that the command
     /// left running may still read the rest, which is not taken.
     pub(super) fn take_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> nix::Result<()> {
         if self.window == 0 {

@@ -30,7 +30,7 @@ fn controlling() -> nix::Result<OwnedFd> {
 pub(crate) fn has_terminal() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| match controlling() {
-        // ENXIO is a no. Without the device node (a minimal container) standard descriptors tell.
+        // ENXIO means none. Without the device node (a minimal container) standard descriptors tell.
         Err(errno) => errno != Errno::ENXIO && (0..=2).any(is_controlling),
         Ok(_closed_on_drop) => true,
     })

@@ -25,7 +25,7 @@ use crate::process::sys::stdio;
 use crate::run::uninterrupted;
 
 /// Interval of checks for the foreground: a shell's `fg` does not notify a running job.
-const FOREGROUND_LOOK: Duration = Duration::from_millis(250);
+const FOREGROUND_POLL: Duration = Duration::from_millis(250);
 
 nix::ioctl_write_ptr_bad!(set_window_size, libc::TIOCSWINSZ, Winsize);
 
@@ -144,7 +144,7 @@ impl Pty {
 
     /// Returns the time until the next check for the foreground, if one is needed.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        (self.leader.is_some() && !self.is_raw).then_some(FOREGROUND_LOOK)
+        (self.leader.is_some() && !self.is_raw).then_some(FOREGROUND_POLL)
     }
 
     /// Forwards typed input if [`Pty::interest`] is ready; otherwise checks for the foreground.
@@ -204,7 +204,7 @@ impl Pty {
         }
     }
 
-    /// Returns the keys for which the command's terminal sends it a signal. If the command is a shell with a job in the
+    /// Returns the keys for which the command's terminal sends a signal. If the command is a shell with a job in the
     /// foreground, keys go to that job only.
     fn signal_keys(&self) -> Option<Vec<(u8, Signal)>> {
         let settings = tcgetattr(self.slave.as_ref()?).ok()?;
