@@ -178,7 +178,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
     let place = format!("{name:?} in {place}");
     let budget = SharedBudget {
         name,
-        is_counted: outer == Some(&*place),
+        is_inherited: outer == Some(&*place),
         place,
         limits,
         timeout,

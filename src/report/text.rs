@@ -93,11 +93,7 @@ impl Text<'_> {
         let (number, elapsed, budget) = (self.numbered(moment.attempt), length(moment.elapsed), self.budget());
         Some(match event {
             Event::Started => format!("{number}: starting {}", self.command()),
-            Event::Retrying {
-                attempt,
-                delay,
-                is_asked,
-            } => self.retrying(&number, attempt, *delay, *is_asked),
+            Event::Retrying { attempt, delay, asked } => self.retrying(&number, attempt, *delay, *asked),
             Event::Confirming { outcome, delay } => {
                 let (ran, delay) = (length(outcome.ran), length(*delay));
                 format!("{number} succeeded after {ran}; confirming in {delay}")

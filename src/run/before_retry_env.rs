@@ -13,19 +13,16 @@ const TOO_LARGE: &str = "all variables together are larger than 64KiB";
 pub(super) struct ExtraEnv(Vec<(String, OsString)>);
 
 impl ExtraEnv {
-    /// Adds the variables of a file. Returns a warning about ignored lines, if any; it quotes none, as they may hold
+    /// Adds the variables of a file. Returns a warning about ignored lines, if any, without their text, which may hold
     /// secrets.
-    pub(super) fn take(&mut self, file: &[u8]) -> Option<String> {
-        let (mut ignored, mut end) = (Vec::new(), 0);
+    pub(super) fn add_lines(&mut self, file: &[u8]) -> Option<String> {
+        let (mut ignored, mut bytes) = (Vec::new(), 0);
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
-            end += line.len();
+            bytes += line.len();
             // A line past the limit may not have been read to its end.
-            let taken = if end <= LIMIT {
-                self.take_line(line)
-            } else {
-                Err(TOO_LARGE)
-            };
-            ignored.extend(taken.err().map(|why| (number, why)));
+            let fits = bytes <= LIMIT;
+            let added = fits.then(|| self.add_line(line)).unwrap_or(Err(TOO_LARGE));
+            ignored.extend(added.err().map(|why| (number, why)));
         }
         let (first, why) = *ignored.first()?;
         let more = match ignored.len() - 1 {
@@ -36,7 +33,7 @@ impl ExtraEnv {
     }
 
     /// Adds the variable of a line. Returns the reason to ignore the line, if any.
-    fn take_line(&mut self, line: &[u8]) -> Result<(), &'static str> {
+    fn add_line(&mut self, line: &[u8]) -> Result<(), &'static str> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.is_empty() {
             return Ok(());
@@ -57,6 +54,7 @@ impl ExtraEnv {
         if value.as_bytes().contains(&0) {
             return Err("its value holds a NUL");
         }
+        // An environment holds each variable with `=` and NUL.
         let size = |name: &str, value: &OsStr| name.len() + value.len() + 2;
         let others = self.0.iter().filter(|(known, _)| known != name);
         let used: usize = others.map(|(name, value)| size(name, value)).sum();

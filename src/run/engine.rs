@@ -7,7 +7,7 @@ use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
 use super::event::{Event, JudgedAttempt, Moment, Reporter, Wait};
-use super::host::{Attempt, Host, RunError};
+use super::host::{Attempt, Host, RunError, RunResult};
 use super::plan::{Identity, Plan};
 use super::state::{Run, StoreState};
 use crate::policy::classifier::Verdict;
@@ -22,6 +22,9 @@ const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read to its 
 /// End of an attempt whose kept output was cut off by the deadline.
 const UNREAD: End = End::TimedOut(TimeLimit::Deadline);
 
+/// Argument of `print_kept_output`.
+const FAILED: bool = false;
+
 /// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
 /// printed on every way out.
 pub(crate) fn run<'a>(
@@ -30,7 +33,7 @@ pub(crate) fn run<'a>(
     host: &'a mut dyn Host,
     rng: &'a mut dyn Rng,
     reporter: &'a mut Reporter<'a>,
-) -> Result<Exit, RunError> {
+) -> RunResult<Exit> {
     let mut run = Run {
         plan,
         identity,
@@ -38,21 +41,19 @@ pub(crate) fn run<'a>(
         rng,
         reporter,
         session: Session::new(&plan.limits, &plan.delays),
-        store: StoreState {
-            is_counted: plan.budget.as_ref().is_some_and(|budget| budget.is_counted),
-            ..StoreState::default()
-        },
+        store: StoreState::default(),
         first_attempt_at: Duration::ZERO,
         planned_wait: None,
         previous: None,
         extra_env: ExtraEnv::default(),
     };
-    let mut result = run.until_decided();
+    run.store.is_next_counted = plan.budget.as_ref().is_some_and(|budget| budget.is_inherited);
+    let mut result = run.loop_until_end();
     if result.is_err() {
-        // Prints nothing if printing has already begun.
-        result = run.release(false).and(result);
+        // Prints nothing if printing has already begun. A new error replaces the first.
+        result = run.print_kept_output(FAILED).and(result);
     }
-    // A signal while the line is written does not change the status.
+    // A signal while the line is written does not change the result.
     let _ = match &result {
         Ok(_) => Ok(()),
         Err(RunError::Interrupted(signal)) => run.emit(&Event::Interrupted(*signal, None)),
@@ -62,22 +63,26 @@ pub(crate) fn run<'a>(
 }
 
 impl Run<'_> {
-    fn until_decided(&mut self) -> Result<Exit, RunError> {
+    /// Makes attempts until the run ends.
+    fn loop_until_end(&mut self) -> RunResult<Exit> {
         if let Some(exit) = self.before_the_first_attempt()? {
-            self.release(false)?;
+            // Messages may have been kept (`--stderr failure`).
+            self.print_kept_output(FAILED)?;
             return Ok(exit);
         }
         loop {
+            // backoff may have been stopped (Ctrl-Z) while it waited, or `--before-retry` took time.
             if let Some(why) = self.out_of_time(Duration::ZERO) {
-                return self.too_late(why);
+                return self.end_too_late(why);
             }
             let Attempt { outcome, interrupted } = self.make_attempt()?;
             if let Some(signal) = interrupted {
-                return self.interrupted(signal, &outcome);
+                return self.end_interrupted(signal, &outcome);
             }
             let attempt = self.judge(outcome)?;
             let exit = match self.decide(&attempt)? {
                 Decision::Stop(stop) => Some(self.stop(stop, &attempt)?),
+                // `--consecutive`: one success is not enough.
                 Decision::Confirm(delay) => {
                     let outcome = &attempt.outcome;
                     self.emit(&Event::Confirming { outcome, delay })?;
@@ -93,42 +98,42 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the exit status if no attempt will be made.
-    fn before_the_first_attempt(&mut self) -> Result<Option<Exit>, RunError> {
+    /// Prints warnings and waits. Returns the exit status if no attempt will be made.
+    fn before_the_first_attempt(&mut self) -> RunResult<Option<Exit>> {
         let plan = self.plan;
-        for warning in &plan.warnings {
-            self.emit(&Event::Warning(warning))?;
-        }
+        let mut warnings = plan.warnings.iter();
+        warnings.try_for_each(|warning| self.emit(&Event::Warning(warning)))?;
         self.remark(&plan.remarks)?;
-        let first = Delays {
+        // `--initial-delay` plus a random part up to `--splay`.
+        let initial = Delays {
             base: plan.initial_delay,
             cap: Duration::MAX,
             growth: Growth::Constant,
             jitter: Jitter::Additive { spread: plan.splay },
         };
-        let wait = first.draw(0, None, self.rng);
+        let wait = initial.draw(0, None, self.rng);
         self.wait(wait, Wait::Start)?;
-        let exit = self.cool_off()?;
+        let exit = self.wait_for_cool_off()?;
         self.first_attempt_at = self.host.elapsed();
         Ok(exit)
     }
 
     /// Waits until the cool-off of an earlier run ends. Returns the exit status if no attempt will be made.
-    fn cool_off(&mut self) -> Result<Option<Exit>, RunError> {
+    fn wait_for_cool_off(&mut self) -> RunResult<Option<Exit>> {
         // An outer run that shares the budget has already waited.
-        let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_counted);
-        let Some(cool_off) = budget.and_then(|budget| budget.cool_off) else {
+        let own_budget = self.plan.budget.as_ref().filter(|budget| !budget.is_inherited);
+        let Some(options) = own_budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };
-        let left = self.ask_for_cool_off()?.min(cool_off.longest);
+        let left = self.ask_for_cool_off()?.min(options.longest);
         if left.is_zero() {
             return Ok(None);
         }
-        if cool_off.skips {
+        if options.skips {
             self.emit(&Event::Skipped(left))?;
             return Ok(Some(exit::skipped(self.plan.overrides)));
         }
-        // The wait is random upwards only, as many runs may wait for the same end.
+        // Many runs may wait for the same end. A random addition, at most a quarter, spreads their starts.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
@@ -140,7 +145,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    fn make_attempt(&mut self) -> Result<Attempt, RunError> {
+    fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;
         self.emit(&Event::Started)?;
@@ -151,19 +156,20 @@ impl Run<'_> {
             self.emit(&Event::ReadAhead)?;
         }
         if seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
-            // The command wrote all output into backoff's pipe; without backoff it would have died of SIGPIPE.
+            // Output that fits in backoff's pipe raises no SIGPIPE; without backoff the command would have died of it.
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         Ok(attempt)
     }
 
-    fn judge(&mut self, outcome: Outcome) -> Result<JudgedAttempt, RunError> {
-        let verdict = self.verdict(&outcome);
+    fn judge(&mut self, outcome: Outcome) -> RunResult<JudgedAttempt> {
+        let judged = self.verdict(&outcome);
+        // The end is reported even if a signal interrupts a predicate.
         self.emit(&Event::Ended {
             outcome: &outcome,
-            verdict: verdict.as_ref().ok(),
+            verdict: judged.as_ref().ok(),
         })?;
-        let verdict = verdict?;
+        let verdict = judged?;
         if verdict != Verdict::Success && !outcome.could_not_start() && self.session.total == 1 {
             self.remark(&self.plan.remarks_on_failure)?;
         }
@@ -171,55 +177,57 @@ impl Run<'_> {
     }
 
     /// Decides the step after an attempt. The budget comes last, as it counts each retry that it grants.
-    fn decide(&mut self, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Result<Decision, RunError> {
+    fn decide(&mut self, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> RunResult<Decision> {
         let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
         let has_failed = *verdict != Verdict::Success;
         if has_failed || !matches!(decision, Decision::Stop(_)) {
             // A command that ends the run with success may have set the terminal on purpose.
             self.host.tidy_terminal();
         }
-        // An attempt after a success is not a retry.
+        // An attempt after a success is not a retry, and needs no permission.
         if let (Decision::Retry(delay), true) = (decision, has_failed) {
             self.planned_wait = Some(delay);
             decision = match self.ask_for_retry(delay)? {
-                Ok(left) => Decision::Retry(left),
+                Ok(rest_of_delay) => Decision::Retry(rest_of_delay),
                 Err(why) => Decision::Stop(Stop::GaveUp(why)),
             };
         }
-        self.store.is_counted = has_failed && matches!(decision, Decision::Retry(_));
+        // The budget counts a retry when it grants one, and any other attempt when it begins.
+        self.store.is_next_counted = has_failed && matches!(decision, Decision::Retry(_));
         Ok(decision)
     }
 
-    fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> Result<(), RunError> {
+    /// Waits, with a countdown, until `delay` has passed or SIGUSR1 comes.
+    fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> RunResult<()> {
         let begin = self.moment();
         let end = begin.elapsed.saturating_add(delay);
+        // While the host waits, it is borrowed: the countdown cannot ask it for the time.
         let reporter = RefCell::new(&mut *self.reporter);
         let countdown_text = |left: Duration, columns| {
             let elapsed = end.saturating_sub(left);
             let countdown = Event::Countdown { wait, left, columns };
             reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
         };
-        let is_complete = self.host.wait(delay, &countdown_text)?;
-        if is_complete {
-            Ok(())
-        } else {
-            self.emit(&Event::WaitSkipped)
+        match self.host.wait(delay, &countdown_text)? {
+            true => Ok(()),
+            false => self.emit(&Event::WaitSkipped),
         }
     }
 
     /// Returns the exit status if no further attempt will be made.
-    fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<Option<Exit>, RunError> {
+    fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Option<Exit>> {
+        // The budget, the log and the hook may each take time, so the limits are checked after each.
         if let Some(why) = self.out_of_time(delay) {
-            return self.stop_for(why, attempt).map(Some);
+            return self.give_up(why, attempt).map(Some);
         }
+        // After a long attempt (`--reset-after`), attempts count from 1 again.
         self.session.restart_count();
         self.announce_retry(delay, attempt)?;
-        // The store, the log and the hook may each take time.
         if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;
         }
         if let Some(why) = self.out_of_time(delay) {
-            return self.stop_for(why, attempt).map(Some);
+            return self.give_up(why, attempt).map(Some);
         }
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(attempt))?;
@@ -228,105 +236,108 @@ impl Run<'_> {
 
     /// Reports a retry. The first one is also the time to warn about a nested run, and to remark that the command may
     /// take effect twice.
-    fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
+    fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         if self.session.retries == 1 {
             if nesting.warn {
                 self.emit(&Event::Nested(nesting))?;
             }
-            // The outermost run sees the same command.
+            // Inner runs leave the remark to the outermost, which runs the same command.
             let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
             if may_have_taken_effect && nesting.depth == 0 {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
             }
         }
-        self.emit(&Event::Retrying {
-            attempt,
-            delay,
-            is_asked: self.session.is_wait_asked,
-        })
+        let asked = self.session.is_wait_asked;
+        self.emit(&Event::Retrying { attempt, delay, asked })
     }
 
-    fn remark(&mut self, remarks: &[String]) -> Result<(), RunError> {
+    fn remark(&mut self, remarks: &[String]) -> RunResult<()> {
         remarks.iter().try_for_each(|remark| self.emit(&Event::Remark(remark)))
     }
 
-    fn stop_for(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
+    /// Ends the run for a reason other than the verdict on its last attempt.
+    fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let stop = self.session.ended_by(why, &attempt.verdict);
         self.stop(stop, attempt)
     }
 
     /// Ends the run: prints kept output, reports the end to the shared budget, then to the user.
-    pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
+    pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
-        let is_good = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
+        let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
         let has_good_output = match until {
-            Until::Success | Until::Never => is_good,
+            Until::Success | Until::Never => has_succeeded,
             Until::Failure => attempt.verdict == Verdict::Success,
         };
-        let released = self.release(has_good_output);
-        match released {
-            Ok(true) if is_good => self.host.discard_held_messages(),
+        let printed = self.print_kept_output(has_good_output);
+        match printed {
+            Ok(true) if has_succeeded => self.host.discard_held_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
             // Other runs learn of the end, even if the output had no reader.
             _ => {}
         }
-        let told = self.report_end(stop, attempt);
+        let reported = self.report_end(stop, attempt);
         // A printed success remains a success if a signal comes during the report to the budget.
         if !has_good_output {
-            told?;
+            reported?;
         }
-        // If the deadline cut off kept output, the caller has only a part of it.
-        let is_read = released?;
-        let cut_off = JudgedAttempt {
+        // If the deadline cut off kept output, the caller has only a part of it: the run ends like a timeout.
+        let is_complete = printed?;
+        let timed_out = JudgedAttempt {
             outcome: Outcome::new(UNREAD, attempt.outcome.ran),
             verdict: attempt.verdict.clone(),
         };
-        let (until, end, stop, attempt) = match stop {
-            _ if is_read => (until, &attempt.outcome.end, stop, attempt),
-            Stop::GaveUp(_) => (Until::Success, &UNREAD, stop, attempt),
-            _ if self.plan.limits.idempotent => (Until::Success, &UNREAD, Stop::GaveUp(GiveUp::Deadline), &cut_off),
+        let (stop, attempt) = match stop {
+            _ if is_complete => (stop, attempt),
+            Stop::GaveUp(_) => (stop, attempt),
+            _ if self.plan.limits.idempotent => (Stop::GaveUp(GiveUp::Deadline), &timed_out),
             // The command took effect: an outer scheduler must not try it again.
-            _ => (Until::Success, &UNREAD, Stop::GaveUp(GiveUp::NotIdempotent), &cut_off),
+            _ => (Stop::GaveUp(GiveUp::NotIdempotent), &timed_out),
         };
         self.emit(&Event::Stopped { stop, attempt })?;
         if let Some(why) = stop.gave_up() {
             self.hook_on_give_up(why, attempt)?;
         }
-        Ok(exit::status(until, stop, end, self.plan.overrides))
+        Ok(match is_complete {
+            true => exit::status(until, stop, &attempt.outcome.end, self.plan.overrides),
+            // With `--until failure`, the status would be 1: no failure came.
+            false => exit::status(Until::Success, stop, &UNREAD, self.plan.overrides),
+        })
     }
 
-    /// Prints kept output. Returns false after a warning if not all of it was read.
-    fn release(&mut self, succeeded: bool) -> Result<bool, RunError> {
-        let is_read = self.host.release(succeeded)?;
-        if !is_read {
+    /// Prints kept output. Returns false after a warning if the deadline cut it off.
+    fn print_kept_output(&mut self, has_good_output: bool) -> RunResult<bool> {
+        let is_complete = self.host.print_kept_output(has_good_output)?;
+        if !is_complete {
             self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
         }
-        Ok(is_read)
+        Ok(is_complete)
     }
 
     /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran.
-    fn interrupted(&mut self, signal: Signal, outcome: &Outcome) -> Result<Exit, RunError> {
+    fn end_interrupted(&mut self, signal: Signal, outcome: &Outcome) -> RunResult<Exit> {
+        // No predicate runs after a signal, so the exit status alone decides.
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
-        let is_read = self.release(succeeded)?;
-        if is_read && succeeded {
+        let is_complete = self.print_kept_output(succeeded)?;
+        if is_complete && succeeded {
             self.host.discard_held_messages();
         }
         self.emit(&Event::Ended { outcome, verdict: None })?;
         self.emit(&Event::Interrupted(signal, Some(outcome)))?;
-        match exit::as_it_ended(if is_read { &outcome.end } else { &UNREAD }) {
-            // 0 would say that a failure came.
+        match exit::as_it_ended(if is_complete { &outcome.end } else { &UNREAD }) {
+            // With `--until failure`, 0 means that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
             exit => Ok(exit),
         }
     }
 
-    /// Ends a run whose limit passed while backoff waited or was stopped (Ctrl-Z), or `--before-retry` ran.
-    fn too_late(&mut self, why: GiveUp) -> Result<Exit, RunError> {
+    /// Ends a run whose limit passed before the next attempt, perhaps the first, could begin.
+    fn end_too_late(&mut self, why: GiveUp) -> RunResult<Exit> {
         if let Some(attempt) = self.previous.take() {
-            return self.stop_for(why, &attempt);
+            return self.give_up(why, &attempt);
         }
-        self.release(false)?;
+        self.print_kept_output(FAILED)?;
         self.emit(&Event::NoTime { why, cool_off: None })?;
         Ok(exit::no_attempt_in_time(self.plan.overrides))
     }

@@ -43,7 +43,7 @@ pub(crate) enum Event<'a> {
         attempt: &'a JudgedAttempt,
         delay: Duration,
         /// The output asked for the delay.
-        is_asked: bool,
+        asked: bool,
     },
     /// A wait goes on; the reporter returns the text for the terminal.
     Countdown {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::event::{Event, JudgedAttempt};
-use super::host::{Attempt, AttemptSpec, EnvLines, RunError, ShellKind};
+use super::host::{Attempt, AttemptSpec, EnvLines, RunError, RunResult, ShellKind};
 use super::state::Run;
 use super::text::printable;
 use super::variables::{or_empty, seconds};
@@ -17,7 +17,7 @@ use crate::policy::session::{GiveUp, Stop};
 const MIN_TIME: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> Result<(), RunError> {
+    pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let Some(shell) = self.plan.on_retry.as_deref() else {
             return Ok(());
         };
@@ -26,7 +26,7 @@ impl Run<'_> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
-    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> Result<(), RunError> {
+    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<()> {
         // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
         let Some(shell) = self.plan.on_give_up.as_deref().filter(|_| !is_silent) else {
@@ -41,27 +41,28 @@ impl Run<'_> {
         }
         // No attempt follows.
         spec.set("BACKOFF_DELAY", "");
-        spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs));
+        spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs_now));
         self.run_hook("--on-give-up", shell, &spec)
     }
 
-    /// Prepares the next attempt. Returns the exit status if no attempt follows.
-    pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> Result<Option<Exit>, RunError> {
+    /// Runs `--before-retry`. Returns the exit status if no attempt follows.
+    pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Option<Exit>> {
         let shell = self.plan.before_retry.as_deref();
         let Some(shell) = shell.filter(|_| self.out_of_time(Duration::ZERO).is_none()) else {
             return Ok(None);
         };
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        let (hook, lines) = self.host.prepare(shell, spec)?;
-        let hook = hook.uninterrupted()?;
+        let (hook, env_lines) = self.host.run_before_retry(shell, spec)?;
+        let hook = hook.outcome_unless_interrupted()?;
         let has_succeeded = hook.end == End::Exited(0);
-        let warning = match lines {
+        let warning = match env_lines {
             // The next attempt would fail without the variables.
             EnvLines::Unreadable(why) if has_succeeded => {
                 return self.stop_unprepared(printable(&why), attempt).map(Some);
             }
-            EnvLines::Read(lines) if has_succeeded => self.extra_env.take(&lines),
+            EnvLines::Read(lines) if has_succeeded => self.extra_env.add_lines(&lines),
             EnvLines::NoFile(why) => Some(why),
+            // A hook that failed sets no variables.
             _ => None,
         };
         if let Some(why) = warning {
@@ -69,17 +70,14 @@ impl Run<'_> {
         }
         match hook.end {
             End::Exited(0) => Ok(None),
-            // The loop notices the deadline.
-            End::TimedOut(TimeLimit::Deadline) => {
-                self.warn_failed("--before-retry", &hook.to_string())?;
-                Ok(None)
-            }
+            // The loop ends the run, as the deadline has passed.
+            End::TimedOut(TimeLimit::Deadline) => self.warn_failed("--before-retry", &hook.to_string()).map(|()| None),
             _ => self.stop_unprepared(hook.to_string(), attempt).map(Some),
         }
     }
 
     /// Ends the run as after a permanent failure of `attempt`.
-    fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> Result<Exit, RunError> {
+    fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let mut reason = attempt.verdict.reason().cloned().unwrap_or(Reason::new(Why::ByDefault));
         reason.why = Why::BeforeRetryFailed(why);
         let attempt = JudgedAttempt {
@@ -90,9 +88,9 @@ impl Run<'_> {
     }
 
     /// Runs the hook of `option`. A hook that fails causes a warning and does not affect the run.
-    fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> Result<(), RunError> {
+    fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> RunResult<()> {
         let ran = self.host.run_shell(ShellKind::Hook, shell, spec);
-        match ran.and_then(Attempt::uninterrupted) {
+        match ran.and_then(Attempt::outcome_unless_interrupted) {
             Ok(hook) if hook.end == End::Exited(0) => Ok(()),
             Ok(hook) => self.warn_failed(option, &hook.to_string()),
             Err(RunError::Fault(why)) => self.warn_failed(option, &why),
@@ -100,7 +98,7 @@ impl Run<'_> {
         }
     }
 
-    fn warn_failed(&mut self, option: &str, how: &str) -> Result<(), RunError> {
+    fn warn_failed(&mut self, option: &str, how: &str) -> RunResult<()> {
         self.emit(&Event::Warning(&format!("{option} failed: {how}")))
     }
 }

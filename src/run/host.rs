@@ -38,12 +38,10 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Returns the outcome of a hook or predicate. A signal that came meanwhile ends the run.
-    pub(super) fn uninterrupted(self) -> Result<Outcome, RunError> {
-        match self.interrupted {
-            Some(signal) => Err(RunError::Interrupted(signal)),
-            None => Ok(self.outcome),
-        }
+    /// Returns the outcome of a hook or predicate, or an error that ends the run if a signal came meanwhile.
+    pub(super) fn outcome_unless_interrupted(self) -> RunResult<Outcome> {
+        self.interrupted
+            .map_or(Ok(self.outcome), |signal| Err(RunError::Interrupted(signal)))
     }
 }
 
@@ -97,14 +95,15 @@ pub(crate) trait Host {
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Restores the terminal to its state before the attempt.
     fn tidy_terminal(&mut self);
-    /// Waits, handling signals. `shown` returns the countdown for the remaining time and a width. Returns false if USR1
-    /// ended the wait early.
-    fn wait(&mut self, delay: Duration, shown: &dyn Fn(Duration, usize) -> String) -> RunResult<bool>;
+    /// Waits, handling signals. `countdown_text` returns the text for the remaining time and a number of columns.
+    /// Returns false if USR1 ended the wait early.
+    fn wait(&mut self, delay: Duration, countdown_text: &dyn Fn(Duration, usize) -> String) -> RunResult<bool>;
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
-    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)>;
-    /// Prints the kept output at the end of the run. Returns true if all of it was read by the deadline.
-    fn release(&mut self, succeeded: bool) -> RunResult<bool>;
+    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)>;
+    /// Prints the kept output at the end of the run, or drops it, by `--stdout`, `--stderr` and `has_good_output`.
+    /// Returns true if all of it was read by the deadline.
+    fn print_kept_output(&mut self, has_good_output: bool) -> RunResult<bool>;
     /// Drops held messages of backoff after a success (`--stderr failure`).
     fn discard_held_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.

@@ -79,8 +79,8 @@ pub(crate) struct SharedBudget {
     pub(crate) limits: BudgetLimits,
     /// Name and place of the budget.
     pub(crate) place: String,
-    /// The outer run shares the budget: it has counted the first attempt, and reports the end.
-    pub(crate) is_counted: bool,
+    /// The outer run has the same budget: it has counted the first attempt, and reports the end.
+    pub(crate) is_inherited: bool,
     /// Store timeout.
     pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.

@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
 use super::event::{Event, JudgedAttempt, LINES_LOST, Moment, Reporter};
-use super::host::{Host, RunError};
+use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
 use crate::policy::session::{GiveUp, Session};
 
@@ -18,10 +18,13 @@ pub(super) struct Run<'a> {
     pub(super) reporter: &'a mut Reporter<'a>,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
+    /// Time from the beginning of the run to that of the first attempt.
     pub(super) first_attempt_at: Duration,
     /// Wait that was decided and has not begun.
     pub(super) planned_wait: Option<Duration>,
+    /// Last attempt that another one follows.
     pub(super) previous: Option<JudgedAttempt>,
+    /// Variables set by `--before-retry`.
     pub(super) extra_env: ExtraEnv,
 }
 
@@ -29,12 +32,12 @@ pub(super) struct Run<'a> {
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
     /// The next attempt is already counted, with the granted retry or by the outer run.
-    pub(super) is_counted: bool,
+    pub(super) is_next_counted: bool,
     pub(super) has_warned: bool,
     /// Runs that had given up in a row when this run began.
-    pub(super) earlier: Option<u64>,
+    pub(super) failed_runs_before: Option<u64>,
     /// Runs that have given up in a row by now.
-    pub(super) failed_runs: Option<u64>,
+    pub(super) failed_runs_now: Option<u64>,
 }
 
 impl Run<'_> {
@@ -45,6 +48,7 @@ impl Run<'_> {
 
     pub(super) fn moment(&self) -> Moment {
         Moment {
+            // An event before the first attempt belongs to that attempt.
             attempt: self.session.attempt.max(1),
             total: self.session.total,
             elapsed: self.host.elapsed(),
@@ -53,7 +57,7 @@ impl Run<'_> {
     }
 
     /// Writes the reporter's lines about an event, if any.
-    pub(super) fn emit(&mut self, event: &Event<'_>) -> Result<(), RunError> {
+    pub(super) fn emit(&mut self, event: &Event<'_>) -> RunResult<()> {
         let moment = self.moment();
         let Some(mut lines) = (self.reporter)(&moment, event) else {
             return Ok(());

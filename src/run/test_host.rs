@@ -73,7 +73,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn prepare(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
+    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
         Ok((
             self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
             EnvLines::Read(Vec::new()),
@@ -84,7 +84,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn tidy_terminal(&mut self) {}
 
-    fn release(&mut self, _succeeded: bool) -> RunResult<bool> {
+    fn print_kept_output(&mut self, _: bool) -> RunResult<bool> {
         Ok(true)
     }
 

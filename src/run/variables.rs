@@ -26,19 +26,21 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
 impl Run<'_> {
     /// Returns the limits and variables of the next attempt.
     pub(super) fn attempt_spec(&self) -> AttemptSpec {
-        let counted = match &self.plan.budget {
+        let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
-            // The first attempt is the same call as the attempt of the outer run.
+            // The outer run has counted its attempt, which is this run's first attempt, too.
             None => self.plan.nesting.counted.as_deref().filter(|_| self.session.total == 1),
         };
-        let previous = self.previous.as_ref();
-        let ended = previous.map(|previous| (&previous.outcome, previous.verdict.reason()));
-        self.spec(self.plan.limits_of_attempt(self.session.attempt), ended, counted)
+        let outcome = self.previous.as_ref().map(|previous| &previous.outcome);
+        let reason = self.previous.as_ref().and_then(|previous| previous.verdict.reason());
+        let limits = self.plan.limits_of_attempt(self.session.attempt);
+        self.spec(limits, outcome, reason, counted_by)
     }
 
     /// Returns the limits and variables of a predicate or hook for an attempt.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
-        let mut spec = self.spec(self.plan.attempt_limits.clone(), Some((outcome, reason)), None);
+        let mut spec = self.spec(self.plan.attempt_limits.clone(), Some(outcome), reason, None);
+        // Predicates and hooks may be silent.
         spec.attempt_limits.idle = None;
         let signal = outcome.end.signal().map(Signal::number);
         spec.set("BACKOFF_EXIT", outcome.end.shell_status().to_string());
@@ -46,11 +48,13 @@ impl Run<'_> {
         spec
     }
 
+    /// Returns the variables common to all programs. `outcome` and `reason` are those of the last attempt.
     fn spec(
         &self,
         attempt_limits: AttemptLimits,
-        ended: Option<(&Outcome, Option<&Reason>)>,
-        counted: Option<&str>,
+        outcome: Option<&Outcome>,
+        reason: Option<&Reason>,
+        counted_by: Option<&str>,
     ) -> AttemptSpec {
         let (plan, nesting) = (self.plan, &self.plan.nesting);
         let mut spec = AttemptSpec {
@@ -60,7 +64,7 @@ impl Run<'_> {
         };
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
         let previous = self.previous.as_ref().map(|attempt| &attempt.outcome.end);
-        let reason = ended.and_then(|(outcome, reason)| Some(in_words(outcome, reason?)));
+        let reason = outcome.zip(reason).map(|(outcome, reason)| in_words(outcome, reason));
         spec.set("BACKOFF_ATTEMPT", self.session.attempt.to_string());
         spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(plan.limits.attempts));
         spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
@@ -71,21 +75,22 @@ impl Run<'_> {
         if nesting.depth > 0 {
             spec.set(AROUND, or_empty(nesting.outer_attempts));
         }
-        // All attempts of a run set the same variables.
+        // Empty instead of unset, as the value of an outer run must not be inherited.
         if plan.budget.is_some() || nesting.counted.is_some() {
-            spec.set(COUNTED, counted.unwrap_or_default());
+            spec.set(COUNTED, counted_by.unwrap_or_default());
         }
         if plan.c_locale {
             spec.set("LC_ALL", "C.UTF-8");
         }
         spec.set("BACKOFF_REASON", or_empty(reason));
-        let ran = ended.map(|(outcome, _)| outcome.ran.as_millis());
+        let ran = outcome.map(|outcome| outcome.ran.as_millis());
         spec.set("BACKOFF_RAN_MS", or_empty(ran));
         self.extra_env.add_to(&mut spec);
         spec
     }
 }
 
+/// Returns the failure of an attempt as text for `BACKOFF_REASON`.
 fn in_words(outcome: &Outcome, reason: &Reason) -> String {
     if let Some(failed) = reason.why.failed_program() {
         return format!("{outcome}; {failed}");

@@ -33,39 +33,41 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     if SHELLS.contains(&name) {
         return script_of_shell(words);
     }
-    let (_, letters, long, operands) = WRAPPERS.iter().find(|(names, ..)| is_in(name, names))?;
-    let rest = after_options(words, letters, long)?;
+    let (_, letters, long_names, operands) = WRAPPERS.iter().find(|(names, ..)| is_in(name, names))?;
+    let rest = skip_options(words, letters, long_names)?;
     let options = &words[..words.len() - rest.len()];
-    // `command -v` only looks for the command.
-    let is_run = name != "command" || !options.iter().any(|word| word.contains(['v', 'V']));
-    let inner = after_assignments(rest).get(*operands..)?;
-    is_run.then(|| inner.to_vec())
+    // `command -v` only prints the path of its command.
+    let only_prints = name == "command" && options.iter().any(|word| word.contains(['v', 'V']));
+    let inner = skip_assignments(rest).get(*operands..)?;
+    (!only_prints).then(|| inner.to_vec())
 }
 
 fn is_in(word: &str, words: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-fn after_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long: &str) -> Option<&'w [&'a str]> {
+/// Skips options and their values. `letters` and `long_names` are those of options with a value.
+fn skip_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long_names: &str) -> Option<&'w [&'a str]> {
     while let Some((word, rest)) = words.split_first() {
-        let takes_next = match word.strip_prefix('-') {
+        let value_follows = match word.strip_prefix('-') {
             None => return Some(words),
+            // `--` ends the options.
             Some("-") => return Some(rest),
             Some(option) => match option.strip_prefix('-') {
-                Some(name) => is_in(name, long),
-                // The value may stand in the same word. `env -` has no letter.
+                Some(name) => is_in(name, long_names),
+                // In `-n5` the value stands in the same word, in `-n 5` it follows. `env -` has no letter.
                 None => option
                     .find(|letter| letters.contains(letter))
                     .is_some_and(|at| at + 1 == option.len()),
             },
         };
-        words = rest.get(usize::from(takes_next)..)?;
+        words = rest.get(usize::from(value_follows)..)?;
     }
     Some(words)
 }
 
 /// Skips leading assignments, as in `A=b curl`.
-fn after_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
+fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_assignment = |word: &&&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
     &words[words.iter().take_while(is_assignment).count()..]
@@ -77,13 +79,16 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
     loop {
         let letters = words.next()?.strip_prefix(['-', '+'])?;
         match letters {
+            // A long option, such as `--norc`.
             _ if letters.starts_with('-') => {}
             _ if letters.contains('c') => break,
+            // `-o pipefail`, `-O extglob`
             _ if letters.ends_with(['o', 'O']) => drop(words.next()),
             _ => {}
         }
     }
+    // Options may stand between `-c` and the script.
     let script: &str = words.find(|word| !word.starts_with(['-', '+']))?;
     let is_plain = !script.contains(|c| METACHARACTERS.contains(c));
-    is_plain.then(|| after_assignments(&script.split_whitespace().collect::<Vec<_>>()).to_vec())
+    is_plain.then(|| skip_assignments(&script.split_whitespace().collect::<Vec<_>>()).to_vec())
 }

@@ -221,7 +221,7 @@ impl Host for System {
         run(&mut self.event_loop, &command, isolation, stdio, spec, deadline)
     }
 
-    fn prepare(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
+    fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
         // Private to this user.
         let file = Builder::new().prefix(".backoff-env-").tempfile();
         spec.set("BACKOFF_ENV", file.as_ref().map_or(Path::new(""), |file| file.path()));
@@ -233,8 +233,8 @@ impl Host for System {
         Ok((attempt, lines))
     }
 
-    fn release(&mut self, succeeded: bool) -> RunResult<bool> {
-        self.event_loop.print_kept(succeeded)
+    fn print_kept_output(&mut self, has_good_output: bool) -> RunResult<bool> {
+        self.event_loop.print_kept(has_good_output)
     }
 
     fn discard_held_messages(&mut self) {
