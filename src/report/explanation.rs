@@ -1,7 +1,7 @@
 //! Explains the end of a run, and names the option that allows more.
 
 use super::text::Text;
-use super::words::{length, limit, option, with_detail};
+use super::words::{length, limiting_option, typed_limit, with_detail};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Until};
@@ -9,14 +9,14 @@ use crate::run::event::JudgedAttempt;
 use crate::run::text::printable;
 
 /// End of an attempt by the deadline.
-const CUT: End = End::TimedOut(TimeLimit::Deadline);
+const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
 
 impl Text<'_> {
     /// Adds the reason for the end in brackets, and advice.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
-        let advice = match (why, option(&self.plan.limits, why)) {
+        let advice = match (why, limiting_option(&self.plan.limits, why)) {
             (GiveUp::StoreDown, _) => "; use --store-down local to retry".to_owned(),
-            (GiveUp::Deadline, _) if attempt.outcome.end == CUT => String::new(),
+            (GiveUp::Deadline, _) if attempt.outcome.end == BY_DEADLINE => String::new(),
             (GiveUp::Stdin, _) if attempt.outcome.seen.input_error.is_some() => String::new(),
             (_, Some((option, _))) => format!("; raise --{option} to allow more"),
             (_, None) => String::new(),
@@ -26,7 +26,7 @@ impl Text<'_> {
 
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
-        let (limit, budget) = (limit(&self.plan.limits, why), self.budget());
+        let (limit, budget) = (typed_limit(&self.plan.limits, why), self.budget());
         match why {
             GiveUp::Permanent => self.permanent(verdict, outcome.seen.reader_gone),
             GiveUp::Attempts if *verdict == Verdict::Success && self.plan.limits.until == Until::Success => {
@@ -35,7 +35,7 @@ impl Text<'_> {
             GiveUp::Attempts => "attempt limit reached".to_owned(),
             GiveUp::Deadline | GiveUp::StopAfter => match verdict.reason().map(|reason| &reason.why) {
                 Some(Why::PredicateFailed { option, how }) => format!("{option} failed: {how}: {limit}"),
-                _ if outcome.end == CUT => limit,
+                _ if outcome.end == BY_DEADLINE => limit,
                 _ => format!("the next attempt would begin after {limit}"),
             },
             GiveUp::Delay => format!("the next wait would reach {limit}"),
@@ -62,10 +62,12 @@ impl Text<'_> {
         }
     }
 
+    /// `reader_gone`: backoff could not deliver the output.
     fn permanent(&self, verdict: &Verdict, reader_gone: bool) -> String {
         let how = match verdict.reason().map(|reason| &reason.why) {
             Some(Why::Rule(rule)) => rule.clone(),
             Some(Why::ReaderGone) if reader_gone => return "the reader of its output is gone".to_owned(),
+            // SIGPIPE ended the command, perhaps in its own pipeline.
             Some(Why::ReaderGone) => return "permanent unless --retry-exit lists it".to_owned(),
             Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
             Some(why) => why.failed_program().unwrap_or_else(|| self.no_match()),

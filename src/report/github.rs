@@ -25,7 +25,7 @@ pub(super) fn group(event: &Event<'_>, title: Option<String>, is_open: &mut bool
             *is_open = true;
             Some(format!("::group::backoff: {}\n", escaped(&title)))
         }
-        // A run may end without the end of an attempt. The command's output may have ended within a line.
+        // A signal or a fault may end the run first. The command's last line may lack its line feed.
         Event::Ended { .. } | Event::Interrupted(..) | Event::Failed(_) if *is_open => {
             *is_open = false;
             Some("\n::endgroup::\n".to_owned())

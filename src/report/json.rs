@@ -41,11 +41,13 @@ struct Harmless;
 
 impl Formatter for Harmless {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        // `#` directly before `c`.
         let mut hashes = 0;
         for c in fragment.chars() {
             if is_printable(c) && !(c == '[' && hashes >= 2) {
                 write!(writer, "{c}")?;
             } else {
+                // JSON escapes UTF-16.
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     write!(writer, "\\u{unit:04x}")?;
                 }

@@ -40,6 +40,7 @@ impl JsonLog {
         let line = json::line(&Object(fields));
         let verbosity = plan.output.verbosity;
         if verbosity < 0 {
+            // Only warnings, and a command that cannot start.
             return (text.least_verbosity(moment, event) < 0).then_some(line);
         }
         self.is_eventful |= match event {
@@ -61,8 +62,8 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         Event::Started => ("attempt_started", vec![]),
         Event::Ended { outcome, verdict } => match verdict.as_ref()? {
             Verdict::Success if until == Until::Success => return None,
-            Verdict::Success => ("attempt_succeeded", facts(outcome, *verdict)),
-            _ => ("attempt_failed", facts(outcome, *verdict)),
+            Verdict::Success => ("attempt_succeeded", attempt_fields(outcome, *verdict)),
+            _ => ("attempt_failed", attempt_fields(outcome, *verdict)),
         },
         Event::Retrying { delay, .. } => ("retrying", vec![("delay_s", seconds(*delay).into())]),
         Event::Warning(text) => warning(printable(text)),
@@ -71,12 +72,14 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         Event::Nested(nesting) => warning(text::nested(nesting, None)),
         Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted(signal, _) => ("interrupted", vec![("signal", signal.number().into())]),
+        // The name of the last event is the result.
         event => {
             let why = gave_up(event).map(|why| ("reason", why.into()));
             (result(event)?, why.into_iter().collect())
         }
     })
 }
+
 /// Returns the result of the run, if the event ends it.
 pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     match event {
@@ -92,8 +95,8 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns fields of a line of the log and of an entry of the report.
-pub(super) fn facts(outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
+/// Returns the fields of an attempt, for the log and the report.
+pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal().map(Signal::number);
     let reason = verdict.and_then(|verdict| {
         let failure = words::how_it_failed(outcome, verdict, str::to_owned);

@@ -1,5 +1,4 @@
-//! All output of backoff about a run: lines for people and for programs, the report, the countdown, the table of
-//! `--plan`. Does not affect the run.
+//! All output of backoff about a run. Does not affect the run.
 
 mod explanation;
 mod github;

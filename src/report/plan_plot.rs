@@ -59,6 +59,7 @@ fn bar([sure, chance, middle]: Ink, row: &Row, longest: Duration, width: usize) 
         false => (wait.as_secs_f64() / longest.as_secs_f64() * width as f64).round() as usize,
     };
     let [least, mean, most] = [row.least, row.mean, row.most].map(column);
+    // Rounding could put the mean behind the bar.
     let drawn = |column| match column {
         _ if column < least => sure,
         _ if column == mean.min(most - 1) => middle,

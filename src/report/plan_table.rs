@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::json::{self, Object};
-use super::words::{length, limit};
+use super::words::{length, typed_limit};
 use crate::policy::forecast::{End, Row, forecast};
 use crate::run::plan::Plan;
 
@@ -67,8 +67,8 @@ fn row_as_json(row: &Row) -> Object {
 
 /// Returns the rows of the plan and the reason for their end.
 pub(super) fn waits(plan: &Plan) -> (Vec<Row>, End) {
-    let mean_before = plan.initial_delay.saturating_add(plan.splay / 2);
-    forecast(&plan.delays, &plan.limits, mean_before)
+    let mean_first_wait = plan.initial_delay.saturating_add(plan.splay / 2);
+    forecast(&plan.delays, &plan.limits, mean_first_wait)
 }
 
 /// Returns a line about the wait before the first attempt, or nothing if there is none.
@@ -106,7 +106,7 @@ pub(super) fn reason_for_end(plan: &Plan, end: End) -> String {
 /// Returns the option that limits the time of the run: `--deadline 5m`.
 fn time_limit(plan: &Plan) -> Option<String> {
     let (_, why) = plan.limits.latest_begin()?;
-    Some(limit(&plan.limits, why))
+    Some(typed_limit(&plan.limits, why))
 }
 
 /// Returns a range of waits: `0.5s to 1.5s`.

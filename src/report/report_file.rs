@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::json::{self, Object, seconds};
-use super::log::{facts, gave_up, result};
+use super::log::{attempt_fields, gave_up, result};
 use super::words::{command_name, timestamp};
 use crate::policy::exit::Exit;
 use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
 
-/// Limit on the attempts in a report, as a run may last for years. The report keeps the last attempts.
+/// Limit on the attempts in a report, the last ones, as a run may last for years.
 const MOST_ATTEMPTS: usize = 10_000;
 
 #[derive(Debug, Default, Serialize)]
@@ -46,7 +46,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Notes the time of day as the start. At the end it would be wrong if the clock had been set since.
+    /// Notes the start, as the clock may be set during the run.
     pub(crate) fn begin(&mut self, now: Duration) {
         self.started = timestamp(now);
     }
@@ -58,7 +58,8 @@ impl<'a> Report<'a> {
                 self.attempts_made += 1;
                 let started = timestamp(self.attempt_started);
                 let mut entry = vec![("attempt", moment.attempt.into()), ("started", started.into())];
-                entry.extend(facts(outcome, *verdict));
+                entry.extend(attempt_fields(outcome, *verdict));
+                // Last, so that a retry can set it.
                 entry.push(("delay_s", Value::Null));
                 self.attempts.push_back(Object(entry));
                 if self.attempts.len() > MOST_ATTEMPTS {
@@ -83,6 +84,7 @@ impl<'a> Report<'a> {
             (Err(RunError::Fault(_)), _) | (Ok(_), None) => "failed",
             (Ok(_), Some(result)) => result,
         });
+        // A signal may end a run that gave up.
         if self.result != Some("gave_up") {
             self.gave_up = None;
         }

@@ -69,7 +69,7 @@ impl<'a> Reporter<'a> {
     /// Returns a sentence as lines for people.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.text.plan.output.log_file.as_ref();
-        // A device may be a descriptor that the runner reads.
+        // A path in /dev or /proc may lead to a descriptor that the runner reads.
         let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
         let harmless = without_runner_commands(&sentence);
         if harmless != sentence && !log_file.is_some_and(is_file) && (self.is_read_by_runner)() {
@@ -77,7 +77,7 @@ impl<'a> Reporter<'a> {
         }
         // ECMA-48, SGR.
         let color = match level {
-            _ if !self.has_colour() => "",
+            _ if !self.has_color() => "",
             Level::Success => "\x1b[32m",
             Level::Warning => "\x1b[33m",
             Level::Error => "\x1b[31m",
@@ -93,7 +93,7 @@ impl<'a> Reporter<'a> {
         lines.lines().map(|line| format!("{time} {id} {line}\n")).collect()
     }
 
-    fn has_colour(&self) -> bool {
+    fn has_color(&self) -> bool {
         let output = &self.text.plan.output;
         match output.color {
             When::Always => true,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{cut, how_it_failed, length, likely_mistake, limit, name, quoted, with_detail};
+use super::words::{cut, how_it_failed, length, likely_mistake, name, quoted, typed_limit, with_detail};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
 use crate::policy::session::{Stop, Until};
@@ -18,7 +18,6 @@ pub(crate) struct Text<'a> {
     pub(super) identity: &'a Identity,
 }
 
-/// Severity of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Plain,
@@ -56,11 +55,11 @@ impl Text<'_> {
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
                 Some(self.cannot_run(&attempt.outcome))
             }
-            _ => Some(format!("{}: {}", self.label(), self.of_run(moment, event)?)),
+            _ => Some(format!("{}: {}", self.label(), self.after_label(moment, event)?)),
         }
     }
 
-    /// Returns the verbosity from which on an event is shown: -1 is `--quiet`, 1 `--verbose`.
+    /// Returns the least verbosity that shows an event: -1 is `--quiet`, 0 the default, 1 `--verbose`.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,
@@ -68,28 +67,31 @@ impl Text<'_> {
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => i16::MIN,
             Event::Stopped { stop, attempt } => {
                 let is_silent = attempt.verdict.is_silent_end(&attempt.outcome);
-                i16::from(is_silent || *stop == Stop::Succeeded { flaky: false })
+                let needs_verbose = is_silent || *stop == Stop::Succeeded { flaky: false };
+                i16::from(needs_verbose)
             }
             Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitSkipped | Event::Skipped(_) => 1,
             Event::Interrupted(signal, outcome) => {
-                i16::from(outcome.is_none_or(|outcome| self.shows_signal(*signal, outcome)))
+                let needs_verbose = outcome.is_none_or(|outcome| self.shows_interruption(*signal, outcome));
+                i16::from(needs_verbose)
             }
             _ => 0,
         }
     }
 
-    /// Returns true if no attempt could be started. With `--quiet`, the user knows of no earlier attempt.
+    /// Returns true if the command could not start, and the user knows of no earlier attempt.
     fn never_started(&self, moment: &Moment, outcome: &Outcome) -> bool {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the end of the command shows that a signal prevents a further attempt.
-    fn shows_signal(&self, signal: Signal, outcome: &Outcome) -> bool {
-        let was_the_last = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
-        was_the_last || outcome.end.code() == Some(signal.shell_status())
+    /// Returns true if the exit status tells why no attempt follows: success, or the signal.
+    fn shows_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
+        let is_success = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
+        is_success || outcome.end.code() == Some(signal.shell_status())
     }
 
-    fn of_run(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    /// Returns the part after the label, if the event has a line.
+    fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let (number, elapsed, budget) = (self.numbered(moment.attempt), length(moment.elapsed), self.budget());
         Some(match event {
             Event::Started => format!("{number}: starting {}", self.command()),
@@ -120,7 +122,7 @@ impl Text<'_> {
                 }
             },
             Event::NoTime { why, cool_off } => {
-                let limit = limit(&self.plan.limits, *why);
+                let limit = typed_limit(&self.plan.limits, *why);
                 let why = match cool_off.map(length) {
                     Some(wait) => format!("the last run of {budget} gave up, and a wait of {wait} would pass {limit}"),
                     None => format!("{limit} has passed"),
@@ -154,6 +156,7 @@ impl Text<'_> {
             true => (self.cannot_run(outcome), String::new()),
             false => (shown_failure(attempt), format!(" after {ran}")),
         };
+        // Brackets name the rule that allows the retry.
         let rule = match verdict.reason().map(|reason| &reason.why) {
             Some(Why::Rule(rule)) if matches!(verdict, Verdict::Transient(_)) => rule,
             _ => "",
@@ -181,7 +184,7 @@ impl Text<'_> {
             let left = Duration::from_secs(deadline.saturating_sub(moment.elapsed).as_secs());
             format!(", deadline in {}", length(left))
         });
-        // Before the first attempt, the moment is that of the first attempt.
+        // The moment is that of the last attempt or, before any attempt, of the first.
         let next = self.numbered(moment.attempt.saturating_add(moment.total.min(1)));
         let (label, left) = (self.label(), length(left));
         let line = format!("backoff: {label}: starting {next} in {left}{deadline}: {why}");

@@ -17,13 +17,13 @@ const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done e
 const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function help history let local mapfile popd pushd \
      readarray select shopt source time typeset";
 
-/// Describes the failure of an attempt: `exit 7`, or `matched "queue capacity" (exit 1)`, or `matched "bad" (exit 0;
-/// --fail-match)`. `shown` escapes the command's output.
+/// Describes the failure of an attempt: `exit 7`, or `matched "bad" (exit 0; --fail-match)`. `shown` escapes the
+/// command's output.
 pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
     };
-    // One pair of brackets.
+    // For use in brackets: `timed out: --timeout 5s`.
     let end = outcome.to_string().replace(" (", ": ").replace(')', "");
     match (&reason.matched, reason.cause) {
         (Some(text), Some(cause)) => format!("matched \"{}\" ({end}; {cause})", shown(text)),
@@ -54,21 +54,21 @@ pub(super) fn likely_mistake(command: &[OsString]) -> String {
     let is_in = |words: &str| words.split_whitespace().any(|known| known == word);
     // Dashes of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
     let has_other_dash = word.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
-    match () {
-        () if is_in(WORDS_OF_SH) => format!("; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"),
-        () if word == "help" => "; tip: try backoff --help".to_owned(),
-        () if is_in(WORDS_OF_BASH) => format!("; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"),
-        () if word.starts_with('-') => "; tip: options of backoff stand before --".to_owned(),
-        () if has_other_dash => "; tip: begin it with -, not a typographic dash".to_owned(),
-        () if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
+    match &*word {
+        _ if is_in(WORDS_OF_SH) => format!("; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"),
+        "help" => "; tip: try backoff --help".to_owned(),
+        _ if is_in(WORDS_OF_BASH) => format!("; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"),
+        _ if word.starts_with('-') => "; tip: options of backoff stand before --".to_owned(),
+        _ if has_other_dash => "; tip: begin it with -, not a typographic dash".to_owned(),
+        _ if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
             "; a command line needs a shell; tip: try backoff sh -c '...'".to_owned()
         }
-        () if is_in("ns us ms s m h d") => format!("; tip: a duration is one word, such as 5{word}"),
-        () if word.contains('=') => format!("; tip: to set a variable, try backoff env {} ...", quoted(name)),
-        () if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
+        _ if is_in("ns us ms s m h d") => format!("; tip: a duration is one word, such as 5{word}"),
+        _ if word.contains('=') => format!("; tip: to set a variable, try backoff env {} ...", quoted(name)),
+        _ if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
             "; tip: only options of backoff stand before --".to_owned()
         }
-        () => String::new(),
+        _ => String::new(),
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     printable(&word.as_ref().quote().to_string())
 }
 
-/// Returns a length of time in three digits or two units: `51.2us`, `549ms`, `1.3s`, `31s`, `2m5s`, `3h20m`, `4d2h`.
+/// Returns a length of time in three digits or two units: `51.2us`, `31s`, `2m5s`.
 pub(crate) fn length(length: Duration) -> String {
     let (value, unit) = match length.as_secs_f64() {
         0.0 => (0.0, "s"),
@@ -126,13 +126,13 @@ fn in_two_units(seconds: u64) -> String {
 }
 
 /// Returns a limit on time as the user sets it: `--deadline 5m`.
-pub(super) fn limit(limits: &Limits, why: GiveUp) -> String {
-    let (option, value) = option(limits, why).unwrap_or_default();
+pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
+    let (option, value) = limiting_option(limits, why).unwrap_or_default();
     format!("--{option} {}", value.map(exact).unwrap_or_default())
 }
 
-/// Returns the option that sets a limit, and its value if that is a time.
-pub(super) fn option(limits: &Limits, why: GiveUp) -> Option<(&'static str, Option<Duration>)> {
+/// Returns the option that set the limit on the run, and its value if that is a time.
+pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<(&'static str, Option<Duration>)> {
     match why {
         GiveUp::Attempts => Some(("attempts", None)),
         GiveUp::Deadline => Some(("deadline", limits.deadline)),
@@ -159,6 +159,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     if text.chars().map(width).sum::<usize>() <= columns {
         return text.to_owned();
     }
+    // Columns up to `c`, and of `...`.
     let mut used = "...".len();
     let fits = text.chars().take_while(|c| {
         used += width(*c);

@@ -15,13 +15,15 @@ pub(super) struct ExtraEnv(Vec<(String, OsString)>);
 impl ExtraEnv {
     /// Adds the variables of a file. Returns a warning about ignored lines, if any, without their text, which may hold
     /// secrets.
-    pub(super) fn add_lines(&mut self, file: &[u8]) -> Option<String> {
+    pub(super) fn add(&mut self, file: &[u8]) -> Option<String> {
         let (mut ignored, mut bytes) = (Vec::new(), 0);
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
             bytes += line.len();
             // A line past the limit may not have been read to its end.
-            let fits = bytes <= LIMIT;
-            let added = fits.then(|| self.add_line(line)).unwrap_or(Err(TOO_LARGE));
+            let added = match bytes {
+                ..=LIMIT => self.add_line(line),
+                _ => Err(TOO_LARGE),
+            };
             ignored.extend(added.err().map(|why| (number, why)));
         }
         let (first, why) = *ignored.first()?;

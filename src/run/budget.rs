@@ -33,7 +33,6 @@ impl Run<'_> {
         Ok(match self.ask_budget(Question::Retry, delay)? {
             Some(answer) if !answer.allowed => Err(GiveUp::Budget(answer.counts)),
             None if budget.denies_if_down => Err(GiveUp::StoreDown),
-            // No answer, but `--store-down local`: the retry is allowed.
             _ => Ok(delay.saturating_sub(self.host.elapsed().saturating_sub(asked_at))),
         })
     }
@@ -55,7 +54,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the report to the budget, or None if the end of this run concerns no other run.
+    /// Returns the report to the budget, if one is needed.
     fn final_update(&mut self, stop: Stop, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Option<Question> {
         // An outer run that shares the budget reports its own end.
         let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_inherited)?;
@@ -64,7 +63,7 @@ impl Run<'_> {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
-            // The cool-off is the wait that would have followed. It grows with each earlier run that gave up.
+            // The cool-off is the wait that would have followed, longer after earlier failed runs.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(planned_wait) if earlier == 0 => planned_wait,
                 _ => self.session.cool_off(outcome, earlier, self.rng),
@@ -72,7 +71,7 @@ impl Run<'_> {
             // Waiting resolves neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // Only `--on-give-up` and `--cool-off` read the number of failed runs.
+        // Only `--on-give-up` and `--cool-off` read the number.
         let is_read = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
         let earlier = is_read.then_some(earlier);
         Some(Question::GaveUp { cool_off, earlier })
@@ -96,14 +95,14 @@ impl Run<'_> {
         self.note_answer(counted).map(drop)
     }
 
-    /// Returns the limit on the wait for an answer: the store's timeout or, if longer, a limited `spare`.
+    /// Returns the limit on the wait for an answer: the store's timeout, or `spare` within limits if longer.
     fn patience(&self, budget: &SharedBudget, spare: Duration) -> Duration {
         let deadline = self.plan.limits.deadline.unwrap_or(Duration::MAX);
         let left = deadline.saturating_sub(self.host.elapsed());
         spare.min(left).min(MOST_PATIENCE).max(budget.timeout)
     }
 
-    /// Keeps the failed runs of an answer, and warns about the store, once a run. Returns the answer.
+    /// Returns the answer and keeps its number of failed runs. Prints the first warning of a run.
     fn note_answer(&mut self, answered: BudgetAnswer) -> RunResult<Option<Answer>> {
         if let Some(warning) = answered.warning
             && !std::mem::replace(&mut self.store.has_warned, true)

@@ -22,7 +22,7 @@ const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read to its 
 /// End of an attempt whose kept output was cut off by the deadline.
 const UNREAD: End = End::TimedOut(TimeLimit::Deadline);
 
-/// Argument of `print_kept_output`.
+/// Argument of `print_kept`.
 const FAILED: bool = false;
 
 /// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
@@ -50,8 +50,8 @@ pub(crate) fn run<'a>(
     run.store.is_next_counted = plan.budget.as_ref().is_some_and(|budget| budget.is_inherited);
     let mut result = run.loop_until_end();
     if result.is_err() {
-        // Prints nothing if printing has already begun. A new error replaces the first.
-        result = run.print_kept_output(FAILED).and(result);
+        // Prints nothing if printing has already begun.
+        result = run.print_kept(FAILED).and(result);
     }
     // A signal while the line is written does not change the result.
     let _ = match &result {
@@ -63,15 +63,14 @@ pub(crate) fn run<'a>(
 }
 
 impl Run<'_> {
-    /// Makes attempts until the run ends.
     fn loop_until_end(&mut self) -> RunResult<Exit> {
         if let Some(exit) = self.before_the_first_attempt()? {
             // Messages may have been kept (`--stderr failure`).
-            self.print_kept_output(FAILED)?;
+            self.print_kept(FAILED)?;
             return Ok(exit);
         }
         loop {
-            // backoff may have been stopped (Ctrl-Z) while it waited, or `--before-retry` took time.
+            // Ctrl-Z or `--before-retry` may have lengthened the wait.
             if let Some(why) = self.out_of_time(Duration::ZERO) {
                 return self.end_too_late(why);
             }
@@ -82,7 +81,6 @@ impl Run<'_> {
             let attempt = self.judge(outcome)?;
             let exit = match self.decide(&attempt)? {
                 Decision::Stop(stop) => Some(self.stop(stop, &attempt)?),
-                // `--consecutive`: one success is not enough.
                 Decision::Confirm(delay) => {
                     let outcome = &attempt.outcome;
                     self.emit(&Event::Confirming { outcome, delay })?;
@@ -98,7 +96,7 @@ impl Run<'_> {
         }
     }
 
-    /// Prints warnings and waits. Returns the exit status if no attempt will be made.
+    /// Returns the exit status if no attempt will be made.
     fn before_the_first_attempt(&mut self) -> RunResult<Option<Exit>> {
         let plan = self.plan;
         let mut warnings = plan.warnings.iter();
@@ -133,7 +131,7 @@ impl Run<'_> {
             self.emit(&Event::Skipped(left))?;
             return Ok(Some(exit::skipped(self.plan.overrides)));
         }
-        // Many runs may wait for the same end. A random addition, at most a quarter, spreads their starts.
+        // Many runs may wait for the same end. Up to a quarter is added at random to spread them.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
@@ -156,7 +154,7 @@ impl Run<'_> {
             self.emit(&Event::ReadAhead)?;
         }
         if seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
-            // Output that fits in backoff's pipe raises no SIGPIPE; without backoff the command would have died of it.
+            // backoff's pipe took all output; without backoff the command would have died of SIGPIPE.
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         Ok(attempt)
@@ -184,7 +182,7 @@ impl Run<'_> {
             // A command that ends the run with success may have set the terminal on purpose.
             self.host.tidy_terminal();
         }
-        // An attempt after a success is not a retry, and needs no permission.
+        // An attempt after a success is not a retry.
         if let (Decision::Retry(delay), true) = (decision, has_failed) {
             self.planned_wait = Some(delay);
             decision = match self.ask_for_retry(delay)? {
@@ -192,16 +190,15 @@ impl Run<'_> {
                 Err(why) => Decision::Stop(Stop::GaveUp(why)),
             };
         }
-        // The budget counts a retry when it grants one, and any other attempt when it begins.
+        // The budget counts a retry as it grants one.
         self.store.is_next_counted = has_failed && matches!(decision, Decision::Retry(_));
         Ok(decision)
     }
 
-    /// Waits, with a countdown, until `delay` has passed or SIGUSR1 comes.
     fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> RunResult<()> {
         let begin = self.moment();
         let end = begin.elapsed.saturating_add(delay);
-        // While the host waits, it is borrowed: the countdown cannot ask it for the time.
+        // The waiting host is borrowed, so the countdown cannot ask it for the time.
         let reporter = RefCell::new(&mut *self.reporter);
         let countdown_text = |left: Duration, columns| {
             let elapsed = end.saturating_sub(left);
@@ -216,7 +213,7 @@ impl Run<'_> {
 
     /// Returns the exit status if no further attempt will be made.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Option<Exit>> {
-        // The budget, the log and the hook may each take time, so the limits are checked after each.
+        // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Some);
         }
@@ -234,15 +231,14 @@ impl Run<'_> {
         self.before_retry(attempt)
     }
 
-    /// Reports a retry. The first one is also the time to warn about a nested run, and to remark that the command may
-    /// take effect twice.
+    /// Reports a retry; at the first one, warns about a nested run, and remarks that the command may take effect twice.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         if self.session.retries == 1 {
             if nesting.warn {
                 self.emit(&Event::Nested(nesting))?;
             }
-            // Inner runs leave the remark to the outermost, which runs the same command.
+            // The outermost run remarks on the same command.
             let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
             if may_have_taken_effect && nesting.depth == 0 {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
@@ -256,7 +252,6 @@ impl Run<'_> {
         remarks.iter().try_for_each(|remark| self.emit(&Event::Remark(remark)))
     }
 
-    /// Ends the run for a reason other than the verdict on its last attempt.
     fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let stop = self.session.ended_by(why, &attempt.verdict);
         self.stop(stop, attempt)
@@ -270,7 +265,7 @@ impl Run<'_> {
             Until::Success | Until::Never => has_succeeded,
             Until::Failure => attempt.verdict == Verdict::Success,
         };
-        let printed = self.print_kept_output(has_good_output);
+        let printed = self.print_kept(has_good_output);
         match printed {
             Ok(true) if has_succeeded => self.host.discard_held_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
@@ -282,7 +277,7 @@ impl Run<'_> {
         if !has_good_output {
             reported?;
         }
-        // If the deadline cut off kept output, the caller has only a part of it: the run ends like a timeout.
+        // If the deadline cut off kept output, the caller has a part of it: the run ends like a timeout.
         let is_complete = printed?;
         let timed_out = JudgedAttempt {
             outcome: Outcome::new(UNREAD, attempt.outcome.ran),
@@ -301,14 +296,14 @@ impl Run<'_> {
         }
         Ok(match is_complete {
             true => exit::status(until, stop, &attempt.outcome.end, self.plan.overrides),
-            // With `--until failure`, the status would be 1: no failure came.
+            // `Until::Failure` would say that no failure came.
             false => exit::status(Until::Success, stop, &UNREAD, self.plan.overrides),
         })
     }
 
     /// Prints kept output. Returns false after a warning if the deadline cut it off.
-    fn print_kept_output(&mut self, has_good_output: bool) -> RunResult<bool> {
-        let is_complete = self.host.print_kept_output(has_good_output)?;
+    fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool> {
+        let is_complete = self.host.print_kept(has_good_output)?;
         if !is_complete {
             self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
         }
@@ -319,25 +314,25 @@ impl Run<'_> {
     fn end_interrupted(&mut self, signal: Signal, outcome: &Outcome) -> RunResult<Exit> {
         // No predicate runs after a signal, so the exit status alone decides.
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
-        let is_complete = self.print_kept_output(succeeded)?;
+        let is_complete = self.print_kept(succeeded)?;
         if is_complete && succeeded {
             self.host.discard_held_messages();
         }
         self.emit(&Event::Ended { outcome, verdict: None })?;
         self.emit(&Event::Interrupted(signal, Some(outcome)))?;
         match exit::as_it_ended(if is_complete { &outcome.end } else { &UNREAD }) {
-            // With `--until failure`, 0 means that a failure came.
+            // 0 would say that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
             exit => Ok(exit),
         }
     }
 
-    /// Ends a run whose limit passed before the next attempt, perhaps the first, could begin.
+    /// Ends a run whose limit passed before the next attempt could begin.
     fn end_too_late(&mut self, why: GiveUp) -> RunResult<Exit> {
         if let Some(attempt) = self.previous.take() {
             return self.give_up(why, &attempt);
         }
-        self.print_kept_output(FAILED)?;
+        self.print_kept(FAILED)?;
         self.emit(&Event::NoTime { why, cool_off: None })?;
         Ok(exit::no_attempt_in_time(self.plan.overrides))
     }

@@ -83,7 +83,6 @@ pub(crate) enum Event<'a> {
 pub(crate) enum Wait<'a> {
     /// `--initial-delay` and `--splay`.
     Start,
-    /// `--cool-off`
     CoolOff,
     /// A success is to be confirmed.
     Confirm,

@@ -60,7 +60,7 @@ impl Run<'_> {
             EnvLines::Unreadable(why) if has_succeeded => {
                 return self.stop_unprepared(printable(&why), attempt).map(Some);
             }
-            EnvLines::Read(lines) if has_succeeded => self.extra_env.add_lines(&lines),
+            EnvLines::Read(lines) if has_succeeded => self.extra_env.add(&lines),
             EnvLines::NoFile(why) => Some(why),
             // A hook that failed sets no variables.
             _ => None,
@@ -87,7 +87,7 @@ impl Run<'_> {
         self.stop(Stop::GaveUp(GiveUp::Permanent), &attempt)
     }
 
-    /// Runs the hook of `option`. A hook that fails causes a warning and does not affect the run.
+    /// Runs the hook of `option`. Its failure only causes a warning.
     fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> RunResult<()> {
         let ran = self.host.run_shell(ShellKind::Hook, shell, spec);
         match ran.and_then(Attempt::outcome_unless_interrupted) {

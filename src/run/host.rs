@@ -30,7 +30,7 @@ impl AttemptSpec {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
     /// First TERM, INT, HUP or QUIT that backoff got during the attempt: no new attempt starts.
@@ -38,7 +38,7 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Returns the outcome of a hook or predicate, or an error that ends the run if a signal came meanwhile.
+    /// Returns the outcome of a hook or predicate, unless a signal ends the run.
     pub(super) fn outcome_unless_interrupted(self) -> RunResult<Outcome> {
         self.interrupted
             .map_or(Ok(self.outcome), |signal| Err(RunError::Interrupted(signal)))
@@ -46,7 +46,7 @@ impl Attempt {
 }
 
 /// Content of the file that `$BACKOFF_ENV` names; errors are messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum EnvLines {
     Read(Vec<u8>),
     /// The file could not be created, so `$BACKOFF_ENV` was empty.
@@ -66,11 +66,10 @@ pub(crate) enum ShellKind {
     BeforeRetry,
 }
 
-/// The result of a step of a run.
 pub(crate) type RunResult<T> = Result<T, RunError>;
 
 /// End of a run other than by a decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RunError {
     /// TERM, INT, HUP or QUIT between two attempts.
     Interrupted(Signal),
@@ -79,7 +78,7 @@ pub(crate) enum RunError {
 }
 
 /// Answer of a budget, if any, and a warning if its store has a problem.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct BudgetAnswer {
     pub(crate) answer: Option<Answer>,
     pub(crate) warning: Option<String>,
@@ -101,9 +100,8 @@ pub(crate) trait Host {
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
     fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)>;
-    /// Prints the kept output at the end of the run, or drops it, by `--stdout`, `--stderr` and `has_good_output`.
-    /// Returns true if all of it was read by the deadline.
-    fn print_kept_output(&mut self, has_good_output: bool) -> RunResult<bool>;
+    /// Prints or drops kept output at the end of the run. Returns true if all of it was read by the deadline.
+    fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool>;
     /// Drops held messages of backoff after a success (`--stderr failure`).
     fn discard_held_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.

@@ -18,8 +18,7 @@ pub(crate) mod wrappers;
 
 use nix::errno::Errno;
 
-/// Repeats a call while a signal interrupts it; opening a file on FUSE or on a network can be interrupted. Here, as both
-/// `budget` and `process` need it.
+/// Repeats a call while a signal interrupts it; opening a file on FUSE or on a network can be interrupted.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {

@@ -1,4 +1,4 @@
-//! The plan of a run: validated, immutable, plain data.
+//! The plan of a run: validated, immutable, plain data. A field named like an option holds its value.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,19 +20,14 @@ pub(crate) struct Plan {
     pub(crate) delays: Delays,
     pub(crate) classifier: Classifier,
     pub(crate) streams: StreamOptions,
-    /// `--retry-if`
     pub(crate) retry_if: Option<String>,
-    /// `--success-if`
     pub(crate) success_if: Option<String>,
     /// Limits on an attempt, except `--timeout`.
     pub(crate) attempt_limits: AttemptLimits,
     /// `--timeout`, for each attempt in turn; the last one repeats, and 0 is none.
     pub(crate) timeouts: Vec<Duration>,
-    /// `--initial-delay`
     pub(crate) initial_delay: Duration,
-    /// `--splay`
     pub(crate) splay: Duration,
-    /// `--seed`
     pub(crate) seed: Option<u64>,
     pub(crate) budget: Option<SharedBudget>,
     /// Reason why the command is not idempotent, for a message.
@@ -41,13 +36,9 @@ pub(crate) struct Plan {
     /// `--exhausted-exit` and `--flaky-exit`
     pub(crate) overrides: Overrides,
     pub(crate) output: OutputOptions,
-    /// `--on-retry`
     pub(crate) on_retry: Option<String>,
-    /// `--before-retry`
     pub(crate) before_retry: Option<String>,
-    /// `--on-give-up`
     pub(crate) on_give_up: Option<String>,
-    /// `--c-locale`
     pub(crate) c_locale: bool,
     /// Warnings about settings.
     pub(crate) warnings: Vec<String>,
@@ -72,7 +63,7 @@ impl Plan {
 }
 
 /// Retry budget that this run shares with others.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct SharedBudget {
     /// Name in messages.
     pub(crate) name: String,
@@ -85,12 +76,11 @@ pub(crate) struct SharedBudget {
     pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
-    /// `--cool-off`
     pub(crate) cool_off: Option<CoolOff>,
 }
 
 /// `--cool-off`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct CoolOff {
     /// Limit on the cool-off that this run accepts.
     pub(crate) longest: Duration,
@@ -99,7 +89,7 @@ pub(crate) struct CoolOff {
 }
 
 /// The outer runs, as their variables describe them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Nesting {
     /// Number of outer runs.
     pub(crate) depth: u64,
@@ -114,7 +104,7 @@ pub(crate) struct Nesting {
 }
 
 /// Ids of this run, for the command and the log.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Identity {
     /// Equal for all attempts of a run: usable as an idempotency key.
     pub(crate) run_id: String,
@@ -122,10 +112,9 @@ pub(crate) struct Identity {
     pub(crate) root_id: String,
 }
 
-/// Limits on an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct AttemptLimits {
-    /// `--timeout`: limit on one attempt.
+    /// `--timeout`
     pub(crate) timeout: Option<Duration>,
     /// `--idle-timeout`: limit on time without output.
     pub(crate) idle: Option<Duration>,
@@ -138,19 +127,15 @@ pub(crate) struct AttemptLimits {
 }
 
 /// Options of backoff's own output: amount, format and destination.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct OutputOptions {
     /// -1 quiet, 0, 1 or 2 (and more) verbose.
     pub(crate) verbosity: i16,
-    /// `--log-format`
     pub(crate) format: Format,
     /// `--log-file`; None is standard error.
     pub(crate) log_file: Option<PathBuf>,
-    /// `--report`
     pub(crate) report: Option<PathBuf>,
-    /// `--label`
     pub(crate) label: Option<String>,
-    /// `--color`
     pub(crate) color: When,
     /// `--progress`; None is never.
     pub(crate) progress: Option<Progress>,
@@ -163,7 +148,7 @@ pub(crate) enum Format {
     Json,
     /// Commands to the runner of GitHub Actions.
     GitHub,
-    /// Commands to the runner of GitHub Actions, with a group of the log for each attempt.
+    /// Also with a group of the log for each attempt.
     GitHubGroups,
 }
 

@@ -7,7 +7,7 @@ use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::session::Until;
 
 impl Run<'_> {
-    /// Judges an attempt by the rules, then asks `--success-if` about a success and `--retry-if` about an open failure.
+    /// Judges an attempt by the rules, then by `--success-if` and `--retry-if`.
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
@@ -16,7 +16,7 @@ impl Run<'_> {
             verdict = match answer.end {
                 End::Exited(0) => Verdict::Success,
                 End::Exited(1) => classifier.judge_denied(outcome),
-                _ => after_broken_predicate("--success-if", &answer, Reason::new(Why::ByDefault)),
+                _ => predicate_failed("--success-if", &answer, Reason::new(Why::ByDefault)),
             };
         }
         let (Verdict::Ask(reason), Some(shell)) = (&verdict, &self.plan.retry_if) else {
@@ -36,7 +36,7 @@ impl Run<'_> {
         Ok(match answer.end {
             End::Exited(0) => Verdict::Transient(decided),
             End::Exited(1) => Verdict::Permanent(decided),
-            _ => after_broken_predicate("--retry-if", &answer, reason.clone()),
+            _ => predicate_failed("--retry-if", &answer, reason.clone()),
         })
     }
 
@@ -49,9 +49,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the verdict if a predicate exited with neither 0 nor 1: permanent. If the deadline ended the predicate, the
-/// deadline ends the run.
-fn after_broken_predicate(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
+/// Returns the verdict after a predicate failed: permanent, unless the deadline, which ends the run, ended it.
+fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::PredicateFailed { option, how };
     match predicate.end {

@@ -18,13 +18,11 @@ pub(super) struct Run<'a> {
     pub(super) reporter: &'a mut Reporter<'a>,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
-    /// Time from the beginning of the run to that of the first attempt.
     pub(super) first_attempt_at: Duration,
     /// Wait that was decided and has not begun.
     pub(super) planned_wait: Option<Duration>,
-    /// Last attempt that another one follows.
+    /// Attempt before the current one.
     pub(super) previous: Option<JudgedAttempt>,
-    /// Variables set by `--before-retry`.
     pub(super) extra_env: ExtraEnv,
 }
 
@@ -48,7 +46,7 @@ impl Run<'_> {
 
     pub(super) fn moment(&self) -> Moment {
         Moment {
-            // An event before the first attempt belongs to that attempt.
+            // Earlier events belong to the first attempt.
             attempt: self.session.attempt.max(1),
             total: self.session.total,
             elapsed: self.host.elapsed(),

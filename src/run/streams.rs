@@ -36,13 +36,10 @@ pub(crate) enum OutputMode {
 
 #[derive(Debug, Clone)]
 pub(crate) struct StreamOptions {
-    /// `--stdin`
     pub(crate) input: InputMode,
     /// `--stdin-limit`, in bytes.
     pub(crate) input_limit: u64,
-    /// `--stdout`, `--stderr`
     pub(crate) keep: [OutputMode; 2],
-    /// `--pty`
     pub(crate) pty: bool,
     /// `--match-on`: standard output, standard error.
     pub(crate) watched: [bool; 2],

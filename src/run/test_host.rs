@@ -84,7 +84,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn tidy_terminal(&mut self) {}
 
-    fn print_kept_output(&mut self, _: bool) -> RunResult<bool> {
+    fn print_kept(&mut self, _: bool) -> RunResult<bool> {
         Ok(true)
     }
 

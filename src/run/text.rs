@@ -2,7 +2,6 @@
 
 use nix::errno::Errno;
 
-/// Returns the system's text of an error, without its number.
 pub(crate) fn describe(errno: Errno) -> String {
     describe_error(&std::io::Error::from_raw_os_error(errno as i32))
 }
@@ -13,8 +12,8 @@ pub(crate) fn describe_error(error: &impl std::fmt::Display) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Returns true if a terminal only shows the character: no control character, and no invisible one that changes how
-/// other characters are shown (directions, joiners, byte order marks).
+/// Returns true if a terminal only shows the character: it is neither a control character nor an invisible one, such as
+/// a joiner.
 pub(crate) fn is_printable(c: char) -> bool {
     let is_unseen = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !c.is_control() && !is_unseen

@@ -48,7 +48,7 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns the variables common to all programs. `outcome` and `reason` are those of the last attempt.
+    /// `outcome` and `reason` are those of the last attempt.
     fn spec(
         &self,
         attempt_limits: AttemptLimits,
@@ -75,7 +75,7 @@ impl Run<'_> {
         if nesting.depth > 0 {
             spec.set(AROUND, or_empty(nesting.outer_attempts));
         }
-        // Empty instead of unset, as the value of an outer run must not be inherited.
+        // An empty value replaces that of an outer run.
         if plan.budget.is_some() || nesting.counted.is_some() {
             spec.set(COUNTED, counted_by.unwrap_or_default());
         }
@@ -90,7 +90,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns the failure of an attempt as text for `BACKOFF_REASON`.
+/// Returns the text of `BACKOFF_REASON`.
 fn in_words(outcome: &Outcome, reason: &Reason) -> String {
     if let Some(failed) = reason.why.failed_program() {
         return format!("{outcome}; {failed}");

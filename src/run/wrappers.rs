@@ -36,7 +36,7 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     let (_, letters, long_names, operands) = WRAPPERS.iter().find(|(names, ..)| is_in(name, names))?;
     let rest = skip_options(words, letters, long_names)?;
     let options = &words[..words.len() - rest.len()];
-    // `command -v` only prints the path of its command.
+    // `command -v` only prints a path.
     let only_prints = name == "command" && options.iter().any(|word| word.contains(['v', 'V']));
     let inner = skip_assignments(rest).get(*operands..)?;
     (!only_prints).then(|| inner.to_vec())
@@ -46,7 +46,7 @@ fn is_in(word: &str, words: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
-/// Skips options and their values. `letters` and `long_names` are those of options with a value.
+/// Skips options. Those of `letters` and `long_names` have a value.
 fn skip_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long_names: &str) -> Option<&'w [&'a str]> {
     while let Some((word, rest)) = words.split_first() {
         let value_follows = match word.strip_prefix('-') {
@@ -55,7 +55,7 @@ fn skip_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long_names: &st
             Some("-") => return Some(rest),
             Some(option) => match option.strip_prefix('-') {
                 Some(name) => is_in(name, long_names),
-                // In `-n5` the value stands in the same word, in `-n 5` it follows. `env -` has no letter.
+                // `-n5` holds its value. `env -` has no letter.
                 None => option
                     .find(|letter| letters.contains(letter))
                     .is_some_and(|at| at + 1 == option.len()),

@@ -233,7 +233,7 @@ impl Host for System {
         Ok((attempt, lines))
     }
 
-    fn print_kept_output(&mut self, has_good_output: bool) -> RunResult<bool> {
+    fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool> {
         self.event_loop.print_kept(has_good_output)
     }
 

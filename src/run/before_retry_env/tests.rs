@@ -10,10 +10,10 @@ fn shown(extra_env: &ExtraEnv) -> Vec<String> {
 #[test]
 fn lines_are_variables_and_the_last_of_a_name_counts() {
     let mut extra_env = ExtraEnv::default();
-    assert_eq!(extra_env.add_lines(b""), None);
-    assert_eq!(extra_env.add_lines(b"A=1\n\nB=a = 'b' #\n_c2=\nA= 2 "), None);
+    assert_eq!(extra_env.add(b""), None);
+    assert_eq!(extra_env.add(b"A=1\n\nB=a = 'b' #\n_c2=\nA= 2 "), None);
     assert_eq!(shown(&extra_env), ["B=a = 'b' #", "_c2=", "A= 2 "]);
-    assert_eq!(extra_env.add_lines(b"B=3\n"), None);
+    assert_eq!(extra_env.add(b"B=3\n"), None);
     assert_eq!(shown(&extra_env), ["_c2=", "A= 2 ", "B=3"]);
 }
 
@@ -29,7 +29,7 @@ fn a_bad_line_is_ignored_and_the_others_are_taken() {
         (b"A=a\0b", "NUL"),
     ] {
         let mut extra_env = ExtraEnv::default();
-        let warning = extra_env.add_lines(&[b"X=1\n", line, b"\nY=2\n"].concat()).unwrap();
+        let warning = extra_env.add(&[b"X=1\n", line, b"\nY=2\n"].concat()).unwrap();
         assert!(
             warning.starts_with("ignored line 2 of $BACKOFF_ENV: ") && warning.contains(why),
             "{warning}"
@@ -44,9 +44,9 @@ fn one_file_and_all_variables_have_a_limit() {
     let mut extra_env = ExtraEnv::default();
     let half = "x".repeat(LIMIT / 2);
     let file = format!("A={half}\nB=1\nC={half}\n");
-    assert_eq!(extra_env.add_lines(file.as_bytes()), too_large("3"));
+    assert_eq!(extra_env.add(file.as_bytes()), too_large("3"));
     let file = format!("D={half}\nE=2\nA=\nF={half}");
-    assert_eq!(extra_env.add_lines(file.as_bytes()), too_large("1 and 1 more"));
+    assert_eq!(extra_env.add(file.as_bytes()), too_large("1 and 1 more"));
     let names: Vec<_> = extra_env.0.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["B", "E", "A"]);
 }
@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn a_file_of_any_bytes_adds_no_nameless_variable(file in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut extra_env = ExtraEnv::default();
-        let _ = extra_env.add_lines(&file);
+        let _ = extra_env.add(&file);
         prop_assert!(shown(&extra_env).iter().all(|line| !line.starts_with('=')));
     }
 }
