@@ -8,73 +8,80 @@ use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::sys::clock::{Deadline, now};
 
-/// First and longest interval between two polls for survivors of a timed-out tree; the interval doubles.
-const TREE_POLLS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(64)];
+/// First interval between two searches for survivors of a timed-out tree. The interval doubles up to the longest.
+const FIRST_TREE_INTERVAL: Duration = Duration::from_millis(1);
+const LONGEST_TREE_INTERVAL: Duration = Duration::from_millis(64);
 /// Time for survivors of a tree to die after KILL (or after TERM, if KILL is not allowed).
 const TREE_GRACE: Duration = Duration::from_secs(2);
 
-/// Longest silence of the pipes of a command that has ended; then they are closed.
+/// Longest silence of the pipes after the command has ended; then backoff closes the pipes.
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
 /// Longest time spent on draining the pipes.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 /// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
-/// Waits for the rest of a timed-out tree, and kills it when its time is up. The attempt's own process has ended but
-/// stays a zombie, so that its process number and group are not reused.
+/// Waits for the rest of a timed-out tree, and sends KILL when KILL is due. The attempt's own process has ended but stays
+/// a zombie, so that its process number and group are not reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
-    attempt.deadlines.tree = Deadline::after(now(), TREE_GRACE);
-    let [mut pause, longest] = TREE_POLLS;
+    attempt.deadlines.give_up_on_tree = Deadline::after(now(), TREE_GRACE);
+    let mut interval = FIRST_TREE_INTERVAL;
+    // No event reports the end of a process that is not backoff's child, so the tree is searched again and again.
     while attempt.tree.may_have_survivors(&attempt.child) {
         if attempt.deadlines.take_kill(now()) {
-            attempt.deadlines.tree = Deadline::after(now(), TREE_GRACE);
+            attempt.deadlines.give_up_on_tree = Deadline::after(now(), TREE_GRACE);
             attempt.tree.signal(&attempt.child, &[Signal::KILL]);
         }
-        if !attempt.deadlines.kill.is_set() && attempt.deadlines.tree.is_due(now()) {
+        // A scheduled KILL is awaited, however late.
+        let awaits_kill = attempt.deadlines.kill.is_set();
+        if !awaits_kill && attempt.deadlines.give_up_on_tree.is_due(now()) {
             return;
         }
-        let next_poll = Deadline::after(now(), pause);
-        attempt.event_loop.wait(next_poll.or_earlier(attempt.deadlines.kill));
-        pause = (pause * 2).min(longest);
+        let next_search = Deadline::after(now(), interval);
+        attempt.event_loop.wait(next_search.or_earlier(attempt.deadlines.kill));
+        interval = (interval * 2).min(LONGEST_TREE_INTERVAL);
         attempt.handle_signals();
     }
 }
 
-/// Drains the pipes of a command that has ended. If another process holds the pipes open, more output of a pipeline may
-/// follow: draining continues while output keeps coming, up to a limit, as the other process may be a daemon. Output
-/// already read is forwarded to a slow reader until the run's deadline has passed. After a timeout or a signal the
-/// reader has to keep reading. Returns true if all output was read.
+/// Drains the pipes of a command that has ended. Returns true if all output that was read has reached its reader.
+///
+/// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
+/// coming, up to a limit, as the other process may be a daemon. A slow reader has time until after the run's deadline.
+/// After a timeout or a signal the reader has to keep reading.
 pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
     attempt.event_loop.give_readers_time(now());
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
-    let mut moved_at = now();
-    let mut end = Deadline::after(moved_at, LONGEST_DRAIN);
+    let mut last_progress = now();
+    let mut longest = Deadline::after(last_progress, LONGEST_DRAIN);
     while attempt.event_loop.streams.is_open() {
-        let (began, was_cut) = (now(), attempt.is_cut());
+        let (began, was_cut_short) = (now(), attempt.is_cut_short());
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
-        let until = match (waits_for_reader, was_cut) {
-            (false, _) => Deadline::after(moved_at, DRAIN_GRACE).or_earlier(end),
-            (true, false) => Deadline::NEVER,
-            (true, true) => Deadline::after(moved_at, READERS_GRACE),
+        let until = if !waits_for_reader {
+            Deadline::after(last_progress, DRAIN_GRACE).or_earlier(longest)
+        } else if was_cut_short {
+            Deadline::after(last_progress, READERS_GRACE)
+        } else {
+            Deadline::NEVER
         };
         let until = until.or_earlier(attempt.event_loop.readers_have_until);
         if until.is_due(began) {
             break;
         }
-        let moved = attempt.event_loop.wait(until);
+        let has_moved_output = attempt.event_loop.wait(until);
         let actions = attempt.handle_signals();
-        let asked_to_end = actions.contains(&SignalAction::NoFurtherAttempt);
+        let was_asked_to_end = actions.contains(&SignalAction::NoFurtherAttempt);
         let was_stopped = actions.contains(&SignalAction::StopBackoff);
         // A second request to end, or one after a timeout, ends draining at once.
-        if asked_to_end && was_cut {
+        if was_asked_to_end && was_cut_short {
             break;
         }
-        if moved || asked_to_end || was_stopped {
-            moved_at = now();
+        if has_moved_output || was_asked_to_end || was_stopped {
+            last_progress = now();
         }
-        // Nothing was read from the pipes meanwhile.
+        // The longest drain counts only time in which the pipes were read.
         if waits_for_reader || was_stopped {
-            end.put_off(now().saturating_duration_since(began));
+            longest.put_off(now().saturating_duration_since(began));
         }
     }
     !attempt.event_loop.streams.has_pending_output()

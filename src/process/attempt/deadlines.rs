@@ -9,17 +9,17 @@ use crate::run::plan::AttemptLimits;
 #[derive(Debug)]
 pub(super) struct Deadlines<'a> {
     pub(super) attempt_limits: &'a AttemptLimits,
-    /// Start of the attempt, put off like the deadlines.
+    /// Start of the attempt, postponed like the deadlines, so that a pause does not count as running time.
     started: Instant,
     /// The run's deadline.
     run: Deadline,
     timeout: Deadline,
     /// End of the longest silence allowed.
     idle: Deadline,
-    /// Time of KILL, once the attempt was asked to end.
+    /// Time to send KILL, once the attempt was asked to end; never if KILL was sent.
     pub(super) kill: Deadline,
-    /// End of the time for the rest of the tree to die.
-    pub(super) tree: Deadline,
+    /// Time to give up waiting for the rest of a timed-out tree.
+    pub(super) give_up_on_tree: Deadline,
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<TimeLimit>,
     /// Details of how a limit or KILL has ended the attempt.
@@ -35,22 +35,23 @@ impl<'a> Deadlines<'a> {
             timeout: Deadline::maybe_after(started, attempt_limits.timeout),
             idle: Deadline::maybe_after(started, attempt_limits.idle),
             kill: Deadline::NEVER,
-            tree: Deadline::NEVER,
+            give_up_on_tree: Deadline::NEVER,
             ended_by: None,
             cut: Cut::default(),
         }
     }
 
-    /// Puts all deadlines off, except the run's, by a time in which backoff was stopped.
+    /// Postpones all deadlines, except the run's, by the time for which backoff was stopped.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.started += pause;
-        for deadline in [&mut self.timeout, &mut self.idle, &mut self.kill, &mut self.tree] {
+        let tree = &mut self.give_up_on_tree;
+        for deadline in [&mut self.timeout, &mut self.idle, &mut self.kill, tree] {
             deadline.put_off(pause);
         }
     }
 
-    /// Returns the limit that was reached, if none has ended the attempt yet.
-    pub(super) fn due(&self, now: Instant) -> Option<TimeLimit> {
+    /// Returns the limit that is reached, unless one has ended the attempt already.
+    pub(super) fn reached_limit(&self, now: Instant) -> Option<TimeLimit> {
         match self.ended_by {
             Some(_) => None,
             None if self.run.is_due(now) => Some(TimeLimit::Deadline),
@@ -59,12 +60,16 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns the next deadline.
-    pub(super) fn next(&self) -> Deadline {
-        let limits = self.run.or_earlier(self.timeout).or_earlier(self.idle);
+    /// Returns the time of the next limit or of KILL.
+    pub(super) fn earliest(&self) -> Deadline {
         match self.ended_by {
+            // A limit ends an attempt only once.
             Some(_) => self.kill,
-            None => limits.or_earlier(self.kill),
+            None => self
+                .kill
+                .or_earlier(self.run)
+                .or_earlier(self.timeout)
+                .or_earlier(self.idle),
         }
     }
 
@@ -73,25 +78,29 @@ impl<'a> Deadlines<'a> {
         self.idle = Deadline::maybe_after(now, self.attempt_limits.idle);
     }
 
-    /// Schedules KILL, as a limit or a signal has asked the command to end. Records the limit.
-    pub(super) fn on_end(&mut self, limit: Option<TimeLimit>, now: Instant) {
-        let after = match (limit, self.ended_by) {
-            (Some(_), _) => self.attempt_limits.kill_after,
-            (None, None) => self.attempt_limits.kill_interrupted_after,
-            (None, Some(_)) => None,
+    /// Records the limit that ends the attempt, and schedules KILL.
+    pub(super) fn on_limit(&mut self, limit: TimeLimit, now: Instant) {
+        self.schedule_kill(now, self.attempt_limits.kill_after);
+        self.ended_by = Some(limit);
+        self.cut.limit = match limit {
+            TimeLimit::Timeout => self.attempt_limits.timeout,
+            TimeLimit::Idle => self.attempt_limits.idle,
+            TimeLimit::Deadline => None,
         };
-        self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
-        if let Some(which) = limit {
-            self.ended_by = limit;
-            self.cut.limit = match which {
-                TimeLimit::Timeout => self.attempt_limits.timeout,
-                TimeLimit::Idle => self.attempt_limits.idle,
-                TimeLimit::Deadline => None,
-            };
+    }
+
+    /// Schedules KILL, as a signal asks the run to end. After a limit, the limit's KILL is enough.
+    pub(super) fn on_interruption(&mut self, now: Instant) {
+        if self.ended_by.is_none() {
+            self.schedule_kill(now, self.attempt_limits.kill_interrupted_after);
         }
     }
 
-    /// Returns true once when KILL is due.
+    fn schedule_kill(&mut self, now: Instant, after: Option<Duration>) {
+        self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
+    }
+
+    /// Returns true if the caller has to send KILL now: once for each time that KILL was scheduled.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
         let is_due = self.kill.is_due(now);
         if is_due {
@@ -100,7 +109,7 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// Returns how long the command has run.
+    /// Returns how long the command has run, without pauses.
     pub(super) fn ran(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started)
     }

@@ -32,12 +32,12 @@ pub(crate) struct EventLoop {
     pub(crate) readers_have_until: Deadline,
     /// The last program that started is a hook or a predicate.
     pub(crate) is_hook: bool,
-    /// Ends the current wait, or the next one.
+    /// USR1 was received: the current wait ends, or the next one.
     pub(crate) wait_is_over: bool,
 }
 
 impl EventLoop {
-    /// Creates the loop of a run with this deadline. `progress`: waits show a countdown.
+    /// Creates the loop of a run with this deadline. Waits show a countdown if `progress` is given.
     pub(crate) fn new(signals: Signals, streams: Streams, deadline: Deadline, progress: Option<Progress>) -> EventLoop {
         let mut readers_have_until = deadline;
         readers_have_until.put_off(READERS_GRACE);
@@ -58,9 +58,10 @@ impl EventLoop {
         self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }
 
-    /// Sleeps until a signal or a stream is ready or the time is up. Receives signals and moves the command's streams.
-    /// Returns true if output was moved.
+    /// Sleeps until a signal or a stream is ready or the time is up. Then queues signals and moves data of the command's
+    /// streams. Returns true if output was moved.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
+        // Some changes of standard input cause no event, so the streams ask to be checked at intervals.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let (signals, ready) = self.poll(until.or_earlier(wake), &self.streams.interests());
         if signals {
@@ -69,21 +70,23 @@ impl EventLoop {
         self.streams.work(&ready)
     }
 
-    /// Moves output that is already there. A slow reader gets [`LAST_OUTPUT_GRACE`], unless a signal comes.
-    /// Returns true if there was some.
-    pub(crate) fn pass_on_output(&mut self) -> bool {
-        let [at_once, soon] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
-        for moves in 0..MOST_LAST_MOVES {
-            let is_slow = self.streams.has_pending_output();
-            if !self.wait(if is_slow { soon } else { at_once }) {
-                return moves > 0;
+    /// Forwards output that the command wrote before it stopped. A slow reader gets [`LAST_OUTPUT_GRACE`], unless a
+    /// signal comes. Returns true if there was output.
+    pub(crate) fn forward_last_output(&mut self) -> bool {
+        let [now, readers_limit] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
+        let mut has_moved_output = false;
+        for _ in 0..MOST_LAST_MOVES {
+            let waits_for_reader = self.streams.has_pending_output();
+            if !self.wait(if waits_for_reader { readers_limit } else { now }) {
+                break;
             }
+            has_moved_output = true;
         }
-        true
+        has_moved_output
     }
 
     /// Waits for signals, for one of `interests` or until the time is up. Returns true if signals are waiting, and the
-    /// interests that are ready: all if polling fails.
+    /// names of the interests that are ready. If polling fails, all are returned: their owners have to try.
     pub(crate) fn poll<T: Copy>(
         &self,
         until: Deadline,
@@ -91,15 +94,16 @@ impl EventLoop {
     ) -> (bool, Vec<T>) {
         let mut fds = vec![PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN)];
         fds.extend(interests.iter().map(|(_, fd, events)| PollFd::new(*fd, *events)));
-        let has_signals = !self.signals.queue.is_empty();
-        let left = until.is_set().then(now).and_then(|now| until.left(now));
-        let left = if has_signals { Some(Duration::ZERO) } else { left };
-        let has_polled = self.signals.unblocked(|| poll(&mut fds, left));
+        let has_queued = !self.signals.queue.is_empty();
+        let timeout = if has_queued {
+            Some(Duration::ZERO)
+        } else {
+            until.left(now())
+        };
+        let has_polled = self.signals.unblocked(|| poll(&mut fds, timeout));
         let is_ready = |fd: &PollFd<'_>| !has_polled || fd.any().unwrap_or(false);
-        let interests = interests.iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd));
-        (
-            has_signals || is_ready(&fds[0]),
-            interests.map(|((interest, ..), _)| *interest).collect(),
-        )
+        let ready = interests.iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd));
+        let names = ready.map(|((name, ..), _)| *name).collect();
+        (has_queued || is_ready(&fds[0]), names)
     }
 }

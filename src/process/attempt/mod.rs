@@ -9,7 +9,7 @@ mod tree;
 
 use std::time::Duration;
 
-use crate::policy::outcome::{End, Outcome, TimeLimit};
+use crate::policy::outcome::{End, Outcome, Seen, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
@@ -25,8 +25,8 @@ use event_loop::EventLoop;
 use running::Running;
 use tree::ProcessTree;
 
-/// Starts a program and waits for its end. A program that cannot be started is an outcome, too. `deadline` is the
-/// run's.
+/// Runs a program once: the command, a hook or a predicate. Returns when the program has ended and its output is
+/// drained. A failed exec is an outcome, too. `deadline` is the run's.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
     command: &Command,
@@ -35,7 +35,8 @@ pub(crate) fn run(
     spec: &AttemptSpec,
     deadline: Deadline,
 ) -> RunResult<Attempt> {
-    let was_in_foreground = isolation == Isolation::Shared && terminal::is_in_foreground();
+    // A program in backoff's own group may be a shell that gives the terminal to its jobs.
+    let may_lose_terminal = isolation == Isolation::Shared && terminal::is_in_foreground();
     if !event_loop.is_hook {
         event_loop.modes_before.note();
     }
@@ -43,6 +44,7 @@ pub(crate) fn run(
     let child = command
         .start(&spec.variables, &event_loop.signals, isolation, &stdio)
         .map_err(|error| RunError::Fault(format!("cannot start a process: {}", describe_error(&error))))?;
+    // Output ends once no process has the writing ends of the pipes, which are in `stdio`.
     drop(stdio);
     if let Some(pty) = &mut event_loop.streams.pty {
         pty.started(child.pid());
@@ -58,37 +60,39 @@ pub(crate) fn run(
         is_asked_to_end: false,
         stop_request: None,
     };
-    let ended = running.until_it_ends();
+    let child_end = running.wait_for_end();
     let finished = match command.was_refused(&running.child, &spec.variables) {
         Some(failure) => Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO)),
-        None => finish(&mut running, ended),
+        None => finish(&mut running, child_end),
     };
     let interrupted = running.interrupted;
+    // After a fault the command may still run, and reaping would wait for it.
     if finished.is_ok() {
         Child::reap(running.child);
         reap_orphans(None);
     }
-    if was_in_foreground {
+    if may_lose_terminal {
         terminal::take_back();
     }
     let mut outcome = finished?;
-    // Restores the modes that the terminal had before, unless the command ended by itself.
+    // A killed program could not restore the modes of the terminal.
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.put_back();
     }
     event_loop.is_ending |= interrupted.is_some();
     if !event_loop.is_hook {
-        settle(&mut event_loop.streams, &mut outcome)?;
+        end_streams(&mut event_loop.streams, &mut outcome)?;
     }
     Ok(Attempt { outcome, interrupted })
 }
 
-/// Waits for the rest of the tree after a timeout, and drains the output. After an error the command may still run; it
-/// gets TERM when backoff ends.
-fn finish(running: &mut Running<'_>, ended: nix::Result<End>) -> RunResult<Outcome> {
+/// Waits for the rest of the tree after a timeout, drains the output and describes the attempt. `child_end` is an error
+/// if the system does not tell how the command ended. Then the command may still run; it gets TERM when backoff ends.
+fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<Outcome> {
     let ran = running.deadlines.ran(now());
-    let ended_by = running.deadlines.ended_by;
-    let mut end = match (ended_by, ended) {
+    let limit = running.deadlines.ended_by;
+    let mut end = match (limit, child_end) {
+        // Also if the command then exits with 0.
         (Some(limit), _) => End::TimedOut(limit),
         (None, Ok(end)) => end,
         (None, Err(errno)) => {
@@ -97,31 +101,33 @@ fn finish(running: &mut Running<'_>, ended: nix::Result<End>) -> RunResult<Outco
         }
     };
     running.event_loop.streams.pty.as_mut().map(Pty::ended);
-    if ended_by.is_some() {
+    if limit.is_some() {
         after_exit::wait_for_tree(running);
     }
-    let is_read = after_exit::drain(running);
-    if !is_read && ended_by.is_none() {
-        // Run directly, the command would still be writing.
-        let interrupted = running.interrupted.map(End::Signaled);
-        end = interrupted.unwrap_or(End::TimedOut(TimeLimit::Deadline));
+    let is_drained = after_exit::drain(running);
+    if !is_drained && limit.is_none() {
+        // Without backoff, the command would have had to wait for its reader, until the signal or the deadline.
+        end = running
+            .interrupted
+            .map_or(End::TimedOut(TimeLimit::Deadline), End::Signaled);
     }
     let mut outcome = Outcome::new(end, ran);
-    outcome.seen.unread = !is_read && outcome.end != End::TimedOut(TimeLimit::Deadline);
+    // The deadline is reason enough for lost output.
+    outcome.seen.unread = !is_drained && outcome.end != End::TimedOut(TimeLimit::Deadline);
     outcome.cut = running.deadlines.cut;
     Ok(outcome)
 }
 
-/// Ends the streams of an attempt, and adds their results to the outcome.
-fn settle(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
-    // The command's terminal was hung up because its output had no reader; on a pipe the signal would be PIPE.
+/// Ends the streams of the command, and adds their findings to the outcome.
+fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
+    // With --pty, backoff hangs up if the output has no reader. On a pipe the command would have died of PIPE.
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
         outcome.end = End::Signaled(Signal::PIPE);
     }
+    let seen = streams.end().map_err(RunError::Fault)?;
     let unread = outcome.seen.unread;
-    outcome.seen = streams.end().map_err(RunError::Fault)?;
-    outcome.seen.unread = unread;
-    // A command that inherits standard output may end in any way if the reader is gone.
+    outcome.seen = Seen { unread, ..seen };
+    // On an inherited standard output the command noticed a lost reader itself, and may report it by any exit status.
     let has_failed = outcome.end != End::Exited(0) && !outcome.could_not_start();
     outcome.seen.reader_gone |= has_failed && stdio::output_has_lost_its_reader();
     Ok(())

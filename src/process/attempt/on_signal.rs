@@ -47,6 +47,7 @@ pub(crate) enum SignalAction {
     ForwardAndNoFurtherAttempt,
 }
 
+/// Decides about a received signal. Has no effects.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
@@ -62,7 +63,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
 
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_received_it(command, received)) {
-        // The signal is meant for backoff or the command, not for the hook.
+        // The signal is meant for backoff or the command, not for the hook, so it counts as one between two attempts.
         (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
         (SignalClass::StopJob, _) if matches!(command.isolation, Isolation::Terminal | Isolation::Session) => {
             SignalAction::StopCommand
@@ -74,16 +75,16 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     }
 }
 
-/// Returns true if the sender of the signal reached the command, too.
+/// Returns true if the sender of the signal has sent it to the command, too; forwarding would deliver it twice. That is
+/// possible only in backoff's own group: terminal and shell send signals to a whole group.
 fn command_received_it(command: RunningCommand, received: Received) -> bool {
-    let reached_group = match received.class {
-        // Job control continues the whole job.
+    let was_sent_to_group = match received.class {
         SignalClass::Continue => command.was_continued,
-        // A terminal and a shell stop the whole job. If the command was continued since, it must not be stopped again.
+        // A stopped command has received it. So has one that was continued since, and must not be stopped again.
         SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,
         _ => received.by_terminal && !(received.signal == Signal::HUP && command.leads_session),
     };
-    reached_group && command.isolation == Isolation::Shared
+    was_sent_to_group && command.isolation == Isolation::Shared
 }
 
 /// The job that backoff belongs to: decides who can continue a stopped backoff.
@@ -104,13 +105,16 @@ pub(crate) enum StopAction {
     ContinueCommand,
 }
 
-/// Decides about a stop of the command by a signal; `requested` is the signal that asked for it. If a shell controls the
-/// job, backoff stops with the command. Elsewhere an unrequested stop must not suspend backoff's limits.
+/// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked the command to stop, if
+/// one did. If a shell controls the job, backoff stops with the command. Otherwise a stop that nobody requested must not
+/// suspend backoff's limits. Has no effects.
 pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
     match (requested, job) {
+        // The request was for backoff, too, which has waited for the command to stop first.
         (Some(signal), _) => StopAction::StopBackoff(signal),
+        // A stopped command could not end.
         (None, _) if is_asked_to_end => StopAction::ContinueCommand,
-        // Run directly, the command's group would be orphaned, and the kernel would ignore TSTP, TTIN and TTOU there.
+        // Without backoff, the command's group would be orphaned, and the kernel would ignore TSTP, TTIN and TTOU there.
         (None, Job::NoTerminal) if by.stops_a_job() => StopAction::ContinueCommand,
         (None, Job::Uncontrolled) if by.stops_a_job() => StopAction::StopBackoff(by),
         (None, Job::Controlled) => StopAction::StopBackoff(by),

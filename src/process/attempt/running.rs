@@ -23,7 +23,7 @@ use crate::process::sys::clock::{Deadline, now};
 use crate::process::terminal;
 use crate::process::terminal::pty::Pty;
 
-/// Time for a command that was asked to stop to stop itself by STOP, as some do after tidying up.
+/// Time in which a command that was asked to stop may tidy up and stop itself by STOP instead.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// The state of a running attempt.
@@ -39,37 +39,38 @@ pub(super) struct Running<'a> {
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
-    /// The signal that asked the command to stop, until it has stopped or was continued. Until the deadline, STOP counts
-    /// as the response.
+    /// The signal that asked the command to stop, until the command has stopped or was continued. A stop by STOP counts as
+    /// the response only before the deadline.
     pub(super) stop_request: Option<(Signal, Deadline)>,
 }
 
 impl Running<'_> {
-    /// Returns true if a limit or a signal has ended the attempt; then its output has a time limit.
-    pub(super) fn is_cut(&self) -> bool {
+    /// Returns true if a limit or a signal has asked the attempt to end.
+    pub(super) fn is_cut_short(&self) -> bool {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
 
-    pub(super) fn until_it_ends(&mut self) -> nix::Result<End> {
+    /// Runs the event loop until the command has ended. Returns its end, or an error if the system does not tell.
+    pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
-            let mut has_changed = self.end_what_is_due();
-            self.wait(self.deadlines.next());
-            has_changed |= self.handle_signals().contains(&SignalAction::LookAtChildren);
-            if !has_changed {
+            let mut may_have_changed = self.enforce_limits();
+            self.wait(self.deadlines.earliest());
+            may_have_changed |= self.handle_signals().contains(&SignalAction::LookAtChildren);
+            if !may_have_changed {
                 continue;
             }
-            if let Some(ended) = self.child.ended() {
+            if let Some(end) = self.child.ended() {
                 self.has_ended = true;
-                return ended;
+                return end;
             }
             if let Some(signal) = self.child.newly_stopped() {
-                self.on_stopped(signal);
+                self.handle_stop(signal);
             }
             reap_orphans(Some(self.child.pid()));
         }
     }
 
-    /// Sleeps until an event or until the time is up.
+    /// Sleeps until an event or until the time is up. Restarts the idle limit if there is output.
     fn wait(&mut self, until: Deadline) {
         // Output that waits for its reader is not silence.
         if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
@@ -77,29 +78,32 @@ impl Running<'_> {
         }
     }
 
-    /// Ends the attempt if a limit is reached. Returns true if the command has ended by itself by then, and so has not
-    /// timed out.
-    fn end_what_is_due(&mut self) -> bool {
-        if self.deadlines.due(now()) == Some(TimeLimit::Idle) {
-            // The idle limit passed; poll once more before acting, as backoff may have been late on a busy machine.
+    /// Signals the tree if a limit is reached or KILL is due. Returns true if the command was found to have ended before
+    /// it could be signalled: then it has not timed out.
+    fn enforce_limits(&mut self) -> bool {
+        if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
+            // Poll once more before acting: backoff may be late on a busy machine, and output is already there.
             self.wait(Deadline::after(now(), Duration::ZERO));
         }
         if self.deadlines.take_kill(now()) {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
-        let is_stalled = self.deadlines.ended_by.is_none() && self.event_loop.streams.input.fault.is_some();
-        let stalled = is_stalled.then_some(TimeLimit::Timeout);
-        let Some(limit) = self.deadlines.due(now()).or(stalled) else {
+        // A command whose input failed might wait for more forever. It is ended as by a timeout; the run then ends by the
+        // fault.
+        let input_failed = self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
+        let input_limit = input_failed.then_some(TimeLimit::Timeout);
+        let Some(limit) = self.deadlines.reached_limit(now()).or(input_limit) else {
             return false;
         };
         if self.child.ended().is_some() {
             return true;
         }
-        self.deadlines.on_end(Some(limit), now());
-        // A stopped process cannot act on a signal.
+        self.deadlines.on_limit(limit, now());
+        // A stopped process cannot act on a signal until CONT.
         let signals = [self.deadlines.attempt_limits.signal, Signal::CONT];
         self.tree.signal(&self.child, &signals);
-        (self.is_asked_to_end, self.stop_request) = (true, None);
+        self.is_asked_to_end = true;
+        self.stop_request = None;
         false
     }
 
@@ -107,13 +111,14 @@ impl Running<'_> {
     pub(super) fn handle_signals(&mut self) -> Vec<SignalAction> {
         let mut actions = Vec::new();
         while let Some(received) = self.event_loop.signals.queue.pop_front() {
-            actions.push(self.handle(received));
+            actions.push(self.handle_signal(received));
         }
         actions
     }
 
-    fn handle(&mut self, received: Received) -> SignalAction {
+    fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
+        // Decided first: whether the command was continued matters, and is forgotten below.
         let action = on_signal(self.phase(received), received);
         match received.class {
             SignalClass::Continue => {
@@ -128,9 +133,9 @@ impl Running<'_> {
             SignalAction::Forward => self.forward(signal),
             SignalAction::NoFurtherAttempt | SignalAction::ForwardAndNoFurtherAttempt => {
                 self.interrupted.get_or_insert(signal);
-                self.deadlines.on_end(None, now());
+                self.deadlines.on_interruption(now());
                 if action == SignalAction::ForwardAndNoFurtherAttempt {
-                    self.forward_end(signal);
+                    self.forward_request_to_end(signal);
                 }
             }
             SignalAction::StopCommand => self.stop_command(),
@@ -141,78 +146,85 @@ impl Running<'_> {
         action
     }
 
+    /// Returns the state of the command as far as it affects the decision about a signal.
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
-        // The command may have ended before the signal came, and cannot stop. Other signals are still for its group.
+        // A command that has ended cannot stop, even if its end is not noticed yet. Other signals still go to its group.
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
-        // Details that cost a system call are queried only if they matter.
-        let is_of_job = matches!(class, SignalClass::StopJob | SignalClass::Continue);
+        // Each detail costs a system call, so it is queried only if it matters.
+        let is_job_control = matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Phase::Running(RunningCommand {
             isolation: self.isolation,
             is_hook: self.event_loop.is_hook,
-            is_stopped: is_of_job && self.child.is_stopped(),
-            was_continued: is_of_job && self.child.was_continued(),
+            is_stopped: is_job_control && self.child.is_stopped(),
+            was_continued: is_job_control && self.child.was_continued(),
             leads_session: signal == Signal::HUP && terminal::leads_session(),
         })
     }
 
     fn forward(&mut self, signal: Signal) {
+        // With --pty, the kernel sends WINCH when backoff copies the new size to the command's terminal.
         let pty = self.event_loop.streams.pty.as_ref();
-        // A new size makes the kernel send WINCH.
-        if !(signal == Signal::WINCH && pty.is_some_and(Pty::copy_size)) {
+        let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);
+        if !is_sent_by_kernel {
             self.child.signal(signal);
         }
     }
 
     /// Forwards a signal that asks to end. Also continues a stopped recipient, or one about to stop, so that it can
     /// handle the signal.
-    fn forward_end(&mut self, signal: Signal) {
+    fn forward_request_to_end(&mut self, signal: Signal) {
         self.child.signal(signal);
         if self.stop_request.take().is_some() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
+            // The command runs and needs no CONT, but its children may be stopped.
             self.tree.continue_group(&self.child);
         }
         self.is_asked_to_end = true;
     }
 
-    /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
+    /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP. backoff
+    /// stops once the kernel reports the stop.
     fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
-            // No shell would notice the stop and continue backoff.
+            // The request is dropped: no shell above backoff would notice the stop and continue backoff.
             self.stop_request = None;
         } else if self.child.is_stopped() {
-            self.on_stopped(Signal::STOP);
+            // An earlier stop is not reported again.
+            self.handle_stop(Signal::STOP);
         } else {
             self.child.signal(Signal::STOP);
         }
     }
 
-    fn on_stopped(&mut self, by: Signal) {
+    /// Handles a stop of the command by the signal `by`.
+    fn handle_stop(&mut self, by: Signal) {
         let requested = self.stop_request.take();
+        // The command may have been continued since.
         if !self.child.is_stopped() {
             return;
         }
         let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
-        let requested = in_time.map(|(signal, _)| signal);
+        let answered_request = in_time.map(|(signal, _)| signal);
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
         let job = match terminal::has_terminal() {
             false => Job::NoTerminal,
             true if is_in_job && terminal::parent_controls_jobs() => Job::Controlled,
             true => Job::Uncontrolled,
         };
-        match on_stopped(by, requested, self.is_asked_to_end, job) {
+        match on_stopped(by, answered_request, self.is_asked_to_end, job) {
             StopAction::Ignore => {}
             StopAction::ContinueCommand => self.child.signal(Signal::CONT),
-            StopAction::StopBackoff(signal) => self.stop_with_it(signal),
+            StopAction::StopBackoff(signal) => self.stop_after_command(signal),
         }
     }
 
-    /// Stops backoff, together with the command, until it is continued.
-    fn stop_with_it(&mut self, signal: Signal) {
+    /// Stops backoff until it is continued, after the command has stopped.
+    fn stop_after_command(&mut self, signal: Signal) {
         // Output of the command comes before the shell's message about the stop.
-        if self.event_loop.pass_on_output() {
+        if self.event_loop.forward_last_output() {
             self.deadlines.on_output(now());
         }
         self.stop_backoff(signal);
@@ -220,7 +232,7 @@ impl Running<'_> {
             pty.resume();
             // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
             self.child.signal(Signal::WINCH);
-            // If backoff did not stop, as its group is orphaned, no CONT will come.
+            // A queued CONT will be forwarded. None is queued if backoff did not stop, as its group is orphaned.
             if !self.event_loop.signals.is_queued(Signal::CONT) {
                 self.child.signal(Signal::CONT);
             }
@@ -231,7 +243,7 @@ impl Running<'_> {
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let pty = self.event_loop.streams.pty.as_mut();
-        // Without --pty, the terminal has stopped the rest of the job.
+        // Without --pty, the terminal has stopped the rest of the job (a pipeline) already.
         let target = match &pty {
             Some(_) if signal.stops_a_job() => terminal::key_target(),
             _ => Target::OwnProcess,

@@ -19,15 +19,16 @@ impl ProcessTree {
     /// Sends each signal to every member.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         self.update(child);
-        // The group is signalled as a whole.
-        let others = || self.known.iter().filter(|process| child.group() != Some(process.group));
+        let outside_group = || self.known.iter().filter(|process| child.group() != Some(process.group));
         for signal in signals {
+            // Also reaches the child's whole group, if it has its own.
             child.signal(*signal);
-            others().for_each(|process| send_to(process, *signal));
+            outside_group().for_each(|process| send_to(process, *signal));
         }
     }
 
-    /// Continues stopped members of the attempt's group, if it has one of its own.
+    /// Continues stopped members of the attempt's group, if it has one of its own. Running members get no CONT, as a
+    /// program may have a handler for it.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);
@@ -37,36 +38,41 @@ impl ProcessTree {
         }
     }
 
-    /// Returns true unless no member besides the attempt's own process is left. Without a list of processes, its group may
-    /// have members.
+    /// Returns false once the attempt's own process is the only member left, as far as the system can tell: without a
+    /// list of processes, the attempt's own group may always have members.
     pub(crate) fn may_have_survivors(&mut self, child: &Child) -> bool {
-        match self.update(child) {
-            Some(()) => !self.known.is_empty(),
-            None => child.group().is_some(),
+        let has_list = self.update(child);
+        if has_list {
+            !self.known.is_empty()
+        } else {
+            child.group().is_some()
         }
     }
 
-    /// Updates the list of members. Returns None if the system has no list of processes.
-    fn update(&mut self, child: &Child) -> Option<()> {
-        let mut others = processes()?;
+    /// Updates the list of members. Returns false if the system has no list of processes.
+    fn update(&mut self, child: &Child) -> bool {
+        let Some(mut candidates) = processes() else {
+            return false;
+        };
         let mut members: Vec<Process> = Vec::new();
+        // Each round adds the children of members found so far, until a round finds none.
         loop {
             let is_parent = |pid| pid == child.pid() || members.iter().any(|member| member.pid == pid);
-            // Known members may have lost their parents.
+            // A known member may have lost its parent, and is then a child of process 1.
             let is_known = |process: &Process| self.known.iter().any(|known| known.is_same(process));
             let is_member = |process: &Process| {
                 child.group() == Some(process.group) || is_parent(process.parent) || is_known(process)
             };
-            let (found, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(is_member);
+            let (found, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_member);
             if found.is_empty() {
                 break;
             }
             members.extend(found);
-            others = rest;
+            candidates = others;
         }
         members.retain(|process| process.pid != child.pid() && !process.is_zombie);
         self.known = members;
-        Some(())
+        true
     }
 }
 

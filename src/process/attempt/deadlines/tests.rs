@@ -19,28 +19,28 @@ fn a_pause_counts_against_the_run_only() {
     let (attempt_limits, start) = (attempt_limits(), clock::now());
     let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::after(start, 7 * SECOND));
     deadlines.on_pause(10 * SECOND);
-    assert_eq!(deadlines.due(start + 7 * SECOND), Some(TimeLimit::Deadline));
+    assert_eq!(deadlines.reached_limit(start + 7 * SECOND), Some(TimeLimit::Deadline));
     assert_eq!(deadlines.ran(start + 12 * SECOND), 2 * SECOND);
     let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::NEVER);
     deadlines.on_pause(10 * SECOND);
-    assert_eq!(deadlines.due(start + 14 * SECOND), None);
-    assert_eq!(deadlines.due(start + 15 * SECOND), Some(TimeLimit::Timeout));
-    deadlines.on_end(Some(TimeLimit::Timeout), start + 15 * SECOND);
+    assert_eq!(deadlines.reached_limit(start + 14 * SECOND), None);
+    assert_eq!(deadlines.reached_limit(start + 15 * SECOND), Some(TimeLimit::Timeout));
+    deadlines.on_limit(TimeLimit::Timeout, start + 15 * SECOND);
     deadlines.on_pause(10 * SECOND);
-    assert_eq!(deadlines.next(), Deadline::after(start, 26 * SECOND));
+    assert_eq!(deadlines.earliest(), Deadline::after(start, 26 * SECOND));
 }
 
 #[test]
 fn kill_comes_after_what_was_sent_first() {
     let (attempt_limits, start) = (attempt_limits(), clock::now());
     let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::NEVER);
-    deadlines.on_end(None, start);
+    deadlines.on_interruption(start);
     assert!(!deadlines.kill.is_set());
-    deadlines.on_end(Some(TimeLimit::Timeout), start);
-    assert_eq!(deadlines.next(), Deadline::after(start, SECOND));
-    assert_eq!(deadlines.due(start + 9 * SECOND), None);
+    deadlines.on_limit(TimeLimit::Timeout, start);
+    assert_eq!(deadlines.earliest(), Deadline::after(start, SECOND));
+    assert_eq!(deadlines.reached_limit(start + 9 * SECOND), None);
     assert!(!deadlines.take_kill(start));
     assert!(deadlines.take_kill(start + SECOND));
     assert!(!deadlines.take_kill(start + SECOND));
-    assert_eq!(deadlines.next(), Deadline::NEVER);
+    assert_eq!(deadlines.earliest(), Deadline::NEVER);
 }
