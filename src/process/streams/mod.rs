@@ -36,7 +36,7 @@ pub(crate) struct Streams {
     options: StreamOptions,
     pub(crate) input: Stdin,
     pub(crate) outputs: [Output; 2],
-    /// Standard output and standard error go to the same file.
+    /// Standard output, if backoff handles it, goes to the file of standard error.
     is_same_file: bool,
     /// The last output to the file of standard error ends within a line.
     pub(crate) is_mid_line: bool,
@@ -64,7 +64,7 @@ impl Streams {
         }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
-            is_same_file: fd::is_same_file(stdio::OUT, stdio::ERR),
+            is_same_file: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
             is_mid_line: false,
             pty: None,
             observer: OutputObserver::new(options),
