@@ -8,9 +8,9 @@ use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::sys::clock::{Deadline, now};
 
-/// First interval between two searches for survivors of a timed-out tree. The interval doubles up to the longest.
-const FIRST_TREE_INTERVAL: Duration = Duration::from_millis(1);
-const LONGEST_TREE_INTERVAL: Duration = Duration::from_millis(64);
+/// First interval between two searches for survivors of a timed-out tree; it doubles up to the longest.
+const FIRST_INTERVAL: Duration = Duration::from_millis(1);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(64);
 /// Time for survivors of a tree to die after KILL (or after TERM, if KILL is not allowed).
 const TREE_GRACE: Duration = Duration::from_secs(2);
 
@@ -24,22 +24,21 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 /// Waits for the rest of a timed-out tree, and sends KILL when KILL is due. The attempt's own process has ended but stays
 /// a zombie, so that its process number and group are not reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
-    attempt.deadlines.give_up_on_tree = Deadline::after(now(), TREE_GRACE);
-    let mut interval = FIRST_TREE_INTERVAL;
-    // No event reports the end of a process that is not backoff's child, so the tree is searched again and again.
+    attempt.deadlines.tree_end = Deadline::after(now(), TREE_GRACE);
+    let mut interval = FIRST_INTERVAL;
+    // No event reports the end of a process that is not backoff's child.
     while attempt.tree.may_have_survivors(&attempt.child) {
         if attempt.deadlines.take_kill(now()) {
-            attempt.deadlines.give_up_on_tree = Deadline::after(now(), TREE_GRACE);
+            attempt.deadlines.tree_end = Deadline::after(now(), TREE_GRACE);
             attempt.tree.signal(&attempt.child, &[Signal::KILL]);
         }
-        // A scheduled KILL is awaited, however late.
         let awaits_kill = attempt.deadlines.kill.is_set();
-        if !awaits_kill && attempt.deadlines.give_up_on_tree.is_due(now()) {
+        if !awaits_kill && attempt.deadlines.tree_end.is_due(now()) {
             return;
         }
         let next_search = Deadline::after(now(), interval);
         attempt.event_loop.wait(next_search.or_earlier(attempt.deadlines.kill));
-        interval = (interval * 2).min(LONGEST_TREE_INTERVAL);
+        interval = (interval * 2).min(LONGEST_INTERVAL);
         attempt.handle_signals();
     }
 }
@@ -52,15 +51,15 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
 pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
     attempt.event_loop.give_readers_time(now());
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
-    let mut last_progress = now();
-    let mut longest = Deadline::after(last_progress, LONGEST_DRAIN);
+    let mut moved_at = now();
+    let mut longest = Deadline::after(moved_at, LONGEST_DRAIN);
     while attempt.event_loop.streams.is_open() {
         let (began, was_cut_short) = (now(), attempt.is_cut_short());
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
         let until = if !waits_for_reader {
-            Deadline::after(last_progress, DRAIN_GRACE).or_earlier(longest)
+            Deadline::after(moved_at, DRAIN_GRACE).or_earlier(longest)
         } else if was_cut_short {
-            Deadline::after(last_progress, READERS_GRACE)
+            Deadline::after(moved_at, READERS_GRACE)
         } else {
             Deadline::NEVER
         };
@@ -68,16 +67,16 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
         if until.is_due(began) {
             break;
         }
-        let has_moved_output = attempt.event_loop.wait(until);
+        let has_moved = attempt.event_loop.wait(until);
         let actions = attempt.handle_signals();
-        let was_asked_to_end = actions.contains(&SignalAction::NoFurtherAttempt);
+        let asked_to_end = actions.contains(&SignalAction::NoFurtherAttempt);
         let was_stopped = actions.contains(&SignalAction::StopBackoff);
         // A second request to end, or one after a timeout, ends draining at once.
-        if was_asked_to_end && was_cut_short {
+        if asked_to_end && was_cut_short {
             break;
         }
-        if has_moved_output || was_asked_to_end || was_stopped {
-            last_progress = now();
+        if has_moved || asked_to_end || was_stopped {
+            moved_at = now();
         }
         // The longest drain counts only time in which the pipes were read.
         if waits_for_reader || was_stopped {

@@ -9,17 +9,17 @@ use crate::run::plan::AttemptLimits;
 #[derive(Debug)]
 pub(super) struct Deadlines<'a> {
     pub(super) attempt_limits: &'a AttemptLimits,
-    /// Start of the attempt, postponed like the deadlines, so that a pause does not count as running time.
+    /// Start of the attempt, put off like the deadlines.
     started: Instant,
     /// The run's deadline.
     run: Deadline,
     timeout: Deadline,
     /// End of the longest silence allowed.
     idle: Deadline,
-    /// Time to send KILL, once the attempt was asked to end; never if KILL was sent.
+    /// Time of KILL, once the attempt was asked to end; never once it was sent.
     pub(super) kill: Deadline,
     /// Time to give up waiting for the rest of a timed-out tree.
-    pub(super) give_up_on_tree: Deadline,
+    pub(super) tree_end: Deadline,
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<TimeLimit>,
     /// Details of how a limit or KILL has ended the attempt.
@@ -35,7 +35,7 @@ impl<'a> Deadlines<'a> {
             timeout: Deadline::maybe_after(started, attempt_limits.timeout),
             idle: Deadline::maybe_after(started, attempt_limits.idle),
             kill: Deadline::NEVER,
-            give_up_on_tree: Deadline::NEVER,
+            tree_end: Deadline::NEVER,
             ended_by: None,
             cut: Cut::default(),
         }
@@ -44,8 +44,7 @@ impl<'a> Deadlines<'a> {
     /// Postpones all deadlines, except the run's, by the time for which backoff was stopped.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.started += pause;
-        let tree = &mut self.give_up_on_tree;
-        for deadline in [&mut self.timeout, &mut self.idle, &mut self.kill, tree] {
+        for deadline in [&mut self.timeout, &mut self.idle, &mut self.kill, &mut self.tree_end] {
             deadline.put_off(pause);
         }
     }
@@ -73,7 +72,7 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Restarts the idle limit: the command has printed, or its output waits for a reader.
+    /// Restarts the idle limit.
     pub(super) fn on_output(&mut self, now: Instant) {
         self.idle = Deadline::maybe_after(now, self.attempt_limits.idle);
     }
@@ -89,7 +88,7 @@ impl<'a> Deadlines<'a> {
         };
     }
 
-    /// Schedules KILL, as a signal asks the run to end. After a limit, the limit's KILL is enough.
+    /// Schedules KILL after a signal that ends the run. After a limit KILL is scheduled already.
     pub(super) fn on_interruption(&mut self, now: Instant) {
         if self.ended_by.is_none() {
             self.schedule_kill(now, self.attempt_limits.kill_interrupted_after);
@@ -100,7 +99,7 @@ impl<'a> Deadlines<'a> {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
     }
 
-    /// Returns true if the caller has to send KILL now: once for each time that KILL was scheduled.
+    /// Returns true if the caller has to send KILL now. Unschedules it.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
         let is_due = self.kill.is_due(now);
         if is_due {
@@ -109,7 +108,6 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// Returns how long the command has run, without pauses.
     pub(super) fn ran(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started)
     }

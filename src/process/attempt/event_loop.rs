@@ -61,7 +61,7 @@ impl EventLoop {
     /// Sleeps until a signal or a stream is ready or the time is up. Then queues signals and moves data of the command's
     /// streams. Returns true if output was moved.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
-        // Some changes of standard input cause no event, so the streams ask to be checked at intervals.
+        // Some changes of the input cause no event.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let (signals, ready) = self.poll(until.or_earlier(wake), &self.streams.interests());
         if signals {
@@ -74,19 +74,19 @@ impl EventLoop {
     /// signal comes. Returns true if there was output.
     pub(crate) fn forward_last_output(&mut self) -> bool {
         let [now, readers_limit] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
-        let mut has_moved_output = false;
+        let mut has_moved = false;
         for _ in 0..MOST_LAST_MOVES {
             let waits_for_reader = self.streams.has_pending_output();
             if !self.wait(if waits_for_reader { readers_limit } else { now }) {
                 break;
             }
-            has_moved_output = true;
+            has_moved = true;
         }
-        has_moved_output
+        has_moved
     }
 
     /// Waits for signals, for one of `interests` or until the time is up. Returns true if signals are waiting, and the
-    /// names of the interests that are ready. If polling fails, all are returned: their owners have to try.
+    /// names of the interests that are ready. All are, if polling fails.
     pub(crate) fn poll<T: Copy>(
         &self,
         until: Deadline,

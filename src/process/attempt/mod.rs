@@ -25,8 +25,8 @@ use event_loop::EventLoop;
 use running::Running;
 use tree::ProcessTree;
 
-/// Runs a program once: the command, a hook or a predicate. Returns when the program has ended and its output is
-/// drained. A failed exec is an outcome, too. `deadline` is the run's.
+/// Runs the command, a hook or a predicate, until it has ended and its output is drained. A failed exec is an outcome,
+/// too. `deadline` is the run's.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
     command: &Command,
@@ -44,7 +44,7 @@ pub(crate) fn run(
     let child = command
         .start(&spec.variables, &event_loop.signals, isolation, &stdio)
         .map_err(|error| RunError::Fault(format!("cannot start a process: {}", describe_error(&error))))?;
-    // Output ends once no process has the writing ends of the pipes, which are in `stdio`.
+    // Output ends once all writing ends of its pipes are closed.
     drop(stdio);
     if let Some(pty) = &mut event_loop.streams.pty {
         pty.started(child.pid());
@@ -92,7 +92,6 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
     let ran = running.deadlines.ran(now());
     let limit = running.deadlines.ended_by;
     let mut end = match (limit, child_end) {
-        // Also if the command then exits with 0.
         (Some(limit), _) => End::TimedOut(limit),
         (None, Ok(end)) => end,
         (None, Err(errno)) => {
@@ -106,7 +105,7 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
     }
     let is_drained = after_exit::drain(running);
     if !is_drained && limit.is_none() {
-        // Without backoff, the command would have had to wait for its reader, until the signal or the deadline.
+        // Without backoff, the command would still be writing at the signal or deadline.
         end = running
             .interrupted
             .map_or(End::TimedOut(TimeLimit::Deadline), End::Signaled);
@@ -127,7 +126,7 @@ fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     let seen = streams.end().map_err(RunError::Fault)?;
     let unread = outcome.seen.unread;
     outcome.seen = Seen { unread, ..seen };
-    // On an inherited standard output the command noticed a lost reader itself, and may report it by any exit status.
+    // A command that inherits standard output may end in any way if the reader is gone.
     let has_failed = outcome.end != End::Exited(0) && !outcome.could_not_start();
     outcome.seen.reader_gone |= has_failed && stdio::output_has_lost_its_reader();
     Ok(())

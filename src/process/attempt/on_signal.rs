@@ -38,8 +38,7 @@ pub(crate) enum SignalAction {
     EndWait,
     /// Stop backoff by the received signal.
     StopBackoff,
-    /// Stop the command by STOP, then backoff by the received signal. The command has its own session, where its group
-    /// may be orphaned, so that the kernel would ignore TSTP.
+    /// Stop the command, which has its own session, by STOP; then backoff by the received signal.
     StopCommand,
     Forward,
     /// Make this attempt the last.
@@ -47,7 +46,7 @@ pub(crate) enum SignalAction {
     ForwardAndNoFurtherAttempt,
 }
 
-/// Decides about a received signal. Has no effects.
+/// Decides about a received signal.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
@@ -63,7 +62,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
 
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_received_it(command, received)) {
-        // The signal is meant for backoff or the command, not for the hook, so it counts as one between two attempts.
+        // The signal is meant for backoff or the command, not for the hook.
         (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
         (SignalClass::StopJob, _) if matches!(command.isolation, Isolation::Terminal | Isolation::Session) => {
             SignalAction::StopCommand
@@ -75,8 +74,8 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     }
 }
 
-/// Returns true if the sender of the signal has sent it to the command, too; forwarding would deliver it twice. That is
-/// possible only in backoff's own group: terminal and shell send signals to a whole group.
+/// Returns true if the sender of the signal has sent it to the command, too, as terminals
+/// and shells send signals to whole groups.
 fn command_received_it(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
         SignalClass::Continue => command.was_continued,
@@ -107,10 +106,10 @@ pub(crate) enum StopAction {
 
 /// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked the command to stop, if
 /// one did. If a shell controls the job, backoff stops with the command. Otherwise a stop that nobody requested must not
-/// suspend backoff's limits. Has no effects.
+/// suspend backoff's limits.
 pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
     match (requested, job) {
-        // The request was for backoff, too, which has waited for the command to stop first.
+        // The request was for backoff, too.
         (Some(signal), _) => StopAction::StopBackoff(signal),
         // A stopped command could not end.
         (None, _) if is_asked_to_end => StopAction::ContinueCommand,

@@ -1,12 +1,4 @@
 //! A running attempt: one loop over signals, streams, timers and the child's end.
-//!
-//! | event | action |
-//! |---|---|
-//! | the child ends | the loop ends |
-//! | the child stops (Ctrl-Z) | `on_stopped` decides; if backoff stops too, the shell sees the stop, and the attempt's clock pauses |
-//! | a signal | `on_signal` decides |
-//! | output | forwarded, kept, searched (`process/streams`) |
-//! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
 
 use std::time::Duration;
 
@@ -50,7 +42,7 @@ impl Running<'_> {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
 
-    /// Runs the event loop until the command has ended. Returns its end, or an error if the system does not tell.
+    /// Handles events until the command has ended. Returns its end, or an error if the system does not tell.
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             let mut may_have_changed = self.enforce_limits();
@@ -70,26 +62,24 @@ impl Running<'_> {
         }
     }
 
-    /// Sleeps until an event or until the time is up. Restarts the idle limit if there is output.
+    /// Sleeps until an event or until the time is up. Output, also if it waits for its reader, restarts the idle limit.
     fn wait(&mut self, until: Deadline) {
-        // Output that waits for its reader is not silence.
         if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
     }
 
-    /// Signals the tree if a limit is reached or KILL is due. Returns true if the command was found to have ended before
-    /// it could be signalled: then it has not timed out.
+    /// Signals the tree if a limit is reached or KILL is due. Returns true if the command has ended by itself by
+    /// then, and so has not timed out.
     fn enforce_limits(&mut self) -> bool {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
-            // Poll once more before acting: backoff may be late on a busy machine, and output is already there.
+            // Poll once more before acting, as backoff may be late on a busy machine.
             self.wait(Deadline::after(now(), Duration::ZERO));
         }
         if self.deadlines.take_kill(now()) {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
-        // A command whose input failed might wait for more forever. It is ended as by a timeout; the run then ends by the
-        // fault.
+        // The command may wait for input that will not come. The run then ends by the fault.
         let input_failed = self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
         let input_limit = input_failed.then_some(TimeLimit::Timeout);
         let Some(limit) = self.deadlines.reached_limit(now()).or(input_limit) else {
@@ -118,7 +108,7 @@ impl Running<'_> {
 
     fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
-        // Decided first: whether the command was continued matters, and is forgotten below.
+        // Decided before CONT resets the state below.
         let action = on_signal(self.phase(received), received);
         match received.class {
             SignalClass::Continue => {
@@ -146,13 +136,12 @@ impl Running<'_> {
         action
     }
 
-    /// Returns the state of the command as far as it affects the decision about a signal.
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
         // A command that has ended cannot stop, even if its end is not noticed yet. Other signals still go to its group.
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
-        // Each detail costs a system call, so it is queried only if it matters.
+        // Details that cost a system call are queried only if they matter.
         let is_job_control = matches!(class, SignalClass::StopJob | SignalClass::Continue);
         Phase::Running(RunningCommand {
             isolation: self.isolation,
@@ -164,7 +153,7 @@ impl Running<'_> {
     }
 
     fn forward(&mut self, signal: Signal) {
-        // With --pty, the kernel sends WINCH when backoff copies the new size to the command's terminal.
+        // A new size makes the kernel send WINCH.
         let pty = self.event_loop.streams.pty.as_ref();
         let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);
         if !is_sent_by_kernel {
@@ -179,17 +168,16 @@ impl Running<'_> {
         if self.stop_request.take().is_some() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
-            // The command runs and needs no CONT, but its children may be stopped.
+            // Its children may be stopped.
             self.tree.continue_group(&self.child);
         }
         self.is_asked_to_end = true;
     }
 
-    /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP. backoff
-    /// stops once the kernel reports the stop.
+    /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
     fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
-            // The request is dropped: no shell above backoff would notice the stop and continue backoff.
+            // No shell would notice the stop and continue backoff.
             self.stop_request = None;
         } else if self.child.is_stopped() {
             // An earlier stop is not reported again.
@@ -199,7 +187,6 @@ impl Running<'_> {
         }
     }
 
-    /// Handles a stop of the command by the signal `by`.
     fn handle_stop(&mut self, by: Signal) {
         let requested = self.stop_request.take();
         // The command may have been continued since.
@@ -232,7 +219,7 @@ impl Running<'_> {
             pty.resume();
             // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
             self.child.signal(Signal::WINCH);
-            // A queued CONT will be forwarded. None is queued if backoff did not stop, as its group is orphaned.
+            // If backoff did not stop, as its group is orphaned, no CONT will come to be forwarded.
             if !self.event_loop.signals.is_queued(Signal::CONT) {
                 self.child.signal(Signal::CONT);
             }

@@ -27,8 +27,7 @@ impl ProcessTree {
         }
     }
 
-    /// Continues stopped members of the attempt's group, if it has one of its own. Running members get no CONT, as a
-    /// program may have a handler for it.
+    /// Continues stopped members of the attempt's group, if it has one of its own. Running ones get no CONT.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);
@@ -38,8 +37,8 @@ impl ProcessTree {
         }
     }
 
-    /// Returns false once the attempt's own process is the only member left, as far as the system can tell: without a
-    /// list of processes, the attempt's own group may always have members.
+    /// Returns false once no member besides the attempt's own process is left. Without a list of processes, its group may
+    /// have members.
     pub(crate) fn may_have_survivors(&mut self, child: &Child) -> bool {
         let has_list = self.update(child);
         if has_list {
@@ -55,10 +54,10 @@ impl ProcessTree {
             return false;
         };
         let mut members: Vec<Process> = Vec::new();
-        // Each round adds the children of members found so far, until a round finds none.
+        // Each round finds children of the members of earlier rounds.
         loop {
             let is_parent = |pid| pid == child.pid() || members.iter().any(|member| member.pid == pid);
-            // A known member may have lost its parent, and is then a child of process 1.
+            // Known members may have lost their parents.
             let is_known = |process: &Process| self.known.iter().any(|known| known.is_same(process));
             let is_member = |process: &Process| {
                 child.group() == Some(process.group) || is_parent(process.parent) || is_known(process)

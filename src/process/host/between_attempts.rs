@@ -26,7 +26,6 @@ use crate::run::text::describe;
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
-    /// Receives and handles pending signals.
     pub(super) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
         while let Some(received) = self.signals.queue.pop_front() {
@@ -69,22 +68,26 @@ impl EventLoop {
 
     /// Erases the countdown before other output. Waits for a stopped terminal (Ctrl-S), as with any message.
     fn end_countdown(&mut self) -> RunResult<()> {
-        while !self.countdown.erase() && self.has_room(inherited(stdio::ERR))? {}
+        while !self.countdown.erase() {
+            if !self.wait_for_room(inherited(stdio::ERR))? {
+                break;
+            }
+        }
         Ok(())
     }
 
-    /// Reads standard input to its end, if required before the first attempt. Returns true if the deadline leaves time
-    /// for an attempt: an earlier message may have waited for its reader.
-    pub(super) fn fill_input(&mut self, deadline: Deadline) -> RunResult<bool> {
+    /// Reads standard input to its end, if required before the first attempt. Returns false if the deadline leaves
+    /// no time for an attempt: a message may have waited for its reader.
+    pub(super) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<bool> {
         while !deadline.is_due(now()) {
             let Some(source) = self.streams.input.source_to_read_first() else {
                 return Ok(true);
             };
-            let (signals, ready) = self.poll(deadline, &[((), source, PollFlags::POLLIN)]);
-            if signals {
+            let (has_signals, is_ready) = self.poll_one(deadline, source, PollFlags::POLLIN);
+            if has_signals {
                 self.receive_signals()?;
             }
-            if !ready.is_empty() {
+            if is_ready {
                 self.streams.input.read_first().map_err(fault("standard input"))?;
             }
         }
@@ -93,26 +96,26 @@ impl EventLoop {
 
     /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once the run is ending.
     /// Returns false once readers have no more time.
-    pub(super) fn has_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
+    fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self.readers_have_until.or_earlier(Deadline::maybe_after(now(), limit));
-        self.is_ready(fd, PollFlags::POLLOUT, until)
+        self.wait_for(fd, PollFlags::POLLOUT, until)
     }
 
-    /// Waits until `fd` is ready, or until the time is up; then returns false. The time stands still while backoff is
-    /// stopped. Handles signals, or drops them once the run is ending.
-    pub(super) fn is_ready(&mut self, fd: BorrowedFd<'_>, events: PollFlags, mut until: Deadline) -> RunResult<bool> {
+    /// Waits until `fd` is ready. Returns false if the time is up. Handles signals, or drops them once the run is ending.
+    pub(super) fn wait_for(&mut self, fd: BorrowedFd<'_>, events: PollFlags, mut until: Deadline) -> RunResult<bool> {
         loop {
-            let (signals, ready) = self.poll(until, &[((), fd, events)]);
-            if signals && self.is_ending {
+            let (has_signals, is_ready) = self.poll_one(until, fd, events);
+            if has_signals && self.is_ending {
                 self.signals.receive();
                 self.signals.queue.clear();
-            } else if signals {
+            } else if has_signals {
+                // Time in which backoff was stopped does not count.
                 let received = now();
                 self.receive_signals()?;
                 until.put_off(now().saturating_duration_since(received));
             }
-            if !ready.is_empty() {
+            if is_ready {
                 return Ok(true);
             }
             if until.is_due(now()) {
@@ -121,11 +124,17 @@ impl EventLoop {
         }
     }
 
+    /// Returns true if signals are waiting, and true if `fd` is ready.
+    fn poll_one(&self, until: Deadline, fd: BorrowedFd<'_>, events: PollFlags) -> (bool, bool) {
+        let (has_signals, ready) = self.poll(until, &[((), fd, events)]);
+        (has_signals, !ready.is_empty())
+    }
+
     /// Writes all of a text. A fault is the reason why that was not possible.
     pub(super) fn write(&mut self, sink: &Sink, text: &str) -> RunResult<()> {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
-            if !self.has_room(sink.fd())? {
+            if !self.wait_for_room(sink.fd())? {
                 return Err(RunError::Fault("not read in time".into()));
             }
             match sink.write(rest) {
@@ -142,13 +151,16 @@ impl EventLoop {
         for output in &mut self.streams.outputs {
             output.drop_unless_wanted(succeeded);
         }
-        let printed = self.print(0).and_then(|is_read| Ok(self.print(1)? && is_read));
+        let printed = self
+            .print_output(0)
+            .and_then(|is_read| Ok(self.print_output(1)? && is_read));
         // Kept output is never printed twice.
         self.streams.forget_kept_output();
         printed
     }
 
-    fn print(&mut self, i: usize) -> RunResult<bool> {
+    /// Prints one kept output. Returns false if it was not read in time.
+    fn print_output(&mut self, i: usize) -> RunResult<bool> {
         let until = self.readers_have_until;
         while self.streams.outputs[i].print() {
             let is_stuck = self.streams.has_pending_output() && !self.wait(until);
@@ -160,8 +172,8 @@ impl EventLoop {
             }
         }
         let output = &mut self.streams.outputs[i];
-        // A failure to print backoff's own lines is not an error.
         match output.fault.take() {
+            // Losing backoff's own lines is not an error.
             _ if !output.holds_output => Ok(true),
             // The command would have ended by SIGPIPE.
             _ if output.reader_gone => Err(RunError::Interrupted(Signal::PIPE)),

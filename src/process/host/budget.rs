@@ -26,20 +26,21 @@ const STACK: usize = 4 << 20;
 impl System {
     pub(super) fn begin_count(&mut self, budget: &SharedBudget) {
         let time = budget.timeout.max(COUNTING);
-        self.counting = Some(self.begin(&self.store, budget, Question::Attempt, time));
+        self.counting = Some(self.query(&self.store, budget, Question::Attempt, time));
     }
 
     /// Starts a thread, which blocks all signals, as the main thread does. A thread that hangs in a file system cannot be
     /// ended, so there is at most one.
-    fn begin(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
+    fn query(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
         let in_use = self.stores_in_use[usize::from(store.is_remote())].clone();
+        // `self` and this function hold one each; a thread holds a third.
         if Arc::strong_count(&in_use) > 2 {
             return Err(RunError::Fault(format!("{store}: still gives no answer")));
         }
-        let (done, mark) = io::pipe().map_err(fault("cannot start a thread"))?;
+        let (done, done_once_closed) = io::pipe().map_err(fault("cannot start a thread"))?;
         let (store, budget, began) = (store.clone(), budget.clone(), now());
         let ask = move || {
-            let _dropped_at_the_end = (mark, in_use);
+            let _held_until_done = (done_once_closed, in_use);
             store.ask(&budget, question, began, time, since_epoch)
         };
         let answer = Builder::new().stack_size(STACK).spawn(ask);
@@ -48,10 +49,10 @@ impl System {
     }
 
     /// Waits for the answer, at most `time` from the start of the thread.
-    fn finish(&mut self, store: &Store, query: RunResult<Query>, time: Duration) -> RunResult<BudgetAnswer> {
+    fn wait_for_answer(&mut self, store: &Store, query: RunResult<Query>, time: Duration) -> RunResult<BudgetAnswer> {
         let Query { began, done, answer } = query?;
         let until = Deadline::after(began, time);
-        let answered = match self.event_loop.is_ready(done.as_fd(), PollFlags::POLLIN, until)? {
+        let answered = match self.event_loop.wait_for(done.as_fd(), PollFlags::POLLIN, until)? {
             true => answer.join().unwrap_or_else(|_| Err(format!("{store}: failed").into())),
             false => Err(format!("{store}: gives no answer within {}ms", time.as_millis()).into()),
         };
@@ -63,31 +64,32 @@ impl System {
     pub(super) fn ask(&mut self, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<BudgetAnswer> {
         let store = self.store.clone();
         let query = match (question, self.counting.take()) {
+            // Nothing is being counted.
             (Question::Attempt, None) => return Ok(BudgetAnswer::default()),
             (Question::Attempt, Some(query)) => query,
-            _ => self.begin(&store, budget, question, time),
+            _ => self.query(&store, budget, question, time),
         };
-        let mut why = match self.finish(&store, query, time) {
+        let mut why = match self.wait_for_answer(&store, query, time) {
             Err(RunError::Fault(why)) => why,
             answered => return answered,
         };
         let name = &budget.name;
         let mut answer = None;
-        let mut then = format!("going on without the budget \"{name}\"");
+        let mut effect = format!("going on without the budget \"{name}\"");
         if budget.denies_if_down {
-            then = format!("without the budget \"{name}\" no retry is made (--store-down deny)");
+            effect = format!("without the budget \"{name}\" no retry is made (--store-down deny)");
         } else if store.is_remote() {
             let own = Store::Directory(environment::state_home());
-            let query = self.begin(&own, budget, question, TIMEOUT);
-            match self.finish(&own, query, TIMEOUT) {
+            let query = self.query(&own, budget, question, TIMEOUT);
+            match self.wait_for_answer(&own, query, TIMEOUT) {
                 Err(RunError::Fault(also)) => why = format!("{why}; {also}"),
                 answered => {
                     answer = answered?.answer;
-                    then = format!("going on with this machine's own budget \"{name}\"");
+                    effect = format!("going on with this machine's own budget \"{name}\"");
                 }
             }
         }
-        let warning = Some(format!("{why}; {then}"));
+        let warning = Some(format!("{why}; {effect}"));
         Ok(BudgetAnswer { answer, warning })
     }
 }

@@ -31,15 +31,17 @@ struct FileTarget {
 impl FileTarget {
     /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users
     /// can create them. The file need not exist.
-    fn of(path: &Path) -> io::Result<FileTarget> {
+    fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
+            // `.` is for a bare name, which has an empty parent.
             let parent = Path::new(".").join(path.parent().unwrap_or(&path));
             let metadata = fs::metadata(&parent)?;
+            // The target of a magic link, such as `/proc/1/fd/1`, is not a path.
+            let is_magic = path.starts_with("/proc") || descriptor(&path).is_some();
             match fs::read_link(&path) {
                 Ok(_) if is_shared(&metadata) => return Err(io::Error::other(NOT_FOLLOWED)),
-                // The target of a magic link, such as `/proc/1/fd/1`, is not a path.
-                Ok(target) if !path.starts_with("/proc") && descriptor(&path).is_none() => path = parent.join(target),
+                Ok(target) if !is_magic => path = parent.join(target),
                 _ => return Ok(FileTarget { path, parent, metadata }),
             }
         }
@@ -47,36 +49,41 @@ impl FileTarget {
     }
 }
 
-/// Opens a file at its end; a new file is private to this user. A named pipe without a reader is an error. Without
-/// `create`, returns `None` if the file does not exist and can probably be created.
-pub(super) fn append(path: &Path, create: bool) -> io::Result<Option<Sink>> {
-    let target = FileTarget::of(path)?;
+/// Opens a file for appending; a new file is private to this user. A named pipe without a reader is an error. Unless
+/// `may_create`, returns `None` if the file does not exist and its directory is writable.
+pub(super) fn open_to_append(path: &Path, may_create: bool) -> io::Result<Option<Sink>> {
+    let target = FileTarget::follow(path)?;
     // Opened by its path, a file would have an offset of its own, other than the command's.
     if let Some(fd) = descriptor(&target.path) {
         return is_inherited(fd).then(|| Some(Sink::new(fd))).ok_or(Errno::EBADF.into());
     }
-    if !create && !target.path.exists() {
+    if !may_create && !target.path.exists() {
         access(&target.parent, AccessFlags::W_OK | AccessFlags::X_OK)?;
         return Ok(None);
     }
     let mut options = OpenOptions::new();
-    let file = open(options.append(true).create(create).mode(0o600), &target.path)?;
+    let file = open_safely(options.append(true).create(may_create).mode(0o600), &target.path)?;
     // Same check as `fs.protected_regular`.
-    require_own(&file.metadata()?, is_sticky(&target.metadata))?;
+    if is_sticky(&target.metadata) {
+        require_own(&file.metadata()?)?;
+    }
     Ok(Some(Sink::Own(file)))
 }
 
-/// Replaces a file atomically. Returns a sink if the target is not a regular file, and has to be written to.
+/// Replaces a file by `text`, atomically. Returns a target that is not a regular file: the caller has to
+/// write to it.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
-    let target = FileTarget::of(path)?;
+    let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();
     if descriptor(&target.path).is_some() || metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-        return append(path, true);
+        return open_to_append(path, true);
     }
     let mut mode = 0o600;
     if let Some(metadata) = metadata {
-        require_own(&metadata, is_shared(&target.metadata))?;
-        // A shell's `>` would fail, too.
+        if is_shared(&target.metadata) {
+            require_own(&metadata)?;
+        }
+        // Replacing needs no such permission, but a shell's `>` would.
         access(&target.path, AccessFlags::W_OK)?;
         if is_own(&metadata) {
             mode = metadata.mode() & 0o777;
@@ -93,15 +100,16 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
 }
 
 /// Opens a file without following a link and without waiting for another process.
-fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // A link of the kernel leads to the file itself.
+fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // O_NOFOLLOW would also refuse the kernel's own links.
     let follow = if path.starts_with("/proc") { 0 } else { O_NOFOLLOW };
     options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(path)
 }
 
 /// Returns true if other users may create files in the directory, but not remove this user's, as in `/tmp`.
 fn is_sticky(directory: &Metadata) -> bool {
-    directory.mode() & 0o1000 != 0 && directory.mode() & 0o022 != 0
+    let (sticky, writable) = (0o1000, 0o022);
+    directory.mode() & sticky != 0 && directory.mode() & writable != 0
 }
 
 /// Returns true if other users may put links and files into the directory.
@@ -113,9 +121,9 @@ fn is_own(metadata: &Metadata) -> bool {
     metadata.uid() == geteuid().as_raw()
 }
 
-/// Refuses another user's file in a shared directory.
-fn require_own(metadata: &Metadata, is_shared: bool) -> io::Result<()> {
-    if !is_shared || is_own(metadata) {
+/// Refuses another user's file.
+fn require_own(metadata: &Metadata) -> io::Result<()> {
+    if is_own(metadata) {
         return Ok(());
     }
     let user = metadata.uid();
@@ -135,12 +143,13 @@ fn descriptor(path: &Path) -> Option<RawFd> {
     number.parse::<u16>().ok().map(RawFd::from)
 }
 
-/// Reads the file of `$BACKOFF_ENV`, up to one byte over the limit, and removes it. An error is a message.
+/// Reads the file of `$BACKOFF_ENV`, up to one byte over the limit to show an excess, and removes it. An error is a
+/// message.
 pub(super) fn take_env_file(file: NamedTempFile) -> Result<Vec<u8>, String> {
     let path = file.path().to_owned();
     let read = || {
         // Opened by its name, as a program may have replaced the file (`sed -i`).
-        let file = open(OpenOptions::new().read(true), &path)?;
+        let file = open_safely(OpenOptions::new().read(true), &path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() || !is_own(&metadata) {
             return Err(io::Error::other("it is no longer a regular file of this user"));

@@ -103,13 +103,13 @@ impl System {
             ShellKind::Hook | ShellKind::BeforeRetry => streams.observer.tail_file()?,
         };
         let stderr = streams.held_stderr()?;
-        let stdout = match &stderr {
+        let stdout = match (kind, &stderr) {
             // `jq -e` prints its answer, which is useless at each attempt.
-            _ if kind == ShellKind::Predicate => fd::null()?,
-            Some(held) => held.try_clone()?,
-            None if fd::is_inherited(stdio::ERR) => fd::inherited(stdio::ERR).try_clone_to_owned()?,
-            // Hook output must not mix with the command's.
-            None => fd::null()?,
+            (ShellKind::Predicate, _) => fd::null()?,
+            (_, Some(held)) => held.try_clone()?,
+            (_, None) if fd::is_inherited(stdio::ERR) => fd::inherited(stdio::ERR).try_clone_to_owned()?,
+            // The caller closed standard error, and standard output is the command's.
+            (_, None) => fd::null()?,
         };
         let outputs = [Some(stdout), stderr];
         Ok(ChildStdio { input, outputs })
@@ -118,8 +118,11 @@ impl System {
     /// Writes the report: a file is replaced atomically, other targets are written directly. If that fails, a warning
     /// says so.
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
-        let replaced = files::replace(path, text).map_err(|error| RunError::Fault(describe_error(&error)));
-        let written = replaced.and_then(|sink| sink.map_or(Ok(()), |sink| self.event_loop.write(&sink, text)));
+        let written = match files::replace(path, text) {
+            Ok(None) => Ok(()),
+            Ok(Some(other_target)) => self.event_loop.write(&other_target, text),
+            Err(error) => Err(RunError::Fault(describe_error(&error))),
+        };
         if let Err(error) = written {
             let why = match error {
                 RunError::Fault(why) => why,
@@ -129,10 +132,11 @@ impl System {
         }
     }
 
-    /// Appends lines to the log file. No lines only open the file if it exists: a run without messages creates no file.
+    /// Appends lines to the log file. Empty `lines` create no file, but show whether an existing one can
+    /// be opened.
     fn append_to_log(&mut self, path: &Path, lines: &str) -> RunResult<()> {
         if self.log.is_none() {
-            let opened = files::append(path, !lines.is_empty());
+            let opened = files::open_to_append(path, !lines.is_empty());
             self.log = opened.map_err(|error| RunError::Fault(describe_error(&error)))?;
         }
         let log = self.log.as_ref();
@@ -143,8 +147,8 @@ impl System {
     /// left to report them.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
-        let is_mid_line = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
-        let lines = [if is_mid_line { "\n" } else { "" }, lines].concat();
+        let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
+        let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
         let held = streams.held_stderr().ok().flatten().map(|held| Sink::Own(held.into()));
         let sink = self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR));
         let mut written = self.event_loop.write(held.as_ref().unwrap_or(sink), &lines);
@@ -159,7 +163,8 @@ impl System {
         }
     }
 
-    /// Writes one line to standard error like `stdio::complain`, but handles signals. Ignores write errors.
+    /// Writes one line to standard error like `stdio::complain`, but handles signals. Says first
+    /// that earlier lines were lost. Ignores write errors.
     pub(crate) fn complain(&mut self, line: &str) -> RunResult<()> {
         let mut lines = stdio::complaint(line);
         if self.has_lost_lines {
@@ -185,7 +190,8 @@ impl Host for System {
 
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
-        if !self.event_loop.fill_input(self.deadline)? {
+        let has_time = self.event_loop.read_input_first(self.deadline)?;
+        if !has_time {
             let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
             let interrupted = None;
             return Ok(Attempt { outcome, interrupted });
@@ -222,7 +228,7 @@ impl Host for System {
     }
 
     fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
-        // Private to this user.
+        // Private to this user. Without a file the variable is empty.
         let file = Builder::new().prefix(".backoff-env-").tempfile();
         spec.set("BACKOFF_ENV", file.as_ref().map_or(Path::new(""), |file| file.path()));
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
@@ -255,7 +261,7 @@ impl Host for System {
         };
         match self.append_to_log(&path, lines) {
             Err(RunError::Fault(why)) => {
-                // Later lines are dropped.
+                // Later lines are dropped without another warning.
                 self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
                 let warning = format!("warning: cannot write to --log-file {path:?}: {why}; going on without it");
                 self.complain(&warning)
