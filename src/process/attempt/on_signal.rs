@@ -74,8 +74,7 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     }
 }
 
-/// Returns true if the sender of the signal has sent it to the command, too, as terminals
-/// and shells send signals to whole groups.
+/// Returns true if the command got the signal, too: terminals and shells send signals to whole groups.
 fn command_received_it(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
         SignalClass::Continue => command.was_continued,
@@ -109,7 +108,7 @@ pub(crate) enum StopAction {
 /// suspend backoff's limits.
 pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
     match (requested, job) {
-        // The request was for backoff, too.
+        // The request was for backoff, too, which waited for the command.
         (Some(signal), _) => StopAction::StopBackoff(signal),
         // A stopped command could not end.
         (None, _) if is_asked_to_end => StopAction::ContinueCommand,

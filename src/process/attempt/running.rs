@@ -18,7 +18,6 @@ use crate::process::terminal::pty::Pty;
 /// Time in which a command that was asked to stop may tidy up and stop itself by STOP instead.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// The state of a running attempt.
 pub(super) struct Running<'a> {
     pub(super) event_loop: &'a mut EventLoop,
     pub(super) child: Child,
@@ -69,8 +68,8 @@ impl Running<'_> {
         }
     }
 
-    /// Signals the tree if a limit is reached or KILL is due. Returns true if the command has ended by itself by
-    /// then, and so has not timed out.
+    /// Signals the tree if a limit is reached or KILL is due. Returns true if the command has ended
+    /// by itself by then, and so has not timed out.
     fn enforce_limits(&mut self) -> bool {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // Poll once more before acting, as backoff may be late on a busy machine.
@@ -168,7 +167,7 @@ impl Running<'_> {
         if self.stop_request.take().is_some() || self.child.is_stopped() {
             self.child.signal(Signal::CONT);
         } else {
-            // Its children may be stopped.
+            // Other processes of the group may be stopped.
             self.tree.continue_group(&self.child);
         }
         self.is_asked_to_end = true;

@@ -27,7 +27,7 @@ impl ProcessTree {
         }
     }
 
-    /// Continues stopped members of the attempt's group, if it has one of its own. Running ones get no CONT.
+    /// Continues stopped members of the attempt's group, if it has one of its own. Running members get no CONT.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);

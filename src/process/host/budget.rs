@@ -33,7 +33,7 @@ impl System {
     /// ended, so there is at most one.
     fn query(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
         let in_use = self.stores_in_use[usize::from(store.is_remote())].clone();
-        // `self` and this function hold one each; a thread holds a third.
+        // `self` and this function hold one reference each; a thread that still asks holds a third.
         if Arc::strong_count(&in_use) > 2 {
             return Err(RunError::Fault(format!("{store}: still gives no answer")));
         }

@@ -70,8 +70,8 @@ pub(super) fn open_to_append(path: &Path, may_create: bool) -> io::Result<Option
     Ok(Some(Sink::Own(file)))
 }
 
-/// Replaces a file by `text`, atomically. Returns a target that is not a regular file: the caller has to
-/// write to it.
+/// Replaces a file by `text`, atomically. Returns a sink if the target is not a regular file; then the
+/// caller has to write `text` to it.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();
@@ -101,7 +101,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
 
 /// Opens a file without following a link and without waiting for another process.
 fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // O_NOFOLLOW would also refuse the kernel's own links.
+    // O_NOFOLLOW would refuse the kernel's own links, too.
     let follow = if path.starts_with("/proc") { 0 } else { O_NOFOLLOW };
     options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(path)
 }
