@@ -27,6 +27,7 @@ pub struct Argv(*const *const c_char);
 /// Calls `main` with the arguments. Returns the exit status for the C `main`, or ends the process by the signal that
 /// `main` returned.
 pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
+    // First, before backoff opens anything.
     fill_closed_standard();
     // A panic is a defect of backoff: status 125 says so.
     std::panic::set_hook(Box::new(|info| {
@@ -53,8 +54,8 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     }
 }
 
-/// Ends the process by `signal` with its default action. Returns if that fails: as process 1, or if the default action
-/// does not end a process.
+/// Ends the process by the default action of `signal`. Returns if the action does not end a process, or if this is
+/// process 1, which the kernel spares.
 fn die_by(signal: Signal) {
     // The command has dumped its core; a core of backoff would mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
@@ -63,5 +64,6 @@ fn die_by(signal: Signal) {
     let _ = nix::sys::prctl::set_dumpable(false);
     let _ = set_default(signal);
     send(Target::OwnProcess, signal);
+    // The signal takes effect once it is unblocked.
     let _ = SigSet::empty().thread_set_mask();
 }

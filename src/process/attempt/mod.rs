@@ -61,7 +61,7 @@ pub(crate) fn run(
         stop_request: None,
     };
     let child_end = running.wait_for_end();
-    let finished = match command.was_refused(&running.child, &spec.variables) {
+    let finished = match command.start_failure(&running.child, &spec.variables) {
         Some(failure) => Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO)),
         None => finish(&mut running, child_end),
     };

@@ -7,7 +7,7 @@
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::spawn::child::Child;
-use crate::process::sys::processes::{Process, processes, read};
+use crate::process::sys::processes::{Process, processes, read_process};
 
 /// The members found so far, besides the attempt's own process.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl ProcessTree {
 
 /// Sends a signal to a process unless its number was reused.
 fn send_to(process: &Process, signal: Signal) {
-    if read(process.pid).is_some_and(|now| now.is_same(process)) {
+    if read_process(process.pid).is_some_and(|now| now.is_same(process)) {
         send(Target::Process(process.pid), signal);
     }
 }

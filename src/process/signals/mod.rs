@@ -86,7 +86,7 @@ impl Received {
 }
 
 /// Signals that are received through the registry of signal-hook: those that decide when a run ends. The list is short,
-/// as each registration copies the earlier ones; other signals get [`on_signal`].
+/// as each registration copies the earlier ones; other signals get [`plain_handler`].
 const REGISTERED: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::CHLD];
 
 /// The writing end of the pipe, and backoff's process number.
@@ -104,36 +104,37 @@ type Record = [[u8; size_of::<i32>()]; 3];
 pub(crate) struct Signals {
     /// The pipe, readable once a signal has come.
     pub(crate) records: OwnedFd,
-    /// The signal mask that the command starts with.
-    pub(crate) caller_mask: SigSet,
-    /// The command starts with SIGCHLD ignored.
-    pub(crate) children_ignored: bool,
+    /// The caller's signal mask, which the command gets.
+    caller_mask: SigSet,
+    /// The command has to ignore CHLD, too.
+    ignores_chld: bool,
     /// Received signals in order of arrival.
     pub(crate) queue: VecDeque<Received>,
 }
 
 impl Signals {
-    /// Blocks all signals and sets handlers.
+    /// Blocks all signals, then sets handlers.
     pub(crate) fn take_over() -> io::Result<Signals> {
         let caller_mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
         let (records, write) = pipe()?;
         set_nonblocking(&records)?;
         set_nonblocking(&write)?;
         RECORDS.get_or_init(|| (write, std::process::id()));
-        let children_ignored = is_ignored(Signal::CHLD);
+        let ignores_chld = is_ignored(Signal::CHLD);
         set_handlers()?;
         Ok(Signals {
             records,
             caller_mask,
-            children_ignored,
+            ignores_chld,
             queue: VecDeque::new(),
         })
     }
 
-    /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost, so that polling does not
-    /// show every signal.
+    /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost: the pipe does not show
+    /// every signal then.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
         let is_lost = || IS_LOST.load(Ordering::Relaxed);
+        // Handlers of pending signals run here.
         let _ = SigSet::empty().thread_set_mask();
         let has_polled = !is_lost() && poll();
         let _ = SigSet::all().thread_set_mask();
@@ -145,31 +146,32 @@ impl Signals {
         self.unblocked(|| true);
     }
 
-    /// Receives all pending signals without blocking. A lost record counts as CHLD, as it may have been about the end
-    /// of the command.
+    /// Moves all pending signals to the queue, without blocking.
     pub(crate) fn receive(&mut self) {
         self.handle_pending();
         let mut record = Record::default();
         let end = loop {
             match read(&self.records, record.as_flattened_mut()) {
-                Ok(_) => self.queue.extend(received(record)),
+                Ok(_) => self.queue.extend(decode(record)),
                 Err(errno) => break errno,
             }
         };
         if IS_LOST.swap(false, Ordering::Relaxed) || end != Errno::EAGAIN {
+            // The lost record may have been about the end of the command.
             let from_kernel = true;
             self.queue.push_back(Received::new(Signal::CHLD, from_kernel));
         }
     }
 
-    /// Gives a pending signal its default action (stopping the process), unless the signal is ignored.
+    /// Lets a pending signal stop backoff by its default action, unless the signal is ignored.
     pub(crate) fn deliver(&self, signal: Signal) {
         if is_ignored(signal) {
             return;
         }
         let handler = set_default(signal);
+        // backoff stops here, until CONT.
         self.handle_pending();
-        let _ = handler.and_then(|handler| replace_action(signal, Some(&handler)));
+        let _ = handler.and_then(|handler| change_action(signal, Some(&handler)));
     }
 
     /// Receives pending signals. Returns true if this signal is among those that are not handled yet.
@@ -177,35 +179,61 @@ impl Signals {
         self.receive();
         self.queue.iter().any(|received| received.signal == signal)
     }
+
+    /// Unblocks signals in a child before exec, which will reset handlers. If the child shares backoff's memory, handlers
+    /// stay until then and record signals for [`take_signals_of_child`]: a stop would suspend backoff, too, and a core
+    /// dump would be of both. TERM gets its default action: backoff may have been killed. Async-signal-safe.
+    pub(crate) fn restore_in_child(&self) {
+        let shares_memory = cfg!(not(portable));
+        for signal in Signal::all().filter(|signal| !shares_memory || *signal == Signal::TERM) {
+            if !is_ignored(signal) {
+                let _ = set_default(signal);
+            }
+        }
+        if self.ignores_chld {
+            let _ = change_action(Signal::CHLD, Some(&new_action(libc::SIG_IGN)));
+        }
+        let _ = self.caller_mask.thread_set_mask();
+    }
 }
 
 /// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that the
 /// caller ignores stays ignored, except CHLD: the kernel would discard the attempt's exit status.
 fn set_handlers() -> io::Result<()> {
     const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
-    let plain = action(on_signal as *const () as usize);
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
         if !REGISTERED.contains(&signal) {
-            match replace_action(signal, Some(&plain)) {
-                Ok(before) if before.sa_sigaction == libc::SIG_IGN => replace_action(signal, Some(&before))?,
-                // KILL, STOP and signals of the C library cannot have a handler.
-                Err(Errno::EINVAL) => continue,
-                replaced => replaced?,
-            };
+            set_plain_handler(signal)?;
         } else if signal == Signal::CHLD || !is_ignored(signal) {
-            // SAFETY: `record` is async-signal-safe.
-            unsafe { register_sigaction(signal.number(), record) }?;
-            // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and
-            // write their records in reverse order.
-            let registered = replace_action(signal, None)?;
-            replace_action(signal, Some(&action(registered.sa_sigaction)))?;
+            register_handler(signal)?;
         }
     }
     Ok(())
 }
 
+/// Sets [`plain_handler`], unless the signal is ignored.
+fn set_plain_handler(signal: Signal) -> nix::Result<()> {
+    match change_action(signal, Some(&new_action(plain_handler as *const () as usize))) {
+        // Checking first would cost a call for each signal.
+        Ok(before) if before.sa_sigaction == libc::SIG_IGN => change_action(signal, Some(&before)).map(drop),
+        // KILL, STOP and signals of the C library cannot have a handler.
+        Err(Errno::EINVAL) => Ok(()),
+        changed => changed.map(drop),
+    }
+}
+
+fn register_handler(signal: Signal) -> io::Result<()> {
+    // SAFETY: `record` is async-signal-safe.
+    unsafe { register_sigaction(signal.number(), record) }?;
+    // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and write their
+    // records in reverse order.
+    let registered = change_action(signal, None)?;
+    change_action(signal, Some(&new_action(registered.sa_sigaction)))?;
+    Ok(())
+}
+
 /// Returns an action that blocks all signals while its handler runs.
-fn action(handler: libc::sighandler_t) -> sigaction {
+fn new_action(handler: libc::sighandler_t) -> sigaction {
     // SAFETY: sigaction is plain data, for which zeroes are valid; its set is filled.
     unsafe {
         let mut action: sigaction = std::mem::zeroed();
@@ -218,7 +246,7 @@ fn action(handler: libc::sighandler_t) -> sigaction {
 
 /// Returns the action of a signal, after replacing it if `new` is given. `nix` cannot name all real-time signals.
 /// Async-signal-safe.
-fn replace_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
+fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
     // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a handler of
     // this type, or an earlier action.
     unsafe {
@@ -229,52 +257,44 @@ fn replace_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigact
 }
 
 fn is_ignored(signal: Signal) -> bool {
-    replace_action(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
+    change_action(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
 }
 
 /// Sets the default action. Returns the previous action. Async-signal-safe.
 pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
-    replace_action(signal, Some(&action(libc::SIG_DFL)))
+    change_action(signal, Some(&new_action(libc::SIG_DFL)))
 }
 
-/// Prepares a child for unblocking signals before exec, which resets handlers. If the child shares this process's
-/// memory, handlers record signals for [`received_by_child`], so that a stop cannot suspend the parent, and no core of
-/// both is dumped. TERM gets its default action at once: the parent may have been killed. Async-signal-safe.
-pub(crate) fn prepare_child(ignore_children: bool) {
-    let reset = |signal: &Signal| cfg!(portable) || *signal == Signal::TERM;
-    for signal in Signal::all().filter(reset).filter(|signal| !is_ignored(*signal)) {
-        let _ = set_default(signal);
-    }
-    if ignore_children {
-        let _ = replace_action(Signal::CHLD, Some(&action(libc::SIG_IGN)));
-    }
+/// Returns and forgets the signals that a child which shares this memory has recorded.
+pub(crate) fn take_signals_of_child() -> impl Iterator<Item = Signal> {
+    let recorded = CHILD_RECEIVED.swap(0, Ordering::Relaxed);
+    Signal::all().filter(move |signal| recorded & bit(signal.number()) != 0)
 }
 
-/// Returns signals received by the child that shared this process's memory; they are to be sent to the child again.
-pub(crate) fn received_by_child() -> impl Iterator<Item = Signal> {
-    let received = CHILD_RECEIVED.swap(0, Ordering::Relaxed);
-    Signal::all().filter(move |signal| received & 1_u64.rotate_left(signal.number().cast_unsigned()) != 0)
+/// Returns the bit of a signal number from 1 to 64.
+fn bit(number: i32) -> u64 {
+    1_u64.rotate_left(number.cast_unsigned())
 }
 
 /// Handles signals that are not in [`REGISTERED`].
-extern "C" fn on_signal(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
+extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let errno = Errno::last_raw();
     // SAFETY: the kernel passes a SA_SIGINFO handler a valid siginfo_t.
     record(unsafe { &*info });
     Errno::set_raw(errno);
 }
 
-/// Records a signal. Async-signal-safe.
+/// Records a signal: in the pipe, or in a child in [`CHILD_RECEIVED`]. Async-signal-safe.
 fn record(info: &siginfo_t) {
     let Some((records, own)) = RECORDS.get() else { return };
     if std::process::id() != *own {
-        CHILD_RECEIVED.fetch_or(1_u64.rotate_left(info.si_signo.cast_unsigned()), Ordering::Relaxed);
+        CHILD_RECEIVED.fetch_or(bit(info.si_signo), Ordering::Relaxed);
         return;
     }
     // SAFETY: the union is plain data. A signal of a process has its sender there; for other signals the number is not
     // used.
     let sender = unsafe { info.si_pid() };
-    // On Linux the sender does not tell: 0 may be a process outside this PID namespace.
+    // On Linux sender 0 may be a process outside this PID namespace.
     const SI_KERNEL: i32 = 0x80;
     let from_kernel = info.si_code == SI_KERNEL || cfg!(portable) && sender == 0;
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
@@ -282,14 +302,14 @@ fn record(info: &siginfo_t) {
     IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);
 }
 
-/// Reads a record. Returns None if the signal does not concern the command.
-fn received(record: Record) -> Option<Received> {
+/// Converts a record. Returns None for a signal by which a write of backoff failed: the writer handles that.
+fn decode(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
-    // PIPE and XFSZ of backoff's own failed write are handled by the writer and mean nothing to the command. Some
-    // systems name no sender.
+    // Some systems name no sender.
     let is_own = sender == 0 || sender == std::process::id().cast_signed();
-    (!is_own || !matches!(signal, Signal::PIPE | Signal::XFSZ)).then(|| Received::new(signal, from_kernel == 1))
+    let is_of_write = is_own && matches!(signal, Signal::PIPE | Signal::XFSZ);
+    (!is_of_write).then(|| Received::new(signal, from_kernel == 1))
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ pub(crate) struct Child {
     /// The stopping signal, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
     was_continued: bool,
-    /// Holds the errno of a failed exec.
-    failure: OwnedFd,
+    /// A pipe that holds the errno of a failed exec.
+    exec_error: OwnedFd,
 }
 
 /// A report of `waitid(2)` about a child.
@@ -34,37 +34,35 @@ struct Report {
     status: i32,
 }
 
-/// Calls `waitid(2)` for a child, or for any child with `pid` 0.
-#[allow(clippy::cast_lossless, reason = "its numbers are as wide as these, but on FreeBSD")]
-fn wait(pid: libc::pid_t, options: i32) -> nix::Result<Option<Report>> {
-    let kind = if pid == 0 { libc::P_ALL } else { libc::P_PID };
+/// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if there is no report.
+#[allow(clippy::cast_lossless, reason = "id_t is wider than pid_t on FreeBSD only")]
+fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>> {
+    let (kind, number) = child.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid));
     uninterrupted(|| {
         // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid fills the fields of SIGCHLD, or leaves
         // them zero. `nix` cannot name all real-time signals.
-        let (result, report) = unsafe {
+        let report = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
-            let result = libc::waitid(kind, pid as libc::id_t, &raw mut info, options);
-            let report = Report {
+            Errno::result(libc::waitid(kind, number as libc::id_t, &raw mut info, options))?;
+            Report {
                 pid: info.si_pid(),
                 code: info.si_code,
                 status: info.si_status(),
-            };
-            (result, report)
+            }
         };
-        Errno::result(result)?;
         Ok((report.pid != 0).then_some(report))
     })
 }
 
 impl Child {
-    pub(super) fn new(pid: libc::pid_t, leads_group: bool, failure: OwnedFd) -> Child {
+    pub(super) fn new(pid: libc::pid_t, leads_group: bool, exec_error: OwnedFd) -> Child {
         Child {
             pid,
             leads_group,
             is_stopped: false,
             stopped_by: None,
             was_continued: false,
-            failure,
+            exec_error,
         }
     }
 
@@ -77,10 +75,10 @@ impl Child {
         self.leads_group.then_some(self.pid)
     }
 
-    /// Returns how the child ended, if it has ended. The child stays a zombie. The system may refuse to tell (a system
-    /// call filter).
+    /// Returns how the child ended, or None while it runs. The child stays a zombie. The system may refuse to tell (a
+    /// system call filter).
     pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
-        let report = wait(self.pid, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG).transpose()?;
+        let report = wait(Some(self.pid), libc::WEXITED | libc::WNOWAIT | libc::WNOHANG).transpose()?;
         Some(report.map(|report| match report.code {
             libc::CLD_EXITED => End::Exited(report.status as u8),
             _ => Signal::from_number(report.status).map_or(End::Exited(255), End::Signaled),
@@ -90,19 +88,19 @@ impl Child {
     /// Returns exec's error if the process has ended because exec failed.
     pub(crate) fn exec_error(&self) -> Option<Errno> {
         let mut errno = [0; size_of::<i32>()];
-        let count = uninterrupted(|| read(&self.failure, &mut errno)).ok()?;
+        let count = uninterrupted(|| read(&self.exec_error, &mut errno)).ok()?;
         (count == errno.len()).then(|| Errno::from_raw(i32::from_ne_bytes(errno)))
     }
 
     /// Returns the stopping signal once for each stop, if the child is still stopped.
     pub(crate) fn newly_stopped(&mut self) -> Option<Signal> {
-        self.is_stopped();
+        self.read_changes();
         self.stopped_by.take()
     }
 
     /// Returns true if the child was continued and has not stopped since. Reset by [`Child::forget_continued`].
     pub(crate) fn was_continued(&mut self) -> bool {
-        self.is_stopped();
+        self.read_changes();
         self.was_continued
     }
 
@@ -111,23 +109,28 @@ impl Child {
     }
 
     pub(crate) fn is_stopped(&mut self) -> bool {
-        while let Ok(Some(report)) = wait(self.pid, libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG) {
+        self.read_changes();
+        self.is_stopped
+    }
+
+    /// Updates the state: the kernel reports each stop and each continuation once.
+    fn read_changes(&mut self) {
+        while let Ok(Some(report)) = wait(Some(self.pid), libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG) {
             self.is_stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
             self.was_continued = !self.is_stopped;
             self.stopped_by = Signal::from_number(report.status).filter(|_| self.is_stopped);
         }
-        self.is_stopped
     }
 
-    /// Sends a signal to the process, once, and to the rest of its group if it was started in its own.
+    /// Sends a signal to the child, once, and to the rest of its group if it was started in its own.
     pub(crate) fn signal(&self, signal: Signal) {
-        // The process may have joined another group, while its children are still in the first.
-        let has_left = || getpgid(Some(Pid::from_raw(self.pid))).is_ok_and(|group| group.as_raw() != self.pid);
-        let is_in_group = self.leads_group && !has_left();
+        let group_now = || getpgid(Some(Pid::from_raw(self.pid)));
+        // The child may have joined another group, while its children are still in the first.
+        let has_left = self.leads_group && group_now().is_ok_and(|group| group.as_raw() != self.pid);
         if self.leads_group {
             send(Target::Group(self.pid), signal);
         }
-        if !is_in_group {
+        if !self.leads_group || has_left {
             send(Target::Process(self.pid), signal);
         }
     }
@@ -135,19 +138,20 @@ impl Child {
     /// Frees the process number. Waits for a process that is about to end.
     #[allow(clippy::needless_pass_by_value, reason = "the number must not be used afterwards")]
     pub(crate) fn reap(self) {
-        let _ = wait(self.pid, libc::WEXITED);
+        let _ = wait(Some(self.pid), libc::WEXITED);
     }
 }
 
-/// As process 1, reaps every process that has ended, up to `attempt`; the next call reaps later orphans.
+/// As process 1, reaps ended orphans. `attempt` is left to [`Child::reap`].
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     if std::process::id() != 1 {
         return;
     }
-    while let Ok(Some(ended)) = wait(0, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
+    while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
+        // waitid would report the attempt again; the next call reaps later orphans.
         if Some(ended.pid) == attempt {
             return;
         }
-        let _ = wait(ended.pid, libc::WEXITED | libc::WNOHANG);
+        let _ = wait(Some(ended.pid), libc::WEXITED | libc::WNOHANG);
     }
 }

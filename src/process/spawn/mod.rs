@@ -24,26 +24,29 @@ use crate::run::host::Variable;
 use crate::run::text::describe;
 use child::Child;
 use environment::Environment;
-use start::{ChildSetup, SHELL, start};
+use start::{ChildSetup, SHELL, start_child};
 pub(crate) use start::{ChildStdio, Isolation};
 
 /// The search path if PATH is unset, as in the C library.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 /// Bytes that the kernel reads of a script's first line.
-const FIRST_LINE: u64 = 256;
+const FIRST_LINE_SIZE: u64 = 256;
 
-/// Program and arguments.
 #[derive(Debug)]
-pub(crate) struct Command(Vec<CString>);
+pub(crate) struct Command {
+    /// Program and arguments.
+    words: Vec<CString>,
+}
 
 impl Command {
     pub(crate) fn new(words: &[OsString]) -> Command {
-        Command(words.iter().map(|word| c_string(word.as_bytes())).collect())
+        let words = words.iter().map(|word| c_string(word.as_bytes())).collect();
+        Command { words }
     }
 
     fn name(&self) -> &[u8] {
-        self.0.first().map_or(b"", |name| name.to_bytes())
+        self.words.first().map_or(b"", |name| name.to_bytes())
     }
 
     /// Starts the command with `variables` in its environment. Returns an error if no process could be created.
@@ -54,48 +57,47 @@ impl Command {
         isolation: Isolation,
         stdio: &ChildStdio,
     ) -> io::Result<Child> {
-        let words = self.0.iter().map(|word| word.as_ptr());
-        let (pid, failure) = start(ChildSetup {
-            files: &self.files(variables),
-            argv: [SHELL.as_ptr()].into_iter().chain(words).chain([null()]).collect(),
+        let words = self.words.iter().map(|word| word.as_ptr());
+        start_child(ChildSetup {
+            files: &self.candidates(variables),
+            shell_argv: [SHELL.as_ptr()].into_iter().chain(words).chain([null()]).collect(),
             environment: Environment::new(variables),
             signals,
             isolation,
             stdio,
-        })?;
-        Ok(Child::new(pid, isolation != Isolation::Shared, failure))
+        })
     }
 
-    /// Returns candidate files in the order of the attempt's PATH.
-    fn files(&self, variables: &[Variable]) -> Vec<CString> {
+    /// Returns candidate files in the order of PATH, the attempt's or else backoff's.
+    fn candidates(&self, variables: &[Variable]) -> Vec<CString> {
         let name = self.name();
         if name.is_empty() || name.contains(&b'/') {
             return vec![c_string(name)];
         }
         let set = variables.iter().find(|(name, _)| name == "PATH");
         let path = set.map(|(_, path)| path.clone()).or_else(|| variable("PATH"));
-        // An empty entry is the working directory.
-        let file = |dir: &[u8]| match dir {
-            b"" => c_string(name),
-            _ => c_string(&[dir, b"/", name].concat()),
-        };
         let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
-        path.as_bytes().split(|byte| *byte == b':').map(file).collect()
+        let file_in = |directory: &[u8]| match directory {
+            // An empty entry is the working directory.
+            b"" => c_string(name),
+            _ => c_string(&[directory, b"/", name].concat()),
+        };
+        path.as_bytes().split(|byte| *byte == b':').map(file_in).collect()
     }
 
-    /// Returns the reason if exec refused the command in this child.
-    pub(crate) fn was_refused(&self, child: &Child, variables: &[Variable]) -> Option<StartFailure> {
+    /// Returns the reason if the child has ended because exec failed.
+    pub(crate) fn start_failure(&self, child: &Child, variables: &[Variable]) -> Option<StartFailure> {
         let errno = child.exec_error()?;
-        let files = self.files(variables);
-        let files = || files.iter().map(|file| Path::new(OsStr::from_bytes(file.to_bytes())));
-        let message = match (errno, files().find(|file| file.exists())) {
-            (Errno::ENOENT, Some(file)) => without_interpreter(file),
-            (Errno::ENOENT, None) if files().any(Path::is_symlink) => "it is a symbolic link to nothing".into(),
-            (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_function() => {
+        let files = self.candidates(variables);
+        let paths = || files.iter().map(|file| Path::new(OsStr::from_bytes(file.to_bytes())));
+        let message = match (errno, paths().find(|path| path.exists())) {
+            (Errno::ENOENT, Some(file)) => missing_interpreter(file),
+            (Errno::ENOENT, None) if paths().any(Path::is_symlink) => "it is a symbolic link to nothing".into(),
+            (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_bash_function() => {
                 "it is a function of bash, and no program; tip: try bash -c '...'".into()
             }
             (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
-            (Errno::EACCES, _) if files().any(Path::is_dir) => "it is a directory".into(),
+            (Errno::EACCES, _) if paths().any(Path::is_dir) => "it is a directory".into(),
             (errno, _) => describe(errno),
         };
         let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
@@ -103,7 +105,7 @@ impl Command {
     }
 
     /// Returns true if bash has exported a function of this name.
-    fn is_function(&self) -> bool {
+    fn is_bash_function(&self) -> bool {
         let name = std::str::from_utf8(self.name());
         name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
     }
@@ -115,7 +117,7 @@ fn c_string(bytes: &[u8]) -> CString {
 }
 
 /// Explains why exec did not find a file that exists: its interpreter or loader is missing.
-fn without_interpreter(file: &Path) -> String {
+fn missing_interpreter(file: &Path) -> String {
     match interpreter(file) {
         Some(name) if name.as_bytes().ends_with(b"\r") => {
             format!("its lines end in CRLF, and there is no interpreter {}", quoted(name))
@@ -127,9 +129,14 @@ fn without_interpreter(file: &Path) -> String {
 
 /// Returns the interpreter that a script names in its first line.
 fn interpreter(file: &Path) -> Option<OsString> {
-    let mut first = Vec::new();
-    File::open(file).ok()?.take(FIRST_LINE).read_to_end(&mut first).ok()?;
-    let line = first.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let mut start = Vec::new();
+    File::open(file)
+        .ok()?
+        .take(FIRST_LINE_SIZE)
+        .read_to_end(&mut start)
+        .ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    // As in `#! /bin/sh -e`.
     let name = line.trim_ascii_start().split(|byte| b" \t".contains(byte)).next()?;
     (!name.is_empty()).then(|| OsStr::from_bytes(name).to_owned())
 }

@@ -12,11 +12,12 @@ use nix::libc;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, write};
 
+use super::child::Child;
 use super::environment::Environment;
-use crate::process::signals::{Signals, Target, prepare_child, received_by_child, send};
+use crate::process::signals::{Signals, Target, send, take_signals_of_child};
 use crate::process::sys::fd::{pipe, set_nonblocking};
 
-/// Runs an executable file in a format unknown to the kernel.
+/// Runs an executable text file that begins without `#!`.
 pub(super) const SHELL: &CStr = c"/bin/sh";
 
 nix::ioctl_write_int_bad!(take_terminal, libc::TIOCSCTTY);
@@ -46,74 +47,77 @@ pub(crate) struct ChildStdio {
 pub(super) struct ChildSetup<'a> {
     /// The files to try, in order.
     pub(super) files: &'a [CString],
-    /// `/bin/sh`, the words of the command, and a null pointer. The strings have to outlive the array.
-    pub(super) argv: Vec<*const c_char>,
+    /// [`SHELL`], which is skipped unless needed, the words of the command, and a null pointer. The strings have to
+    /// outlive the array.
+    pub(super) shell_argv: Vec<*const c_char>,
     pub(super) environment: Environment,
     pub(super) signals: &'a Signals,
     pub(super) isolation: Isolation,
     pub(super) stdio: &'a ChildStdio,
 }
 
-/// Creates the child. Returns its process number, and a pipe that holds exec's errno if exec fails.
-pub(super) fn start(mut setup: ChildSetup<'_>) -> io::Result<(libc::pid_t, OwnedFd)> {
+/// Creates the child, which becomes the command.
+pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces.
-    let (failure, write_end) = pipe()?;
-    set_nonblocking(&failure)?;
+    let (exec_error, write_end) = pipe()?;
+    set_nonblocking(&exec_error)?;
+    let leads_group = setup.isolation != Isolation::Shared;
     let parent = std::process::id();
-    let made = make_child(&mut || {
+    let run_in_child = &mut || {
         let errno = become_command(&mut setup, parent);
         let _ = write(write_end.as_fd(), &(errno as i32).to_ne_bytes());
-        exit_now(127)
-    });
-    let received = received_by_child();
-    let pid = made?.as_raw();
-    for signal in received {
+    };
+    let pid = create_process(run_in_child)?.as_raw();
+    // Signals to the child before exec are for the command.
+    for signal in take_signals_of_child() {
         send(Target::Process(pid), signal);
     }
-    Ok((pid, failure))
+    Ok(Child::new(pid, leads_group, exec_error))
 }
 
 /// Creates a child that shares the parent's memory and has its own stack; the parent waits until exec or exit. No page
-/// table is copied. `work` does not return.
+/// table is copied. It exits after `work`.
 #[cfg(not(portable))]
-fn make_child(work: &mut dyn FnMut()) -> nix::Result<Pid> {
+fn create_process(work: &mut dyn FnMut()) -> nix::Result<Pid> {
     use std::sync::{Mutex, PoisonError};
 
     use nix::sched::{CloneFlags, clone};
     /// Enough for the child's calls and a signal frame with the largest register state.
     static STACK: Mutex<[u8; 64 << 10]> = Mutex::new([0; 64 << 10]);
     let mut stack = STACK.lock().unwrap_or_else(PoisonError::into_inner);
-    let work = Box::new(|| {
+    let work = Box::new(|| -> isize {
         work();
-        0
+        exit_now(127)
     });
     let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
-    // SAFETY: the child makes async-signal-safe calls only. Stack and `work` outlive the child's use, as the parent waits
-    // until exec or exit.
+    // SAFETY: the child makes async-signal-safe calls only. Stack and `work` outlive the child's use, as the parent
+    // waits.
     unsafe { clone(work, &mut *stack, flags, Some(libc::SIGCHLD)) }
 }
 
-/// Creates a child by `fork(2)`. `work` does not return.
+/// Creates a child by `fork(2)`.
 #[cfg(portable)]
-fn make_child(work: &mut dyn FnMut()) -> nix::Result<Pid> {
+fn create_process(work: &mut dyn FnMut()) -> nix::Result<Pid> {
     // SAFETY: the child makes async-signal-safe calls only.
     match unsafe { nix::unistd::fork() }? {
-        nix::unistd::ForkResult::Parent { child } => return Ok(child),
-        nix::unistd::ForkResult::Child => work(),
+        nix::unistd::ForkResult::Parent { child } => Ok(child),
+        nix::unistd::ForkResult::Child => {
+            work();
+            exit_now(127)
+        }
     }
-    Ok(Pid::this())
 }
 
-/// Makes the kernel send this child a signal if backoff is killed. Returns false if backoff is gone already. Parent 0
-/// only means that the parent is outside of the child's PID namespace.
+/// Makes the kernel send this child `signal` when backoff dies. Returns false if it has died already.
 #[cfg(not(portable))]
-fn follow_parent(parent: u32, signal: Signal) -> bool {
+fn set_death_signal(parent: u32, signal: Signal) -> bool {
     let _ = nix::sys::prctl::set_pdeathsig(signal);
+    // 0: backoff is outside of the child's PID namespace.
     [0, parent].contains(&std::os::unix::process::parent_id())
 }
 
 #[cfg(portable)]
-fn follow_parent(_parent: u32, _signal: Signal) -> bool {
+fn set_death_signal(_parent: u32, _signal: Signal) -> bool {
     true
 }
 
@@ -123,7 +127,7 @@ pub(crate) fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Sets up the child and executes the command. Returns exec's error.
+/// Sets up the child and executes the command. Returns the error of the failed step.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
     let _ = match setup.isolation {
@@ -131,9 +135,12 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         Isolation::Group => setpgid(own, own),
         Isolation::Terminal | Isolation::Session => setsid().map(drop),
     };
-    // In its own session without a terminal, a stopped child would never be continued.
-    let is_alone = setup.isolation == Isolation::Session;
-    if !follow_parent(parent, if is_alone { Signal::SIGKILL } else { Signal::SIGTERM }) {
+    let death_signal = match setup.isolation {
+        // A stopped child does not act on TERM, and without a terminal would never be continued.
+        Isolation::Session => Signal::SIGKILL,
+        _ => Signal::SIGTERM,
+    };
+    if !set_death_signal(parent, death_signal) {
         exit_now(128 + libc::SIGTERM);
     }
     if let Err(errno) = set_stdio(setup.stdio) {
@@ -145,14 +152,13 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         // SAFETY: the call takes an integer.
         let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
     }
-    setup.environment.name_this_process();
-    prepare_child(setup.signals.children_ignored);
-    let _ = setup.signals.caller_mask.thread_set_mask();
+    setup.environment.insert_own_pid();
+    // Last, as it unblocks signals.
+    setup.signals.restore_in_child();
     exec(setup)
 }
 
-/// Replaces the standard descriptors. backoff's own descriptors are above 2, so none is overwritten before it is
-/// duplicated.
+/// Replaces the standard descriptors. Replacements are above 2, so none is overwritten before it is duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     let [output, error] = &stdio.outputs;
     stdio.input.as_ref().map_or(Ok(()), dup2_stdin)?;
@@ -160,18 +166,20 @@ fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     error.as_ref().map_or(Ok(()), dup2_stderr)
 }
 
-/// Tries each file as `execvp(3)` does. Runs a text file without `#!` by `/bin/sh`.
+/// Tries each file as `execvp(3)` does. Returns an error if none was executed.
 fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
     for file in setup.files {
-        last = execve(file, &setup.argv[1..], &setup.environment);
+        last = execve(file, &setup.shell_argv[1..], &setup.environment);
         match last {
+            // No `#!`: `/bin/sh FILE ARGUMENTS`.
             Errno::ENOEXEC => {
-                setup.argv[1] = file.as_ptr();
-                execve(SHELL, &setup.argv, &setup.environment);
+                setup.shell_argv[1] = file.as_ptr();
+                execve(SHELL, &setup.shell_argv, &setup.environment);
                 return last;
             }
+            // Reported if no other file can be executed.
             Errno::EACCES => denied = true,
             Errno::ENOENT | Errno::ENOTDIR | Errno::ESTALE | Errno::ENODEV | Errno::ETIMEDOUT => {}
             _ => return last,

@@ -55,6 +55,7 @@ impl Deadline {
         Deadline([self.0, other.0].into_iter().flatten().min())
     }
 
+    /// Never stays never.
     pub(crate) fn or_later(self, other: Instant) -> Deadline {
         Deadline(self.0.map(|at| at.max(other)))
     }
@@ -66,13 +67,14 @@ impl Deadline {
 }
 
 /// Calls `poll(2)`. Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has to
-/// try every descriptor. A pause of 10 ms keeps callers from spinning.
+/// try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     match poll_once(fds, left) {
         Ok(_) => true,
-        // A handler has written to the pipe of signals.
+        // A handler has written to the pipe of signals, which is ready now.
         Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
         Err(_) => {
+            // 10 ms keep callers from spinning.
             let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));
             false
         }
@@ -88,22 +90,26 @@ fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32>
 /// Polls with a timeout that is rounded up to milliseconds. May return early from a wait of weeks.
 #[cfg(portable)]
 fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-    let milliseconds = |left: Duration| PollTimeout::try_from(left.as_nanos().div_ceil(1_000_000));
-    let timeout = left.map_or(PollTimeout::NONE, |left| milliseconds(left).unwrap_or(PollTimeout::MAX));
+    let timeout = left.map_or(PollTimeout::NONE, |left| {
+        let milliseconds = left.as_nanos().div_ceil(1_000_000);
+        PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
+    });
     nix::poll::poll(fds, timeout)
 }
 
-/// Runs a wait that ends on time: by default the kernel may be 50 us late, to save power (prctl(2), PR_SET_TIMERSLACK).
-/// A slack that the caller has set stays.
+/// Runs `wait` so that its timers are on time: by default the kernel may be 50 us late, to save power (prctl(2),
+/// PR_SET_TIMERSLACK).
 #[cfg(not(portable))]
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     use nix::sys::prctl::{get_timerslack, set_timerslack};
-    const DEFAULT: u16 = 50_000;
-    let is_default = get_timerslack() == Ok(DEFAULT.into());
-    let set = |slack: u16| is_default.then(|| set_timerslack(slack.into()));
-    set(1);
+    const DEFAULT_NS: u16 = 50_000;
+    // A slack that the caller has set stays.
+    if get_timerslack() != Ok(DEFAULT_NS.into()) {
+        return wait();
+    }
+    let _ = set_timerslack(1);
     let waited = wait();
-    set(DEFAULT);
+    let _ = set_timerslack(DEFAULT_NS.into());
     waited
 }
 

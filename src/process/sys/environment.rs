@@ -13,7 +13,7 @@ unsafe extern "C" {
 /// Returns the strings of an array that ends with a null pointer.
 ///
 /// # Safety
-/// `array` is such an array, and is neither changed nor freed while the process lives.
+/// `array` ends with a null pointer, and is neither changed nor freed while the process lives.
 pub(crate) unsafe fn strings(array: *const *const c_char) -> impl Iterator<Item = &'static CStr> {
     // SAFETY: guaranteed by the caller; nothing after the null pointer is read.
     let pointers = (0..).map(move |i| unsafe { *array.add(i) });
@@ -53,17 +53,17 @@ pub(crate) fn is_utf8() -> bool {
 
 /// Returns backoff's directory for this user's state.
 pub(crate) fn state_home() -> Option<PathBuf> {
-    home("XDG_STATE_HOME", ".local/state")
+    xdg("XDG_STATE_HOME", ".local/state")
 }
 
 /// Returns backoff's directory for this user's configuration.
 pub(crate) fn config_home() -> Option<PathBuf> {
-    home("XDG_CONFIG_HOME", ".config")
+    xdg("XDG_CONFIG_HOME", ".config")
 }
 
-/// Returns backoff's XDG base directory. The specification ignores relative paths.
-fn home(name: &str, below_home: &str) -> Option<PathBuf> {
-    let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = absolute(name).or_else(|| Some(absolute("HOME")?.join(below_home)))?;
-    Some(home.join("backoff"))
+/// Returns backoff's directory in an XDG base directory. The specification ignores relative paths.
+fn xdg(name: &str, below_home: &str) -> Option<PathBuf> {
+    let absolute_path = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute_path(name).or_else(|| Some(absolute_path("HOME")?.join(below_home)))?;
+    Some(base.join("backoff"))
 }

@@ -19,10 +19,12 @@ const PATH_ONLY: OFlag = OFlag::O_RDONLY;
 /// Fills standard descriptors that the caller closed, so that no descriptor of backoff gets their numbers. Fillers can
 /// be neither read nor written, and are closed in the command.
 pub(crate) fn fill_closed_standard() {
+    // open(2) returns the lowest free number.
     while let Ok(fd) = open("/", PATH_ONLY | OFlag::O_CLOEXEC, Mode::empty()) {
         if fd.as_raw_fd() > 2 {
             return;
         }
+        // Keeps the filler open.
         let _ = fd.into_raw_fd();
     }
 }
@@ -62,14 +64,14 @@ pub(crate) fn kind(fd: BorrowedFd<'_>) -> nix::Result<SFlag> {
     Ok(SFlag::from_bits_truncate(fstat(fd)?.st_mode) & SFlag::S_IFMT)
 }
 
-/// Returns true for a pipe or a socket, and if the kind is unknown, as a write to one may block.
+/// Returns true for a pipe or a socket, to which a write may block, and if the kind is unknown.
 pub(crate) fn is_piped(number: RawFd) -> bool {
     kind(inherited(number)).map_or(true, |kind| [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind))
 }
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.
 pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
-    let place = |number| fstat(inherited(number)).ok().map(|facts| (facts.st_dev, facts.st_ino));
+    let place = |number| fstat(inherited(number)).ok().map(|stat| (stat.st_dev, stat.st_ino));
     place(one).is_some_and(|one| place(other) == Some(one))
 }
 

@@ -9,21 +9,24 @@ pub(crate) mod fd;
 pub(crate) mod processes;
 pub(crate) mod stdio;
 
-/// Returns the generator of a run, seeded by `seed` or the system's randomness. If the system has none (a sandbox
-/// without getrandom), clock and process number are the seed, as runs must not wait in step.
+/// Returns a random generator, seeded by `seed` or the system's randomness. If the system has none (a sandbox without
+/// getrandom), clock and process number are the seed, as runs must not wait in step.
 pub(crate) fn generator(seed: Option<u64>) -> Xoshiro256PlusPlus {
-    let of_moment = || clock::since_epoch().as_nanos() as u64 ^ u64::from(std::process::id()).rotate_right(32);
-    let of_number = Xoshiro256PlusPlus::seed_from_u64;
-    match seed {
-        Some(seed) => of_number(seed),
-        None => Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| of_number(of_moment())),
+    if let Some(seed) = seed {
+        return Xoshiro256PlusPlus::seed_from_u64(seed);
     }
+    Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
+        // The upper half of the clock rarely changes.
+        let pid = u64::from(std::process::id()) << 32;
+        Xoshiro256PlusPlus::seed_from_u64(clock::since_epoch().as_nanos() as u64 ^ pid)
+    })
 }
 
 /// Returns a random UUID (RFC 9562, version 4).
 pub(crate) fn uuid() -> String {
-    let bits: u128 = generator(None).random();
-    let bits = bits & !(0xf << 76) & !(3 << 62) | (4 << 76) | (2 << 62);
+    let random: u128 = generator(None).random();
+    // Version 4 stands at bit 76, variant 2 at bit 62.
+    let bits = random & !(0b1111 << 76) & !(0b11 << 62) | (4 << 76) | (2 << 62);
     let hex = format!("{bits:032x}");
     [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]).join("-")
 }

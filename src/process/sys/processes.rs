@@ -23,24 +23,26 @@ impl Process {
 
 /// Returns all readable processes; None if the list does not show this process, and so is useless.
 pub(crate) fn processes() -> Option<Vec<Process>> {
-    let all: Vec<Process> = numbers()?.into_iter().filter_map(read).collect();
+    let all: Vec<Process> = numbers()?.into_iter().filter_map(read_process).collect();
     let own = std::process::id().cast_signed();
     all.iter().any(|process| process.pid == own).then_some(all)
 }
 
 #[cfg(not(target_os = "macos"))]
 fn numbers() -> Option<Vec<libc::pid_t>> {
-    // A process namespace without its own /proc shows the numbers of another namespace.
-    let own = std::process::id().to_string();
-    let link = std::fs::read_link("/proc/self").ok()?;
-    let entries = std::fs::read_dir("/proc").ok().filter(|_| link.as_os_str() == &*own)?;
+    // A PID namespace without its own /proc shows the numbers of another namespace.
+    let shown = std::fs::read_link("/proc/self").ok()?;
+    if shown.as_os_str() != &*std::process::id().to_string() {
+        return None;
+    }
+    let entries = std::fs::read_dir("/proc").ok()?;
     let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     Some(entries.flatten().filter_map(number).collect())
 }
 
 /// Reads a process from `/proc/PID/stat`; None if it is gone.
 #[cfg(not(target_os = "macos"))]
-pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
+pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
     parse(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -51,12 +53,14 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let text = std::str::from_utf8(&stat[after_name..]).ok()?;
     let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-    let state = *fields.first()?;
+    // The manual's numbers: `fields` begins with field 3.
+    let field = |number: usize| fields.get(number - 3).copied();
+    let state = field(3)?;
     Some(Process {
         pid,
-        parent: fields.get(1)?.parse().ok()?,
-        group: fields.get(2)?.parse().ok()?,
-        started: fields.get(19)?.parse().ok()?,
+        parent: field(4)?.parse().ok()?,
+        group: field(5)?.parse().ok()?,
+        started: field(22)?.parse().ok()?,
         is_zombie: matches!(state, "Z" | "X"),
         is_stopped: state == "T",
     })
@@ -64,7 +68,7 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
 
 #[cfg(target_os = "macos")]
 fn numbers() -> Option<Vec<libc::pid_t>> {
-    // More than the system allows.
+    // Room for more processes than the system allows.
     let mut numbers = vec![0; 1 << 17];
     // SAFETY: the buffer has the given size.
     let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size_of_val(&*numbers) as i32) };
@@ -73,7 +77,7 @@ fn numbers() -> Option<Vec<libc::pid_t>> {
 }
 
 #[cfg(target_os = "macos")]
-pub(crate) fn read(pid: libc::pid_t) -> Option<Process> {
+pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
     let size = size_of::<libc::proc_bsdinfo>() as i32;
     // SAFETY: the record is plain data of the given size, for which zeroes are valid.
     let (count, info) = unsafe {

@@ -36,11 +36,13 @@ pub(crate) fn takes_color(fd: RawFd) -> bool {
     is_forced || nonempty("TERM").is_some_and(|term| term != "dumb") && is_terminal(fd)
 }
 
-/// Writes a short text, ignoring write errors. Returns false if that would block, according to `poll(2)`.
+/// Writes a short text, unless that would block according to `poll(2)`: then returns false. Ignores write errors.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());
-    let tried = has_room.then(|| write(inherited(fd), text.as_bytes()));
-    tried.is_some()
+    if has_room {
+        let _ = write(inherited(fd), text.as_bytes());
+    }
+    has_room
 }
 
 /// Returns true if standard output is a pipe or a socket whose reader is gone. A hung-up terminal does not count: HUP
@@ -60,11 +62,12 @@ pub(crate) fn is_read_by_runner() -> bool {
 }
 
 /// Formats an error of backoff as a line.
-pub(crate) fn complaint(line: &str) -> String {
-    let line = printable(line);
-    let harmless = without_runner_commands(&line);
-    let line = if is_read_by_runner() { harmless } else { line };
-    format!("backoff: {line}\n")
+pub(crate) fn complaint(text: &str) -> String {
+    let mut text = printable(text);
+    if is_read_by_runner() {
+        text = without_runner_commands(&text);
+    }
+    format!("backoff: {text}\n")
 }
 
 /// Writes an error of backoff to standard error, ignoring write errors.

@@ -22,11 +22,11 @@ fn this_process_and_its_child_are_seen() {
     let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let (own, pid) = (std::process::id().cast_signed(), child.id().cast_signed());
     let seen = processes().unwrap().into_iter().find(|process| process.pid == pid);
-    let alone = read(pid);
+    let alone = read_process(pid);
     child.kill().unwrap();
     child.wait().unwrap();
     let seen = seen.unwrap();
     assert_eq!((seen.parent, seen.is_zombie, seen.is_stopped), (own, false, false));
     assert!(alone.is_some_and(|process| process.is_same(&seen)));
-    assert_eq!(read(pid), None);
+    assert_eq!(read_process(pid), None);
 }
