@@ -1,4 +1,12 @@
 //! A running attempt: one loop over signals, streams, timers and the child's end.
+//!
+//! | event | action |
+//! |---|---|
+//! | the child ends | the loop ends |
+//! | the child stops (Ctrl-Z) | `on_stopped` decides; if backoff stops too, the shell sees the stop, and the attempt's clock pauses |
+//! | a signal | `on_signal` decides |
+//! | output | forwarded, kept, searched (`process/streams`) |
+//! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
 
 use std::time::Duration;
 
