@@ -8,7 +8,7 @@ use crate::config::values::Parsed;
 /// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 
-/// A client, and its options.
+/// A client, and lists of its options, or of their beginnings, separated by spaces.
 struct Client {
     name: &'static str,
     /// Options with a value in the next word, besides `--data-...`. After any other option, the next word may be a URL.
@@ -17,8 +17,8 @@ struct Client {
     method: &'static str,
     /// Beginnings of options that make the request a POST unless a method is given.
     data: &'static str,
-    /// Beginnings of options that read further options, commands or URLs from elsewhere.
-    hidden: &'static str,
+    /// Beginnings of options that read further options, commands or URLs from elsewhere, or begin another request.
+    hiding: &'static str,
 }
 
 const CURL: Client = Client {
@@ -27,7 +27,7 @@ const CURL: Client = Client {
                  --connect-timeout --form --header --json --key --max-time --output --request --user --write-out",
     method: "-X --req",
     data: "-d -F -T --data --form --json --upload",
-    hidden: "-K -Q -: --config --quote --next",
+    hiding: "-K -Q -: --config --quote --next",
 };
 
 const WGET: Client = Client {
@@ -35,7 +35,7 @@ const WGET: Client = Client {
     with_value: "-a -A -B -D -e -i -I -l -n -o -O -P -Q -R -t -T -U -w -X",
     method: "--method",
     data: "--post --body",
-    hidden: "-e -i --execute --input",
+    hiding: "-e -i --execute --input",
 };
 
 /// Returns the reason why the command must not run twice, and a remark for its first retry. `--idempotent`
@@ -48,10 +48,13 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
     let [mut why_not, mut remark] = [None, None];
     for client in [CURL, WGET] {
         let name = client.name;
-        for (option, is_certain) in client.calls(words).iter().filter_map(|call| client.unsafe_option(call)) {
+        for call in client.calls(words).iter().filter(|call| !client.has_fixed_key(call)) {
+            let sending = client.sending_option(call);
             if command.is_judged(name) {
-                why_not.get_or_insert(format!("{name} {option} without an Idempotency-Key header"));
-            } else if is_certain {
+                let option = sending.or_else(|| client.hiding_option(call));
+                let why = option.map(|option| format!("{name} {option} without an Idempotency-Key header"));
+                why_not = why_not.or(why);
+            } else if let Some(option) = sending {
                 remark.get_or_insert(format!(
                     "{name} {option}: a retry sends the request again, even if it took effect; --for {name} or \
                      --idempotent no prevents that, --idempotent yes hides this remark"
@@ -66,16 +69,17 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
 /// nothing about the others.
 pub(super) fn is_single_request(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else { return true };
-    let call = CURL.call(words, true);
+    let call = CURL.parse(words);
     let is_url = |word: &&Word| word.is_certain && !word.text.is_empty() && !word.text.starts_with('-');
     let urls: Vec<_> = call.iter().filter(is_url).collect();
-    let repeats = has(&call, CURL.hidden) || has(&call, "-L -T --location --follow --retry --upload");
+    let repeats = has(&call, CURL.hiding) || has(&call, "-L -T --location --follow --retry --upload");
+    // `{a,b}` and `[1-9]` are several URLs, `@FILE` is a list of them.
     !repeats && urls.len() == 1 && !urls[0].text.contains(['{', '[', '@'])
 }
 
-/// Returns a remark about `curl -s` without `-S`.
+/// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
 pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
-    let call = CURL.call(command.wrapped.strip_prefix(&["curl"])?, true);
+    let call = CURL.parse(command.wrapped.strip_prefix(&["curl"])?);
     let hides = command.is_judged("curl") && has(&call, "-s --silent") && !has(&call, "-S --show-error");
     hides.then(|| "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned())
 }
@@ -83,44 +87,63 @@ pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String
 /// A word of a call: an option, a value or a URL.
 struct Word {
     text: String,
-    /// The word belongs to this call, and is not the value of an option. Only such words excuse an option.
+    /// False if the word is the value of an option, or may belong to another command of the script. Such a word can make
+    /// the call unsafe to repeat, but never safe.
     is_certain: bool,
 }
 
 impl Client {
-    /// Returns the calls of the client: each mention of its name, with the rest of the command or of a command in a
-    /// script.
+    /// Returns the words of each call of the client. Each mention of its name counts as a call.
     fn calls(&self, command: &[&str]) -> Vec<Vec<Word>> {
         let mut calls = Vec::new();
         for (at, word) in command.iter().enumerate() {
             for (start, name) in word.to_ascii_lowercase().match_indices(self.name) {
                 // `curl-8.5`, `"$BIN/curl"`, `${CURL}`, `$(which curl)`
-                let is_of_name = |c: char| c.is_ascii_digit() || "-.\"'`})".contains(c);
-                let rest = word[start + name.len()..].trim_start_matches(is_of_name);
+                let ends_name = |c: char| c.is_ascii_digit() || "-.\"'`})".contains(c);
+                let rest = word[start + name.len()..].trim_start_matches(ends_name);
                 if rest.is_empty() {
-                    calls.push(self.call(&command[at + 1..], true));
+                    calls.push(self.parse(&command[at + 1..]));
                 } else if rest.starts_with(|c: char| c.is_whitespace() || "<>\\$".contains(c)) {
-                    // `curl URL`, `curl>out`, a continued line, or `curl$OPTIONS`
-                    let (words, is_complete) = first_command(rest);
-                    calls.push(self.call(&words, is_complete));
+                    // A script: `curl URL`, `curl>out`, a continued line, or `curl$OPTIONS`
+                    calls.push(self.parse_script(rest));
                 }
             }
         }
         calls
     }
 
-    fn takes_value(&self, option: &str) -> bool {
-        self.with_value.split(' ').any(|known| known == option) || option.starts_with("--data")
+    /// Parses the rest of a script after the client's name. The call ends at `|`, `;`, `&&`, `)` or the end of the line,
+    /// if no quotation is open there. If a substitution comes before its end, all words of the script may belong to it.
+    fn parse_script(&self, script: &str) -> Vec<Word> {
+        // `&` alone may be of `2>&1`.
+        let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
+        let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
+        let ends = operators.map(|(at, _)| at).chain([script.len()]);
+        // Limits the work on a long script.
+        for command in ends.take(100).map(|end| &script[..end]) {
+            let is_open = command.rsplit_once("${").is_some_and(|(_, after)| !after.contains('}'));
+            if is_open || ["$(", "`", "<(", ">(", "$'"].iter().any(|sign| command.contains(sign)) {
+                break;
+            }
+            // None if a quotation is open: the operator is part of a word.
+            if let Some(words) = shlex::split(command) {
+                return self.parse(&words);
+            }
+        }
+        let mut call = self.parse(&script.split_whitespace().collect::<Vec<_>>());
+        call.iter_mut().for_each(|word| word.is_certain = false);
+        call
     }
 
     /// Returns the words of a call with each option and each value as a word of its own.
-    fn call(&self, words: &[impl AsRef<str>], is_complete: bool) -> Vec<Word> {
+    fn parse(&self, words: &[impl AsRef<str>]) -> Vec<Word> {
         let mut call: Vec<Word> = Vec::new();
         for word in words.iter().map(AsRef::as_ref) {
             for (i, text) in self.parts(word).into_iter().enumerate() {
-                let wants_value = |last: &Word| last.is_certain && self.takes_value(&last.text);
-                let is_value = i == 1 && word.starts_with("--") || call.last().is_some_and(wants_value);
-                let is_certain = is_complete && !is_value;
+                // `--any=value`
+                let is_second = i == 1 && word.starts_with("--");
+                let is_next = |last: &Word| last.is_certain && self.takes_value(&last.text);
+                let is_certain = !is_second && !call.last().is_some_and(is_next);
                 call.push(Word { text, is_certain });
             }
         }
@@ -132,6 +155,7 @@ impl Client {
         match word.strip_prefix('-') {
             Some(long) if long.starts_with('-') => word.splitn(2, '=').map(str::to_owned).collect(),
             Some(letters) if !letters.is_empty() => {
+                // The rest after the first letter that takes a value is this value.
                 let last = letters.find(|letter| self.takes_value(&format!("-{letter}")));
                 let (letters, value) = letters.split_at(last.map_or(letters.len(), |at| at + 1));
                 let options = letters.chars().map(|letter| format!("-{letter}"));
@@ -141,82 +165,73 @@ impl Client {
         }
     }
 
-    /// Returns an option by which a call is not idempotent (a method before data before a hidden one), and whether it
-    /// certainly sends something; None if there is none, or if a header marks the request as safe to repeat.
-    fn unsafe_option(&self, call: &[Word]) -> Option<(String, bool)> {
-        let is_certain = |(word, _): &(&Word, &str)| word.is_certain;
-        let has_certain = |names| all(call, names).any(|found| is_certain(&found));
-        let has_method = has_certain(self.method);
-        let is_get = has_certain("-G --get") && !has(call, "--no-get");
+    fn takes_value(&self, option: &str) -> bool {
+        self.with_value.split(' ').any(|known| known == option) || option.starts_with("--data")
+    }
+
+    /// Returns the option by which a call sends something that is not idempotent: a method, or else data.
+    fn sending_option(&self, call: &[Word]) -> Option<String> {
+        if let Some((option, method)) = all(call, self.method).find(|(_, method)| !IDEMPOTENT.contains(method)) {
+            return Some(format!("{} {method}", option.text).trim_end().to_owned());
+        }
+        // An idempotent method replaces the POST that data implies.
+        let has_method = all(call, self.method).any(|(option, _)| option.is_certain);
+        // With -G, data is part of the URL, but a form is not.
+        let is_get = all(call, "-G --get").any(|(option, _)| option.is_certain) && !has(call, "--no-get");
         // An upload is a PUT over HTTP; over other protocols it may append.
         let mut urls = call.iter().filter(|word| word.text.contains("://")).peekable();
         let is_put = urls.peek().is_some() && urls.all(|url| url.is_certain && url.text.starts_with("http"));
-        // A method replaces the POST that data implies; it is checked by itself.
-        let is_excused =
+        let is_idempotent =
             |option| has_method || is_get && !is_any(option, "-F --form") || is_put && is_any(option, "-T --upload");
-        let method = all(call, self.method).find(|(_, method)| !IDEMPOTENT.contains(method));
-        let data = all(call, self.data).find(|(word, _)| !is_excused(&word.text));
-        let hidden = all(call, self.hidden).next();
-        let with_method = method.map(|(word, method)| format!("{} {method}", word.text).trim_end().to_owned());
-        let named = with_method.or(data.or(hidden).map(|(word, _)| word.text.clone()));
-        // Words that a shell expands to several, among which may be any option.
+        let mut data = all(call, self.data).map(|(option, _)| &option.text);
+        data.find(|option| !is_idempotent(option)).cloned()
+    }
+
+    /// Returns the option behind which another one may be hidden that sends something.
+    fn hiding_option(&self, call: &[Word]) -> Option<String> {
+        // A shell replaces a list by several words, each of which may be an option.
         let is_list = |word: &Word| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.text.contains(list));
-        let option = named.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))?;
-        let headers = all(call, "-H --header").filter(is_certain);
+        let hiding = all(call, self.hiding).next().map(|(option, _)| option.text.clone());
+        hiding.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))
+    }
+
+    /// Returns true if an Idempotency-Key header marks the call as safe to repeat. The header is not enough if an option
+    /// may hide a request without it.
+    fn has_fixed_key(&self, call: &[Word]) -> bool {
+        let headers = all(call, "-H --header").filter(|(option, _)| option.is_certain);
         let headers: Vec<&str> = headers.map(|(_, header)| header).collect();
         // An empty header of wget removes the earlier ones.
-        let is_safe = hidden.is_none() && headers.iter().any(|header| is_fixed_key(header)) && !headers.contains(&"");
-        (!is_safe).then(|| (option, method.or(data).is_some()))
+        !headers.contains(&"") && headers.iter().any(|header| is_fixed_key(header)) && !has(call, self.hiding)
     }
 }
 
-/// Returns the words of a call that begin with one of `names`, each with the word after it.
+/// Returns the options of a call that begin with one of `names`, each with the word after it: its value, if it has one.
 fn all<'c>(call: &'c [Word], names: &'c str) -> impl Iterator<Item = (&'c Word, &'c str)> {
     let nexts = call.iter().skip(1).map(|word| &*word.text).chain([""]);
-    call.iter()
-        .zip(nexts)
-        .filter(move |(word, _)| is_any(&word.text, names))
+    let pairs = call.iter().zip(nexts);
+    pairs.filter(move |(word, _)| is_any(&word.text, names))
 }
 
 fn has(call: &[Word], names: &str) -> bool {
     all(call, names).next().is_some()
 }
 
-/// Returns true if an option begins with one of `names`. Long ones may be abbreviated.
+/// Returns true if an option begins with one of `names`, or abbreviates a long one.
 fn is_any(option: &str, names: &str) -> bool {
+    // Old versions of curl ignore case; `--expand-data` is `--data` with variables.
     let long = option.to_ascii_lowercase().replacen("--expand-", "--", 1);
-    let is_long = |name: &str| name.len() > 2 && (long.starts_with(name) || long.len() > 3 && name.starts_with(&long));
-    let is_it = |name: &str| option.starts_with(name) || is_long(name);
-    names.split(' ').any(is_it)
+    // An abbreviation of one letter would be ambiguous.
+    let is_short_for = |name: &str| long.len() > 3 && name.starts_with(&long);
+    let is_long = |name: &str| name.starts_with("--") && (long.starts_with(name) || is_short_for(name));
+    let mut names = names.split(' ');
+    names.any(|name| option.starts_with(name) || is_long(name))
 }
 
 /// Returns true if a header is an Idempotency-Key with the same value in each attempt.
 fn is_fixed_key(header: &str) -> bool {
     let (name, value) = header.split_once(':').unwrap_or_default();
-    // Another variable may change with each attempt.
-    let is_id = |part: &str| part.starts_with("BACKOFF_ROOT_ID") || part.starts_with("BACKOFF_RUN_ID");
+    // Another variable or a `$(command)` may change with each attempt.
+    let is_id = |after: &str| after.starts_with("BACKOFF_ROOT_ID") || after.starts_with("BACKOFF_RUN_ID");
     let is_fixed = !value.contains('`') && value.replace("${", "$").split('$').skip(1).all(is_id);
     name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && is_fixed
-}
-
-/// Returns the words of a script's first command: up to `|`, `;`, `&&`, `)` or the end of the line, if no quotation is
-/// open there and no substitution came before; and true. Otherwise returns all words of the script, and false.
-fn first_command(script: &str) -> (Vec<String>, bool) {
-    // `&` alone may be of `2>&1`.
-    let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
-    let is_plain = |text: &&str| {
-        let is_open = text.rsplit_once("${").is_some_and(|(_, after)| !after.contains('}'));
-        !is_open && !["$(", "`", "<(", ">(", "$'"].iter().any(|sign| text.contains(sign))
-    };
-    let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
-    // Limits the work on a long script.
-    let ends = operators.map(|(at, _)| at).chain([script.len()]).take(100);
-    match ends
-        .map(|end| &script[..end])
-        .take_while(is_plain)
-        .find_map(shlex::split)
-    {
-        Some(words) => (words, true),
-        None => (script.split_whitespace().map(str::to_owned).collect(), false),
-    }
 }

@@ -87,19 +87,17 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
         _ => settings.get("factor", values::factor)?.unwrap_or(2.0),
     };
     let cap = cap(settings, list.as_deref(), jitter)?;
-    let growth = match list {
-        Some(list) => Growth::List(list),
-        None if is_flat => Constant,
-        None => settings.choice("growth", &[Exponential { factor }, Linear, Fibonacci, Constant])?,
-    };
-    let base = match settings.find("base") {
-        None if is_flat => Duration::ZERO,
-        _ => settings.value("base", values::duration)?.min(cap),
-    };
     Ok(Delays {
-        base,
+        base: match settings.find("base") {
+            None if is_flat => Duration::ZERO,
+            _ => settings.value("base", values::duration)?.min(cap),
+        },
         cap,
-        growth,
+        growth: match list {
+            Some(list) => Growth::List(list),
+            None if is_flat => Constant,
+            None => settings.choice("growth", &[Exponential { factor }, Linear, Fibonacci, Constant])?,
+        },
         jitter,
     })
 }

@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::idempotence::hides_status;
-use super::program::Command;
+use super::{idempotence::hides_status, program::Command};
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, option};
 use crate::config::policies::Config;

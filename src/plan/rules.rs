@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use super::idempotence::is_single_request;
-use super::program::Command;
+use super::{idempotence::is_single_request, program::Command};
 use crate::config::presets::{self, RowVerdict};
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
