@@ -24,19 +24,20 @@ pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
         signal: settings.value("signal", values::signal)?,
+        // The default is for timeouts only.
         kill_interrupted_after: limit(settings, "kill-after")?,
         kill_after: Some(settings.value("kill-after", values::duration)?).filter(|after| !after.is_zero()),
     })
 }
 
-/// Reads the limits of a run. `once` leaves retries to the outer run.
-pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: bool) -> Parsed<Limits> {
+/// Reads the limits of a run; both bools are fields of the result.
+pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, leave_to_outer: bool) -> Parsed<Limits> {
     let (deadline, stop_after) = (limit(settings, "deadline")?, limit(settings, "stop-after")?);
-    // A time limit overrides the default attempt limit, and one of lower precedence.
+    // A time limit overrides the default attempt limit (source None), and one of lower precedence.
     let source_of = |long, limit: Option<_>| limit.and_then(|_| settings.source(long));
-    let by_time = source_of("deadline", deadline).max(source_of("stop-after", stop_after));
-    let source = settings.source("attempts");
-    let is_lifted = by_time > source || source.is_none() && until == Until::Never;
+    let time_source = source_of("deadline", deadline).max(source_of("stop-after", stop_after));
+    let attempts_source = settings.source("attempts");
+    let is_lifted = time_source > attempts_source || attempts_source.is_none() && until == Until::Never;
     let attempts = settings.value("attempts", values::attempts)?.filter(|_| !is_lifted);
     let most = attempts.unwrap_or(u64::MAX);
     let consecutive = |text: &str| match values::whole(text, 1, u64::MAX)? {
@@ -44,7 +45,7 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
         _ => Err(format!("can never be reached with {most} attempts; tip: try a larger --attempts").into()),
     };
     let longest_asked = settings.value("max-retry-after", values::duration)?;
-    // A policy without jitter covers only its own waits, as a server may send many runs the same Retry-After.
+    // A server may send many runs the same Retry-After, so a policy without jitter covers only its own waits.
     let is_typed = |long| settings.source(long) == Some(Source::Flag);
     let no_jitter = settings.find("jitter").is_some_and(|setting| setting.text == "none");
     Ok(Limits {
@@ -59,19 +60,19 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, once: 
         asked_is_exact: no_jitter && is_typed("jitter") && is_typed("retry-after"),
         max_retry_after: settings.is_on("retry-after")?.then_some(longest_asked),
         idempotent,
-        leave_to_outer: once,
+        leave_to_outer,
     })
 }
 
-/// Reads `--initial-delay` and `--splay`, each of which alone leaves time for an attempt.
+/// Reads `--initial-delay` and `--splay`. Checks that both together leave time for an attempt, as each alone does.
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Duration; 2]> {
     let initial_delay = settings.value("initial-delay", values::duration)?;
     let splay = settings.value("splay", values::duration)?;
     match (limits.latest_begin(), settings.find("splay")) {
         (Some((limit, _)), Some(setting)) if initial_delay.saturating_add(splay) >= limit => {
-            let problem = "and --initial-delay may leave no time before the limit of";
             let limit = exact(limit);
-            Err(setting.error(format!("{problem} {limit}; tip: try a shorter wait or a later limit")))
+            let problem = format!("and --initial-delay may leave no time before the limit of {limit}");
+            Err(setting.error(problem + "; tip: try a shorter wait or a later limit"))
         }
         _ => Ok([initial_delay, splay]),
     }
@@ -79,9 +80,11 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Dura
 
 /// Reads the options on waits.
 pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
-    let is_flat = until == Until::Failure;
+    // Successes are repeated at once by default, as nothing needs to recover.
+    let until_failure = until == Until::Failure;
     let list = settings.get("delays", values::durations)?;
-    let jitter = jitter(settings, is_flat)?;
+    let jitter = jitter(settings, until_failure)?;
+    // Decorrelated jitter has another default factor.
     let factor = match jitter {
         Jitter::Decorrelated { factor } => factor,
         _ => settings.get("factor", values::factor)?.unwrap_or(2.0),
@@ -89,28 +92,30 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
     let cap = cap(settings, list.as_deref(), jitter)?;
     Ok(Delays {
         base: match settings.find("base") {
-            None if is_flat => Duration::ZERO,
+            None if until_failure => Duration::ZERO,
             _ => settings.value("base", values::duration)?.min(cap),
         },
         cap,
         growth: match list {
             Some(list) => Growth::List(list),
-            None if is_flat => Constant,
+            None if until_failure => Constant,
             None => settings.choice("growth", &[Exponential { factor }, Linear, Fibonacci, Constant])?,
         },
         jitter,
     })
 }
 
-fn jitter(settings: &Settings, is_flat: bool) -> Parsed<Jitter> {
+fn jitter(settings: &Settings, until_failure: bool) -> Parsed<Jitter> {
     let list = settings.source("delays");
     let mut jitter = match settings.get("jitter", values::jitter)? {
         // A list is exact unless the same or a higher precedence asks for jitter.
         Some(jitter) if settings.source("jitter") >= list => jitter,
-        _ if list.is_some() || is_flat => Jitter::None,
+        _ if list.is_some() || until_failure => Jitter::None,
+        // The default jitter ignores a growth.
         _ if settings.find("growth").is_some() => Jitter::Full,
         _ => values::DEFAULT_JITTER,
     };
+    // Checks the text even if the jitter has no spread.
     settings.get("spread", values::spread)?;
     match (&mut jitter, settings.find("spread")) {
         (Jitter::Additive { spread }, _) => *spread = width(settings, values::duration)?.unwrap_or(*spread),
@@ -124,7 +129,7 @@ fn jitter(settings: &Settings, is_flat: bool) -> Parsed<Jitter> {
     Ok(jitter)
 }
 
-/// Returns the width of a jitter; None if the spread belongs to a jitter that a higher precedence has overridden.
+/// Returns the width of a jitter; None if the spread fits only a jitter that a higher precedence has overridden.
 fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
     match settings.get("spread", read) {
         Err(_) if settings.source("spread") < settings.source("jitter") => Ok(None),
@@ -132,20 +137,22 @@ fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T
     }
 }
 
-/// Returns the longest wait. A cap does not cut a wait of higher precedence.
+/// Returns the limit on every wait, raised to a wait that an option of higher precedence sets.
 fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed<Duration> {
     let cap = match (settings.find("max-delay"), jitter) {
+        // The ceiling limits the waits.
         (None, Jitter::Slotted { .. }) => Duration::MAX,
         _ => settings.value("max-delay", values::duration)?,
     };
-    let asked = match list {
+    let longest = match list {
         Some(list) => ("delays", list.iter().copied().max()),
         None => ("base", settings.duration("base")?),
     };
-    let waits = [asked, ("stop-at-delay", settings.duration("stop-at-delay")?)].into_iter();
-    let is_higher = |(long, _): &(&str, _)| settings.source("max-delay") < settings.source(long);
-    let higher = waits.filter(is_higher).filter_map(|(_, wait)| wait);
-    Ok(higher.fold(cap, Duration::max))
+    // A cut wait would never reach `--stop-at-delay`.
+    let asked = [longest, ("stop-at-delay", settings.duration("stop-at-delay")?)];
+    let overrides_cap = |long| settings.source(long) > settings.source("max-delay");
+    let raising = asked.into_iter().filter(|(long, _)| overrides_cap(long));
+    Ok(raising.filter_map(|(_, wait)| wait).fold(cap, Duration::max))
 }
 
 /// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget that
@@ -155,15 +162,15 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
     // The cool-off may be a server's Retry-After.
     let longest = cap.max(settings.value("max-retry-after", values::duration)?);
     let limits = BudgetLimits {
-        // A fraction in [0, 1].
+        // Retries per million attempts.
         ratio: (settings.value("budget-ratio", values::percent)? * 1e6).round() as u32,
         min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
-    let patience = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
-    let plain = |error: StoreError| UsageError(error.to_string());
-    let store = settings.get("store", |text| Store::parse(text, patience).map_err(plain))?;
-    let denies_if_down = settings.choice("store-down", &[false, true])?;
+    let timeout = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
+    let usage_error = |error: StoreError| UsageError(error.to_string());
+    let store = settings.get("store", |text| Store::parse(text, timeout).map_err(usage_error))?;
+    let denies_if_down = settings.choice("store-down", &["local", "deny"])? == "deny";
     let Some(name) = settings.get("budget", values::budget_name)? else {
         if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {
             return Err("--cool-off needs a budget; tip: try --budget NAME".into());
@@ -171,9 +178,10 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         return Ok((None, Store::Directory(None)));
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    let prepared = settings.get("store", |_| store.prepare().map_err(plain))?;
-    let (place, timeout) = prepared.map_or_else(|| store.prepare().map_err(plain), Ok)?;
-    let place = format!("{name:?} in {place}");
+    // If an option names the store, an error begins with this option.
+    let prepared = settings.get("store", |_| store.prepare().map_err(usage_error))?;
+    let (location, timeout) = prepared.map_or_else(|| store.prepare().map_err(usage_error), Ok)?;
+    let place = format!("{name:?} in {location}");
     let budget = SharedBudget {
         name,
         is_inherited: outer == Some(&*place),

@@ -21,7 +21,7 @@ use crate::run::plan::Plan;
 /// A plan, and the store of its budget.
 type Planned = Parsed<(Plan, Store)>;
 
-/// Returns the plan of flags and variables. Adds the configuration that they select to the settings.
+/// Returns the plan of a run. `settings` hold flags and variables; adds the policy that they select, then `[defaults]`.
 pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
     check(config)?;
     settings.add(config.policy(settings)?)?;
@@ -31,8 +31,9 @@ pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Va
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
 fn check(config: &Config) -> Parsed<()> {
-    let mut policies: Vec<_> = config.policies.iter().map(|own| own.settings.clone()).collect();
+    let mut policies: Vec<_> = config.policies.iter().map(|policy| policy.settings.clone()).collect();
     if !config.defaults.is_empty() {
+        // The policy that the defaults select, or none: then they are checked alone.
         policies.push(config.policy(&Settings::default())?);
     }
     for policy in policies {
@@ -47,28 +48,27 @@ fn check(config: &Config) -> Parsed<()> {
 /// Builds the plan of a run. Reads every option, so that every text is checked.
 fn build(settings: &Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
     output::check_typed_only(settings)?;
-    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+    let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
     let judged = Command::new(&words, settings.get("for", PresetName::parse_list)?.unwrap_or_default());
     let [not_idempotent, remark_on_retry] = idempotence::why_not(settings, &words, &judged)?;
-    // allow, once, warn
-    let (once, warns) = settings.choice("nested", &[(false, false), (true, false), (false, true)])?;
-    let nesting = nesting(variables, warns, &words);
+    let nested = settings.choice("nested", &["allow", "once", "warn"])?;
+    let nesting = nesting(variables, nested == "warn", &words);
     let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
     let (classifier, patterns) = rules::classifier(settings, &judged)?;
     let delays = limits::delays(settings, until)?;
-    let limits = limits::limits(settings, until, not_idempotent.is_none(), once && nesting.depth > 0)?;
+    let leave_to_outer = nested == "once" && nesting.depth > 0;
+    let limits = limits::limits(settings, until, not_idempotent.is_none(), leave_to_outer)?;
     let [initial_delay, splay] = limits::start_delays(settings, &limits)?;
     let (budget, store) = limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
     let output = output::output(settings)?;
     let (mut warnings, mut remarks) = remarks::unknown_variables(variables);
     if output.verbosity < 1 {
         remarks.clear();
-        // The outermost run has printed them.
+        // Inner runs inherit the variables; the outermost has printed the warnings.
         warnings.retain(|_| nesting.depth == 0);
-    } else {
-        let found = not_idempotent.iter().filter(|_| settings.find("idempotent").is_none());
-        remarks.extend(found.map(|why| format!("--idempotent no: {why}")));
+    } else if let (Some(why), None) = (&not_idempotent, settings.find("idempotent")) {
+        remarks.push(format!("--idempotent no: {why}"));
     }
     if output.verbosity >= 2 {
         remarks.extend(remarks::settings_and_rules(settings, &judged, config));

@@ -20,6 +20,7 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
     let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
     let hooks = ["on-retry", "before-retry", "on-give-up"];
     let has_hooks = hooks.iter().any(|hook| settings.find(hook).is_some());
+    // In a variable or file, it may be meant for other runs.
     if hook_output.is_some() && !has_hooks && settings.source("hook-output") == Some(Source::Flag) {
         return Err("--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry".into());
     }

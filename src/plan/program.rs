@@ -31,21 +31,21 @@ impl<'c> Command<'c> {
     }
 }
 
-/// Returns the name and arguments of the program finally run, or of an earlier one that has a preset itself.
+/// Returns the name and arguments of the program finally run, or of the last one on the way to it that has a preset.
 pub(super) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
-    let (mut words, mut known) = (command.to_vec(), None);
+    let (mut words, mut last_known) = (command.to_vec(), None);
     for _ in 0..DEEPEST {
-        let Some(first) = words.first_mut() else { break };
-        *first = name(first);
+        let Some(program) = words.first_mut() else { break };
+        *program = name(program);
         if for_program(words[0]).is_some() {
-            known = Some(words.clone());
+            last_known = Some(words.clone());
         }
         match inner_command(words[0], &words[1..]) {
             Some(inner) if !inner.is_empty() => words = inner,
             _ => break,
         }
     }
-    known.unwrap_or(words)
+    last_known.unwrap_or(words)
 }
 
 /// Returns the file name, without its version if only the shorter name has a preset: `pip3.11`, `psql-15`.
@@ -56,7 +56,7 @@ fn name(word: &str) -> &str {
     if is_versioned { plain } else { name }
 }
 
-/// Returns this run's place among nested ones. `warns` is `--nested warn`.
+/// Describes the outer runs from the variables of the innermost one. `warns` is `--nested warn`.
 pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nesting {
     let text = |name| variable(variables, name)?.to_str();
     let number = |name| text(name)?.parse().ok().filter(|number: &u64| *number > 0);
@@ -64,13 +64,14 @@ pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nes
         return Nesting::default();
     };
     let around = if depth == 1 { Some(1) } else { number(AROUND) };
-    let limits = around.zip(number("BACKOFF_ATTEMPT_LIMIT"));
-    let outer_attempts = limits.and_then(|(around, limit)| around.checked_mul(limit));
+    let factors = around.zip(number("BACKOFF_ATTEMPT_LIMIT"));
+    let outer_attempts = factors.and_then(|(around, limit)| around.checked_mul(limit));
     let is_uuid = |id: &&str| id.len() == 36 && id.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
+    // Not once for each attempt of the outer run.
     let is_first = number("BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
     Nesting {
         depth,
-        // Checked last: finding the wrapped program is the slowest step of a start.
+        // A backoff inside warns itself. Checked last, as it is the slowest step of a start.
         warn: warns && is_first && outer_attempts != Some(1) && wrapped_program(words).first() != Some(&"backoff"),
         outer_attempts,
         counted: text(COUNTED).map(str::to_owned),

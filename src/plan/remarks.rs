@@ -34,20 +34,21 @@ fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
     is_empty.then(|| format!("--for auto has no preset for {program:?}; --list-presets lists presets"))
 }
 
-/// Returns unknown variables, first those that are probably typos. The others may belong to another program.
+/// Returns warnings about variables that are probably typos, and remarks about others, which may be another program's.
 pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<String>) {
     // Outer runs set their variables only along with BACKOFF_DEPTH.
     let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
     let is_set_by_outer = |name: &OsString| is_within && SET_BY_BACKOFF.iter().any(|known| name == known);
-    let is_of = |name: &OsString, opt: &Opt| !opt.is_action() && opt.has_variable(name.as_bytes());
+    let is_variable_of = |opt: &Opt, name: &OsString| !opt.is_action() && opt.has_variable(name.as_bytes());
     let (mut typos, mut others) = (Vec::new(), Vec::new());
     for (name, value) in variables {
-        if value.is_empty() || is_set_by_outer(name) || OPTIONS.iter().any(|opt| is_of(name, opt)) {
+        if value.is_empty() || is_set_by_outer(name) || OPTIONS.iter().any(|opt| is_variable_of(opt, name)) {
             continue;
         }
         let name = name.to_string_lossy();
         let key = name.trim_start_matches("BACKOFF_");
         let tip = |long: &str| format!("; tip: try {}", option(long).variable());
+        // The option, with which the tip begins.
         let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
         let (list, tip) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
             Some(long) if option(long).is_action() => (&mut typos, format!("; tip: give --{long} on the command line")),
@@ -64,8 +65,9 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
 pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, config: &Config) -> Vec<String> {
     let mut lines = vec![format!("config = {} ({})", config.file.0, config.file.1)];
     for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {
+        // `10; unlimited with --deadline`
         let (value, exceptions) = opt.default.split_at(opt.default_value().len());
-        // An option of higher precedence lifts these limits.
+        // An option of higher precedence may lift a given limit, too.
         let may_lift = ["attempts", "max-delay"].contains(&opt.long) && settings.source(opt.long) != Some(Source::Flag);
         lines.push(match settings.shown(opt.long) {
             Some((text, source)) if may_lift => format!("{} = {text} ({source}{exceptions})", opt.long),

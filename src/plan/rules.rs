@@ -14,6 +14,7 @@ use crate::search::scanner::{MOST_PLACES, Patterns};
 /// Returns the classifier and its patterns.
 pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(Classifier, Patterns)> {
     let mut patterns = Vec::new();
+    // Appends the patterns of an option, and returns their indexes.
     let mut add = |long: &str| -> Parsed<Vec<usize>> {
         let first = patterns.len();
         patterns.extend(settings.all(long, values::regex)?);
@@ -37,8 +38,8 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
         let codes = settings.all(long, values::codes)?.into_iter().reduce(CodeSet::union);
         rules.extend(codes.map(|codes| rule(long, Some(codes), None)));
     }
-    let is_prepared = settings.find("before-retry").is_some();
-    rules.extend(of_presets(command, is_prepared, &mut patterns));
+    let has_before_retry = settings.find("before-retry").is_some();
+    rules.extend(preset_rules(command, has_before_retry, &mut patterns));
     let places = patterns.iter().map(Pattern::places).fold(0, usize::saturating_add);
     if places > MOST_PLACES {
         let problem = format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
@@ -56,21 +57,21 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
     Ok((classifier, Patterns::new(patterns)))
 }
 
-/// Returns the rules of presets, and adds their patterns. A refusal proves that nothing was done only if it is of the
-/// program's only request.
-fn of_presets(command: &Command<'_>, is_prepared: bool, patterns: &mut Vec<Pattern>) -> Vec<Rule> {
+/// Returns the rules of presets, and appends their patterns.
+fn preset_rules(command: &Command<'_>, has_before_retry: bool, patterns: &mut Vec<Pattern>) -> Vec<Rule> {
     let mut rules = Vec::new();
     let program = command.wrapped.first().copied();
     for (name, preset) in presets::chosen(&command.presets, program) {
-        let is_trusted = program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped);
+        // A refusal proves that nothing was done only if the program makes no other request.
+        let is_proof = program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped);
         let rule_name: Rc<str> = format!("--for {}", preset.name).into();
         for row in preset.rows() {
             patterns.extend(row.text.map(Pattern::known));
             rules.push(Rule {
-                stops: row.verdict == RowVerdict::Stop || row.verdict == RowVerdict::Behind && !is_prepared,
+                stops: row.verdict == RowVerdict::Stop || row.verdict == RowVerdict::Behind && !has_before_retry,
                 codes: row.codes,
                 pattern: row.text.map(|_| patterns.len() - 1),
-                is_safe_to_repeat: row.verdict == RowVerdict::Refused && is_trusted,
+                is_safe_to_repeat: row.verdict == RowVerdict::Refused && is_proof,
                 name: Rc::clone(&rule_name),
             });
         }
