@@ -40,7 +40,7 @@ impl Store {
             }
             Some(_) => "is not a store; tip: try a directory, redis://HOST:6379, rediss:// or redis+unix://",
             None if text.is_empty() => "is empty; tip: try a directory, or redis://HOST:6379",
-            None if is_a_slip(text) => {
+            None if is_like_address(text) => {
                 "is an address that lacks its beginning; tip: try redis://HOST:6379, or ./ in front of a directory"
             }
             None => return Ok(Store::Directory(Some(text.into()))),
@@ -67,7 +67,7 @@ impl Store {
         !matches!(self, Store::Directory(_))
     }
 
-    /// Asks the store; blocks as long as the file system does, or until a server times out. An error names the store.
+    /// Asks the store; blocks as long as a file system does, a server until `limit` after `began`. Errors name the store.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -104,7 +104,8 @@ impl fmt::Display for Store {
 pub(crate) fn redacted(text: &str) -> String {
     let is_plain = |scheme: &str| scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     match (text.split_once("://"), Store::parse(text, |_| Ok(TIMEOUT))) {
-        (None, _) if !is_a_slip(text) => text.to_owned(),
+        (None, _) if !is_like_address(text) => text.to_owned(),
+        // `redis+unix` has the password in `pass=`.
         (Some((scheme, rest)), Ok(_)) if !rest.contains("pass=") => match rest.rsplit_once('@') {
             Some((_, place)) => format!("{scheme}://***@{place}"),
             None => text.to_owned(),
@@ -116,7 +117,7 @@ pub(crate) fn redacted(text: &str) -> String {
 
 /// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
 /// `//h:6379`. A path that begins with `/`, `./` or `../` is a directory.
-fn is_a_slip(path: &str) -> bool {
+fn is_like_address(path: &str) -> bool {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     let scheme = first.to_ascii_lowercase();
     match first {

@@ -50,13 +50,13 @@ fn update_file(home: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answ
             let moved = renameat(home, name, home, &*bad);
             moved.map_err(cannot("does not hold what backoff wrote, and cannot be set aside"))?;
             warning = Some(format!("does not hold what backoff wrote; set aside as {bad}"));
+            // Makes a new file.
             continue;
         };
         let answer = change(&mut ledger);
         let written = file.write_all_at(&record::write(&ledger), 0);
         if written.is_err() {
-            // Restores the old record, as a partial one would look like damage; the part that fitted has room for as
-            // much of the old one.
+            // Restores the old record, as a partial one would look like damage. Even a full disk has room for it.
             let _ = file.write_all_at(&old, 0).and_then(|()| file.set_len(old.len() as u64));
         }
         // Explicitly, as a child that is being started has a copy of the descriptor until exec.
@@ -69,6 +69,7 @@ fn update_file(home: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answ
 
 fn open_directory(path: &Path) -> Result<File, StoreError> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    // Opening shows all errors but those of a missing directory.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
@@ -98,8 +99,8 @@ fn open_file(home: &File, name: &str) -> Result<Option<File>, StoreError> {
     if facts.nlink() > 1 {
         return Err(format!("has {} hard links", facts.nlink()).into());
     }
-    let number = |error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno);
-    uninterrupted(|| file.lock().map_err(number)).map_err(cannot("cannot lock this file"))?;
+    let errno = |error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno);
+    uninterrupted(|| file.lock().map_err(errno)).map_err(cannot("cannot lock this file"))?;
     // The previous holder of the lock may have set the file aside.
     let is_current = fstatat(home, name, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));

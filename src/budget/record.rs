@@ -23,7 +23,7 @@ pub fn read(file: &[u8]) -> Option<Ledger> {
     }
     let (sum, record) = file.strip_prefix(MAGIC)?.split_first_chunk()?;
     let is_whole = file.len() == FILE && checksum(record) == u64::from_le_bytes(*sum);
-    is_whole.then(|| decode(record))?
+    if is_whole { decode(record) } else { None }
 }
 
 /// Returns the content of the whole file.

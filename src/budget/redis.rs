@@ -34,6 +34,7 @@ impl Address {
         let limit = time.limit / self.servers.len() as u32;
         let mut failures = Vec::new();
         for server in &self.servers {
+            // Now: the server's share begins.
             let began = time.began + time.began.elapsed();
             match self.evaluate(server, &calls, Time { began, limit }) {
                 Ok(answer) => return Ok(answer),
@@ -54,14 +55,15 @@ impl Address {
             };
             let name = self.name_of(server.addr());
             why = format!("{name}: {}", problem(&failure, time.limit));
-            let Some((to, once)) = redirection(&failure, server.addr()) else {
+            let Some((to, is_ask)) = redirection(&failure, server.addr()) else {
                 break;
             };
-            (server, asking) = (server.set_addr(to), once);
+            (server, asking) = (server.set_addr(to), is_ask);
         }
         Err(why.into())
     }
 
+    /// Runs the script on one server. `asking` is needed if a cluster is moving the key to this server.
     fn evaluate_on(&self, server: &ConnectionInfo, asking: bool, calls: &[Cmd; 2], time: Time) -> RedisResult<Answer> {
         let mut connection = Connection::open(server.addr(), self.tls.as_ref(), time)?;
         let settings = server.redis_settings();
@@ -80,9 +82,9 @@ impl Address {
             }
             connection.query(call)
         };
-        let [by_name, whole] = calls;
-        answer(match evaluate(by_name) {
-            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => evaluate(whole)?,
+        let [by_hash, by_text] = calls;
+        answer(match evaluate(by_hash) {
+            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => evaluate(by_text)?,
             answered => answered?,
         })
     }

@@ -195,8 +195,7 @@ impl Client {
         hiding.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))
     }
 
-    /// Returns true if an Idempotency-Key header marks the call as safe to repeat. The header is not enough if an option
-    /// may hide a request without it.
+    /// Returns true if an Idempotency-Key header makes the call safe to repeat, and no option may hide another request.
     fn has_fixed_key(&self, call: &[Word]) -> bool {
         let headers = all(call, "-H --header").filter(|(option, _)| option.is_certain);
         let headers: Vec<&str> = headers.map(|(_, header)| header).collect();

@@ -33,7 +33,7 @@ pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Va
 fn check(config: &Config) -> Parsed<()> {
     let mut policies: Vec<_> = config.policies.iter().map(|policy| policy.settings.clone()).collect();
     if !config.defaults.is_empty() {
-        // The policy that the defaults select, or none: then they are checked alone.
+        // The policy that the defaults select, or none.
         policies.push(config.policy(&Settings::default())?);
     }
     for policy in policies {

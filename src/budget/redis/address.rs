@@ -44,7 +44,7 @@ impl Address {
         }
         let (user, place) = place.split_at(place.rfind('@').map_or(0, |at| at + 1));
         let (hosts, database) = place.split_at(place.find('/').unwrap_or(place.len()));
-        // The crate parses a single host, and the scheme of TLS only together with its own TLS.
+        // A URL for each server: the crate parses a single host, and the scheme of TLS only with its own TLS.
         let plain = scheme.replace("rediss", "redis");
         let server = |host| format!("{plain}://{user}{host}{database}?{credentials}").into_connection_info();
         let servers: RedisResult<_> = hosts.split(',').map(server).collect();

@@ -37,6 +37,7 @@ impl Connection {
     pub(super) fn open(server: &ConnectionAddr, tls: Option<&Tls>, time: Time) -> RedisResult<Connection> {
         let name = server.to_string();
         let socket = match server {
+            // Both kinds of socket take the same calls.
             ConnectionAddr::Unix(path) => OwnedFd::from(UnixStream::connect(path)?).into(),
             _ => connect(&name, time)?,
         };
@@ -62,6 +63,7 @@ fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
     let mut addresses = server.to_socket_addrs()?;
     let mut connected = Err(ErrorKind::AddrNotAvailable.into());
     while let (Err(_), Some(address)) = (&connected, addresses.next()) {
+        // `addresses` has only those after this one.
         let share = time.left()? / (addresses.len() as u32 + 1);
         connected = TcpStream::connect_timeout(&address, share);
     }
