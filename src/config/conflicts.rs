@@ -89,6 +89,11 @@ pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec
         let (Some(first), Some(second)) = (find(first), find(second)) else {
             continue;
         };
+        // An option in the layer is set by no higher source. A pair of higher sources was settled with its layer.
+        let in_layer = |setting: &Setting| [first.opt, second.opt].contains(&setting.opt);
+        let Some(lower) = layer.iter().position(in_layer) else {
+            continue;
+        };
         if !contradict(&first.text.to_string_lossy(), &second.text.to_string_lossy()) {
             continue;
         }
@@ -97,11 +102,7 @@ pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec
             return Err(UsageError(format!("{first} {problem}")));
         }
         if [Override, Yield].contains(rule) {
-            // The lower one is in the layer, as an option in the layer is set by no higher source.
-            let lower = layer
-                .iter()
-                .position(|setting| [first.opt, second.opt].contains(&setting.opt));
-            overridden.extend(lower.map(|at| layer.remove(at)));
+            overridden.push(layer.remove(lower));
         }
     }
     Ok(overridden)

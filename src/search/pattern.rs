@@ -102,10 +102,8 @@ fn class_for_block(mut class: Class, is_lowercase: bool) -> Class {
     if is_lowercase {
         class.case_fold_simple();
     }
-    let newline = (b'\n', b'\n');
-    // The same range twice is one.
-    let other = if is_lowercase { (b'A', b'Z') } else { newline };
-    let absent = [newline, other].into_iter();
+    let uppercase = is_lowercase.then_some((b'A', b'Z'));
+    let absent = [(b'\n', b'\n')].into_iter().chain(uppercase);
     match &mut class {
         Class::Unicode(class) => {
             let ranges = absent.map(|(first, last)| ClassUnicodeRange::new(first.into(), last.into()));

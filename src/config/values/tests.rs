@@ -58,12 +58,12 @@ proptest! {
     #[test]
     fn what_is_wrong_is_said_in_one_line(text in any::<String>(), near in "[-+]?[0-9]{0,40}[.]?[0-9]{0,40}[-0-9a-zA-Z+.,% \\n\u{1b}]{0,12}") {
         for text in [&text, &near] {
-            let setting = [
+            let errors = [
                 codes(text).err(), signal(text).err(), size(text).err(), factor(text).err(), percent(text).err(),
                 attempts(text).err(), switch(text).err(), duration(text).err(),
                 durations(text).err(), regex(text).err(),
             ];
-            for UsageError(line) in setting.into_iter().flatten() {
+            for UsageError(line) in errors.into_iter().flatten() {
                 prop_assert!(!line.contains(char::is_control), "{:?}", line);
             }
         }

@@ -73,11 +73,11 @@ impl EventLoop {
     /// Forwards output that the command wrote before it stopped. A slow reader gets [`LAST_OUTPUT_GRACE`], unless a
     /// signal comes. Returns true if there was output.
     pub(crate) fn forward_last_output(&mut self) -> bool {
-        let [now, readers_limit] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
+        let [at_once, readers_limit] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
         let mut has_moved = false;
         for _ in 0..MOST_LAST_MOVES {
             let waits_for_reader = self.streams.has_pending_output();
-            if !self.wait(if waits_for_reader { readers_limit } else { now }) {
+            if !self.wait(if waits_for_reader { readers_limit } else { at_once }) {
                 break;
             }
             has_moved = true;
