@@ -51,19 +51,19 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Ok((settings, config, plan, store)) => (settings, config, plan, store),
         Err(usage) => return complain(&usage.0),
     };
-    let is_on = |long| settings.find(long).is_some();
-    let texts = if is_on("generate") {
+    let is_given = |long| settings.find(long).is_some();
+    let texts = if is_given("generate") {
         documents(settings)
-    } else if is_on("list-presets") && typed.command.is_empty() {
+    } else if is_given("list-presets") && typed.command.is_empty() {
         Ok(listing::presets().collect())
-    } else if is_on("list-presets") {
+    } else if is_given("list-presets") {
         listing::presets_named(&typed.command)
-    } else if is_on("list-policies") {
+    } else if is_given("list-policies") {
         listing::policies(config)
-    } else if is_on("plot") {
+    } else if is_given("plot") {
         let columns = columns(stdio::OUT);
         Ok(vec![report::plan_plot::bars(plan, columns, environment::is_utf8())])
-    } else if is_on("plan") {
+    } else if is_given("plan") {
         Ok(vec![match plan.output.format {
             Format::Json => report::plan_table::as_json(plan),
             _ => report::plan_table::table(plan),

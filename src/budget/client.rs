@@ -53,9 +53,10 @@ impl Store {
     pub(crate) fn prepare(&self) -> Result<(String, Duration), StoreError> {
         match self {
             Store::Directory(path) => {
+                // `ask` reports a missing directory.
                 let path = path.clone().unwrap_or_default();
-                let whole = std::path::absolute(&path).unwrap_or(path);
-                Ok((whole.display().to_string(), TIMEOUT))
+                let absolute = std::path::absolute(&path).unwrap_or(path);
+                Ok((absolute.display().to_string(), TIMEOUT))
             }
             #[cfg(feature = "redis")]
             Store::Redis(address) => Ok((address.prepare()?, address.timeout.unwrap_or(TIMEOUT))),
@@ -67,7 +68,8 @@ impl Store {
         !matches!(self, Store::Directory(_))
     }
 
-    /// Asks the store; blocks as long as a file system does, a server until `limit` after `began`. Errors name the store.
+    /// Asks the store. A directory blocks as long as the file system does, a server until `limit` after `began`. Errors
+    /// name the store.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,

@@ -45,6 +45,7 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
     let text = match name {
         "" => command.help_template(include_str!("help.txt")).render_help(),
         _ => command
+            // The section Other lists `-h`, too.
             .mut_arg(SUMMARY_ID, |arg| arg.hide(name != "other"))
             .help_template("{all-args}\n")
             .render_long_help(),

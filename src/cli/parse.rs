@@ -129,9 +129,11 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLi
     line
 }
 
-/// Returns clap's error about a rejected command line, in one line. Declares all options, for suggestions.
+/// Returns clap's error about a rejected command line, in one line. Parses again with all options declared, not only
+/// those in use, so that clap can suggest any.
 fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter()).try_get_matches_from(words) else {
+        // Not reached: options that are not in use do not change what clap accepts.
         return UsageError(String::new());
     };
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) =
@@ -143,7 +145,7 @@ fn usage_error(words: &[OsString]) -> UsageError {
     let text = error.render().to_string();
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);
     let useful = lines.filter(|line| !line.is_empty() && !line.starts_with("Usage:"));
-    // A word after `--` would be the command.
+    // clap's tip to put the word after `--` would make it the command.
     let useful = useful.map(|line| line.strip_prefix("tip: to pass").map_or(line, |_| "tip: try --help"));
     // The problem and the first tip.
     UsageError(useful.take(2).collect::<Vec<_>>().join("; "))

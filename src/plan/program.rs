@@ -67,11 +67,11 @@ pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nes
     let factors = around.zip(number("BACKOFF_ATTEMPT_LIMIT"));
     let outer_attempts = factors.and_then(|(around, limit)| around.checked_mul(limit));
     let is_uuid = |id: &&str| id.len() == 36 && id.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
-    // Not once for each attempt of the outer run.
+    // One warning is enough for all attempts of the outer run.
     let is_first = number("BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
     Nesting {
         depth,
-        // A backoff inside warns itself. Checked last, as it is the slowest step of a start.
+        // An inner backoff warns by itself. Checked last, as it is the slowest step of a start.
         warn: warns && is_first && outer_attempts != Some(1) && wrapped_program(words).first() != Some(&"backoff"),
         outer_attempts,
         counted: text(COUNTED).map(str::to_owned),

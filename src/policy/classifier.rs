@@ -225,9 +225,9 @@ impl Rule {
     fn applies(&self, outcome: &Outcome) -> bool {
         let has_code = self.codes.is_none_or(|codes| codes.contains_end(&outcome.end));
         let has_match = self.pattern.is_none_or(|pattern| outcome.seen.text(pattern).is_some());
-        // backoff causes a timeout, so a retry rule applies to it only if its codes list it.
-        let is_about_end = self.stops || self.codes.is_some() || !matches!(outcome.end, End::TimedOut(_));
-        has_code && has_match && is_about_end
+        // A timeout is backoff's doing: a pattern alone does not make it transient. Codes may list it (`has_code`).
+        let is_by_pattern_alone = !self.stops && self.codes.is_none();
+        has_code && has_match && !(is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)))
     }
 }
 

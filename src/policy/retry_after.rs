@@ -2,8 +2,7 @@
 //!
 //! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three forms of a date); the
 //! `X-RateLimit-*` headers of GitHub, Twitter and GitLab (the epoch at which a quota is full again);
-//! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose has no
-//! standard.
+//! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose has no standard.
 //!
 //! Understood, in any case, anywhere in a line of any bytes:
 //!

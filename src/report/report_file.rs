@@ -77,10 +77,11 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the report of a run that ended with `result` after `elapsed`.
+    /// Returns the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an error has, too.
     pub(crate) fn end(mut self, result: &Result<Exit, RunError>, exit: Exit, elapsed: Duration) -> String {
         self.result = Some(match (result, self.result) {
             (Err(RunError::Interrupted(_)), _) => "interrupted",
+            // `(Ok, None)` is not reached: an event reports every end without a fault.
             (Err(RunError::Fault(_)), _) | (Ok(_), None) => "failed",
             (Ok(_), Some(result)) => result,
         });

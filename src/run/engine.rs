@@ -267,7 +267,7 @@ impl Run<'_> {
         };
         let printed = self.print_kept(has_good_output);
         match printed {
-            Ok(true) if has_succeeded => self.host.discard_held_messages(),
+            Ok(true) if has_succeeded => self.host.drop_later_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
             // Other runs learn of the end, even if the output had no reader.
             _ => {}
@@ -316,12 +316,12 @@ impl Run<'_> {
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
         let is_complete = self.print_kept(succeeded)?;
         if is_complete && succeeded {
-            self.host.discard_held_messages();
+            self.host.drop_later_messages();
         }
         self.emit(&Event::Ended { outcome, verdict: None })?;
         self.emit(&Event::Interrupted(signal, Some(outcome)))?;
         match exit::as_it_ended(if is_complete { &outcome.end } else { &UNREAD }) {
-            // 0 would say that a failure came.
+            // With `--until failure`, 0 says that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
             exit => Ok(exit),
         }

@@ -102,8 +102,8 @@ pub(crate) trait Host {
     fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)>;
     /// Prints or drops kept output at the end of the run. Returns true if all of it was read by the deadline.
     fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool>;
-    /// Drops held messages of backoff after a success (`--stderr failure`).
-    fn discard_held_messages(&mut self);
+    /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
+    fn drop_later_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
     /// Asks the budget, and waits at most `patience` for the answer, handling signals. [`Question::Attempt`] waits until

@@ -80,7 +80,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         ))
     }
 
-    fn discard_held_messages(&mut self) {}
+    fn drop_later_messages(&mut self) {}
 
     fn tidy_terminal(&mut self) {}
 

@@ -104,7 +104,7 @@ pub(crate) enum StopAction {
 }
 
 /// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked the command to stop, if
-/// one did. If a shell controls the job, backoff stops with the command. Otherwise a stop that nobody requested must not
+/// one did. If a shell controls the job, backoff stops with the command. Otherwise an unrequested stop must not
 /// suspend backoff's limits.
 pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
     match (requested, job) {

@@ -181,10 +181,11 @@ impl Running<'_> {
         self.is_asked_to_end = true;
     }
 
-    /// Stops the command in its own session by STOP: its group may be orphaned, and the kernel would ignore TSTP.
+    /// Stops a command that has a session of its own, so that backoff can stop after it. By STOP, as the command's group
+    /// may be orphaned, and the kernel would ignore TSTP.
     fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
-            // No shell would notice the stop and continue backoff.
+            // backoff leads a session itself, so that no shell would notice its stop and continue it.
             self.stop_request = None;
         } else if self.child.is_stopped() {
             // An earlier stop is not reported again.

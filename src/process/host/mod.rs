@@ -209,9 +209,9 @@ impl Host for System {
         self.event_loop.modes_before.put_back_unless_piped();
     }
 
-    fn wait(&mut self, delay: Duration, shown: &dyn Fn(Duration, usize) -> String) -> RunResult<bool> {
+    fn wait(&mut self, delay: Duration, countdown_text: &dyn Fn(Duration, usize) -> String) -> RunResult<bool> {
         // Without a wait, the next attempt receives signals first.
-        Ok(delay.is_zero() || self.event_loop.sleep(delay, self.deadline, shown)?)
+        Ok(delay.is_zero() || self.event_loop.sleep(delay, self.deadline, countdown_text)?)
     }
 
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt> {
@@ -243,7 +243,7 @@ impl Host for System {
         self.event_loop.print_kept(has_good_output)
     }
 
-    fn discard_held_messages(&mut self) {
+    fn drop_later_messages(&mut self) {
         self.event_loop.streams.drop_later_messages();
     }
 

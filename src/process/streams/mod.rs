@@ -175,7 +175,7 @@ impl Streams {
     /// Moves data of ready streams. Returns true if output was moved.
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         let is_input_ready = ready.contains(&Stream::Input);
-        // No event may report that input was read: then it is polled.
+        // Sometimes no event reports that the command has read its input: `wake_after` polls the pipe then.
         if is_input_ready || self.input.wake_after().is_some() {
             self.input.fill_pipe();
         }

@@ -48,17 +48,17 @@ pub(crate) struct Pty {
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal as large as ours. `may_type`: the command would inherit standard input. Returns also the
-    /// source of its output, and the command's streams.
-    pub(crate) fn open(may_type: bool) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
-        let is_typed_at = may_type && stdio::is_terminal(stdio::IN);
-        let may_use_input = may_use(stdio::IN);
+    /// Opens a pseudo-terminal as large as ours. Returns also the source of its output, and the command's streams.
+    /// `inherits_input`: backoff does not replace the caller's standard input.
+    pub(crate) fn open(inherits_input: bool) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
+        let is_typed_at = inherits_input && stdio::is_terminal(stdio::IN);
+        let is_in_background = !may_use(stdio::IN);
         // In a pipeline (`| less`) another program may read the keyboard. There the command reads it directly, except
         // in the background, where it would take input that is meant for the shell.
         let forwards_keys = is_typed_at && stdio::is_terminal(stdio::OUT);
-        let has_input = forwards_keys || is_typed_at && !may_use_input;
-        // In the background, our modes are those of the shell's line editor.
-        let initial_modes = (forwards_keys && may_use_input).then(modes::get).flatten();
+        let has_input = forwards_keys || is_typed_at && is_in_background;
+        // In the background, our modes are those of the shell's line editor: the new terminal gets the system's.
+        let initial_modes = (forwards_keys && !is_in_background).then(modes::get).flatten();
         let OpenptyResult { master, slave } = uninterrupted(|| openpty(None, initial_modes.as_ref()))?;
         for fd in [&master, &slave] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
