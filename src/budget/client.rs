@@ -15,7 +15,7 @@ use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
 /// The default timeout of an answer.
-pub(crate) const TIMEOUT: Duration = Duration::from_millis(250);
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
 const NO_HOME: &str = "no directory for the budget (none of --store, XDG_STATE_HOME and HOME is set)";
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,8 @@ pub enum Store {
 }
 
 impl Store {
-    /// Parses an address, or the path of a directory. An error completes a sentence that begins with it. `duration` parses a DURATION.
+    /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text.
+    /// `duration` parses a DURATION.
     pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, StoreError>) -> Result<Store, StoreError> {
         let why = match text.split_once("://") {
             #[cfg(feature = "redis")]
@@ -56,10 +57,10 @@ impl Store {
                 // `ask` reports a missing directory.
                 let path = path.clone().unwrap_or_default();
                 let absolute = std::path::absolute(&path).unwrap_or(path);
-                Ok((absolute.display().to_string(), TIMEOUT))
+                Ok((absolute.display().to_string(), DEFAULT_TIMEOUT))
             }
             #[cfg(feature = "redis")]
-            Store::Redis(address) => Ok((address.prepare()?, address.timeout.unwrap_or(TIMEOUT))),
+            Store::Redis(address) => Ok((address.prepare()?, address.timeout.unwrap_or(DEFAULT_TIMEOUT))),
         }
     }
 
@@ -105,7 +106,7 @@ impl fmt::Display for Store {
 /// text returns at most the scheme, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
     let is_plain = |scheme: &str| scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
-    match (text.split_once("://"), Store::parse(text, |_| Ok(TIMEOUT))) {
+    match (text.split_once("://"), Store::parse(text, |_| Ok(DEFAULT_TIMEOUT))) {
         (None, _) if !is_like_address(text) => text.to_owned(),
         // `redis+unix` has the password in `pass=`.
         (Some((scheme, rest)), Ok(_)) if !rest.contains("pass=") => match rest.rsplit_once('@') {

@@ -15,17 +15,18 @@ use crate::search::pattern::Pattern;
 /// A value, or an error that follows the rejected text in a sentence: the problem, then a valid example.
 pub type Parsed<T> = Result<T, UsageError>;
 
-/// Returns None unless the text is all digits, and Some(None) if the number exceeds u64.
-fn digits(text: &str) -> Option<Option<u64>> {
-    (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())
+/// Returns the number of a text, or None unless all of it is digits. A number too large for u128 saturates.
+fn digits(text: &str) -> Option<u128> {
+    (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().unwrap_or(u128::MAX))
 }
 
 /// Parses a whole number from `least` to `most`; plain ASCII digits only.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
-    let number = digits(text).ok_or_else(|| format!("is not a whole number; tip: try {}", least.max(3).min(most)))?;
-    let range = match number {
-        Some(n) if (least..=most).contains(&n) => return Ok(n),
-        None if most == u64::MAX => format!("at most {most}"),
+    let example = least.max(3).min(most);
+    let number = digits(text).ok_or_else(|| format!("is not a whole number; tip: try {example}"))?;
+    let range = match u64::try_from(number) {
+        Ok(n) if (least..=most).contains(&n) => return Ok(n),
+        Err(_) if most == u64::MAX => format!("at most {most}"),
         _ if most == u64::MAX => format!("at least {least}"),
         _ => format!("from {least} to {most}"),
     };
@@ -123,7 +124,7 @@ pub fn code(text: &str) -> Parsed<u8> {
     let name = text.to_ascii_lowercase();
     let name = name.strip_prefix("ex_").unwrap_or(&name);
     let code = match digits(text) {
-        Some(number) => number.and_then(|n| u8::try_from(n).ok()),
+        Some(number) => u8::try_from(number).ok(),
         None if name == "ok" => Some(0),
         None => SYSEXITS.iter().position(|known| *known == name).map(|i| 64 + i as u8),
     };
@@ -234,10 +235,11 @@ pub fn predicate(text: &str) -> Parsed<String> {
     }
 }
 
+/// Parses the name of a budget. Percent-encoded, it must fit into the name of a file: 255 bytes.
 pub fn budget_name(text: &str) -> Parsed<String> {
     match text {
         "" => Err("is empty; tip: try the name of what is called, such as api.example.org".into()),
-        name if name.len() > 100 => Err("is longer than 100 bytes; tip: try a shorter name".into()),
+        name if name.len() > 80 => Err("is longer than 80 bytes; tip: try a shorter name".into()),
         name => Ok(name.to_owned()),
     }
 }
@@ -285,7 +287,7 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     }
 }
 
-/// Parses the mode of the cool-off: None is off, and true skips the run.
+/// Parses the mode of the cool-off: None for `off`, Some(false) for `on` (a run waits), Some(true) for `skip`.
 pub fn cool_off(text: &str) -> Parsed<Option<bool>> {
     match switch(text) {
         Ok(is_on) => Ok(is_on.then_some(false)),

@@ -133,7 +133,7 @@ pub enum Why {
 
 impl Why {
     /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`.
-    pub fn failed_program(&self) -> Option<String> {
+    pub fn failed_shell_command(&self) -> Option<String> {
         match self {
             Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
             Why::BeforeRetryFailed(how) => Some(format!("--before-retry failed: {how}")),

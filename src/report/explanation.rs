@@ -70,7 +70,7 @@ impl Text<'_> {
             // SIGPIPE ended the command, perhaps in its own pipeline.
             Some(Why::ReaderGone) => return "permanent unless --retry-exit lists it".to_owned(),
             Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
-            Some(why) => why.failed_program().unwrap_or_else(|| self.no_match()),
+            Some(why) => why.failed_shell_command().unwrap_or_else(|| self.no_match()),
             None => return String::new(),
         };
         format!("permanent: {how}")

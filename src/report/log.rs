@@ -100,7 +100,7 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
     let signal = outcome.end.signal().map(Signal::number);
     let reason = verdict.and_then(|verdict| {
         let failure = words::how_it_failed(outcome, verdict, str::to_owned);
-        Some(match verdict.reason()?.why.failed_program() {
+        Some(match verdict.reason()?.why.failed_shell_command() {
             Some(failed) => format!("{failure}; {failed}"),
             None => failure,
         })

@@ -12,7 +12,7 @@ const NUMBER: usize = 7;
 /// Width of the narrowest bar with a label.
 const NARROWEST: usize = 10;
 
-/// Characters for the least wait, the random part, and the mean.
+/// Characters for the part of a bar that is always waited, for the random part, and for the mean.
 type Ink = [char; 3];
 
 /// Returns a bar for each wait; the longest fills `columns`.
@@ -35,8 +35,8 @@ pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     text + &reason_for_end(plan, end)
 }
 
-fn heading([least, chance, mean]: Ink, room: usize) -> String {
-    let line = format!("retry  wait: {least} at least, {chance} by chance, {mean} mean");
+fn heading([sure, chance, middle]: Ink, room: usize) -> String {
+    let line = format!("retry  wait: {sure} at least, {chance} by chance, {middle} mean");
     cut(&line, room) + "\n"
 }
 
@@ -53,13 +53,14 @@ fn labels(rows: &[Row], room: usize) -> (Vec<String>, usize) {
     }
 }
 
+/// Returns the bar of a wait; the longest wait of the plan is `width` columns long.
 fn bar([sure, chance, middle]: Ink, row: &Row, longest: Duration, width: usize) -> String {
     let column = |wait: Duration| match longest.is_zero() {
         true => 0,
         false => (wait.as_secs_f64() / longest.as_secs_f64() * width as f64).round() as usize,
     };
     let [least, mean, most] = [row.least, row.mean, row.most].map(column);
-    // Rounding could put the mean behind the bar.
+    // Rounding could put the mean past the end of the bar.
     let drawn = |column| match column {
         _ if column < least => sure,
         _ if column == mean.min(most - 1) => middle,

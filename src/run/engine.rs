@@ -19,10 +19,10 @@ use crate::policy::signal::Signal;
 
 const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read to its end before the deadline";
 
-/// End of an attempt whose kept output was cut off by the deadline.
-const UNREAD: End = End::TimedOut(TimeLimit::Deadline);
+/// End of an attempt by the deadline. It replaces any end if the deadline cut off kept output.
+const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
 
-/// Argument of `print_kept`.
+/// Argument of `print_kept`: the run has no good output.
 const FAILED: bool = false;
 
 /// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
@@ -238,8 +238,8 @@ impl Run<'_> {
             if nesting.warn {
                 self.emit(&Event::Nested(nesting))?;
             }
-            // The outermost run remarks on the same command.
             let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
+            // An inner run is silent, as the outermost one remarks on the same command.
             if may_have_taken_effect && nesting.depth == 0 {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
             }
@@ -269,7 +269,7 @@ impl Run<'_> {
         match printed {
             Ok(true) if has_succeeded => self.host.drop_later_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
-            // Other runs learn of the end, even if the output had no reader.
+            // Goes on even if the output had no reader, so that runs with the same budget learn of the end.
             _ => {}
         }
         let reported = self.report_end(stop, attempt);
@@ -277,28 +277,35 @@ impl Run<'_> {
         if !has_good_output {
             reported?;
         }
-        // If the deadline cut off kept output, the caller has a part of it: the run ends like a timeout.
-        let is_complete = printed?;
+        if !printed? {
+            return self.stop_cut_off(stop, attempt);
+        }
+        self.announce_end(stop, attempt)?;
+        Ok(exit::status(until, stop, &attempt.outcome.end, self.plan.overrides))
+    }
+
+    /// Ends a run whose kept output was cut off by the deadline: like a timeout, as the caller has only a part.
+    fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let timed_out = JudgedAttempt {
-            outcome: Outcome::new(UNREAD, attempt.outcome.ran),
+            outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
             verdict: attempt.verdict.clone(),
         };
         let (stop, attempt) = match stop {
-            _ if is_complete => (stop, attempt),
             Stop::GaveUp(_) => (stop, attempt),
             _ if self.plan.limits.idempotent => (Stop::GaveUp(GiveUp::Deadline), &timed_out),
             // The command took effect: an outer scheduler must not try it again.
             _ => (Stop::GaveUp(GiveUp::NotIdempotent), &timed_out),
         };
+        self.announce_end(stop, attempt)?;
+        // With `Until::Failure` the status would say that no failure came.
+        Ok(exit::status(Until::Success, stop, &BY_DEADLINE, self.plan.overrides))
+    }
+
+    /// Reports the end of the run, and runs `--on-give-up` if the run gave up.
+    fn announce_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         self.emit(&Event::Stopped { stop, attempt })?;
-        if let Some(why) = stop.gave_up() {
-            self.hook_on_give_up(why, attempt)?;
-        }
-        Ok(match is_complete {
-            true => exit::status(until, stop, &attempt.outcome.end, self.plan.overrides),
-            // `Until::Failure` would say that no failure came.
-            false => exit::status(Until::Success, stop, &UNREAD, self.plan.overrides),
-        })
+        let why = stop.gave_up();
+        why.map_or(Ok(()), |why| self.hook_on_give_up(why, attempt))
     }
 
     /// Prints kept output. Returns false after a warning if the deadline cut it off.
@@ -320,7 +327,7 @@ impl Run<'_> {
         }
         self.emit(&Event::Ended { outcome, verdict: None })?;
         self.emit(&Event::Interrupted(signal, Some(outcome)))?;
-        match exit::as_it_ended(if is_complete { &outcome.end } else { &UNREAD }) {
+        match exit::as_it_ended(if is_complete { &outcome.end } else { &BY_DEADLINE }) {
             // With `--until failure`, 0 says that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
             exit => Ok(exit),

@@ -46,12 +46,12 @@ pub(crate) struct Plan {
     pub(crate) remarks: Vec<String>,
     /// Remarks to print if the first attempt fails.
     pub(crate) remarks_on_failure: Vec<String>,
-    /// Remark for the first retry after a failure that may have taken effect.
+    /// Remark for the first retry, if the failure before it may have taken effect.
     pub(crate) remark_on_retry: Option<String>,
 }
 
 impl Plan {
-    /// Returns the limits on attempt `attempt`; 1 is the first.
+    /// Returns the limits on an attempt, counted from 1.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());

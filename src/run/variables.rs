@@ -64,7 +64,9 @@ impl Run<'_> {
         };
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
         let previous = self.previous.as_ref().map(|attempt| &attempt.outcome.end);
-        let reason = outcome.zip(reason).map(|(outcome, reason)| in_words(outcome, reason));
+        let reason = outcome
+            .zip(reason)
+            .map(|(outcome, reason)| reason_text(outcome, reason));
         spec.set("BACKOFF_ATTEMPT", self.session.attempt.to_string());
         spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(plan.limits.attempts));
         spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
@@ -91,8 +93,8 @@ impl Run<'_> {
 }
 
 /// Returns the text of `BACKOFF_REASON`.
-fn in_words(outcome: &Outcome, reason: &Reason) -> String {
-    if let Some(failed) = reason.why.failed_program() {
+fn reason_text(outcome: &Outcome, reason: &Reason) -> String {
+    if let Some(failed) = reason.why.failed_shell_command() {
         return format!("{outcome}; {failed}");
     }
     match (&reason.matched, reason.cause) {

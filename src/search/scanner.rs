@@ -80,7 +80,8 @@ impl Patterns {
         let places = list.iter().map(Pattern::places).fold(1, usize::saturating_add);
         let block = (STEP / places).clamp(LEAST_CALL, MOST_CALL);
         if !list.is_empty() {
-            // Engines need hash maps: fails before the start if no random numbers are available to seed them.
+            // Engines need hash maps, which are seeded with random numbers. If the system has none, this panics now,
+            // before the command starts.
             let _ = RandomState::new();
         }
         Self {

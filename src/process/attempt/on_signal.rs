@@ -90,7 +90,7 @@ fn command_received_it(command: RunningCommand, received: Received) -> bool {
 pub(crate) enum Job {
     /// No terminal: no shell would continue a stopped backoff.
     NoTerminal,
-    /// A job on a terminal without the command, or without a shell that controls it.
+    /// On a terminal, but the command is in another job, or backoff's parent does not control jobs.
     Uncontrolled,
     /// A job of backoff and the command, controlled by a shell.
     Controlled,
@@ -104,18 +104,19 @@ pub(crate) enum StopAction {
 }
 
 /// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked the command to stop, if
-/// one did. If a shell controls the job, backoff stops with the command. Otherwise an unrequested stop must not
-/// suspend backoff's limits.
+/// one did. backoff stops with the command if a shell will continue both. Otherwise its limits go on.
 pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
     match (requested, job) {
         // The request was for backoff, too, which waited for the command.
         (Some(signal), _) => StopAction::StopBackoff(signal),
         // A stopped command could not end.
         (None, _) if is_asked_to_end => StopAction::ContinueCommand,
-        // Without backoff, the command's group would be orphaned, and the kernel would ignore TSTP, TTIN and TTOU there.
-        (None, Job::NoTerminal) if by.stops_a_job() => StopAction::ContinueCommand,
-        (None, Job::Uncontrolled) if by.stops_a_job() => StopAction::StopBackoff(by),
         (None, Job::Controlled) => StopAction::StopBackoff(by),
+        // The parent does not control jobs, but a shell above it does: TSTP, TTIN and TTOU stop whole jobs.
+        (None, Job::Uncontrolled) if by.stops_a_job() => StopAction::StopBackoff(by),
+        // Undoes the stop. Run without backoff, the command would be in an orphaned group, where the kernel ignores
+        // these signals.
+        (None, Job::NoTerminal) if by.stops_a_job() => StopAction::ContinueCommand,
         // STOP was sent to the command alone, so CONT will be, too.
         (None, Job::NoTerminal | Job::Uncontrolled) => StopAction::Ignore,
     }

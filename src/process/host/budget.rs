@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::poll::PollFlags;
 
 use super::{Query, System, fault};
-use crate::budget::client::{Store, TIMEOUT};
+use crate::budget::client::{DEFAULT_TIMEOUT, Store};
 use crate::policy::budget::Question;
 use crate::process::sys::clock::{Deadline, now, since_epoch};
 use crate::process::sys::environment;
@@ -80,8 +80,8 @@ impl System {
             effect = format!("without the budget \"{name}\" no retry is made (--store-down deny)");
         } else if store.is_remote() {
             let own = Store::Directory(environment::state_home());
-            let query = self.query(&own, budget, question, TIMEOUT);
-            match self.wait_for_answer(&own, query, TIMEOUT) {
+            let query = self.query(&own, budget, question, DEFAULT_TIMEOUT);
+            match self.wait_for_answer(&own, query, DEFAULT_TIMEOUT) {
                 Err(RunError::Fault(also)) => why = format!("{why}; {also}"),
                 answered => {
                     answer = answered?.answer;

@@ -166,7 +166,7 @@ impl Streams {
             .collect()
     }
 
-    /// Returns the time until the next call of [`Streams::work`] even if `poll` reports nothing.
+    /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, if any.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         let typed = || self.pty.as_ref()?.wake_after();
         self.input.wake_after().or_else(typed)

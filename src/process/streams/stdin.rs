@@ -54,7 +54,7 @@ enum Method {
 }
 
 impl Stdin {
-    /// Inspects standard input.
+    /// Chooses how attempts get standard input. At most `limit` bytes are kept for replay.
     pub(crate) fn new(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
         Ok(Stdin {
             source,
@@ -138,7 +138,7 @@ impl Stdin {
         }
     }
 
-    /// Returns the time until the next call of [`Stdin::fill_pipe`] even if nothing is ready.
+    /// Returns the time after which to call [`Stdin::fill_pipe`] even if nothing is ready, if any.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         match self.pipe.as_ref()?.wait {
             Wait::Delay(after) => Some(after),

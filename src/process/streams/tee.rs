@@ -129,6 +129,7 @@ fn unread(pipe: impl AsFd) -> nix::Result<usize> {
     let mut count = 0;
     // SAFETY: the call writes one integer.
     unsafe { fionread(pipe.as_fd().as_raw_fd(), &raw mut count) }?;
+    // Never negative.
     Ok(usize::try_from(count).unwrap_or(0))
 }
 

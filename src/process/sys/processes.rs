@@ -68,7 +68,7 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
 
 #[cfg(target_os = "macos")]
 fn numbers() -> Option<Vec<libc::pid_t>> {
-    // Room for more processes than the system allows.
+    // Room for more processes than the system allows. The call takes bytes, and returns a number of processes.
     let mut numbers = vec![0; 1 << 17];
     // SAFETY: the buffer has the given size.
     let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size_of_val(&*numbers) as i32) };
