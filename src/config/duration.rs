@@ -28,13 +28,16 @@ fn read(text: &str) -> Result<Duration, UsageError> {
     if text.starts_with('-') {
         return Err("it is negative".into());
     }
+    // The sums of the integer parts and of the fractions, in nanoseconds.
     let (mut whole, mut fraction, mut rest) = (0u128, 0.0, text);
     while !rest.is_empty() {
         let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
         let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic());
+        // The whole text is a bare number.
         let unit = if number == text { "s" } else { unit };
         rest = after.trim_start();
         match rest.chars().next() {
+            // Neither number nor unit stands here, or a sign follows them.
             Some(sign) if number.is_empty() && unit.is_empty() || !sign.is_ascii_alphanumeric() && sign != '.' => {
                 return Err(format!("{:?} is not understood", sign.to_string()).into());
             }
@@ -45,7 +48,7 @@ fn read(text: &str) -> Result<Duration, UsageError> {
             }
         }
     }
-    // Must not round to 0, which means "no limit".
+    // A length that is not 0 must not round to 0, which means "no limit".
     if whole == 0 && fraction < 1.0 && text.contains(|c| matches!(c, '1'..='9')) {
         return Err("it is less than 1ns".into());
     }

@@ -81,7 +81,7 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     }
 }
 
-/// Checks that a text is a duration or a percentage; the jitter decides which one applies.
+/// Checks that a text is a duration or a percentage; the jitter decides which one applies, and parses it again.
 pub fn spread(text: &str) -> Parsed<()> {
     match (duration(text), percent(text)) {
         (Err(_), Err(_)) if !text.ends_with('%') => {
@@ -149,12 +149,12 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         set.add_timeout();
         return Ok(());
     }
-    let one = |text: &str| code(text).or_else(|_| signal(text).map(Signal::shell_status)).ok();
+    let one_code = |text: &str| code(text).or_else(|_| signal(text).map(Signal::shell_status)).ok();
     let range = part
         .split_once('-')
-        .and_then(|(first, last)| one(first.trim()).zip(one(last.trim())));
+        .and_then(|(first, last)| one_code(first.trim()).zip(one_code(last.trim())));
     // RTMAX-1 is a single signal, not a range.
-    let problem = match one(part).map(|only| (only, only)).or(range) {
+    let problem = match one_code(part).map(|only| (only, only)).or(range) {
         Some((first, last)) if first <= last => {
             set.add(first..=last);
             return Ok(());

@@ -158,6 +158,7 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed
 /// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget that
 /// has counted the attempt of the outer run.
 pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<(Option<SharedBudget>, Store)> {
+    // None without a cool-off; true if the run ends at once (`--cool-off=skip`).
     let skips = settings.get("cool-off", values::cool_off)?.flatten();
     // The cool-off may be a server's Retry-After.
     let longest = cap.max(settings.value("max-retry-after", values::duration)?);

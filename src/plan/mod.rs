@@ -50,12 +50,12 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
     output::check_typed_only(settings)?;
     let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
-    let judged = Command::new(&words, settings.get("for", PresetName::parse_list)?.unwrap_or_default());
-    let [not_idempotent, remark_on_retry] = idempotence::why_not(settings, &words, &judged)?;
+    let judged_command = Command::new(&words, settings.get("for", PresetName::parse_list)?.unwrap_or_default());
+    let [not_idempotent, remark_on_retry] = idempotence::why_not(settings, &words, &judged_command)?;
     let nested = settings.choice("nested", &["allow", "once", "warn"])?;
     let nesting = nesting(variables, nested == "warn", &words);
     let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
-    let (classifier, patterns) = rules::classifier(settings, &judged)?;
+    let (classifier, patterns) = rules::classifier(settings, &judged_command)?;
     let delays = limits::delays(settings, until)?;
     let leave_to_outer = nested == "once" && nesting.depth > 0;
     let limits = limits::limits(settings, until, not_idempotent.is_none(), leave_to_outer)?;
@@ -71,7 +71,7 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         remarks.push(format!("--idempotent no: {why}"));
     }
     if output.verbosity >= 2 {
-        remarks.extend(remarks::settings_and_rules(settings, &judged, config));
+        remarks.extend(remarks::settings_and_rules(settings, &judged_command, config));
     }
     let plan = Plan {
         command: command.to_vec(),
@@ -93,7 +93,7 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         warnings,
         nesting,
         remarks,
-        remarks_on_failure: remarks::on_failure(settings, &judged),
+        remarks_on_failure: remarks::on_failure(settings, &judged_command),
         remark_on_retry,
         not_idempotent,
         output,

@@ -69,13 +69,14 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
     // Runs without jitter are all equal.
     let sampled = if delays.jitter == Jitter::None { 1 } else { SAMPLED_RUNS };
     let mut runs = vec![Run::default(); sampled];
+    // `row` is the last row; before the first, retry 0 with zeros.
     let (mut rows, mut row) = (Vec::new(), Row::default());
     let mut mean = nanos(delays.base);
     // 5th and 95th percentile of the runs' retries in time.
     let mut in_time = [0; 2];
     let end = loop {
         if let Some(end) = end_before(row.retry, delays, limits) {
-            // False if the limit on time came first: for the rows, or for one run in twenty.
+            // False if the limit on time came first, and ended the rows or one sampled run in twenty.
             let is_in_time = rows.len() as u64 == row.retry && in_time[0] == row.retry;
             break if is_in_time { end } else { End::Deadline(in_time) };
         }
@@ -93,7 +94,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
             run.draw_next(wait, time, &mut rng);
         }
         mean = match delays.jitter {
-            // No wait can reach the cap yet, so the mean has a closed form.
+            // m(i) of the heading, as no wait can reach the cap yet.
             Jitter::Decorrelated { factor } if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) => {
                 f64::midpoint(nanos(delays.base), factor * mean)
             }
@@ -110,7 +111,9 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
             total_most: row.total_most.saturating_add(wait.most()),
             totals: percentiles(&runs, |run| run.total),
         };
+        // Rows end once the mean total reaches the limit on time; sampled runs go on.
         rows.extend(time.is_none_or(|time| row.total < time).then_some(row));
+        // Without a limit on time, every retry is in time.
         in_time = time.map_or([row.retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
         // Some runs make more retries in time than there are rows.
         if in_time[1] < row.retry {

@@ -72,7 +72,7 @@ impl Text<'_> {
             }
             Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitSkipped | Event::Skipped(_) => 1,
             Event::Interrupted(signal, outcome) => {
-                let needs_verbose = outcome.is_none_or(|outcome| self.shows_interruption(*signal, outcome));
+                let needs_verbose = outcome.is_none_or(|outcome| self.is_obvious_interruption(*signal, outcome));
                 i16::from(needs_verbose)
             }
             _ => 0,
@@ -84,8 +84,8 @@ impl Text<'_> {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the exit status tells why no attempt follows: success, or the signal.
-    fn shows_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
+    /// Returns true if the exit status of backoff alone tells why no attempt follows: success, or death by the signal.
+    fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
         let is_success = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
         is_success || outcome.end.code() == Some(signal.shell_status())
     }

@@ -57,8 +57,10 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
         let (began, was_cut_short) = (now(), attempt.is_cut_short());
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
         let until = if !waits_for_reader {
+            // More output may come.
             Deadline::after(moved_at, DRAIN_GRACE).or_earlier(longest)
         } else if was_cut_short {
+            // The reader has to keep reading.
             Deadline::after(moved_at, READERS_GRACE)
         } else {
             Deadline::NEVER

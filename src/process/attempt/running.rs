@@ -86,7 +86,7 @@ impl Running<'_> {
         if self.deadlines.take_kill(now()) {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
-        // The command may wait for input that will not come. The run then ends by the fault.
+        // A command that waits for input which will not come is ended as by a timeout. The fault then ends the run.
         let input_failed = self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
         let input_limit = input_failed.then_some(TimeLimit::Timeout);
         let Some(limit) = self.deadlines.reached_limit(now()).or(input_limit) else {
@@ -201,6 +201,7 @@ impl Running<'_> {
         if !self.child.is_stopped() {
             return;
         }
+        // A stop by STOP is the answer to the request only for a while.
         let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
         let answered_request = in_time.map(|(signal, _)| signal);
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
@@ -238,7 +239,8 @@ impl Running<'_> {
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let pty = self.event_loop.streams.pty.as_mut();
-        // Without --pty, the terminal has stopped the rest of the job (a pipeline) already.
+        // With --pty, our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all of
+        // them.
         let target = match &pty {
             Some(_) if signal.stops_a_job() => terminal::key_target(),
             _ => Target::OwnProcess,

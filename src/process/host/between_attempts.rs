@@ -151,6 +151,7 @@ impl EventLoop {
         for output in &mut self.streams.outputs {
             output.drop_unless_wanted(succeeded);
         }
+        // Standard error follows even if standard output was not read.
         let printed = self
             .print_output(0)
             .and_then(|is_read| Ok(self.print_output(1)? && is_read));
@@ -168,6 +169,7 @@ impl EventLoop {
             if is_stuck && until.is_due(now()) {
                 let output = &mut self.streams.outputs[i];
                 output.close();
+                // backoff's own lines alone are no loss.
                 return Ok(!output.holds_output);
             }
         }
