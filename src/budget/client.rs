@@ -106,6 +106,7 @@ impl fmt::Display for Store {
 /// text returns at most the scheme, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
     let is_plain = |scheme: &str| scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    // The timeout does not matter here.
     match (text.split_once("://"), Store::parse(text, |_| Ok(DEFAULT_TIMEOUT))) {
         (None, _) if !is_like_address(text) => text.to_owned(),
         // `redis+unix` has the password in `pass=`.

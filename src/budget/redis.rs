@@ -100,6 +100,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         Question::Succeeded => ("succeeded", Duration::ZERO, None),
     };
     let (window, length) = (budget.limits.window.as_millis().to_string(), length.as_millis() as u64);
+    // The script takes -1 for None.
     let earlier = earlier.map_or(-1, |earlier| earlier as i64);
     let mut call = cmd(command);
     call.arg(script).arg(1).arg(format!("backoff:budget:{}", budget.name));
@@ -121,7 +122,7 @@ fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(Connectio
     is_host.then_some((to, failure.kind() == ServerErrorKind::Ask.into()))
 }
 
-/// Checks the script's result.
+/// Checks the script's result: the fields of an answer, with the rest of the cool-off in milliseconds.
 fn answer((allowed, attempts, retries, left, failed_runs): (bool, u64, u64, u64, u64)) -> RedisResult<Answer> {
     let cool_off = Duration::from_millis(left);
     if cool_off > LONGEST_COOL_OFF {

@@ -51,6 +51,7 @@ pub(super) fn described<'o>(options: impl Iterator<Item = &'o Opt>) -> Command {
             "" => opt.about.to_owned(),
             default => format!("{} [default: {default}]", opt.about),
         };
+        // Without `more` the separator is cut off below.
         let details = [&help(opt.default), opt.more].join(". ");
         opt.arg()
             .help(help(opt.default_value()))

@@ -51,6 +51,7 @@ pub(crate) fn document(document: Document, presets: &[&str]) -> String {
     let script = CHANGES
         .iter()
         .fold(script, |script, (from, to)| script.replace(from, to));
+    // The form that the scripts parse: `n/attempts=`, `v/verbose`, `cool-off=?`.
     let specs = OPTIONS.iter().map(|opt| {
         let short = opt.short.map(|short| format!("{short}/")).unwrap_or_default();
         let takes = match opt.kind {
@@ -82,9 +83,9 @@ fn clap_script(shell: impl Generator) -> String {
 /// Declares an option with the texts that completions offer.
 fn offered(opt: &Opt) -> Arg {
     let arg = match opt.kind {
-        // The text would be in the same word.
+        // Offered without its text, which would have to follow in the same word.
         Kind::Optional(_) => Arg::new(opt.long).long(opt.long).action(ArgAction::SetTrue),
-        // clap would offer the text that an option has if none is given.
+        // Without this, clap would offer the default for an option given without a text.
         _ => opt.arg().default_missing_value(Resettable::Reset),
     };
     let arg = arg.help(opt.about).value_name(opt.kind.placeholder());
@@ -109,12 +110,13 @@ fn man_page() -> String {
     // Writing to memory cannot fail.
     let _ = Man::new(described(OPTIONS.iter())).render_options_section(&mut roff);
     let mut options = String::from_utf8_lossy(&roff).replace(".SH ", ".SS ");
+    // clap_mangen writes headings in uppercase, quoted if they have several words.
     for Opt { heading, .. } in OPTIONS {
         let upper = heading.to_uppercase();
         options = options.replace(&format!(".SS {upper}\n"), &format!(".SS {heading}\n"));
         options = options.replace(&format!(".SS \"{upper}\""), &format!(".SS \"{heading}\""));
     }
-    // Each sentence begins a line.
+    // In the generated section, each sentence begins a line, as is usual in roff.
     include_str!("backoff.1.in")
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
         .replace("@OPTIONS@\n", &options.replace(". ", ".\n"))

@@ -22,11 +22,12 @@ pub(crate) fn one_slip_away<'n>(name: &str, mut known: impl Iterator<Item = &'n 
         let begin = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
         let (name, known) = (&name.as_bytes()[begin..], &known.as_bytes()[begin..]);
         let end = name.iter().rev().zip(known.iter().rev()).take_while(is_same).count();
+        // The parts that differ.
         match (&name[..name.len() - end], &known[..known.len() - end]) {
             ([], []) => true,
-            // Swapped.
+            // Two letters swapped.
             ([a, b], [c, d]) => a == d && b == c,
-            // Everything resembles a short word.
+            // A name of up to three letters resembles too many words.
             ([], [_]) | ([_], [] | [_]) => begin + known.len() > 3,
             _ => false,
         }

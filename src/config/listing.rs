@@ -51,6 +51,7 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
 }
 
 fn listed(policy: &Policy) -> String {
+    // FILE:LINE, without the column.
     let line = policy.position.rsplit_once(':').map_or("", |(line, _)| line);
     let from = match &policy.about {
         Some(about) => format!("built in ({about})"),

@@ -150,7 +150,7 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 }
 
 /// Returns the option of a key; `max_delay` is accepted for `max-delay`.
-fn known(key: &str, source: &Source) -> Parsed<&'static Opt> {
+fn option_of_key(key: &str, source: &Source) -> Parsed<&'static Opt> {
     let settings = OPTIONS.iter().filter(|opt| opt.is_setting()).map(|opt| opt.long);
     match OPTIONS.iter().find(|opt| opt.long == key.replace('_', "-")) {
         Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
@@ -210,7 +210,7 @@ impl Document<'_> {
             if key.get_ref() == "about" && self.file.is_empty() {
                 continue;
             }
-            let opt = known(key.get_ref(), source).map_err(|problem| self.wrong_key(key, &problem.0))?;
+            let opt = option_of_key(key.get_ref(), source).map_err(|problem| self.wrong_key(key, &problem.0))?;
             if layer.iter().any(|setting| setting.opt == opt) {
                 return Err(self.wrong_key(key, "is given twice, with - and with _"));
             }
@@ -254,6 +254,7 @@ fn form(opt: &Opt) -> String {
     }
 }
 
+/// Returns a value as the text that a flag would take, or None if the option takes no value of this type.
 fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
     match (value, opt.kind) {
         (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => Some(on.to_string()),

@@ -80,6 +80,7 @@ impl fmt::Display for Row {
 
 /// Returns all presets, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
+    // Presets come first; the first row, which has no "preset", ends them.
     let lines = TABLE.lines().skip_while(|line| line.starts_with('#'));
     lines.map_while(|line| match columns(line)? {
         [name, "preset", programs, about, included] => Some(Preset {

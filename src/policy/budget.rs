@@ -121,7 +121,7 @@ impl Ledger {
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
-                    // Only a success lowers the number; this failure is then the first after it.
+                    // Less than `earlier` only if another run has succeeded since; this failure is then the first after it.
                     let in_a_row = if self.failed_runs < earlier { 0 } else { earlier };
                     self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
                 }

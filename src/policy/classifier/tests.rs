@@ -176,7 +176,7 @@ fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
 }
 
 #[test]
-fn a_program_that_failed_is_named() {
+fn a_hook_or_predicate_that_failed_is_named() {
     let failed = |why: Why| why.failed_shell_command().unwrap_or_default();
     let (option, how) = ("--retry-if", "exit 5".to_owned());
     let asked = Why::PredicateFailed {
