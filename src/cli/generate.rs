@@ -93,6 +93,7 @@ fn offered(opt: &Opt) -> Arg {
         Kind::Switch | Kind::Count | Kind::Optional(_) => return arg,
         Kind::One("PATH" | "PATH|none" | "URL" | "SHELL") => return arg.value_hint(ValueHint::FilePath),
         Kind::One("SIGNAL") => SIGNALS.split(' ').collect(),
+        // Placeholders, which [`document`] replaces.
         Kind::One("NAME") if opt.long == "policy" => vec!["@POLICIES@"],
         Kind::List("PRESET,...") => vec!["@PRESETS@"],
         Kind::Repeatable("CODES") => vec!["@CODES@"],

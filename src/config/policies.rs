@@ -131,6 +131,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
                 }
             }
             (name, _) => {
+                // `defaults = 1` has the right name: the tip is then not the name.
                 let known = ["defaults", "policy"].into_iter().filter(|known| *known != name);
                 let tip = one_slip_away(name, known).map(|known| format!("try {known}"));
                 let tip = tip.as_deref().unwrap_or("put options under [defaults]");

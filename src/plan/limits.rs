@@ -19,12 +19,13 @@ fn limit(settings: &Settings, long: &str) -> Parsed<Option<Duration>> {
     Ok(settings.duration(long)?.filter(|limit| !limit.is_zero()))
 }
 
+/// Reads the limits on an attempt, except `--timeout`, which may be another for each attempt.
 pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
     Ok(AttemptLimits {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
         signal: settings.value("signal", values::signal)?,
-        // The default is for timeouts only.
+        // None unless the user sets `--kill-after`: its default is for timeouts only.
         kill_interrupted_after: limit(settings, "kill-after")?,
         kill_after: Some(settings.value("kill-after", values::duration)?).filter(|after| !after.is_zero()),
     })

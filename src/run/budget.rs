@@ -95,7 +95,8 @@ impl Run<'_> {
         self.note_answer(counted).map(drop)
     }
 
-    /// Returns the limit on the wait for an answer: the store's timeout, or `spare` within limits if longer.
+    /// Returns the limit on the wait for an answer: the store's timeout, or `spare` if longer, but then at most
+    /// [`MOST_PATIENCE`] and the time left until the deadline.
     fn patience(&self, budget: &SharedBudget, spare: Duration) -> Duration {
         let deadline = self.plan.limits.deadline.unwrap_or(Duration::MAX);
         let left = deadline.saturating_sub(self.host.elapsed());

@@ -75,6 +75,7 @@ fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
 struct Socket {
     socket: TcpStream,
     time: Time,
+    /// Bytes that may still be read.
     rest: usize,
 }
 
@@ -96,6 +97,7 @@ impl Socket {
 
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // At the limit this is 0, and reading nothing is the end.
         let most = buffer.len().min(self.rest);
         let count = self.in_time(|mut socket| socket.read(&mut buffer[..most]))?;
         self.rest -= count;

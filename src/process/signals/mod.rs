@@ -222,6 +222,7 @@ fn set_plain_handler(signal: Signal) -> nix::Result<()> {
     }
 }
 
+/// Sets [`record`] as the handler, through the registry of signal-hook.
 fn register_handler(signal: Signal) -> io::Result<()> {
     // SAFETY: `record` is async-signal-safe.
     unsafe { register_sigaction(signal.number(), record) }?;

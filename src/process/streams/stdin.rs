@@ -101,8 +101,8 @@ impl Stdin {
         Ok(())
     }
 
-    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's. Drop once the command
-    /// has started: otherwise backoff cannot see that the command has closed its own.
+    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound if it is a file).
+    /// Drop it once the command has started: otherwise backoff cannot see that the command has closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match self.method {
             Method::Inherit => return Ok(None),
@@ -167,6 +167,7 @@ impl Stdin {
             let count = match &mut self.method {
                 _ if !pipe.replay.is_empty() => {
                     let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.clone())?;
+                    // The file of kept bytes was cut.
                     if count == 0 {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
@@ -187,6 +188,7 @@ impl Stdin {
                     self.kept.keep(&pipe.chunk[..count]);
                     count
                 }
+                // `Method::Replay`, after the kept bytes.
                 _ => 0,
             };
             if count == 0 {
