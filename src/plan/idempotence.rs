@@ -138,12 +138,13 @@ impl Client {
     /// Returns the words of a call with each option and each value as a word of its own.
     fn parse(&self, words: &[impl AsRef<str>]) -> Vec<Word> {
         let mut call: Vec<Word> = Vec::new();
+        let has_value = |last: Option<&Word>| last.is_some_and(|it| it.is_certain && self.takes_value(&it.text));
         for word in words.iter().map(AsRef::as_ref) {
+            // Even if it looks like options: `-o -sXGET`.
+            let is_value = has_value(call.last());
             for (i, text) in self.parts(word).into_iter().enumerate() {
-                // `--any=value`
-                let is_second = i == 1 && word.starts_with("--");
-                let is_next = |last: &Word| last.is_certain && self.takes_value(&last.text);
-                let is_certain = !is_second && !call.last().is_some_and(is_next);
+                // `--any=value`, `-d1`
+                let is_certain = !is_value && (i == 0 || !word.starts_with("--")) && !has_value(call.last());
                 call.push(Word { text, is_certain });
             }
         }
