@@ -133,6 +133,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     exit
 }
 
+/// Prints a text on standard output and returns the exit status.
 fn print(text: &str) -> Exit {
     match stdio::print(text) {
         Ok(()) => Exit::Code(0),

@@ -13,10 +13,11 @@ use crate::process::sys::{environment, stdio};
 /// The text of `-h`.
 pub(super) const SUMMARY: &str = include_str!("summary.txt");
 
-/// Returns the help on a section or an option, or on everything if the topic is empty.
+/// Returns the help on a section or an option, or on everything if the topic is empty. `color` is the text of `--color`.
 pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
     let word = topic.trim_start_matches('-');
     let name = word.to_lowercase().replace('_', "-");
+    // A variable: `BACKOFF_TIMEOUT`.
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
     let is_letter = |opt: &Opt| opt.short.is_some_and(|short| word.chars().eq([short]));
     let option = OPTIONS.iter().find(|opt| opt.long == name || is_letter(opt));

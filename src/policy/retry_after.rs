@@ -129,6 +129,7 @@ impl RetryAfter {
             });
             self.reset = self.reset.max(reset.filter(|wait| *wait <= LAST_RESET));
         } else if !has("own") {
+            // It is not a program's message about its own retries.
             let http_date = text("http_date").and_then(|date| httpdate::parse_http_date(date).ok());
             let iso_date = text("date").and_then(|date| humantime::parse_rfc3339_weak(date).ok());
             let date = http_date.or(iso_date);

@@ -62,7 +62,7 @@ impl Text<'_> {
         }
     }
 
-    /// `reader_gone`: backoff could not deliver the output.
+    /// Returns the reason why the failure is permanent. `reader_gone`: backoff could not deliver the output.
     fn permanent(&self, verdict: &Verdict, reader_gone: bool) -> String {
         let how = match verdict.reason().map(|reason| &reason.why) {
             Some(Why::Rule(rule)) => rule.clone(),

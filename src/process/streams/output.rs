@@ -189,7 +189,10 @@ impl Output {
                     self.unwritten = 0..count;
                     self.printed += count as u64;
                 }
-                Err(error) => self.fail(describe_error(&error)),
+                Err(error) => {
+                    self.fail(describe_error(&error));
+                    return false;
+                }
             }
         }
         self.write();
