@@ -114,7 +114,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     if let Some(report) = &mut reporter.report {
         report.begin(host.time_of_day());
     }
-    // Opens the log, so that an error shows before the run.
+    // Opens the log, so that a warning about an unusable log file comes before the run.
     let opened = plan.output.log_file.as_ref().map_or(Ok(()), |_| host.write_log(""));
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
     let result = opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));

@@ -37,7 +37,7 @@ fuzz_target!(|input: &[u8]| {
         _ => Question::Succeeded,
     };
 
-    let file = &file[..file.len().min(record::FILE)];
+    let file = &file[..file.len().min(record::FILE_SIZE)];
     // The checksum keeps most inputs out, so the record is also read from the bare file.
     for mut ledger in [record::read(file), decode(file)].into_iter().flatten() {
         let answer = ledger.answer(&limits, question, now);
@@ -45,7 +45,7 @@ fuzz_target!(|input: &[u8]| {
         assert!(ledger.slots.len() <= MOST_SLOTS);
         assert!(ledger.slots.is_sorted_by(|a, b| a.until < b.until));
         let written = record::write(&ledger);
-        assert_eq!(written.len(), record::FILE);
+        assert_eq!(written.len(), record::FILE_SIZE);
         assert_eq!(record::read(&written), Some(ledger));
     }
 });

@@ -120,7 +120,7 @@ pub(crate) fn redacted(text: &str) -> String {
 }
 
 /// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
-/// `//h:6379`. A path that begins with `/`, `./` or `../` is a directory.
+/// `//h:6379`. Any other path that begins with `/`, `./` or `../` is a directory.
 fn is_like_address(path: &str) -> bool {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     let scheme = first.to_ascii_lowercase();

@@ -43,7 +43,8 @@ fn update_file(home: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answ
     for _ in 0..MOST_TRIES {
         let Some(file) = open_file(home, name)? else { continue };
         let mut old = Vec::new();
-        let read = (&file).take(record::FILE as u64 + 1).read_to_end(&mut old);
+        // One byte more than a record, so that a longer file is not valid.
+        let read = (&file).take(record::FILE_SIZE as u64 + 1).read_to_end(&mut old);
         read.map_err(|error| describe_error(&error))?;
         let Some(mut ledger) = record::read(&old) else {
             let bad = format!("{name}.bad");
@@ -80,7 +81,7 @@ fn open_directory(path: &Path) -> Result<File, StoreError> {
         }
         (opened, _) => opened.map(File::from).map_err(cannot("cannot open this directory")),
     }?;
-    private(&directory)?;
+    check_private(&directory)?;
     Ok(directory)
 }
 
@@ -92,7 +93,7 @@ fn open_file(home: &File, name: &str) -> Result<Option<File>, StoreError> {
         Err(Errno::ELOOP) => Err("is a symbolic link".into()),
         opened => opened.map(File::from).map_err(cannot("cannot open this file")),
     }?;
-    let facts = private(&file)?;
+    let facts = check_private(&file)?;
     if !facts.is_file() {
         return Err("is not a regular file".into());
     }
@@ -111,8 +112,8 @@ fn cannot(what: &str) -> impl Fn(Errno) -> StoreError {
     move |errno| format!("{what}: {}", describe(errno)).into()
 }
 
-/// Checks that only this user can change the file.
-fn private(file: &File) -> Result<Metadata, StoreError> {
+/// Returns the metadata of a file, or an error unless only this user can change the file.
+fn check_private(file: &File) -> Result<Metadata, StoreError> {
     let facts = file.metadata().map_err(|error| describe_error(&error))?;
     let own = geteuid().as_raw();
     if facts.uid() != own {

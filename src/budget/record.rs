@@ -10,19 +10,19 @@
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 
 /// The size of a file: one page of memory and file systems.
-pub const FILE: usize = 4096;
+pub const FILE_SIZE: usize = 4096;
 /// Earlier versions were never released.
 const MAGIC: &[u8; 16] = b"backoff state 5\n";
 
-const _: () = assert!(MAGIC.len() + (1 + 4 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE);
+const _: () = assert!(MAGIC.len() + (1 + 4 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE_SIZE);
 
 /// Parses a file. An empty file or a page of zeros is an unused budget. Returns None if the file is torn or foreign.
 pub fn read(file: &[u8]) -> Option<Ledger> {
-    if [0, FILE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
+    if [0, FILE_SIZE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
         return Some(Ledger::default());
     }
     let (sum, record) = file.strip_prefix(MAGIC)?.split_first_chunk()?;
-    let is_whole = file.len() == FILE && checksum(record) == u64::from_le_bytes(*sum);
+    let is_whole = file.len() == FILE_SIZE && checksum(record) == u64::from_le_bytes(*sum);
     if is_whole { decode(record) } else { None }
 }
 
@@ -33,7 +33,7 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
     let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let head = [ledger.span, until, length, ledger.failed_runs];
     let mut record: Vec<u8> = head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect();
-    record.resize(FILE - MAGIC.len() - size_of::<u64>(), 0);
+    record.resize(FILE_SIZE - MAGIC.len() - size_of::<u64>(), 0);
     [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
 

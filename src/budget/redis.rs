@@ -34,8 +34,8 @@ impl Address {
         let limit = time.limit / self.servers.len() as u32;
         let mut failures = Vec::new();
         for server in &self.servers {
-            // Now: the server's share begins.
-            let began = time.began + time.began.elapsed();
+            // A share begins when its server is asked.
+            let began = time.now();
             match self.evaluate(server, &calls, Time { began, limit }) {
                 Ok(answer) => return Ok(answer),
                 Err(why) => failures.push(why.to_string()),
@@ -116,7 +116,7 @@ fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(Connectio
         ("" | "?", ConnectionAddr::Tcp(same, _)) => same,
         _ => host,
     };
-    // A host name has at most 253 bytes.
+    // The server is untrusted, and messages show the host. A host name has at most 253 bytes.
     let is_host = host.len() <= 253 && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
     let to = ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?);
     is_host.then_some((to, failure.kind() == ServerErrorKind::Ask.into()))

@@ -22,7 +22,8 @@ const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PI
                        URG XCPU XFSZ VTALRM PROF WINCH IO SYS";
 
 /// Texts of clap's scripts with what replaces them: clap cannot express lists, names that only backoff can list, and
-/// the end of the options at the command.
+/// the end of the options at the command. Every script goes through all rows, in this order: `@POLICIES@` alone comes
+/// last, as longer texts contain it.
 #[rustfmt::skip]
 const CHANGES: [(&str, &str); 10] = [
     // zsh

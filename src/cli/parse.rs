@@ -64,10 +64,12 @@ fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
         }
         let (named, text) = options_in(word);
         used.extend(&named);
-        if let Some(opt) = named.last().filter(|opt| opt.kind.takes_next() && text.is_empty())
-            && let Some(next) = words.next()
-            && (matches!(next, b"--" | b"-h") || find(next).is_some())
-        {
+        let Some(opt) = named.last().filter(|opt| opt.kind.takes_next() && text.is_empty()) else {
+            continue;
+        };
+        // Skips the text of the option, which may begin with a dash.
+        let Some(next) = words.next() else { break };
+        if matches!(next, b"--" | b"-h") || find(next).is_some() {
             let (long, next) = (opt.long, String::from_utf8_lossy(name_in(next)));
             let why = format!("a value is required for '--{long}', but '{next}' follows");
             return Err(format!("{why}; tip: try --{long}={next} if it is the value").into());

@@ -1,6 +1,7 @@
 //! Suggestions for misspelled names, and for names that other tools use.
 
-/// Returns `; tip: try full` if a known word is one typo away, or else with the examples, if any.
+/// Returns `; tip: try ...` with the known word that is one typo away, or else with `examples`. Returns an empty string
+/// if both are missing.
 pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples: &str) -> String {
     match one_slip_away(word, known).unwrap_or(examples) {
         "" => String::new(),
@@ -18,17 +19,17 @@ pub(crate) fn one_slip_away<'n>(name: &str, mut known: impl Iterator<Item = &'n 
     let name = normal(name);
     known.find(|known| {
         let known = normal(known);
-        let is_same = |(one, other): &(&u8, &u8)| one == other;
         let begin = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
-        let (name, known) = (&name.as_bytes()[begin..], &known.as_bytes()[begin..]);
-        let end = name.iter().rev().zip(known.iter().rev()).take_while(is_same).count();
+        let (rest, known_rest) = (&name.as_bytes()[begin..], &known.as_bytes()[begin..]);
+        let from_end = rest.iter().rev().zip(known_rest.iter().rev());
+        let end = from_end.take_while(|(a, b)| a == b).count();
         // The parts that differ.
-        match (&name[..name.len() - end], &known[..known.len() - end]) {
+        match (&rest[..rest.len() - end], &known_rest[..known_rest.len() - end]) {
             ([], []) => true,
             // Two letters swapped.
             ([a, b], [c, d]) => a == d && b == c,
             // A name of up to three letters resembles too many words.
-            ([], [_]) | ([_], [] | [_]) => begin + known.len() > 3,
+            ([], [_]) | ([_], [] | [_]) => known.len() > 3,
             _ => false,
         }
     })

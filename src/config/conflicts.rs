@@ -89,9 +89,10 @@ pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec
         let (Some(first), Some(second)) = (find(first), find(second)) else {
             continue;
         };
-        // An option in the layer is set by no higher source. A pair of higher sources was settled with its layer.
-        let in_layer = |setting: &Setting| [first.opt, second.opt].contains(&setting.opt);
-        let Some(lower) = layer.iter().position(in_layer) else {
+        // `Settings::add` drops options that a higher source sets, so a setting in the layer is the lower one.
+        // If the layer has neither option, the pair was settled with an earlier layer.
+        let is_of_pair = |setting: &Setting| [first.opt, second.opt].contains(&setting.opt);
+        let Some(lower) = layer.iter().position(is_of_pair) else {
             continue;
         };
         if !contradict(&first.text.to_string_lossy(), &second.text.to_string_lossy()) {

@@ -28,31 +28,28 @@ fn read(text: &str) -> Result<Duration, UsageError> {
     if text.starts_with('-') {
         return Err("it is negative".into());
     }
-    // The sums of the integer parts and of the fractions, in nanoseconds.
-    let (mut whole, mut fraction, mut rest) = (0u128, 0.0, text);
+    // Nanoseconds of the integer parts and of the fractions: an f64 cannot hold all integer parts exactly.
+    let (mut whole_sum, mut fraction_sum, mut rest) = (0u128, 0.0, text);
+    let begins_number_or_unit = |c: char| c.is_ascii_alphanumeric() || c == '.';
     while !rest.is_empty() {
         let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
         let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic());
         // The whole text is a bare number.
         let unit = if number == text { "s" } else { unit };
         rest = after.trim_start();
-        match rest.chars().next() {
-            // Neither number nor unit stands here, or a sign follows them.
-            Some(sign) if number.is_empty() && unit.is_empty() || !sign.is_ascii_alphanumeric() && sign != '.' => {
-                return Err(format!("{:?} is not understood", sign.to_string()).into());
-            }
-            _ => {
-                let nanoseconds = nanoseconds(number, unit)?;
-                whole = whole.saturating_add(nanoseconds.0);
-                fraction += nanoseconds.1;
-            }
+        // Catches an unknown character at the start of the text, too: both splits leave it in `rest`.
+        if let Some(unknown) = rest.chars().next().filter(|c| !begins_number_or_unit(*c)) {
+            return Err(format!("{:?} is not understood", unknown.to_string()).into());
         }
+        let (whole, fraction) = nanoseconds(number, unit)?;
+        whole_sum = whole_sum.saturating_add(whole);
+        fraction_sum += fraction;
     }
     // A length that is not 0 must not round to 0, which means "no limit".
-    if whole == 0 && fraction < 1.0 && text.contains(|c| matches!(c, '1'..='9')) {
+    if whole_sum == 0 && fraction_sum < 1.0 && text.contains(|c| matches!(c, '1'..='9')) {
         return Err("it is less than 1ns".into());
     }
-    let total = whole.saturating_add(fraction.round() as u128);
+    let total = whole_sum.saturating_add(fraction_sum.round() as u128);
     let seconds = u64::try_from(total / 1_000_000_000);
     Ok(seconds.map_or(Duration::MAX, |seconds| {
         Duration::new(seconds, (total % 1_000_000_000) as u32)

@@ -30,8 +30,10 @@ pub(crate) struct Policy {
 /// Contents of the configuration file.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
-    /// The file's name, or "none", and the reason; for `-vv`.
-    pub(crate) file: (String, String),
+    /// The file's name, or "none"; for `-vv`.
+    pub(crate) file: String,
+    /// The option or variable that names the file, "default", or the reason why there is no file; for `-vv`.
+    pub(crate) reason: String,
     /// Settings of `[defaults]`.
     pub(crate) defaults: Vec<Setting>,
     /// User-defined policies, in file order.
@@ -39,10 +41,10 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    fn none(why: String) -> Config {
-        let file = ("none".to_owned(), why);
+    fn none(reason: String) -> Config {
         Config {
-            file,
+            file: "none".to_owned(),
+            reason,
             ..Config::default()
         }
     }
@@ -50,9 +52,9 @@ impl Config {
     /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
         let setting = settings.find("config");
-        let by = setting.map_or("default".to_owned(), Setting::source_name);
+        let chosen_by = setting.map_or("default".to_owned(), Setting::source_name);
         let path = match (settings.path("config")?, config_home()) {
-            (Some(path), _) if path == Path::new("none") => return Ok(Config::none(by)),
+            (Some(path), _) if path == Path::new("none") => return Ok(Config::none(chosen_by)),
             (Some(path), _) => path,
             (None, Some(home)) => home.join("config.toml"),
             (None, None) => return Ok(Config::none("neither XDG_CONFIG_HOME nor HOME is set".to_owned())),
@@ -66,9 +68,9 @@ impl Config {
             return Ok(Config::none(format!("no {shown}")));
         };
         let (defaults, policies) = parse(&shown, &bytes)?;
-        let file = (shown, by);
         Ok(Config {
-            file,
+            file: shown,
+            reason: chosen_by,
             defaults,
             policies,
         })
@@ -194,11 +196,11 @@ impl Document<'_> {
         if name.is_empty() || !name.chars().all(is_plain) {
             return Err(self.wrong_key(key, "cannot be the name of a policy; tip: try letters, digits, - and _"));
         }
-        // Only built-in policies have a description.
+        // `options` rejects the key `about` in a configuration file.
         let about = table.get("about").and_then(|about| about.get_ref().as_str());
         Ok(Policy {
             name: name.clone().into_owned(),
-            about: about.filter(|_| self.file.is_empty()).map(str::to_owned),
+            about: about.map(str::to_owned),
             position: self.position(key.span().start),
             settings: self.options(&Source::Policy(name.as_ref().into()), table)?,
         })
@@ -264,6 +266,7 @@ fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
         (_, Kind::Switch) => None,
         (DeValue::Integer(number), _) => Some(decimal(number)),
         (_, Kind::Count) => None,
+        // TOML allows a plus sign; durations and sizes do not.
         (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
         (DeValue::String(text), _) => Some(text.clone().into_owned()),
         _ => None,

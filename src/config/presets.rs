@@ -195,6 +195,7 @@ fn unknown(name: &str, list: &str) -> String {
     } else {
         format!("holds {name:?}, which ")
     };
+    // `help` is one typo away from the preset `helm`, but asks for the list of presets.
     let known = names_and_programs().chain(["auto"]).filter(|_| name != "help");
     let tip = tip(name, known, "--list-presets");
     format!("{which}is not a preset{tip}")

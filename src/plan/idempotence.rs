@@ -55,6 +55,8 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
                 let why = option.map(|option| format!("{name} {option} without an Idempotency-Key header"));
                 why_not = why_not.or(why);
             } else if let Some(option) = sending {
+                // Only the preset knows which failures had no effect. Without the preset, `no` would forbid nearly
+                // every retry.
                 remark.get_or_insert(format!(
                     "{name} {option}: a retry sends the request again, even if it took effect; --for {name} or \
                      --idempotent no prevents that, --idempotent yes hides this remark"
@@ -72,6 +74,7 @@ pub(super) fn is_single_request(command: &[&str]) -> bool {
     let call = CURL.parse(words);
     let is_url = |word: &&Word| word.is_certain && !word.text.is_empty() && !word.text.starts_with('-');
     let urls: Vec<_> = call.iter().filter(is_url).collect();
+    // A redirect, `--retry` and `-T '{a,b}'` make further requests.
     let repeats = has(&call, CURL.hiding) || has(&call, "-L -T --location --follow --retry --upload");
     // `{a,b}` and `[1-9]` are several URLs, `@FILE` is a list of them.
     !repeats && urls.len() == 1 && !urls[0].text.contains(['{', '[', '@'])
@@ -138,13 +141,13 @@ impl Client {
     /// Returns the words of a call with each option and each value as a word of its own.
     fn parse(&self, words: &[impl AsRef<str>]) -> Vec<Word> {
         let mut call: Vec<Word> = Vec::new();
-        let has_value = |last: Option<&Word>| last.is_some_and(|it| it.is_certain && self.takes_value(&it.text));
+        let next_is_value = |last: Option<&Word>| last.is_some_and(|it| it.is_certain && self.takes_value(&it.text));
         for word in words.iter().map(AsRef::as_ref) {
-            // Even if it looks like options: `-o -sXGET`.
-            let is_value = has_value(call.last());
+            // Also true for a value that looks like options (`-o -sXGET`): the parts of the value are uncertain words.
+            let is_value = next_is_value(call.last());
             for (i, text) in self.parts(word).into_iter().enumerate() {
                 // `--any=value`, `-d1`
-                let is_certain = !is_value && (i == 0 || !word.starts_with("--")) && !has_value(call.last());
+                let is_certain = !is_value && (i == 0 || !word.starts_with("--")) && !next_is_value(call.last());
                 call.push(Word { text, is_certain });
             }
         }
@@ -223,8 +226,7 @@ fn is_any(option: &str, names: &str) -> bool {
     // An abbreviation of one letter would be ambiguous.
     let is_short_for = |name: &str| long.len() > 3 && name.starts_with(&long);
     let is_long = |name: &str| name.starts_with("--") && (long.starts_with(name) || is_short_for(name));
-    let mut names = names.split(' ');
-    names.any(|name| option.starts_with(name) || is_long(name))
+    names.split(' ').any(|name| option.starts_with(name) || is_long(name))
 }
 
 /// Returns true if a header is an Idempotency-Key with the same value in each attempt.

@@ -65,7 +65,8 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, leave_
     })
 }
 
-/// Reads `--initial-delay` and `--splay`. Checks that both together leave time for an attempt, as each alone does.
+/// Reads `--initial-delay` and `--splay`. Checks that both together leave time for an attempt; `config::conflicts` has
+/// checked each alone.
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Duration; 2]> {
     let initial_delay = settings.value("initial-delay", values::duration)?;
     let splay = settings.value("splay", values::duration)?;
@@ -180,7 +181,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         return Ok((None, Store::Directory(None)));
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    // If an option names the store, an error begins with this option.
+    // `get` begins an error with the option that names the store. The text itself has already been parsed.
     let prepared = settings.get("store", |_| store.prepare().map_err(usage_error))?;
     let (location, timeout) = prepared.map_or_else(|| store.prepare().map_err(usage_error), Ok)?;
     let place = format!("{name:?} in {location}");

@@ -72,7 +72,7 @@ fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
     Ok(if is_stdout { Some("/dev/stdout".into()) } else { path })
 }
 
-/// Returns an error for a text from a variable or file that could turn a forgotten failure into a success.
+/// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
 pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
     let typed_only = ["until", "exhausted-exit", "skipped-exit"];
     for setting in typed_only.iter().filter_map(|long| settings.find(long)) {

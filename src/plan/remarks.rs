@@ -63,9 +63,9 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
 /// Returns a line for each option that is set or has a default, such as `base = 2s (policy slow at /etc/backoff.toml:7:8)`,
 /// and for each rule of a preset, such as `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
 pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, config: &Config) -> Vec<String> {
-    let mut lines = vec![format!("config = {} ({})", config.file.0, config.file.1)];
+    let mut lines = vec![format!("config = {} ({})", config.file, config.reason)];
     for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {
-        // `10; unlimited with --deadline`
+        // Splits `5; unlimited with --deadline` before the semicolon.
         let (value, exceptions) = opt.default.split_at(opt.default_value().len());
         // An option of higher precedence may lift a given limit, too.
         let may_lift = ["attempts", "max-delay"].contains(&opt.long) && settings.source(opt.long) != Some(Source::Flag);

@@ -50,8 +50,8 @@ pub enum Question {
     GaveUp {
         /// Time in which no new run should start; zero after a permanent failure.
         cool_off: Duration,
-        /// Runs that had given up in a row when this run began, as concurrent runs are not in a row. None if the number
-        /// is not needed.
+        /// Value of [`Ledger::failed_runs`] when this run began, so that concurrent runs that give up count as one.
+        /// None leaves the value as it is.
         earlier: Option<u64>,
     },
     /// The run succeeded: new runs may start at once.

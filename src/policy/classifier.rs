@@ -67,7 +67,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub why: Why,
-    /// Text that matched a pattern, if the pattern decided or made the attempt a failure.
+    /// Text that matched the pattern of the rule or, without such a text, a `--fail-match` pattern.
     pub matched: Option<String>,
     /// Cause of the failure, if not the exit code alone.
     pub cause: Option<FailureCause>,

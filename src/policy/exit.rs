@@ -62,7 +62,8 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
     }
     match (stop, end) {
         (Stop::FailureCame, _) => Exit::Code(0),
-        // `--until failure` found none. Always 1, as the last success may have a code of its own.
+        // `--until failure` found none. Always 1, as the last success may have a code of its own. A command that could
+        // not start keeps its status. An attempt that another limit on time ended is a failure, and so the goal.
         (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(TimeLimit::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {

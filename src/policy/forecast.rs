@@ -64,7 +64,7 @@ struct Run {
 /// Returns the waits of a run in order, and the reason for their end: a limit on retries, or a limit on time that the mean
 /// total reaches. `before` passes before the first attempt.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>, End) {
-    let time = limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before));
+    let time_limit = limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     // Runs without jitter are all equal.
     let sampled = if delays.jitter == Jitter::None { 1 } else { SAMPLED_RUNS };
@@ -76,9 +76,9 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
     let mut in_time = [0; 2];
     let end = loop {
         if let Some(end) = end_before(row.retry, delays, limits) {
-            // False if the limit on time came first, and ended the rows or one sampled run in twenty.
-            let is_in_time = rows.len() as u64 == row.retry && in_time[0] == row.retry;
-            break if is_in_time { end } else { End::Deadline(in_time) };
+            // False if the limit on time came first: the limit ended the rows, or one sampled run in twenty.
+            let all_retries_fit = rows.len() as u64 == row.retry && in_time[0] == row.retry;
+            break if all_retries_fit { end } else { End::Deadline(in_time) };
         }
         // Upper end of the last wait, for decorrelated jitter.
         let longest = (row.retry > 0).then_some(row.most);
@@ -91,7 +91,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
                 // The mean of distributions varies less than that of draws.
                 sampled_mean += nanos(wait.mean()) / SAMPLED_RUNS as f64;
             }
-            run.draw_next(wait, time, &mut rng);
+            run.draw_next(wait, time_limit, &mut rng);
         }
         mean = match delays.jitter {
             // m(i) of the heading, as no wait can reach the cap yet.
@@ -112,9 +112,9 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
             totals: percentiles(&runs, |run| run.total),
         };
         // Rows end once the mean total reaches the limit on time; sampled runs go on.
-        rows.extend(time.is_none_or(|time| row.total < time).then_some(row));
+        rows.extend(time_limit.is_none_or(|limit| row.total < limit).then_some(row));
         // Without a limit on time, every retry is in time.
-        in_time = time.map_or([row.retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
+        in_time = time_limit.map_or([row.retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
         // Some runs make more retries in time than there are rows.
         if in_time[1] < row.retry {
             break End::Deadline(in_time);
@@ -124,12 +124,12 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
 }
 
 impl Run {
-    /// Draws the next wait. No retry begins at `time` or later.
-    fn draw_next(&mut self, wait: Distribution, time: Option<Duration>, rng: &mut Xoshiro256PlusPlus) {
+    /// Draws the next wait. No retry begins at `time_limit` or later.
+    fn draw_next(&mut self, wait: Distribution, time_limit: Option<Duration>, rng: &mut Xoshiro256PlusPlus) {
         let drawn = wait.draw(rng);
         self.previous = Some(drawn);
         self.total = self.total.saturating_add(drawn);
-        self.retries_in_time += u64::from(time.is_none_or(|time| self.total < time));
+        self.retries_in_time += u64::from(time_limit.is_none_or(|limit| self.total < limit));
     }
 }
 

@@ -50,7 +50,13 @@ const NUMBER: &str = r"(?:\d+(?:\.\d+)?|\.\d+)";
 /// Text allowed between a number and its unit.
 const GAP: &str = r#"["'`\\]*\s*"#;
 
-/// Words of a request to wait, then its value: a date, lengths with units, or a number.
+/// Words of a request to wait, then its value: a date, lengths with units, or a number. The less obvious groups:
+///
+/// - `own`: a message about the program's own retries, or an option (`--retry-delay`);
+/// - `field`, `unit`: the name of a field, and the unit in the name (`retry-after-ms`);
+/// - `prose`, `alone`: the words `retry after`, and a number that no word follows;
+/// - `clock`: the words `try again at`;
+/// - `proprietary`: a field whose reset is always an epoch (`x-ratelimit-reset`).
 static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let separator = r#"["'`\\\s:=>\[(]"#;
     let again = r"\b(?:re)?try (?:[^a-z]+[a-z]+){0,3} [^a-z]+again\s+";
@@ -170,6 +176,7 @@ fn length(text: &str) -> Duration {
 fn nanos(number: &str, unit: u128) -> u128 {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let parse = |digits: &str| u128::from(digits.parse::<u64>().unwrap_or(u64::MAX));
+    // `.5` has no whole digits.
     let whole = parse(&format!("0{whole}"));
     // Nine digits, filled up with zeros.
     let billionths = parse(&format!("{fraction:0<9}")[..9]);

@@ -132,12 +132,13 @@ impl<'p> Session<'p> {
         self.has_failed |= !succeeded;
         match (self.goal_after(outcome, verdict), verdict) {
             (Until::Success, Verdict::Success) => self.after_success(elapsed),
+            // `--retry-if` has already replaced `Ask`, except with `--until failure`.
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // The deadline is not a failure of the command.
             (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(TimeLimit::Deadline) => {
                 Decision::Stop(Stop::FailureCame)
             }
-            // A transient failure, a success that is not the goal, or any end with `--until never`.
+            // A transient failure, a success that is not the goal, the deadline, or any end with `--until never`.
             _ => match self.next_delay(outcome, verdict, elapsed, rng) {
                 Ok(wait) => Decision::Retry(wait),
                 Err(why) => Decision::Stop(self.ended_by(why, verdict)),
@@ -207,6 +208,7 @@ impl<'p> Session<'p> {
             // A successful command did not ask.
             drawn
         } else if self.limits.until != Until::Never && self.limits.max_retry_after.is_some_and(is_too_long) {
+            // With `--until never` the run goes on, and `at_least_asked` cuts the wait.
             return Err(GiveUp::RetryAfterTooLong);
         } else {
             self.at_least_asked(outcome, drawn, rng)
@@ -235,9 +237,10 @@ impl<'p> Session<'p> {
 
     /// Returns the reason in this attempt that forbids another one, if any.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
-        let may_have_been_done = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
+        // A success does not count: the user asks to repeat it (`--until`).
+        let failure_may_have_taken_effect = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
         // Checked before the limits that `--exhausted-exit` covers: an outer scheduler must not try later, either.
-        if !self.limits.idempotent && may_have_been_done {
+        if !self.limits.idempotent && failure_may_have_taken_effect {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)

@@ -76,7 +76,7 @@ impl Text<'_> {
         format!("permanent: {how}")
     }
 
-    /// Names the preset if all retry rules are its rows.
+    /// Says that no retry rule matched, and names the preset if all retry rules are of one preset.
     fn no_match(&self) -> String {
         let rules = self.plan.classifier.rules.iter().filter(|rule| !rule.stops);
         let mut names = rules.map(|rule| &rule.name);

@@ -41,7 +41,7 @@ struct Harmless;
 
 impl Formatter for Harmless {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        // `#` directly before `c`.
+        // Number of `#` directly before the character.
         let mut hashes = 0;
         for c in fragment.chars() {
             if is_printable(c) && !(c == '[' && hashes >= 2) {

@@ -12,15 +12,15 @@ use crate::run::text::printable;
 
 #[derive(Debug, Default)]
 pub(super) struct JsonLog {
-    /// Lines that are printed only if an attempt fails or a warning comes.
+    /// Lines that are printed only if the run becomes eventful.
     held: String,
-    /// True once an attempt failed or a warning came.
+    /// True after any logged event except the start of an attempt, a success at once and a skipped run.
     is_eventful: bool,
 }
 
 impl JsonLog {
-    /// Returns the lines about an event. A run that succeeds at once has no lines, unless verbose; any other run has a
-    /// complete log.
+    /// Returns the lines about an event. A run that succeeds at once or is skipped has no lines, unless verbose; any
+    /// other run has a complete log.
     pub(super) fn lines(&mut self, text: &Text<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let plan = text.plan;
         let (name, details) = record(plan.limits.until, event)?;
@@ -109,6 +109,7 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
     let verdict = verdict.map(|verdict| match verdict {
         Verdict::Success => "success",
         Verdict::Transient(_) => "transient",
+        // `--until failure` ends the run without asking `--retry-if`.
         Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
     });
     vec![

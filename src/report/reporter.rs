@@ -88,7 +88,7 @@ impl<'a> Reporter<'a> {
         if log_file.is_none() {
             return lines;
         }
-        // Several runs may share the log file.
+        // Several runs may share the log file, so each line names its run.
         let (time, id) = (timestamp(moment.time_of_day), &self.text.identity.run_id[..8]);
         lines.lines().map(|line| format!("{time} {id} {line}\n")).collect()
     }

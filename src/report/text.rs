@@ -64,6 +64,7 @@ impl Text<'_> {
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,
+            // Only the JSON log has a line for this event.
             Event::Ended { outcome, .. } if outcome.could_not_start() => i16::MIN,
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => i16::MIN,
             Event::Stopped { stop, attempt } => {
@@ -164,6 +165,7 @@ impl Text<'_> {
         };
         let how = with_detail(how, rule);
         let asked = match is_asked {
+            // Only with `--until never`: otherwise the run gives up.
             true if outcome.seen.wait_asked > self.plan.limits.max_retry_after => {
                 ", as the output asked for more than --max-retry-after"
             }
@@ -215,6 +217,7 @@ impl Text<'_> {
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
+            // `not_found` also covers a missing interpreter, whose message needs no tip.
             End::NotStarted(why) if why.message == StartFailure::NOT_FOUND => likely_mistake(&self.plan.command),
             _ => String::new(),
         };

@@ -35,7 +35,7 @@ pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str
     }
 }
 
-/// Adds a detail in brackets, within brackets at the end of the text if there are any.
+/// Adds a detail in brackets: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if the text ends with brackets.
 pub(super) fn with_detail(text: String, detail: &str) -> String {
     match text.strip_suffix(')') {
         _ if detail.is_empty() => text,

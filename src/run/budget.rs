@@ -17,7 +17,7 @@ impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
         if let (Some(budget), false) = (&self.plan.budget, self.store.is_next_counted) {
-            // No question has waited for the last count if its attempt succeeded.
+            // No request for a retry follows a success, so the count of the last attempt may still be pending.
             self.finish_counting(budget, Duration::ZERO)?;
             self.host.begin_counting(budget);
         }
@@ -46,6 +46,8 @@ impl Run<'_> {
     /// Reports the end of this run to the runs that share the budget.
     pub(super) fn report_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget {
+            // `final_update` needs the number of failed runs in the answer. Without a final update, nothing else waits
+            // for the count before backoff exits.
             self.finish_counting(budget, Duration::ZERO)?;
         }
         if let Some(update) = self.final_update(stop, attempt) {

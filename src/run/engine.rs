@@ -195,12 +195,14 @@ impl Run<'_> {
         Ok(decision)
     }
 
+    /// Waits with a countdown. SIGUSR1 may end the wait early.
     fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> RunResult<()> {
         let begin = self.moment();
         let end = begin.elapsed.saturating_add(delay);
-        // The waiting host is borrowed, so the countdown cannot ask it for the time.
+        // The host takes a shared closure, and the reporter has to be borrowed mutably.
         let reporter = RefCell::new(&mut *self.reporter);
         let countdown_text = |left: Duration, columns| {
+            // Computed, as the closure cannot ask the waiting host, which is borrowed.
             let elapsed = end.saturating_sub(left);
             let countdown = Event::Countdown { wait, left, columns };
             reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
@@ -263,6 +265,7 @@ impl Run<'_> {
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
         let has_good_output = match until {
             Until::Success | Until::Never => has_succeeded,
+            // The failure is the goal, but `--stderr failure` must print its output.
             Until::Failure => attempt.verdict == Verdict::Success,
         };
         let printed = self.print_kept(has_good_output);

@@ -15,7 +15,7 @@ pub(crate) type Variable = (Cow<'static, str>, OsString);
 #[derive(Debug)]
 pub(crate) struct AttemptSpec {
     pub(crate) attempt_limits: AttemptLimits,
-    /// `--deadline`, counted from the start of the run.
+    /// `--deadline`, counted from the start of the run; later for `--on-give-up`.
     pub(crate) deadline: Option<Duration>,
     /// Variables added to backoff's own environment.
     pub(crate) variables: Vec<Variable>,
@@ -71,7 +71,7 @@ pub(crate) type RunResult<T> = Result<T, RunError>;
 /// End of a run other than by a decision.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RunError {
-    /// TERM, INT, HUP or QUIT between two attempts.
+    /// TERM, INT, HUP or QUIT between two attempts, or PIPE if the output has lost its reader.
     Interrupted(Signal),
     /// backoff itself failed, with the message.
     Fault(String),

@@ -193,9 +193,9 @@ impl Scanner {
             let mut line = take(&mut self.line);
             let end = window - CONTEXT;
             // The next window finds a match that begins in the overlap.
-            let overlap = end - window / 8;
-            self.search(&line, self.past..end, overlap, found);
-            line.drain(..overlap - CONTEXT);
+            let overlap_begin = end - window / 8;
+            self.search(&line, self.past..end, overlap_begin, found);
+            line.drain(..overlap_begin - CONTEXT);
             (self.line, self.past) = (line, CONTEXT);
         }
         rest

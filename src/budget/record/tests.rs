@@ -8,7 +8,7 @@ use crate::policy::budget::{BudgetLimits, Question};
 /// Returns a page around any numbers.
 fn page(numbers: &[u64]) -> Vec<u8> {
     let mut record: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    record.resize(FILE - 24, 0);
+    record.resize(FILE_SIZE - 24, 0);
     [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
 
@@ -32,14 +32,14 @@ fn ledgers() -> impl Strategy<Value = Ledger> {
 #[test]
 fn foreign_files_and_records_out_of_order_are_refused() {
     assert_eq!(read(&[]), Some(Ledger::default()));
-    assert_eq!(read(&[0; FILE]), Some(Ledger::default()));
+    assert_eq!(read(&[0; FILE_SIZE]), Some(Ledger::default()));
     assert!(read(&page(&[1, 0, 0, 9, 5, 1, 0, 6, 1, 0])).is_some_and(|ledger| ledger.failed_runs == 9));
     let many: Vec<u64> = (0..=MOST_SLOTS as u64).flat_map(|slot| [slot + 1, 1, 0]).collect();
     for refused in [
         &b"hello"[..],
         MAGIC,
         &[0; 100],
-        &[255; FILE],
+        &[255; FILE_SIZE],
         &[write(&Ledger::default()), vec![0]].concat(),
         &page(&[1, 0, 0, 0, 6, 1, 0, 5, 1, 0]),
         &page(&[1, 0, u64::MAX, 0]),
@@ -73,7 +73,7 @@ proptest! {
 
     /// A new record written over an old one up to any byte: the result is the old one, the new one or none.
     #[test]
-    fn a_torn_update_is_noticed(old in prop::option::of(ledgers()), new in ledgers(), torn in 0..=FILE) {
+    fn a_torn_update_is_noticed(old in prop::option::of(ledgers()), new in ledgers(), torn in 0..=FILE_SIZE) {
         let before = old.as_ref().map_or_else(Vec::new, write);
         let mut file = write(&new)[..torn].to_vec();
         file.extend(before.iter().skip(torn));
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_bit_is_noticed(ledger in ledgers(), at in 0..FILE, bit in 0..8_u8) {
+    fn a_changed_bit_is_noticed(ledger in ledgers(), at in 0..FILE_SIZE, bit in 0..8_u8) {
         let mut file = write(&ledger);
         file[at] ^= 1 << bit;
         prop_assert_eq!(read(&file), None);

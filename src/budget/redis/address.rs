@@ -38,15 +38,17 @@ impl Address {
             match (key, &mut tls) {
                 ("timeout", _) => timeout = Some(duration(&value).map_err(|why| format!("has a timeout that {why}"))?),
                 ("ca" | "cert" | "key", Some(tls)) => drop(tls.files.insert(key.to_owned(), value.as_ref().into())),
+                // The crate reads the query of `redis+unix`.
                 ("user" | "pass" | "db", _) if scheme == "redis+unix" => credentials += &format!("{setting}&"),
                 _ => return Err(NO_SETTING.into()),
             }
         }
         let (user, place) = place.split_at(place.rfind('@').map_or(0, |at| at + 1));
-        let (hosts, database) = place.split_at(place.find('/').unwrap_or(place.len()));
+        // The path is the database. With `redis+unix` there is no host, and the path is the socket.
+        let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));
         // A URL for each server: the crate parses a single host, and the scheme of TLS only with its own TLS.
         let plain = scheme.replace("rediss", "redis");
-        let server = |host| format!("{plain}://{user}{host}{database}?{credentials}").into_connection_info();
+        let server = |host| format!("{plain}://{user}{host}{path}?{credentials}").into_connection_info();
         let servers: RedisResult<_> = hosts.split(',').map(server).collect();
         let is_database = |error: &RedisError| error.to_string().contains("database");
         Ok(Address {

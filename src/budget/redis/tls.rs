@@ -28,7 +28,7 @@ impl Tls {
         ClientConnection::new(self.config().map_err(io::Error::other)?, name).map_err(io::Error::other)
     }
 
-    /// Reads the files. An error message names the faulty file.
+    /// Returns the configuration, which the first call makes from the files. An error about a file names the file.
     pub(super) fn config(&self) -> Result<Arc<ClientConfig>, StoreError> {
         if let Some(config) = self.config.get() {
             return Ok(Arc::clone(config));

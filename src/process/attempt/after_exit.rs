@@ -77,6 +77,7 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
         if asked_to_end && was_cut_short {
             break;
         }
+        // A request to end gives the reader its full grace. Time in which backoff was stopped does not count.
         if has_moved || asked_to_end || was_stopped {
             moved_at = now();
         }

@@ -26,7 +26,7 @@ use running::Running;
 use tree::ProcessTree;
 
 /// Runs the command, a hook or a predicate, until it has ended and its output is drained. A failed exec is an outcome,
-/// too. `deadline` is the run's.
+/// too. `deadline` is `spec.deadline` as a point in time.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
     command: &Command,
@@ -87,7 +87,8 @@ pub(crate) fn run(
 }
 
 /// Waits for the rest of the tree after a timeout, drains the output and describes the attempt. `child_end` is an error
-/// if the system does not tell how the command ended. Then the command may still run; it gets TERM when backoff ends.
+/// if the system does not tell how the command ended. Then the command may still run; on Linux the kernel signals the
+/// command when backoff ends (`set_death_signal`).
 fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<Outcome> {
     let ran = running.deadlines.ran(now());
     let limit = running.deadlines.ended_by;
@@ -111,7 +112,7 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
             .map_or(End::TimedOut(TimeLimit::Deadline), End::Signaled);
     }
     let mut outcome = Outcome::new(end, ran);
-    // The deadline is reason enough for lost output.
+    // Lost output would make the failure permanent. After the deadline the run ends anyway, and names the deadline.
     outcome.seen.unread = !is_drained && outcome.end != End::TimedOut(TimeLimit::Deadline);
     outcome.cut = running.deadlines.cut;
     Ok(outcome)

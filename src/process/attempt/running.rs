@@ -138,6 +138,7 @@ impl Running<'_> {
             SignalAction::StopCommand => self.stop_command(),
             SignalAction::EndWait => self.event_loop.wait_is_over = true,
             SignalAction::StopBackoff => self.stop_backoff(signal),
+            // The caller looks at children, and `EndRun` comes only between two attempts.
             SignalAction::LookAtChildren | SignalAction::Ignore | SignalAction::EndRun => {}
         }
         action
@@ -204,6 +205,7 @@ impl Running<'_> {
         // A stop by STOP is the answer to the request only for a while.
         let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
         let answered_request = in_time.map(|(signal, _)| signal);
+        // With --pty the command has its own session, but backoff continues the command with the job.
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
         let job = match terminal::has_terminal() {
             false => Job::NoTerminal,

@@ -48,18 +48,18 @@ impl EventLoop {
     }
 
     /// Waits for `delay`, but not past the deadline: printing the message about the wait may have used up the time.
-    /// `shown` is the countdown. Returns false if USR1 has ended the wait.
-    pub(super) fn sleep(&mut self, delay: Duration, deadline: Deadline, shown: LineFor<'_>) -> RunResult<bool> {
+    /// `format_line` formats the countdown. Returns false if USR1 has ended the wait.
+    pub(super) fn sleep(&mut self, delay: Duration, deadline: Deadline, format_line: LineFor<'_>) -> RunResult<bool> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.countdown.begin(delay);
-        let waited = precisely(|| self.sleep_until(end, shown));
+        let waited = precisely(|| self.sleep_until(end, format_line));
         waited.and(self.end_countdown())?;
         Ok(!std::mem::take(&mut self.wait_is_over))
     }
 
-    fn sleep_until(&mut self, end: Deadline, shown: LineFor<'_>) -> RunResult<()> {
+    fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         while !end.is_due(now()) && !self.wait_is_over {
-            let next_line = self.countdown.show(now(), end, shown);
+            let next_line = self.countdown.show(now(), end, format_line);
             self.wait(end.or_earlier(next_line));
             self.receive_signals()?;
         }
@@ -147,9 +147,9 @@ impl EventLoop {
     }
 
     /// Prints kept output at the end of the run. Returns true if all of it was read in time.
-    pub(super) fn print_kept(&mut self, succeeded: bool) -> RunResult<bool> {
+    pub(super) fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool> {
         for output in &mut self.streams.outputs {
-            output.drop_unless_wanted(succeeded);
+            output.drop_unless_wanted(has_good_output);
         }
         // Standard error follows even if standard output was not read.
         let printed = self

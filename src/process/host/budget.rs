@@ -30,7 +30,7 @@ impl System {
     }
 
     /// Starts a thread, which blocks all signals, as the main thread does. A thread that hangs in a file system cannot be
-    /// ended, so there is at most one.
+    /// ended, so there is at most one for each kind of store.
     fn query(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
         let in_use = self.stores_in_use[usize::from(store.is_remote())].clone();
         // `self` and this function hold one reference each; a thread that still asks holds a third.
@@ -67,6 +67,7 @@ impl System {
             // Nothing is being counted.
             (Question::Attempt, None) => return Ok(BudgetAnswer::default()),
             (Question::Attempt, Some(query)) => query,
+            // The run has already waited for a pending count.
             _ => self.query(&store, budget, question, time),
         };
         let mut why = match self.wait_for_answer(&store, query, time) {

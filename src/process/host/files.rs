@@ -23,9 +23,9 @@ const MOST_LINKS: u32 = 40;
 /// The target of `--log-file` or `--report`, after links were followed.
 struct FileTarget {
     path: PathBuf,
-    parent: PathBuf,
-    /// The parent's.
-    metadata: Metadata,
+    /// The directory of `path`.
+    dir: PathBuf,
+    dir_meta: Metadata,
 }
 
 impl FileTarget {
@@ -35,14 +35,14 @@ impl FileTarget {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
             // `.` is for a bare name, which has an empty parent.
-            let parent = Path::new(".").join(path.parent().unwrap_or(&path));
-            let metadata = fs::metadata(&parent)?;
+            let dir = Path::new(".").join(path.parent().unwrap_or(&path));
+            let dir_meta = fs::metadata(&dir)?;
             // The target of a magic link, such as `/proc/1/fd/1`, is not a path.
             let is_magic = path.starts_with("/proc") || descriptor(&path).is_some();
             match fs::read_link(&path) {
-                Ok(_) if is_shared(&metadata) => return Err(io::Error::other(NOT_FOLLOWED)),
-                Ok(target) if !is_magic => path = parent.join(target),
-                _ => return Ok(FileTarget { path, parent, metadata }),
+                Ok(_) if is_shared(&dir_meta) => return Err(io::Error::other(NOT_FOLLOWED)),
+                Ok(target) if !is_magic => path = dir.join(target),
+                _ => return Ok(FileTarget { path, dir, dir_meta }),
             }
         }
         Err(Errno::ELOOP.into())
@@ -58,13 +58,13 @@ pub(super) fn open_to_append(path: &Path, may_create: bool) -> io::Result<Option
         return is_inherited(fd).then(|| Some(Sink::new(fd))).ok_or(Errno::EBADF.into());
     }
     if !may_create && !target.path.exists() {
-        access(&target.parent, AccessFlags::W_OK | AccessFlags::X_OK)?;
+        access(&target.dir, AccessFlags::W_OK | AccessFlags::X_OK)?;
         return Ok(None);
     }
     let mut options = OpenOptions::new();
     let file = open_safely(options.append(true).create(may_create).mode(0o600), &target.path)?;
     // Same check as `fs.protected_regular`.
-    if is_sticky(&target.metadata) {
+    if is_sticky(&target.dir_meta) {
         require_own(&file.metadata()?)?;
     }
     Ok(Some(Sink::Own(file)))
@@ -80,7 +80,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     }
     let mut mode = 0o600;
     if let Some(metadata) = metadata {
-        if is_shared(&target.metadata) {
+        if is_shared(&target.dir_meta) {
             require_own(&metadata)?;
         }
         // Replacing needs no such permission, but a shell's `>` would.
@@ -89,7 +89,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
             mode = metadata.mode() & 0o777;
         }
     }
-    let mut file = Builder::new().prefix(".backoff-report-").tempfile_in(&target.parent)?;
+    let mut file = Builder::new().prefix(".backoff-report-").tempfile_in(&target.dir)?;
     file.write_all(text.as_bytes())?;
     // Some file systems (vfat) refuse any change of the mode.
     if mode != 0o600 {

@@ -100,7 +100,7 @@ impl System {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
             ShellKind::Predicate => streams.observer.copy_file()?,
-            ShellKind::Hook | ShellKind::BeforeRetry => streams.observer.tail_file()?,
+            ShellKind::Hook | ShellKind::BeforeRetry => Some(streams.observer.tail_file()?),
         };
         let stderr = streams.held_stderr()?;
         let stdout = match (kind, &stderr) {
@@ -222,6 +222,7 @@ impl Host for System {
             ShellKind::Predicate | ShellKind::BeforeRetry => self.isolation(),
         };
         let command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
+        // Later than the run's deadline for `--on-give-up`.
         let deadline = Deadline::maybe_after(self.began, spec.deadline);
         self.event_loop.is_hook = true;
         run(&mut self.event_loop, &command, isolation, stdio, spec, deadline)

@@ -85,8 +85,9 @@ impl Received {
     }
 }
 
-/// Signals that are received through the registry of signal-hook: those that decide when a run ends. The list is short,
-/// as each registration copies the earlier ones; other signals get [`plain_handler`].
+/// Signals that are received through the registry of signal-hook, a well-tested handler: those that decide when a run
+/// ends. The list is short, as each registration copies the earlier ones; other signals get [`plain_handler`], which
+/// records them likewise.
 const REGISTERED: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::CHLD];
 
 /// The writing end of the pipe, and backoff's process number.
@@ -150,14 +151,15 @@ impl Signals {
     pub(crate) fn receive(&mut self) {
         self.handle_pending();
         let mut record = Record::default();
-        let end = loop {
+        let read_error = loop {
             match read(&self.records, record.as_flattened_mut()) {
                 Ok(_) => self.queue.extend(decode(record)),
                 Err(errno) => break errno,
             }
         };
-        if IS_LOST.swap(false, Ordering::Relaxed) || end != Errno::EAGAIN {
-            // The lost record may have been about the end of the command.
+        // EAGAIN reports an empty pipe.
+        if IS_LOST.swap(false, Ordering::Relaxed) || read_error != Errno::EAGAIN {
+            // The lost or unreadable record may have been about the end of the command.
             let from_kernel = true;
             self.queue.push_back(Received::new(Signal::CHLD, from_kernel));
         }
@@ -182,7 +184,8 @@ impl Signals {
 
     /// Unblocks signals in a child before exec, which will reset handlers. If the child shares backoff's memory, handlers
     /// stay until then and record signals for [`take_signals_of_child`]: a stop would suspend backoff, too, and a core
-    /// dump would be of both. TERM gets its default action: backoff may have been killed. Async-signal-safe.
+    /// dump would be of both. TERM gets its default action, as the kernel sends TERM when backoff dies: no process
+    /// would send a recorded TERM again. Async-signal-safe.
     pub(crate) fn restore_in_child(&self) {
         let shares_memory = cfg!(not(portable));
         for signal in Signal::all().filter(|signal| !shares_memory || *signal == Signal::TERM) {

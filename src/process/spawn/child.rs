@@ -81,6 +81,7 @@ impl Child {
         let report = wait(Some(self.pid), libc::WEXITED | libc::WNOWAIT | libc::WNOHANG).transpose()?;
         Some(report.map(|report| match report.code {
             libc::CLD_EXITED => End::Exited(report.status as u8),
+            // 255: a signal that `Signal` cannot represent.
             _ => Signal::from_number(report.status).map_or(End::Exited(255), End::Signaled),
         }))
     }

@@ -14,6 +14,7 @@ const PID_VARIABLES: [&str; 2] = ["LISTEN_PID=", "WATCHDOG_PID="];
 struct PidVariable {
     /// The position in `entries`.
     index: usize,
+    /// The name, with `=`.
     name: &'static str,
     /// Zeroes, into which the child writes the entry.
     entry: [u8; 32],
@@ -32,18 +33,18 @@ impl Environment {
         let own_pid = std::process::id().to_string();
         let mut pointers = Vec::with_capacity(64);
         let mut pid_variables = Vec::new();
-        for entry in entries() {
-            let bytes = entry.to_bytes();
+        for inherited in entries() {
+            let bytes = inherited.to_bytes();
             let name = bytes.iter().position(|byte| *byte == b'=').map(|end| &bytes[..end]);
             if variables.iter().any(|(added, _)| name == Some(added.as_bytes())) {
                 continue;
             }
-            let is_own = |name: &&str| bytes.strip_prefix(name.as_bytes()) == Some(own_pid.as_bytes());
-            if let Some(name) = PID_VARIABLES.into_iter().find(is_own) {
+            let has_own_pid = |prefix: &&str| bytes.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes());
+            if let Some(name) = PID_VARIABLES.into_iter().find(has_own_pid) {
                 let (index, entry) = (pointers.len(), [0; 32]);
                 pid_variables.push(PidVariable { index, name, entry });
             }
-            pointers.push(entry.as_ptr());
+            pointers.push(inherited.as_ptr());
         }
         let to_entry = |(name, value): &Variable| {
             let text = [name.as_bytes(), b"=", value.as_encoded_bytes()].concat();

@@ -120,13 +120,11 @@ impl OutputObserver {
     }
 
     /// Returns a file with the end of the observed output for hooks; `/dev/null` if they do not need it.
-    pub(crate) fn tail_file(&self) -> io::Result<Option<OwnedFd>> {
-        let Some(tail) = &self.tail else {
-            return null().map(Some);
-        };
+    pub(crate) fn tail_file(&self) -> io::Result<OwnedFd> {
+        let Some(tail) = &self.tail else { return null() };
         let mut file = Spool::default();
         file.append(tail.bytes())?;
-        file.to_file().map(Some)
+        file.to_file()
     }
 }
 

@@ -168,13 +168,13 @@ impl Output {
     }
 
     /// Drops kept output unless it has to be printed at the end of the run.
-    pub(crate) fn drop_unless_wanted(&mut self, succeeded: bool) {
-        // An attempt's finding; printing tries again.
+    pub(crate) fn drop_unless_wanted(&mut self, has_good_output: bool) {
+        // An attempt may have set the flag; `print` sets the flag again if the reader is still gone.
         self.reader_gone = false;
         match self.mode {
             OutputMode::Final => {}
-            OutputMode::Success if succeeded => {}
-            OutputMode::Failure if !succeeded => {}
+            OutputMode::Success if has_good_output => {}
+            OutputMode::Failure if !has_good_output => {}
             _ => self.kept = Spool::default(),
         }
     }

@@ -90,7 +90,8 @@ pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
     }
 }
 
-/// Reads a chunk from a non-blocking description. Returns 0 at the end, `None` if no data is available.
+/// Reads a chunk from a description that is non-blocking or ready. Returns 0 at the end, `None` if no data is
+/// available.
 pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, limit: usize) -> nix::Result<Option<usize>> {
     set_chunk_length(into);
     match read(source, &mut into[..limit.min(CHUNK)]) {
@@ -111,9 +112,9 @@ pub(super) fn read_inherited(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> nix:
     }
 }
 
-/// Widens a pipe that held `count` bytes, if more than half of its usual 64 KiB, so that writer and reader stop waiting
-/// for each other: writes that do not fill pages leave gaps. Not done at once, as the capacity of all pipes of a user is
-/// limited.
+/// Widens a pipe that seems to have been full when `count` bytes were read, so that writer and reader stop waiting for
+/// each other. More than half of the usual 64 KiB counts as full, as writes that do not fill pages leave gaps. Pipes
+/// are not widened from the start, as the capacity of all pipes of a user is limited.
 #[cfg_attr(portable, allow(unused_variables))]
 pub(super) fn widen_if_busy(pipe: BorrowedFd<'_>, count: usize) {
     #[cfg(not(portable))]

@@ -43,7 +43,8 @@ enum Method {
     Null,
     /// A file, rewound to its offset at the start of the run.
     Rewind(libc::off_t),
-    /// A pipe, once the source was read to its end before the first attempt (`--stdin replay`), by this buffer.
+    /// The source is read before the first attempt (`--stdin replay`); then `Replay` or `ReadAhead` is chosen. The
+    /// buffer is reused for each read.
     ReadFirst(Vec<u8>),
     /// A pipe: kept bytes, then windows of the source (`tee.rs`). Nothing is read ahead of the command.
     Tee,
@@ -202,7 +203,8 @@ impl Stdin {
     fn move_window(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         let moved = pipe.move_window(self.source, &mut self.kept);
         if moved.is_err() && pipe.window == 0 {
-            // The system or a sandbox may lack the calls. Nothing was consumed.
+            // The system or a sandbox may lack the calls. Without a window, the source no longer holds any byte that
+            // the command got, so reading ahead repeats none.
             self.method = Method::ReadAhead(Vec::new());
             self.newly_read_ahead = true;
             return Ok(Wait::Room);

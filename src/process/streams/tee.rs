@@ -137,7 +137,8 @@ fn unread(pipe: impl AsFd) -> nix::Result<usize> {
 #[cfg(not(portable))]
 fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
     let size = unread(from)?.clamp(1, sink::CHUNK);
-    // Sizes are powers of two. Refused if the user has too many pipes: the size stays, and polls become more frequent.
+    // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
+    // too many pipes, the size stays, and polls become more frequent.
     let _ = fcntl(to, FcntlArg::F_SETPIPE_SZ(1 << size.ilog2()));
     tee(from, to, sink::CHUNK, SpliceFFlags::SPLICE_F_NONBLOCK)
 }

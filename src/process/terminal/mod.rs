@@ -90,8 +90,8 @@ pub(crate) fn key_target() -> Target {
 
 /// Stops this process, or its whole job, by `signal` until it is continued.
 ///
-/// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. So without
-/// a terminal STOP follows.
+/// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. On a
+/// terminal, backoff then goes on. Without a terminal STOP follows, as a process sent `signal`, and can send CONT, too.
 pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
     let fallback = (!has_terminal()).then_some(Signal::STOP);
     for signal in [signal].into_iter().chain(fallback) {

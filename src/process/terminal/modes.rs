@@ -64,7 +64,7 @@ impl Before {
         }
     }
 
-    /// Restores the modes, if backoff is in the foreground.
+    /// Restores the noted modes if backoff is in the foreground: in the background, the foreground job has set its own.
     pub(crate) fn put_back(&self) {
         if let Some(before) = &self.0
             && has_foreground(inherited(stdio::IN))

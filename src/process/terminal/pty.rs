@@ -51,12 +51,13 @@ impl Pty {
     /// Opens a pseudo-terminal as large as ours. Returns also the source of its output, and the command's streams.
     /// `inherits_input`: backoff does not replace the caller's standard input.
     pub(crate) fn open(inherits_input: bool) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
-        let is_typed_at = inherits_input && stdio::is_terminal(stdio::IN);
+        let inherits_terminal = inherits_input && stdio::is_terminal(stdio::IN);
         let is_in_background = !may_use(stdio::IN);
-        // In a pipeline (`| less`) another program may read the keyboard. There the command reads it directly, except
-        // in the background, where it would take input that is meant for the shell.
-        let forwards_keys = is_typed_at && stdio::is_terminal(stdio::OUT);
-        let has_input = forwards_keys || is_typed_at && is_in_background;
+        // In a pipeline (`| less`) another program may read the keyboard. There the command reads our terminal
+        // directly, except in the background: the command has its own session, so no TTIN would keep it from taking
+        // input that is meant for the shell.
+        let forwards_keys = inherits_terminal && stdio::is_terminal(stdio::OUT);
+        let reads_pty = forwards_keys || inherits_terminal && is_in_background;
         // In the background, our modes are those of the shell's line editor: the new terminal gets the system's.
         let initial_modes = (forwards_keys && !is_in_background).then(modes::get).flatten();
         let OpenptyResult { master, slave } = uninterrupted(|| openpty(None, initial_modes.as_ref()))?;
@@ -65,7 +66,7 @@ impl Pty {
         }
         set_nonblocking(&master)?;
         let output = master.try_clone()?;
-        let input = has_input.then(|| slave.try_clone()).transpose()?;
+        let input = reads_pty.then(|| slave.try_clone()).transpose()?;
         let outputs = [Some(slave.try_clone()?), Some(slave.try_clone()?)];
         let pty = Pty {
             master: Some(master),
