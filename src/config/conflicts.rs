@@ -1,7 +1,5 @@
 //! Pairs of options that contradict each other.
 
-use std::path::Path;
-
 use super::setting::{Setting, UsageError};
 use super::values::{count, duration, whole};
 
@@ -52,7 +50,7 @@ const PAIRS: &[Pair] = &[
     ("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; tip: try a larger --max-delay"),
 ];
 
-// An invalid text contradicts nothing: parsing reports it later.
+// The texts are not checked yet. An invalid one is reported later, unless the setting is dropped here.
 
 fn grows(jitter: &str) -> bool {
     jitter == "decorrelated" || jitter.starts_with("slotted")
@@ -72,7 +70,9 @@ fn is_longer(one: &str, other: &str) -> bool {
 
 /// Returns false for standard output and devices: both can write there, and nothing is replaced.
 fn is_same_file(log: &str, report: &str) -> bool {
-    Path::new(log) == Path::new(report) && log != "-" && !log.starts_with("/dev/")
+    // `./run.log` is `run.log`. An empty path has no absolute one.
+    let place = |path| std::path::absolute(path).ok();
+    place(log).is_some_and(|log| place(report) == Some(log)) && log != "-" && !log.starts_with("/dev/")
 }
 
 /// Returns true if a wait before the first attempt ends at or after the limit; 0 is no limit.

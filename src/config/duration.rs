@@ -70,7 +70,7 @@ fn nanoseconds(number: &str, unit: &str) -> Result<(u128, f64), UsageError> {
     if unit.is_empty() {
         return Err("a unit is missing".into());
     }
-    if matches!(unit, "M" | "month" | "months" | "y" | "year" | "years") {
+    if matches!(unit, "M" | "month" | "months" | "y" | "yr" | "yrs" | "year" | "years") {
         return Err(format!("months and years are too vague; {number}m would be minutes").into());
     }
     let fraction = format!("0.{decimals}")

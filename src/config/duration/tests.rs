@@ -61,6 +61,7 @@ fn texts_that_are_no_duration() {
         "0.0000000000001",
         "5M",
         "1y",
+        "2yrs",
         "2 years",
         "1month",
         "99999999999999999999999999parsecs",
