@@ -76,19 +76,17 @@ fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
 /// Returns the words of `-c 'curl -fsS URL'`, if the script is one simple command without metacharacters.
 fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
     let mut words = words.iter();
-    loop {
-        let letters = words.next()?.strip_prefix(['-', '+'])?;
-        match letters {
-            // A long option, such as `--norc`.
-            _ if letters.starts_with('-') => {}
-            _ if letters.contains('c') => break,
-            // `-o pipefail`, `-O extglob`
-            _ if letters.ends_with(['o', 'O']) => drop(words.next()),
-            _ => {}
-        }
-    }
+    let (mut word, mut is_script) = (*words.next()?, false);
     // Options may stand between `-c` and the script.
-    let script: &str = words.find(|word| !word.starts_with(['-', '+']))?;
-    let is_plain = !script.contains(|c| METACHARACTERS.contains(c));
-    is_plain.then(|| skip_assignments(&script.split_whitespace().collect::<Vec<_>>()).to_vec())
+    while let Some(letters) = word.strip_prefix(['-', '+']) {
+        // Not so a long option, such as `--norc`.
+        let has = |letter| !letters.starts_with('-') && letters.contains(letter);
+        is_script |= has('c');
+        // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
+        let values = usize::from(has('o') || has('O'));
+        word = words.nth(values)?;
+    }
+    let is_plain = !word.contains(|c| METACHARACTERS.contains(c));
+    let script = || skip_assignments(&word.split_whitespace().collect::<Vec<_>>()).to_vec();
+    (is_script && is_plain).then(script)
 }

@@ -48,6 +48,8 @@ fn the_program_behind_others() {
         "sh -c 'curl -fsS URL'",
         "bash -lc 'curl URL'",
         "bash -e -o pipefail -c 'A=b exec curl URL'",
+        "bash -ceuo pipefail 'curl URL'",
+        "bash --norc -c -o pipefail +O extglob 'curl URL'",
         "sudo sh -c 'timeout 5 curl URL'",
         "sudo -n env A=b nice timeout 5 setsid -w curl",
     ] {
@@ -62,6 +64,8 @@ fn the_program_behind_others() {
 #[test]
 fn what_is_not_understood_is_left_alone() {
     for (line, name) in [
+        ("sh curl URL", "sh"),
+        ("sh -o curl URL", "sh"),
         ("sh -c 'curl URL | jq'", "sh"),
         ("sh -c 'curl \"$URL\"'", "sh"),
         ("sh -c 'if curl; then x; fi'", "sh"),
