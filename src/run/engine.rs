@@ -149,12 +149,13 @@ impl Run<'_> {
         self.emit(&Event::Started)?;
         let spec = self.attempt_spec();
         let attempt = self.host.attempt(&spec)?;
-        let seen = &attempt.outcome.seen;
-        if seen.input_read_ahead {
+        let outcome = &attempt.outcome;
+        if outcome.seen.input_read_ahead {
             self.emit(&Event::ReadAhead)?;
         }
-        if seen.reader_gone && attempt.outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
+        if outcome.seen.reader_gone && outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
             // backoff's pipe took all output; without backoff the command would have died of SIGPIPE.
+            self.emit(&Event::Ended { outcome, verdict: None })?;
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         Ok(attempt)
@@ -276,8 +277,8 @@ impl Run<'_> {
             _ => {}
         }
         let reported = self.report_end(stop, attempt);
-        // A printed success remains a success if a signal comes during the report to the budget.
-        if !has_good_output {
+        // A run that has reached its goal ends so, even if a signal comes during the report to the budget.
+        if stop.gave_up().is_some() {
             reported?;
         }
         if !printed? {

@@ -64,9 +64,8 @@ impl Run<'_> {
         };
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
         let previous = self.previous.as_ref().map(|attempt| &attempt.outcome.end);
-        let reason = outcome
-            .zip(reason)
-            .map(|(outcome, reason)| reason_text(outcome, reason));
+        let judged = outcome.zip(reason);
+        let reason = judged.map(|(outcome, reason)| reason_text(outcome, reason));
         spec.set("BACKOFF_ATTEMPT", self.session.attempt.to_string());
         spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(plan.limits.attempts));
         spec.set("BACKOFF_RUN_ID", &self.identity.run_id);

@@ -75,11 +75,14 @@ pub(super) fn open_to_append(path: &Path, may_create: bool) -> io::Result<Option
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();
-    if descriptor(&target.path).is_some() || metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+    // A link that `follow` has left is magic.
+    let is_open_file = target.path.is_symlink() || descriptor(&target.path).is_some();
+    if is_open_file || metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
         return open_to_append(path, true);
     }
     let mut mode = 0o600;
     if let Some(metadata) = metadata {
+        // A new file would be this user's, where a shell's `>` keeps the owner.
         if is_shared(&target.dir_meta) {
             require_own(&metadata)?;
         }
