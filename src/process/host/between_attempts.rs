@@ -38,6 +38,7 @@ impl EventLoop {
                 SignalAction::StopBackoff => {
                     self.countdown.erase();
                     terminal::stop(&mut self.signals, received.signal, Target::OwnProcess);
+                    self.give_readers_time(now());
                 }
                 SignalAction::LookAtChildren => reap_orphans(None),
                 // No command is running.
@@ -151,10 +152,12 @@ impl EventLoop {
         for output in &mut self.streams.outputs {
             output.drop_unless_wanted(has_good_output);
         }
-        // Standard error follows even if standard output was not read.
-        let printed = self
-            .print_output(0)
-            .and_then(|is_read| Ok(self.print_output(1)? && is_read));
+        let mut printed = self.print_output(0);
+        // Standard error follows even if standard output cannot be printed, unless a signal ends the run now.
+        if !matches!(printed, Err(RunError::Interrupted(signal)) if signal != Signal::PIPE) {
+            let errors_printed = self.print_output(1);
+            printed = printed.and_then(|is_read| Ok(errors_printed? && is_read));
+        }
         // Kept output is never printed twice.
         self.streams.forget_kept_output();
         printed
@@ -162,11 +165,10 @@ impl EventLoop {
 
     /// Prints one kept output. Returns false if it was not read in time.
     fn print_output(&mut self, i: usize) -> RunResult<bool> {
-        let until = self.readers_have_until;
         while self.streams.outputs[i].print() {
-            let is_stuck = self.streams.has_pending_output() && !self.wait(until);
+            let is_stuck = self.streams.has_pending_output() && !self.wait(self.readers_have_until);
             self.receive_signals()?;
-            if is_stuck && until.is_due(now()) {
+            if is_stuck && self.readers_have_until.is_due(now()) {
                 let output = &mut self.streams.outputs[i];
                 output.close();
                 // backoff's own lines alone are no loss.
