@@ -91,7 +91,7 @@ impl Command {
         let files = self.candidates(variables);
         let paths = || files.iter().map(|file| Path::new(OsStr::from_bytes(file.to_bytes())));
         let message = match (errno, paths().find(|path| path.exists())) {
-            (Errno::ENOENT, Some(file)) => missing_interpreter(file),
+            (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
             (Errno::ENOENT, None) if paths().any(Path::is_symlink) => "it is a symbolic link to nothing".into(),
             (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_bash_function() => {
                 "it is a function of bash, and no program; tip: try bash -c '...'".into()
