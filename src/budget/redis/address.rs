@@ -32,7 +32,8 @@ impl Address {
         }
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (mut tls, mut timeout, mut credentials) = ((scheme == "rediss").then(Tls::default), None, String::new());
-        for setting in query.split('&').filter(|setting| !setting.is_empty()) {
+        // The crate would read `+` as a space.
+        for setting in query.replace('+', "%2B").split('&').filter(|text| !text.is_empty()) {
             let (key, value) = setting.split_once('=').ok_or(NO_SETTING)?;
             let value = percent_decode_str(value).decode_utf8().map_err(|_| NO_ADDRESS)?;
             match (key, &mut tls) {
@@ -44,6 +45,9 @@ impl Address {
             }
         }
         let (user, place) = place.split_at(place.rfind('@').map_or(0, |at| at + 1));
+        if user.split_once('@').is_some_and(|(_, more)| more.contains(',')) {
+            return Err("names a user twice; tip: try redis://USER:PASSWORD@HOST1,HOST2".into());
+        }
         // The path is the database. With `redis+unix` there is no host, and the path is the socket.
         let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));
         // A URL for each server: the crate parses a single host, and the scheme of TLS only with its own TLS.
