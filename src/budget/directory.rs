@@ -27,8 +27,8 @@ const MOST_TRIES: u32 = 100;
 /// An answer, and a warning; or an error.
 type Updated = Result<(Answer, Option<String>), StoreError>;
 
-/// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held no
-/// valid record. Warning and error name the file.
+/// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held
+/// no valid record. Warning and error name the file.
 pub(crate) fn update(directory: &Path, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
     let home = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
     let file_name = file_name(name);
@@ -125,9 +125,11 @@ fn check_private(file: &File) -> Result<Metadata, StoreError> {
     }
 }
 
-/// Returns the name with each ASCII character that is special to a shell or a file system percent-encoded.
+/// Returns the file for a budget's name: ASCII characters that may be special to a shell or a file system are
+/// percent-encoded, and `.budget` is added.
 fn file_name(name: &str) -> String {
     let encoded = name.char_indices().map(|(i, c)| match c {
+        // A leading dot would hide the file.
         '.' if i > 0 => c.to_string(),
         c if c.is_ascii_alphanumeric() || !c.is_ascii() || "-_+,=@".contains(c) => c.to_string(),
         c => format!("%{:02X}", u32::from(c)),

@@ -3,9 +3,9 @@
 //! An update writes the whole page in one call. The checksum detects an incomplete update and foreign content.
 //!
 //! In little-endian order: the 16 bytes `backoff state 5` with a line feed, a checksum over the rest of the page (8
-//! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window, the end and the length
-//! of the cool-off (length 0 if there is none), the number of consecutive failed runs, and three for each slot (end,
-//! attempts, retries).
+//! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window, the end and the
+//! length of the cool-off (length 0 if there is none), the number of consecutive failed runs, and three for each slot
+//! (end, attempts, retries).
 
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 

@@ -20,7 +20,7 @@ use connection::{Connection, Time};
 const SCRIPT: &str = include_str!("budget.lua");
 /// The script's name in the server's cache.
 const SCRIPT_SHA1: &str = "cbeab34e34c9cfb376ac1cd82ee5a417b00679de";
-/// Beginnings of error replies and of errors of the connection, and the message for each.
+/// Beginnings of error replies and of errors of the connection, and the message for each. The first that fits counts.
 const PROBLEMS: &str = include_str!("redis/problems.tsv");
 /// Limit on a cluster's redirections in one step.
 const MOST_REDIRECTIONS: u32 = 3;
@@ -136,21 +136,21 @@ fn answer((allowed, attempts, retries, left, failed_runs): (bool, u64, u64, u64,
     })
 }
 
-/// Returns the message for an error.
+/// Returns the message for an error, without the server's name. `limit` is the server's share of the time.
 fn problem(failure: &RedisError, limit: Duration) -> String {
     let text = match failure.code() {
         Some(code) => format!("{code} {}", failure.detail().unwrap_or_default()),
         None => failure.to_string(),
     };
     let mut problems = PROBLEMS.lines().filter_map(|line| line.split_once('\t'));
-    let is_sign = |c: char| !c.is_ascii_alphanumeric();
+    let is_unsafe = |c: char| !c.is_ascii_alphanumeric();
     match problems.find(|(known, _)| text.starts_with(known)) {
-        Some((_, problem)) => problem.to_owned(),
+        Some((_, message)) => message.to_owned(),
         None if failure.is_timeout() => format!("gives no answer within {}ms", limit.as_millis()),
         None if failure.is_io_error() => format!("cannot be reached: {}", describe_error(failure)),
         None => match failure.code() {
             // Letters and digits only, as a server's text reaches a terminal.
-            Some(code) => format!("refuses ({:.20})", code.replace(is_sign, "")),
+            Some(code) => format!("refuses ({:.20})", code.replace(is_unsafe, "")),
             None => "does not speak the protocol of Redis".to_owned(),
         },
     }

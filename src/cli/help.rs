@@ -13,7 +13,8 @@ use crate::process::sys::{environment, stdio};
 /// The text of `-h`.
 pub(super) const SUMMARY: &str = include_str!("summary.txt");
 
-/// Returns the help on a section or an option, or on everything if the topic is empty. `color` is the text of `--color`.
+/// Returns the help on a section or an option, or on everything if the topic is empty. `color` is the text of
+/// `--color`.
 pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
     let word = topic.trim_start_matches('-');
     let name = word.to_lowercase().replace('_', "-");

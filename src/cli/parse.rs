@@ -47,9 +47,9 @@ pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
     })
 }
 
-/// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest of
-/// the start. Refuses two mistakes that clap accepts: an option in place of a text, and a long name after
-/// one dash (`-timeout` would be `-t imeout`).
+/// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest
+/// of the start. Refuses two mistakes that clap accepts: an option in place of a text, and a long name after one dash
+/// (`-timeout` would be `-t imeout`).
 fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
     let mut used: Vec<&'static Opt> = Vec::new();
     let mut words = words.iter().map(|word| word.as_bytes());

@@ -24,7 +24,7 @@ pub struct Opt {
 pub enum Kind {
     /// On or off.
     Switch,
-    /// A switch that may be repeated, or a number.
+    /// A switch that may be repeated; a variable or a file gives a number.
     Count,
     One(Text),
     /// One text, which is a list separated by commas.

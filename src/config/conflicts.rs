@@ -3,8 +3,8 @@
 use super::setting::{Setting, UsageError};
 use super::values::{count, duration, whole};
 
-/// Two options, a predicate that is true if their texts contradict each other, the rule if so, and the problem. An error
-/// is the first setting, then the problem with the second setting for `{}`.
+/// Two options, a predicate that is true if their texts contradict each other, the rule if so, and the problem. An
+/// error is the first setting, then the problem with the second setting for `{}`.
 type Pair = (&'static str, &'static str, fn(&str, &str) -> bool, Rule, &'static str);
 
 /// Effect of a contradiction between two sources; within one source, it is an error.
@@ -80,8 +80,8 @@ fn leaves_no_time(wait: &str, limit: &str) -> bool {
     matches!((duration(wait), duration(limit)), (Ok(wait), Ok(limit)) if wait >= limit && !limit.is_zero())
 }
 
-/// Removes and returns the settings of a layer that contradict one of higher precedence. Returns an error if two settings
-/// of the layer contradict each other.
+/// Removes and returns the settings of a layer that contradict one of higher precedence. Returns an error if two
+/// settings of the layer contradict each other.
 pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec<Setting>, UsageError> {
     let mut overridden = Vec::new();
     for (first, second, contradict, rule, problem) in PAIRS {

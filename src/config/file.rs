@@ -14,7 +14,8 @@ use crate::run::text::describe_error;
 /// Rejects a log or a disk image given by mistake.
 const LARGEST: u64 = 1 << 20;
 
-/// Returns the bytes of a file, or None if it is missing and may be. Follows symbolic links, which dotfile managers use.
+/// Returns the bytes of a file, or None if it is missing and may be. Follows symbolic links, which dotfile managers
+/// use.
 pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>, UsageError> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
@@ -36,7 +37,7 @@ pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>,
 }
 
 /// Returns true if no file is there, or its directory cannot be searched, such as the home of another user (a service
-/// that inherited HOME).
+/// that inherited HOME). If only the file itself cannot be read, its metadata can.
 fn is_missing(path: &Path, error: &Error) -> bool {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => true,

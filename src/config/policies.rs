@@ -1,5 +1,5 @@
-//! Policies, built-in and user-defined, and the configuration file that may define some. A value of the file becomes the
-//! text that a flag would take.
+//! Policies, built-in and user-defined, and the configuration file that may define some. A value of the file becomes
+//! the text that a flag would take.
 
 use std::borrow::Cow;
 use std::path::Path;

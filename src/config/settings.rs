@@ -45,8 +45,8 @@ impl Settings {
         self.add(settable.filter_map(set_by_variable).collect())
     }
 
-    /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is already
-    /// set keeps its setting.
+    /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is
+    /// already set keeps its setting.
     pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
         layer.retain(|setting| self.find(setting.opt.long).is_none());
         self.expand_every(&mut layer)?;
@@ -55,8 +55,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Replaces `--every` in a layer by the three settings that it implies. Returns an error if the layer itself sets one
-    /// of the three differently.
+    /// Replaces `--every` in a layer by the three settings that it implies. Returns an error if the layer itself sets
+    /// one of the three differently.
     fn expand_every(&self, layer: &mut Vec<Setting>) -> Result<(), UsageError> {
         let Some(at) = layer.iter().position(|setting| setting.opt.long == "every") else {
             return Ok(());

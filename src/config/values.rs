@@ -81,8 +81,8 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     }
 }
 
-/// Checks that a text is a duration or a percentage. The text is parsed again once the jitter, which decides between the
-/// two, is known.
+/// Checks that a text is a duration or a percentage. The text is parsed again once the jitter, which decides between
+/// the two, is known.
 pub fn spread(text: &str) -> Parsed<()> {
     match (duration(text), percent(text)) {
         (Err(_), Err(_)) if !text.ends_with('%') => {

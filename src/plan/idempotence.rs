@@ -90,8 +90,8 @@ pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String
 /// A word of a call: an option, a value or a URL.
 struct Word {
     text: String,
-    /// False if the word is the value of an option, or may belong to another command of the script. Such a word can make
-    /// the call unsafe to repeat, but never safe.
+    /// False if the word is the value of an option, or may belong to another command of the script. Such a word can
+    /// make the call unsafe to repeat, but never safe.
     is_certain: bool,
 }
 
@@ -115,8 +115,9 @@ impl Client {
         calls
     }
 
-    /// Parses the rest of a script after the client's name. The call ends at `|`, `;`, `&&`, `)` or the end of the line,
-    /// if no quotation is open there. If a substitution comes before its end, all words of the script may belong to it.
+    /// Parses the rest of a script after the client's name. The call ends at `|`, `;`, `&&`, `)` or the end of the
+    /// line, if no quotation is open there. If a substitution comes before its end, all words of the script may belong
+    /// to it.
     fn parse_script(&self, script: &str) -> Vec<Word> {
         // `&` alone may be of `2>&1`.
         let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
@@ -159,9 +160,9 @@ impl Client {
         match word.strip_prefix('-') {
             Some(long) if long.starts_with('-') => word.splitn(2, '=').map(str::to_owned).collect(),
             Some(letters) if !letters.is_empty() => {
-                // The rest after the first letter that takes a value is this value.
-                let last = letters.find(|letter| self.takes_value(&format!("-{letter}")));
-                let (letters, value) = letters.split_at(last.map_or(letters.len(), |at| at + 1));
+                // The first letter that takes a value is the last option: the rest is its value.
+                let last_option = letters.find(|letter| self.takes_value(&format!("-{letter}")));
+                let (letters, value) = letters.split_at(last_option.map_or(letters.len(), |at| at + 1));
                 let options = letters.chars().map(|letter| format!("-{letter}"));
                 options.chain((!value.is_empty()).then(|| value.to_owned())).collect()
             }

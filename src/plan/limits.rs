@@ -157,8 +157,8 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed
     Ok(raising.filter_map(|(_, wait)| wait).fold(cap, Duration::max))
 }
 
-/// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget that
-/// has counted the attempt of the outer run.
+/// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget
+/// that has counted the attempt of the outer run.
 pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<(Option<SharedBudget>, Store)> {
     // None without a cool-off; true if the run ends at once (`--cool-off=skip`).
     let skips = settings.get("cool-off", values::cool_off)?.flatten();

@@ -1,4 +1,5 @@
-//! The command's standard streams, backoff's own messages, and exit statuses. Arrays follow the order of the options' words.
+//! The command's standard streams, backoff's own messages, and exit statuses. Arrays follow the order of the options'
+//! words.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -71,7 +71,8 @@ pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nes
     let is_first = number("BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
     Nesting {
         depth,
-        // An inner backoff warns by itself. Checked last, as it is the slowest step of a start.
+        // A single outer attempt multiplies nothing. An inner backoff warns by itself; checked last, as it is the
+        // slowest step of a start.
         warn: warns && is_first && outer_attempts != Some(1) && wrapped_program(words).first() != Some(&"backoff"),
         outer_attempts,
         counted: text(COUNTED).map(str::to_owned),

@@ -60,8 +60,9 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
     (typos, others)
 }
 
-/// Returns a line for each option that is set or has a default, such as `base = 2s (policy slow at /etc/backoff.toml:7:8)`,
-/// and for each rule of a preset, such as `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
+/// Returns a line for each option that is set or has a default, such as
+/// `base = 2s (policy slow at /etc/backoff.toml:7:8)`, and for each rule of a preset, such as
+/// `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
 pub(super) fn settings_and_rules(settings: &Settings, command: &Command<'_>, config: &Config) -> Vec<String> {
     let mut lines = vec![format!("config = {} ({})", config.file, config.reason)];
     for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {

@@ -121,7 +121,7 @@ impl Ledger {
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
-                    // Less than `earlier` only if another run has succeeded since; this failure is then the first after it.
+                    // Less than `earlier` only if another run has succeeded since: this failure is the first after that.
                     let in_a_row = if self.failed_runs < earlier { 0 } else { earlier };
                     self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
                 }
@@ -174,8 +174,8 @@ impl Ledger {
         }
     }
 
-    /// Drops slots past the longest window. Moves slots in the future, left by a clock that was set back, to now, and joins
-    /// slots with the same end.
+    /// Drops slots past the longest window. Moves slots in the future, left by a clock that was set back, to now, and
+    /// joins slots with the same end.
     fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
         let begins = now.saturating_sub(self.span);
         self.slots.retain(|slot| slot.until > begins);

@@ -86,7 +86,7 @@ impl Reason {
     }
 }
 
-/// Cause of a failure despite a successful exit code.
+/// Cause of a failure despite exit code 0, or another that counts as success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCause {
     /// The exit code is 0, which `--success-exit` does not list.

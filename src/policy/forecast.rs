@@ -61,8 +61,8 @@ struct Run {
     retries_in_time: u64,
 }
 
-/// Returns the waits of a run in order, and the reason for their end: a limit on retries, or a limit on time that the mean
-/// total reaches. `before` passes before the first attempt.
+/// Returns the waits of a run in order, and the reason for their end: a limit on retries, or a limit on time that the
+/// mean total reaches. `before` passes before the first attempt.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>, End) {
     let time_limit = limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);

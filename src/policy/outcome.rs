@@ -50,10 +50,10 @@ pub struct Cut {
 /// Suffix for an attempt that did not end by the first signal.
 pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 
-/// The end of the attempt, with the limit that ended it.
+/// The end of the attempt, with the limit on one attempt that ended it.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Other ends name KILL themselves.
+        // A death by KILL names KILL itself.
         let adds_kill = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
         let and = if adds_kill { NEEDED_KILL } else { "" };
         match (&self.end, self.cut.limit.map(exact)) {

@@ -1,7 +1,7 @@
 //! `--retry-after`: the wait that a command's output asks for.
 //!
-//! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three forms of a date); the
-//! `X-RateLimit-*` headers of GitHub, Twitter and GitLab (the epoch at which a quota is full again);
+//! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three forms of a date);
+//! the `X-RateLimit-*` headers of GitHub, Twitter and GitLab (the epoch at which a quota is full again);
 //! draft-ietf-httpapi-ratelimit-headers-03 (`RateLimit-Reset`: seconds from now). The prose has no standard.
 //!
 //! Understood, in any case, anywhere in a line of any bytes:
@@ -26,8 +26,8 @@ use regex_automata::meta::Regex;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
 
-/// The longest reset, a leap year. A larger number of seconds is an epoch. An epoch further ahead is ignored, as it may be
-/// in milliseconds.
+/// The longest reset, a leap year. A larger number of seconds is an epoch. An epoch further ahead is ignored, as it may
+/// be in milliseconds.
 const LAST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 const SECOND: u128 = 1_000_000_000;

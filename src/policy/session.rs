@@ -223,8 +223,8 @@ impl<'p> Session<'p> {
         Ok(wait)
     }
 
-    /// Restarts the growth of the waits after a long attempt (`--reset-after`; the count of attempts restarts later), and
-    /// with `--until never` after any success.
+    /// Restarts the growth of the waits after a long attempt (`--reset-after`; the count of attempts restarts later),
+    /// and with `--until never` after any success.
     fn restart_growth_if_due(&mut self, outcome: &Outcome, succeeded: bool) {
         let never_ends = self.limits.until == Until::Never;
         let is_long = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);

@@ -81,10 +81,12 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
     })
 }
 
-/// Returns the result of the run, if the event ends it.
+/// Returns the result of the run, if the event ends it. A fault of backoff has no result here: the log has a warning
+/// instead, and the report says "failed".
 pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     match event {
         Event::Stopped { stop, .. } => Some(match stop {
+            // `Ended`: a success was the last end with `--until never`.
             Stop::Succeeded { .. } | Stop::Ended(_) => "succeeded",
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(_) => "gave_up",
@@ -100,6 +102,7 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
 pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal().map(Signal::number);
     let reason = verdict.and_then(|verdict| {
+        // Not escaped, as JSON escapes it.
         let failure = words::how_it_failed(outcome, verdict, str::to_owned);
         Some(match verdict.reason()?.why.failed_shell_command() {
             Some(failed) => format!("{failure}; {failed}"),
@@ -114,6 +117,7 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
     });
     vec![
         ("duration_s", seconds(outcome.ran).into()),
+        // A signal has the code 128+N, too.
         ("exit", outcome.end.code().filter(|_| signal.is_none()).into()),
         ("signal", signal.into()),
         ("timed_out", matches!(outcome.end, End::TimedOut(_)).into()),

@@ -77,7 +77,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an error has, too.
+    /// Returns the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an error has,
+    /// too.
     pub(crate) fn end(mut self, result: &Result<Exit, RunError>, exit: Exit, elapsed: Duration) -> String {
         self.result = Some(match (result, self.result) {
             (Err(RunError::Interrupted(_)), _) => "interrupted",

@@ -59,8 +59,8 @@ impl Text<'_> {
         }
     }
 
-    /// Returns the least verbosity that shows an event: -1 is `--quiet`, 0 the default, 1 `--verbose`; `i16::MIN` always
-    /// shows it.
+    /// Returns the least verbosity that shows an event: -1 is `--quiet`, 0 the default, 1 `--verbose`; `i16::MIN`
+    /// always shows it.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,

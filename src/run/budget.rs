@@ -24,7 +24,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Asks for a retry after `delay`. Returns the rest of the delay, or the reason for a denial.
+    /// Asks for a retry that will follow `delay`. Returns the rest of the delay, or the reason for a denial.
     pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<Result<Duration, GiveUp>> {
         let Some(budget) = &self.plan.budget else {
             return Ok(Ok(delay));
@@ -33,6 +33,7 @@ impl Run<'_> {
         Ok(match self.ask_budget(Question::Retry, delay)? {
             Some(answer) if !answer.allowed => Err(GiveUp::Budget(answer.counts)),
             None if budget.denies_if_down => Err(GiveUp::StoreDown),
+            // Allowed, or the run goes on without the budget.
             _ => Ok(delay.saturating_sub(self.host.elapsed().saturating_sub(asked_at))),
         })
     }
@@ -85,6 +86,7 @@ impl Run<'_> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);
         };
+        // First, so that the answer includes the attempt; the host expects no pending count then.
         self.finish_counting(budget, spare)?;
         let answered = self.host.ask_budget(budget, question, self.patience(budget, spare))?;
         self.note_answer(answered)

@@ -106,8 +106,8 @@ pub(crate) trait Host {
     fn drop_later_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
-    /// Asks the budget, and waits at most `patience` for the answer, handling signals. [`Question::Attempt`] waits until
-    /// the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
+    /// Asks the budget, and waits at most `patience` for the answer, handling signals. [`Question::Attempt`] waits
+    /// until the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
     fn ask_budget(&mut self, budget: &SharedBudget, question: Question, patience: Duration) -> RunResult<BudgetAnswer>;
     /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error. No lines
     /// only open the log.

@@ -24,7 +24,7 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
 ];
 
 impl Run<'_> {
-    /// Returns the limits and variables of the next attempt.
+    /// Returns the limits and variables of the attempt that begins.
     pub(super) fn attempt_spec(&self) -> AttemptSpec {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),

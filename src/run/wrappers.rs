@@ -1,7 +1,7 @@
 //! Programs that run another program. Finds the program that a command runs in the end, for `--for auto`.
 
-/// Names, letters and long names of options with a value, and number of operands before the command. From the manuals of
-/// sudo 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, npx(1), POSIX.
+/// Names, letters and long names of options with a value, and number of operands before the command. From the manuals
+/// of sudo 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, npx(1), POSIX.
 #[rustfmt::skip]
 const WRAPPERS: &[(&str, &str, &str, usize)] = &[
     ("sudo", "CDghpRrTtUu",

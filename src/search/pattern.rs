@@ -9,8 +9,8 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
 use regex_syntax::hir::{Hir, HirKind, Look, LookSet, Repetition};
 
-/// A regular expression over bytes, in the syntax of the crate `regex`. `.`, classes and `\b` are those of ASCII, unless
-/// the expression has characters or classes of Unicode, or says `(?u)`.
+/// A regular expression over bytes, in the syntax of the crate `regex`. `.`, classes and `\b` are those of ASCII,
+/// unless the expression has characters or classes of Unicode, or says `(?u)`.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: Cow<'static, str>,
@@ -75,8 +75,8 @@ fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
     parse_with(!text.is_ascii()).or_else(|_| parse_with(true))
 }
 
-/// Rewrites an expression: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word boundaries,
-/// which no fast engine has, hold everywhere. The parser limits the nesting, and so the recursion.
+/// Rewrites an expression: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word
+/// boundaries, which no fast engine has, hold everywhere. The parser limits the nesting, and so the recursion.
 fn block_form(hir: &Hir, is_lowercase: bool) -> Hir {
     let rewrite = |hir: &Hir| block_form(hir, is_lowercase);
     match hir.kind() {

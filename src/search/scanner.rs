@@ -2,8 +2,8 @@
 //!
 //! The result is that of the naive search: cut the stream after each `\n`, strip the `\n` and then one `\r`, and run
 //! each expression on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes
-//! make no difference. The scanner is faster, as one engine for the alternation of all patterns searches blocks of whole
-//! lines, and each pattern by itself searches only lines that this engine finds.
+//! make no difference. The scanner is faster, as one engine for the alternation of all patterns searches blocks of
+//! whole lines, and each pattern by itself searches only lines that this engine finds.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.

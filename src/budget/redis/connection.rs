@@ -49,7 +49,7 @@ impl Connection {
         }))
     }
 
-    /// Sends a command, and returns the reply.
+    /// Sends a command, and returns the reply. An error reply is an error.
     pub(super) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> RedisResult<T> {
         self.0.write_all(&command.get_packed_command())?;
         self.0.flush()?;

@@ -21,8 +21,8 @@ const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 /// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
-/// Waits for the rest of a timed-out tree, and sends KILL when KILL is due. The attempt's own process has ended but stays
-/// a zombie, so that its process number and group are not reused.
+/// Waits for the rest of a timed-out tree, and sends KILL when KILL is due. The attempt's own process has ended but
+/// stays a zombie, so that its process number and group are not reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
     attempt.deadlines.tree_end = Deadline::after(now(), TREE_GRACE);
     let mut interval = FIRST_INTERVAL;

@@ -58,8 +58,8 @@ impl EventLoop {
         self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }
 
-    /// Sleeps until a signal or a stream is ready or the time is up. Then queues signals and moves data of the command's
-    /// streams. Returns true if output was moved.
+    /// Sleeps until a signal or a stream is ready or the time is up. Then queues signals and moves data of the
+    /// command's streams. Returns true if output was moved.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
         // Some changes of the input cause no event.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());

@@ -38,8 +38,8 @@ pub(super) struct Running<'a> {
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
-    /// The signal that asked the command to stop, until the command has stopped or was continued. A stop by STOP counts as
-    /// the response only before the deadline.
+    /// The signal that asked the command to stop, until the command has stopped or was continued. A stop by STOP counts
+    /// as the response only before the deadline.
     pub(super) stop_request: Option<(Signal, Deadline)>,
 }
 
@@ -145,7 +145,7 @@ impl Running<'_> {
     }
 
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
-        // A command that has ended cannot stop, even if its end is not noticed yet. Other signals still go to its group.
+        // A command that has ended cannot stop, even if its end is not noticed yet. Its group gets other signals still.
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
@@ -182,8 +182,8 @@ impl Running<'_> {
         self.is_asked_to_end = true;
     }
 
-    /// Stops a command that has a session of its own, so that backoff can stop after it. By STOP, as the command's group
-    /// may be orphaned, and the kernel would ignore TSTP.
+    /// Stops a command that has a session of its own, so that backoff can stop after it. By STOP, as the command's
+    /// group may be orphaned, and the kernel would ignore TSTP.
     fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
             // backoff leads a session itself, so that no shell would notice its stop and continue it.
@@ -241,8 +241,8 @@ impl Running<'_> {
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let pty = self.event_loop.streams.pty.as_mut();
-        // With --pty, our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all of
-        // them.
+        // With --pty, our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all
+        // of them.
         let target = match &pty {
             Some(_) if signal.stops_a_job() => terminal::key_target(),
             _ => Target::OwnProcess,

@@ -37,8 +37,8 @@ impl ProcessTree {
         }
     }
 
-    /// Returns false once no member besides the attempt's own process is left. Without a list of processes, its group may
-    /// have members.
+    /// Returns false once no member besides the attempt's own process is left. Without a list of processes, its group
+    /// may have members.
     pub(crate) fn may_have_survivors(&mut self, child: &Child) -> bool {
         let has_list = self.update(child);
         if has_list {

@@ -103,7 +103,8 @@ impl EventLoop {
         self.wait_for(fd, PollFlags::POLLOUT, until)
     }
 
-    /// Waits until `fd` is ready. Returns false if the time is up. Handles signals, or drops them once the run is ending.
+    /// Waits until `fd` is ready. Returns false if the time is up. Handles signals, or drops them once the run is
+    /// ending.
     pub(super) fn wait_for(&mut self, fd: BorrowedFd<'_>, events: PollFlags, mut until: Deadline) -> RunResult<bool> {
         loop {
             let (has_signals, is_ready) = self.poll_one(until, fd, events);
@@ -163,7 +164,7 @@ impl EventLoop {
         printed
     }
 
-    /// Prints one kept output. Returns false if it was not read in time.
+    /// Prints one kept output. Returns false if output of the command was not read in time.
     fn print_output(&mut self, i: usize) -> RunResult<bool> {
         while self.streams.outputs[i].print() {
             let is_stuck = self.streams.has_pending_output() && !self.wait(self.readers_have_until);

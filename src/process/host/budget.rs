@@ -29,8 +29,8 @@ impl System {
         self.counting = Some(self.query(&self.store, budget, Question::Attempt, time));
     }
 
-    /// Starts a thread, which blocks all signals, as the main thread does. A thread that hangs in a file system cannot be
-    /// ended, so there is at most one for each kind of store.
+    /// Starts a thread, which blocks all signals, as the main thread does. A thread that hangs in a file system cannot
+    /// be ended, so there is at most one for each kind of store.
     fn query(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
         let in_use = self.stores_in_use[usize::from(store.is_remote())].clone();
         // `self` and this function hold one reference each; a thread that still asks holds a third.

@@ -182,10 +182,10 @@ impl Signals {
         self.queue.iter().any(|received| received.signal == signal)
     }
 
-    /// Unblocks signals in a child before exec, which will reset handlers. If the child shares backoff's memory, handlers
-    /// stay until then and record signals for [`take_signals_of_child`]: a stop would suspend backoff, too, and a core
-    /// dump would be of both. TERM gets its default action, as the kernel sends TERM when backoff dies: no process
-    /// would send a recorded TERM again. Async-signal-safe.
+    /// Unblocks signals in a child before exec, which will reset handlers. If the child shares backoff's memory,
+    /// handlers stay until then and record signals for [`take_signals_of_child`]: a stop would suspend backoff, too,
+    /// and a core dump would be of both. TERM gets its default action, as the kernel sends TERM when backoff dies: no
+    /// process would send a recorded TERM again. Async-signal-safe.
     pub(crate) fn restore_in_child(&self) {
         let shares_memory = cfg!(not(portable));
         for signal in Signal::all().filter(|signal| !shares_memory || *signal == Signal::TERM) {
@@ -200,8 +200,8 @@ impl Signals {
     }
 }
 
-/// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that the
-/// caller ignores stays ignored, except CHLD: the kernel would discard the attempt's exit status.
+/// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that
+/// the caller ignores stays ignored, except CHLD: the kernel would discard the attempt's exit status.
 fn set_handlers() -> io::Result<()> {
     const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
@@ -229,8 +229,8 @@ fn set_plain_handler(signal: Signal) -> nix::Result<()> {
 fn register_handler(signal: Signal) -> io::Result<()> {
     // SAFETY: `record` is async-signal-safe.
     unsafe { register_sigaction(signal.number(), record) }?;
-    // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and write their
-    // records in reverse order.
+    // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and write
+    // their records in reverse order.
     let registered = change_action(signal, None)?;
     change_action(signal, Some(&new_action(registered.sa_sigaction)))?;
     Ok(())
@@ -248,11 +248,11 @@ fn new_action(handler: libc::sighandler_t) -> sigaction {
     }
 }
 
-/// Returns the action of a signal, after replacing it if `new` is given. `nix` cannot name all real-time signals.
+/// Returns the current action of a signal, and replaces it if `new` is given. `nix` cannot name all real-time signals.
 /// Async-signal-safe.
 fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
-    // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a handler of
-    // this type, or an earlier action.
+    // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a
+    // SA_SIGINFO handler, or an earlier action.
     unsafe {
         let mut old: sigaction = std::mem::zeroed();
         let new = new.map_or(std::ptr::null(), std::ptr::from_ref);

@@ -49,7 +49,8 @@ impl Command {
         self.words.first().map_or(b"", |name| name.to_bytes())
     }
 
-    /// Starts the command with `variables` in its environment. Returns an error if no process could be created.
+    /// Starts the command with `variables` in its environment. Returns an error if no process could be created; a
+    /// failed exec is reported by [`Command::start_failure`].
     pub(crate) fn start(
         &self,
         variables: &[Variable],
@@ -123,6 +124,7 @@ fn missing_interpreter(file: &Path) -> String {
             format!("its lines end in CRLF, and there is no interpreter {}", quoted(name))
         }
         Some(name) => format!("its interpreter {} is missing", quoted(name)),
+        // A binary, or a script that cannot be read.
         None => "it exists, but its interpreter or loader is missing".into(),
     }
 }

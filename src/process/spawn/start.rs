@@ -95,7 +95,7 @@ fn create_process(work: &mut dyn FnMut()) -> nix::Result<Pid> {
     unsafe { clone(work, &mut *stack, flags, Some(libc::SIGCHLD)) }
 }
 
-/// Creates a child by `fork(2)`.
+/// Creates a child by `fork(2)`. It exits after `work`.
 #[cfg(portable)]
 fn create_process(work: &mut dyn FnMut()) -> nix::Result<Pid> {
     // SAFETY: the child makes async-signal-safe calls only.

@@ -31,7 +31,8 @@ pub(crate) struct Output {
     unwritten: Range<usize>,
     /// Bytes of kept output that were read for printing.
     printed: u64,
-    /// The last byte written since the field was last taken.
+    /// The last byte, since the field was last taken, of the text that a message of backoff would follow: written or,
+    /// with `--stderr failure`, kept.
     pub(super) last_written: Option<u8>,
     /// Kept output of the command exists, so losing it is a failure.
     pub(crate) holds_output: bool,
@@ -50,8 +51,8 @@ impl Output {
         }
     }
 
-    /// Begins to read from a pipe or pseudo-terminal. Drops kept output of the previous attempt, unless it will be
-    /// printed, too.
+    /// Begins an attempt: output will be read from `source`, a pipe or pseudo-terminal, or is inherited. Drops kept
+    /// output of the previous attempt, except with `failure`, which prints that of all attempts.
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
         if self.mode != OutputMode::Failure {
@@ -97,8 +98,8 @@ impl Output {
         self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
-    /// Called once [`Output::interest`] is ready: writes the rest of the chunk, or else reads the next one and forwards,
-    /// keeps or drops it. Returns at most `limit` bytes of new output.
+    /// Called once [`Output::interest`] is ready: writes the rest of the chunk, or else reads the next one and
+    /// forwards, keeps or drops it. Returns at most `limit` bytes of new output.
     pub(super) fn work(&mut self, limit: usize) -> &[u8] {
         if self.has_unwritten() {
             self.write();
@@ -142,13 +143,14 @@ impl Output {
         }
     }
 
+    /// Keeps the bytes of the chunk that were read.
     fn keep(&mut self, count: usize) {
-        // Without a reader the command would have ended; keeping its output could fill the disk in vain.
+        // Without a reader, the bare command would have died of SIGPIPE; kept output could fill the disk in vain.
         if has_lost_its_reader(self.sink().fd()) {
             return self.lose_reader();
         }
         self.holds_output = true;
-        // Messages follow in the same file, and begin a new line.
+        // With `--stderr failure`, messages of backoff are kept in the same file, and begin a new line there.
         if self.mode == OutputMode::Failure && self.fd == stdio::ERR {
             self.last_written = self.chunk[..count].last().copied();
         }

@@ -102,8 +102,8 @@ impl Stdin {
         Ok(())
     }
 
-    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound if it is a file).
-    /// Drop it once the command has started: otherwise backoff cannot see that the command has closed its own.
+    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound if it is a
+    /// file). Drop it once the command has started: otherwise backoff cannot see that the command has closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match self.method {
             Method::Inherit => return Ok(None),
@@ -229,8 +229,8 @@ impl Method {
     /// Chooses the method by the type of standard input.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode = OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
-        // If input and output share one open file description (`<>file 1>&0`), a rewind would make the command overwrite
-        // its output. The same file open for writing counts as shared.
+        // If input and output share one open file description (`<>file 1>&0`), a rewind would make the command
+        // overwrite its output. The same file open for writing counts as shared.
         let is_output_too = |output| access_mode != OFlag::O_RDONLY && is_same_file(source.as_raw_fd(), output);
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,

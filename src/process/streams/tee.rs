@@ -5,8 +5,9 @@
 //! the bytes still in its pipe; just that much is then taken from the source and kept. `tee` always starts at the head
 //! of the source, so the next window begins when the current one has been read completely.
 //!
-//! No event reports "read completely", but one reports "no longer full". So the command's pipe gets as many slots as the
-//! window fills: writable means that the first slot has been read. The rest of the window is polled, ever less often.
+//! No event reports "read completely", but one reports "no longer full". So the command's pipe gets as many slots as
+//! the window fills: writable means that the first slot has been read. The rest of the window is polled, ever less
+//! often.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

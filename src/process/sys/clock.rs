@@ -66,8 +66,8 @@ impl Deadline {
     }
 }
 
-/// Calls `poll(2)`. Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has to
-/// try every descriptor.
+/// Calls `poll(2)`. Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has
+/// to try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     match poll_once(fds, left) {
         Ok(_) => true,

@@ -79,8 +79,8 @@ pub(crate) fn parent_controls_jobs() -> bool {
     getpgid(parent) != Ok(getpgrp()) && getsid(parent) == getsid(None)
 }
 
-/// Returns the target of keys typed on standard input's terminal: this process's group, or this process if that terminal
-/// does not control it.
+/// Returns the target of keys typed on standard input's terminal: this process's group, or this process if that
+/// terminal does not control it.
 pub(crate) fn key_target() -> Target {
     match is_controlling(stdio::IN) {
         true => Target::OwnGroup,

@@ -178,8 +178,8 @@ impl Pty {
             // Our terminal is gone; HUP follows.
             None | Some(Ok(0)) => self.ended(),
             Some(Ok(count)) => self.handle_keys(&bytes[..count]),
-            // Another process has read the bytes (EAGAIN), perhaps a shell that had changed the modes, or backoff has just
-            // moved to the background (EIO).
+            // Another process has read the bytes (EAGAIN), perhaps a shell that had changed the modes, or backoff has
+            // just moved to the background (EIO).
             Some(Err(_)) => self.try_raw(),
         }
     }
@@ -224,7 +224,8 @@ impl Pty {
     }
 }
 
-/// Opens our terminal, non-blocking if possible: another process may read first what `poll` has promised.
+/// Opens our terminal, non-blocking if possible: otherwise a read could block if another process took the bytes that
+/// `poll` has reported. A duplicate shares its flags with the caller.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
     let duplicate = || inherited(standard?).try_clone_to_owned().ok();
