@@ -28,7 +28,7 @@ pub(crate) enum OutputMode {
     Final,
     /// Kept; printed only if the run succeeds, and then only the last attempt's.
     Success,
-    /// That of all attempts is kept, and printed only if the whole run failed.
+    /// Kept for all attempts, and printed only if the whole run failed.
     Failure,
     /// Dropped.
     Null,

@@ -128,7 +128,7 @@ fn has_panicked(said: &str) -> bool {
     said.contains("internal error") || said.contains("panicked")
 }
 
-/// Returns an error if a run has left files, but for those that it told of. Panics at half a report.
+/// Returns an error if a run has left files, except those that the run named. Panics at half a report.
 fn nothing_is_left(dir: &TempDir, told: &str) -> Result<(), String> {
     for entry in std::fs::read_dir(dir.path()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
