@@ -115,12 +115,13 @@ impl Client {
         calls
     }
 
-    /// Parses the rest of a script after the client's name. The call ends at `|`, `;`, `&&`, `)` or the end of the
-    /// line, if no quotation is open there. If a substitution comes before its end, all words of the script may belong
-    /// to it.
+    /// Parses the rest of a script after the client's name. The call ends at `|`, `;`, `&`, `)` or the end of the
+    /// line, if no quotation is open there. A substitution before the end hides the end: all words of the script are
+    /// then uncertain.
     fn parse_script(&self, script: &str) -> Vec<Word> {
-        // `&` alone may be of `2>&1`.
-        let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || script[*at..].starts_with("&&");
+        // In `2>&1` and `&>log`, the `&` belongs to a redirection.
+        let redirects = |at: usize| script[..at].ends_with(['<', '>']) || script[at + 1..].starts_with('>');
+        let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || !redirects(*at);
         let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
         let ends = operators.map(|(at, _)| at).chain([script.len()]);
         // Limits the work on a long script.
@@ -147,7 +148,7 @@ impl Client {
             // Also true for a value that looks like options (`-o -sXGET`): the parts of the value are uncertain words.
             let is_value = next_is_value(call.last());
             for (i, text) in self.parts(word).into_iter().enumerate() {
-                // `--any=value`, `-d1`
+                // The text after the `=` of `--any=value` is a value, and so is the `1` of `-d1`.
                 let is_certain = !is_value && (i == 0 || !word.starts_with("--")) && !next_is_value(call.last());
                 call.push(Word { text, is_certain });
             }
@@ -200,7 +201,8 @@ impl Client {
         hiding.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))
     }
 
-    /// Returns true if an Idempotency-Key header makes the call safe to repeat, and no option may hide another request.
+    /// Returns true if an Idempotency-Key header makes the call safe to repeat, and no option begins or reads another
+    /// request. The words of a `"$@"` belong to the request with the key.
     fn has_fixed_key(&self, call: &[Word]) -> bool {
         let headers = all(call, "-H --header").filter(|(option, _)| option.is_certain);
         let headers: Vec<&str> = headers.map(|(_, header)| header).collect();
