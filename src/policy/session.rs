@@ -85,8 +85,8 @@ pub struct Session<'p> {
     pub retries: u64,
     /// The output asked for the last wait and lengthened the wait.
     pub is_wait_asked: bool,
-    /// Place of the next wait in the growth, from 0 on.
-    next_wait: u64,
+    /// Step of the growth for the next wait, from 0 on.
+    growth_step: u64,
     /// Last wait before a retry, for decorrelated jitter.
     previous_delay: Option<Duration>,
     successes_in_a_row: u64,
@@ -104,7 +104,7 @@ impl<'p> Session<'p> {
             total: 0,
             retries: 0,
             is_wait_asked: false,
-            next_wait: 0,
+            growth_step: 0,
             previous_delay: None,
             successes_in_a_row: 0,
             has_failed: false,
@@ -131,8 +131,8 @@ impl<'p> Session<'p> {
         let succeeded = *verdict == Verdict::Success;
         self.has_failed |= !succeeded;
         match (self.goal_after(outcome, verdict), verdict) {
-            (Until::Success, Verdict::Success) => self.after_success(elapsed),
-            // `--retry-if` has already replaced `Ask`, except with `--until failure`.
+            (Until::Success, Verdict::Success) => self.after_success(outcome, elapsed),
+            // Never `Ask`: `--retry-if` has replaced it, except with `--until failure`, which the next arm ends.
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // The deadline is not a failure of the command.
             (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(TimeLimit::Deadline) => {
@@ -168,7 +168,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    fn after_success(&mut self, elapsed: Duration) -> Decision {
+    fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.
         if self.successes_in_a_row >= self.limits.consecutive || self.limits.leave_to_outer {
@@ -176,6 +176,9 @@ impl<'p> Session<'p> {
         }
         if self.is_last_attempt() {
             return give_up(GiveUp::Attempts);
+        }
+        if outcome.seen.input_lost {
+            return give_up(GiveUp::Stdin);
         }
         let wait = self.delays.base;
         self.exceeded_time_limit(elapsed, wait)
@@ -199,10 +202,10 @@ impl<'p> Session<'p> {
         if self.is_last_attempt() {
             return Err(GiveUp::Attempts);
         }
-        if self.limits.reaches_stop_at_delay(self.delays, self.next_wait) {
+        if self.limits.reaches_stop_at_delay(self.delays, self.growth_step) {
             return Err(GiveUp::Delay);
         }
-        let drawn = self.delays.draw(self.next_wait, self.previous_delay, rng);
+        let drawn = self.delays.draw(self.growth_step, self.previous_delay, rng);
         let is_too_long = |most| outcome.seen.wait_asked > Some(most);
         let wait = if succeeded {
             // A successful command did not ask.
@@ -218,7 +221,7 @@ impl<'p> Session<'p> {
         }
         self.is_wait_asked = wait > drawn;
         self.retries += 1;
-        self.next_wait += 1;
+        self.growth_step += 1;
         self.previous_delay = Some(drawn);
         Ok(wait)
     }
@@ -231,7 +234,7 @@ impl<'p> Session<'p> {
         // With `--until failure`, long successes are expected, and the attempt limit applies to them.
         self.restart_is_due = is_long && (!succeeded || never_ends);
         if self.restart_is_due || (succeeded && never_ends) {
-            (self.next_wait, self.previous_delay) = (0, None);
+            (self.growth_step, self.previous_delay) = (0, None);
         }
     }
 
@@ -239,7 +242,7 @@ impl<'p> Session<'p> {
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         // A success does not count: the user asks to repeat it (`--until`).
         let failure_may_have_taken_effect = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
-        // Checked before the limits that `--exhausted-exit` covers: an outer scheduler must not try later, either.
+        // Checked before any limit: the limit's `--exhausted-exit` could make a scheduler run the command again.
         if !self.limits.idempotent && failure_may_have_taken_effect {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
@@ -257,9 +260,9 @@ impl<'p> Session<'p> {
     /// of one more retry, and grows by a step for each of the `failed_runs` before this one.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = match failed_runs {
-            0 => self.delays.draw(self.next_wait, self.previous_delay, rng),
+            0 => self.delays.draw(self.growth_step, self.previous_delay, rng),
             // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
-            _ => self.delays.unjittered(self.next_wait.saturating_add(failed_runs)),
+            _ => self.delays.unjittered(self.growth_step.saturating_add(failed_runs)),
         };
         self.at_least_asked(outcome, wait, rng)
     }
