@@ -17,7 +17,7 @@ use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::session::{Decision, GiveUp, Session, Stop, Until};
 use crate::policy::signal::Signal;
 
-const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read to its end before the deadline";
+const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time";
 
 /// End of an attempt by the deadline. It replaces any end if the deadline cut off kept output.
 const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
@@ -69,11 +69,13 @@ impl Run<'_> {
             self.print_kept(FAILED)?;
             return Ok(exit);
         }
+        let mut last = None;
         loop {
             // Ctrl-Z or `--before-retry` may have lengthened the wait.
             if let Some(why) = self.out_of_time(Duration::ZERO) {
-                return self.end_too_late(why);
+                return self.end_too_late(why, last.as_ref());
             }
+            self.previous = last;
             let Attempt { outcome, interrupted } = self.make_attempt()?;
             if let Some(signal) = interrupted {
                 return self.end_interrupted(signal, &outcome);
@@ -92,7 +94,7 @@ impl Run<'_> {
             if let Some(exit) = exit {
                 return Ok(exit);
             }
-            self.previous = Some(attempt);
+            last = Some(attempt);
         }
     }
 
@@ -338,10 +340,10 @@ impl Run<'_> {
         }
     }
 
-    /// Ends a run whose limit passed before the next attempt could begin.
-    fn end_too_late(&mut self, why: GiveUp) -> RunResult<Exit> {
-        if let Some(attempt) = self.previous.take() {
-            return self.give_up(why, &attempt);
+    /// Ends a run whose limit passed after the `last` attempt, before another could begin.
+    fn end_too_late(&mut self, why: GiveUp, last: Option<&JudgedAttempt>) -> RunResult<Exit> {
+        if let Some(attempt) = last {
+            return self.give_up(why, attempt);
         }
         self.print_kept(FAILED)?;
         self.emit(&Event::NoTime { why, cool_off: None })?;

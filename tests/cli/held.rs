@@ -128,3 +128,15 @@ fn time_stopped_does_not_count_against_the_reader_of_held_output() {
     live.signal(Signal::SIGCONT);
     assert!(live.code(0).out().ends_with("\n1000000\n"));
 }
+
+/// The command would have died of the signal, or of SIGPIPE.
+#[test]
+fn a_signal_leaves_the_reader_of_held_output_only_some_time() {
+    let live = until_it_says(
+        "ready",
+        &mut backoff("--stdout final -- sh -c 'seq 1000000; echo ready >&2; exec sleep 60'"),
+    );
+    live.signal(Signal::SIGTERM);
+    eventually("it ends without a reader", || state(live.pid()) == Some('Z'));
+    live.code(124).says("kept output is cut off").out();
+}

@@ -13,7 +13,7 @@ use crate::process::terminal::modes;
 use crate::run::plan::Progress;
 
 /// Time for readers after the deadline, or after the end of the program that ran at the deadline.
-pub(super) const READERS_GRACE: Duration = Duration::from_secs(1);
+pub(crate) const READERS_GRACE: Duration = Duration::from_secs(1);
 /// Time for the reader of the last output before a stop.
 const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
 /// Limit on reads and writes before a stop: enough for a full pipe or terminal, as other processes may go on writing.

@@ -8,7 +8,7 @@ use nix::poll::PollFlags;
 
 use super::fault;
 use crate::policy::signal::Signal;
-use crate::process::attempt::event_loop::EventLoop;
+use crate::process::attempt::event_loop::{EventLoop, READERS_GRACE};
 use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
 use crate::process::signals::Target;
 use crate::process::spawn::child::reap_orphans;
@@ -167,9 +167,12 @@ impl EventLoop {
     /// Prints one kept output. Returns false if output of the command was not read in time.
     fn print_output(&mut self, i: usize) -> RunResult<bool> {
         while self.streams.outputs[i].print() {
-            let is_stuck = self.streams.has_pending_output() && !self.wait(self.readers_have_until);
+            // Once a signal has ended the run, the reader has to keep reading.
+            let limit = self.is_ending.then_some(READERS_GRACE);
+            let until = self.readers_have_until.or_earlier(Deadline::maybe_after(now(), limit));
+            let is_late = self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
             self.receive_signals()?;
-            if is_stuck && self.readers_have_until.is_due(now()) {
+            if is_late {
                 let output = &mut self.streams.outputs[i];
                 output.close();
                 // backoff's own lines alone are no loss.
