@@ -30,25 +30,25 @@ type Updated = Result<(Answer, Option<String>), StoreError>;
 /// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held
 /// no valid record. Warning and error name the file.
 pub(crate) fn update(directory: &Path, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
-    let home = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
+    let dir = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
     let file_name = file_name(name);
     let path = directory.join(&file_name);
     let at_file = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
-    let (answer, warning) = update_file(&home, &file_name, change).map_err(|why| at_file(&why))?;
+    let (answer, warning) = update_file(&dir, &file_name, change).map_err(|why| at_file(&why))?;
     Ok((answer, warning.map(|why| at_file(&why))))
 }
 
-fn update_file(home: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
+fn update_file(dir: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
     let mut warning = None;
     for _ in 0..MOST_TRIES {
-        let Some(file) = open_file(home, name)? else { continue };
+        let Some(file) = open_file(dir, name)? else { continue };
         let mut old = Vec::new();
         // One byte more than a record, so that a longer file is not valid.
         let read = (&file).take(record::FILE_SIZE as u64 + 1).read_to_end(&mut old);
         read.map_err(|error| describe_error(&error))?;
         let Some(mut ledger) = record::read(&old) else {
             let bad = format!("{name}.bad");
-            let moved = renameat(home, name, home, &*bad);
+            let moved = renameat(dir, name, dir, &*bad);
             moved.map_err(cannot("does not hold what backoff wrote, and cannot be set aside"))?;
             warning = Some(format!("does not hold what backoff wrote; set aside as {bad}"));
             // Makes a new file.
@@ -85,11 +85,12 @@ fn open_directory(path: &Path) -> Result<File, StoreError> {
     Ok(directory)
 }
 
-/// Opens and locks the file of a name. Returns None if another file has replaced it meanwhile.
-fn open_file(home: &File, name: &str) -> Result<Option<File>, StoreError> {
+/// Opens and locks a file in the directory; creates a missing one. Returns None if another file has replaced the file
+/// before it was locked.
+fn open_file(dir: &File, name: &str) -> Result<Option<File>, StoreError> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-    let file = match uninterrupted(|| openat(home, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
+    let file = match uninterrupted(|| openat(dir, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
         Err(Errno::ELOOP) => Err("is a symbolic link".into()),
         opened => opened.map(File::from).map_err(cannot("cannot open this file")),
     }?;
@@ -103,7 +104,7 @@ fn open_file(home: &File, name: &str) -> Result<Option<File>, StoreError> {
     let errno = |error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno);
     uninterrupted(|| file.lock().map_err(errno)).map_err(cannot("cannot lock this file"))?;
     // The previous holder of the lock may have set the file aside.
-    let is_current = fstatat(home, name, AtFlags::AT_SYMLINK_NOFOLLOW)
+    let is_current = fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));
     Ok(is_current.then_some(file))
 }

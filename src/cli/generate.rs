@@ -102,6 +102,7 @@ fn offered(opt: &Opt) -> Arg {
     };
     match words.is_empty() {
         true => arg.value_hint(ValueHint::Other),
+        // Without `num_args(1)`, clap's zsh script would take the topic of `--help` as optional.
         false => arg.num_args(1).value_parser(PossibleValuesParser::new(words)),
     }
 }

@@ -72,7 +72,8 @@ fn is_longer(one: &str, other: &str) -> bool {
 fn is_same_file(log: &str, report: &str) -> bool {
     // `./run.log` is `run.log`. An empty path has no absolute one.
     let place = |path| std::path::absolute(path).ok();
-    place(log).is_some_and(|log| place(report) == Some(log)) && log != "-" && !log.starts_with("/dev/")
+    let is_device = log.starts_with("/dev/") && !log.starts_with("/dev/shm/");
+    !is_device && ![log, report].contains(&"-") && place(log).is_some_and(|log| place(report) == Some(log))
 }
 
 /// Returns true if a wait before the first attempt ends at or after the limit; 0 is no limit.
@@ -80,8 +81,8 @@ fn leaves_no_time(wait: &str, limit: &str) -> bool {
     matches!((duration(wait), duration(limit)), (Ok(wait), Ok(limit)) if wait >= limit && !limit.is_zero())
 }
 
-/// Removes and returns the settings of a layer that contradict one of higher precedence. Returns an error if two
-/// settings of the layer contradict each other.
+/// Removes and returns the settings of a layer that a setting of higher precedence overrides. Returns an error if two
+/// settings of the layer contradict each other, or if a `Rule` rejects a setting of the layer and one in `higher`.
 pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec<Setting>, UsageError> {
     let mut overridden = Vec::new();
     for (first, second, contradict, rule, problem) in PAIRS {

@@ -133,7 +133,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
                 }
             }
             (name, _) => {
-                // `defaults = 1` has the right name: the tip is then not the name.
+                // A known name with a value of the wrong type, such as `defaults = 1`, must not be its own tip.
                 let known = ["defaults", "policy"].into_iter().filter(|known| *known != name);
                 let tip = one_slip_away(name, known).map(|known| format!("try {known}"));
                 let tip = tip.as_deref().unwrap_or("put options under [defaults]");
@@ -227,6 +227,7 @@ impl Document<'_> {
     /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
     /// be repeated, or else one text.
     fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
+        // Other arrays stay whole, so that `text` rejects them. An empty one would set nothing.
         let values = match (value.get_ref(), opt.kind) {
             (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => array.iter().collect(),
             _ => vec![value],

@@ -41,7 +41,7 @@ pub(crate) enum RowVerdict {
     /// Transient, and the request had no effect.
     Refused,
     Stop,
-    /// Permanent, unless `--before-retry` changes something before the next attempt.
+    /// Permanent, unless `--before-retry` changes something before the next attempt: a branch is behind its remote.
     Behind,
 }
 
@@ -144,7 +144,7 @@ fn find(name: &str) -> Option<Preset> {
     all().find(|preset| preset.name == name).or_else(|| for_program(name))
 }
 
-/// Returns the preset that `--for` takes by this name, or an error message.
+/// Returns the preset that `--list-presets NAME` shows, or an error message.
 pub(crate) fn named(name: &str) -> Parsed<Preset> {
     find(name).ok_or_else(|| {
         let tip = tip(name, names_and_programs(), "--list-presets alone");
@@ -201,7 +201,8 @@ fn unknown(name: &str, list: &str) -> String {
     format!("{which}is not a preset{tip}")
 }
 
-/// Returns the selected presets for a command with this file name, without duplicates.
+/// Returns the selected presets for a command with this file name, without duplicates. Each preset comes with the
+/// first name that selects it.
 pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(PresetName, Preset)> {
     let mut chosen: Vec<(PresetName, Preset)> = Vec::new();
     for name in names {

@@ -93,7 +93,7 @@ pub fn spread(text: &str) -> Parsed<()> {
     }
 }
 
-/// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, MB and GB.
+/// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, KB, MB, GB and TB.
 pub fn size(text: &str) -> Parsed<u64> {
     const WRONG: &str = "is not a size; tip: try 64KiB, 10MB or 1GiB";
     let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
@@ -288,15 +288,17 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     }
 }
 
-/// Parses the mode of the cool-off: None for `off`, Some(false) for `on` (a run waits), Some(true) for `skip`.
+/// Parses the mode of the cool-off. None is `off`. A run that is too early ends at once if true (`skip`), and waits if
+/// false (`on`).
 pub fn cool_off(text: &str) -> Parsed<Option<bool>> {
+    let skips = text == "skip";
     match switch(text) {
-        Ok(is_on) => Ok(is_on.then_some(false)),
-        Err(_) if text == "skip" => Ok(Some(true)),
-        Err(_) => {
+        Ok(false) => Ok(None),
+        Err(_) if !skips => {
             let tip = tip(text, ["on", "off", "skip"].into_iter(), "--cool-off or --cool-off=skip");
             Err(format!("is not on, off or skip{tip}").into())
         }
+        _ => Ok(Some(skips)),
     }
 }
 

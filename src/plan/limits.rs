@@ -46,7 +46,8 @@ pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, leave_
         _ => Err(format!("can never be reached with {most} attempts; tip: try a larger --attempts").into()),
     };
     let longest_asked = settings.value("max-retry-after", values::duration)?;
-    // A server may send many runs the same Retry-After, so a policy without jitter covers only its own waits.
+    // Many runs may get the same Retry-After, and a random part spreads them. A policy without jitter is meant for the
+    // policy's own waits: the random part is dropped only if the user types both options.
     let is_typed = |long| settings.source(long) == Some(Source::Flag);
     let no_jitter = settings.find("jitter").is_some_and(|setting| setting.text == "none");
     Ok(Limits {
@@ -108,11 +109,11 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
 }
 
 fn jitter(settings: &Settings, until_failure: bool) -> Parsed<Jitter> {
-    let list = settings.source("delays");
+    let list_source = settings.source("delays");
     let mut jitter = match settings.get("jitter", values::jitter)? {
         // A list is exact unless the same or a higher precedence asks for jitter.
-        Some(jitter) if settings.source("jitter") >= list => jitter,
-        _ if list.is_some() || until_failure => Jitter::None,
+        Some(jitter) if settings.source("jitter") >= list_source => jitter,
+        _ if list_source.is_some() || until_failure => Jitter::None,
         // The default jitter ignores a growth.
         _ if settings.find("growth").is_some() => Jitter::Full,
         _ => values::DEFAULT_JITTER,
@@ -157,8 +158,8 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed
     Ok(raising.filter_map(|(_, wait)| wait).fold(cap, Duration::max))
 }
 
-/// Returns the budget, unless it has no name, and its store. `cap` is the run's own longest wait, `outer` the budget
-/// that has counted the attempt of the outer run.
+/// Returns the budget of `--budget`, if given, and its store. Without a budget, the store is never used. `cap` is the
+/// run's own longest wait, `outer` the budget that has counted the attempt of the outer run.
 pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<(Option<SharedBudget>, Store)> {
     // None without a cool-off; true if the run ends at once (`--cool-off=skip`).
     let skips = settings.get("cool-off", values::cool_off)?.flatten();
@@ -170,9 +171,9 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
-    let timeout = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
+    let parse_timeout = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
     let usage_error = |error: StoreError| UsageError(error.to_string());
-    let store = settings.get("store", |text| Store::parse(text, timeout).map_err(usage_error))?;
+    let store = settings.get("store", |text| Store::parse(text, parse_timeout).map_err(usage_error))?;
     let denies_if_down = settings.choice("store-down", &["local", "deny"])? == "deny";
     let Some(name) = settings.get("budget", values::budget_name)? else {
         if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {

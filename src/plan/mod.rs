@@ -47,7 +47,7 @@ fn check(config: &Config) -> Parsed<()> {
 
 /// Builds the plan of a run. Reads every option, so that every text is checked.
 fn build(settings: &Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
-    output::check_typed_only(settings)?;
+    output::check_command_line_only(settings)?;
     let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
     let judged_command = Command::new(&words, settings.get("for", PresetName::parse_list)?.unwrap_or_default());

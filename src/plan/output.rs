@@ -28,7 +28,7 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
     Ok(StreamOptions {
         input: settings.choice("stdin", &[auto, Inherit, Replay, InputMode::Null])?,
         input_limit: settings.value("stdin-limit", values::size)?,
-        keep: [
+        outputs: [
             settings.choice("stdout", &[Stream, Final, Success, Failure, Null])?,
             settings.choice("stderr", &[Stream, Final, Failure, Null])?,
         ],
@@ -74,9 +74,9 @@ fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
 }
 
 /// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
-pub(super) fn check_typed_only(settings: &Settings) -> Parsed<()> {
-    let typed_only = ["until", "exhausted-exit", "skipped-exit"];
-    for setting in typed_only.iter().filter_map(|long| settings.find(long)) {
+pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
+    let command_line_only = ["until", "exhausted-exit", "skipped-exit"];
+    for setting in command_line_only.iter().filter_map(|long| settings.find(long)) {
         let makes_success = setting.text == "failure" || setting.parse(values::code) == Ok(0);
         if makes_success && setting.source != Source::Flag {
             return Err(setting.error("is accepted on the command line only, as it turns a failure into a success"));

@@ -63,9 +63,9 @@ pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nes
     let Some(depth) = number("BACKOFF_DEPTH") else {
         return Nesting::default();
     };
+    // The outermost run sets no `BACKOFF_AROUND`, as no other limit multiplies its own.
     let around = if depth == 1 { Some(1) } else { number(AROUND) };
-    let factors = around.zip(number("BACKOFF_ATTEMPT_LIMIT"));
-    let outer_attempts = factors.and_then(|(around, limit)| around.checked_mul(limit));
+    let outer_attempts = around.and_then(|around| around.checked_mul(number("BACKOFF_ATTEMPT_LIMIT")?));
     let is_uuid = |id: &&str| id.len() == 36 && id.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
     // One warning is enough for all attempts of the outer run.
     let is_first = number("BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);

@@ -50,10 +50,12 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         let tip = |long: &str| format!("; tip: try {}", option(long).variable());
         // The option, with which the tip begins.
         let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
+        // A variable cannot set an action.
+        let settable = || foreign().filter(|long| !option(long).is_action());
         let (list, tip) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
             Some(long) if option(long).is_action() => (&mut typos, format!("; tip: give --{long} on the command line")),
             Some(long) => (&mut typos, tip(long)),
-            None => (&mut others, foreign().map(tip).unwrap_or_default()),
+            None => (&mut others, settable().map(tip).unwrap_or_default()),
         };
         list.push(format!("unknown variable {name:?}{tip}"));
     }

@@ -30,6 +30,7 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
         is_safe_to_repeat: long.starts_with("retry"),
         name: format!("--{long}").into(),
     };
+    // Messages name the first rule that applies. Patterns precede codes, as patterns also give the text that matched.
     let mut rules = Vec::new();
     for long in ["stop-match", "retry-match"] {
         rules.extend(add(long)?.into_iter().map(|pattern| rule(long, None, Some(pattern))));

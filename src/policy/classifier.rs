@@ -17,7 +17,7 @@ pub struct Classifier {
     pub fail_match: Vec<usize>,
     /// Rules about failures. Stop rules win.
     pub rules: Vec<Rule>,
-    /// `--retry-if` is given: it decides if no rule does.
+    /// `--retry-if` is given: it decides if no rule does, except after a timeout, a failed start or lost output.
     pub has_retry_if: bool,
 }
 
@@ -133,7 +133,7 @@ pub enum Why {
 
 impl Why {
     /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`.
-    pub fn failed_shell_command(&self) -> Option<String> {
+    pub fn shell_command_failure(&self) -> Option<String> {
         match self {
             Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
             Why::BeforeRetryFailed(how) => Some(format!("--before-retry failed: {how}")),
@@ -198,10 +198,11 @@ impl Classifier {
         if let Some(reason) = by_rules(&stop_rules) {
             return Verdict::Permanent(reason);
         }
-        // The output of another attempt would follow the gap in this one's, or has no reader either.
+        // The output of another attempt would follow the gap.
         if seen.unread {
             return permanent(Why::Unread);
         }
+        // The output of another attempt would have no reader either.
         if seen.reader_gone {
             return permanent(Why::ReaderGone);
         }
@@ -209,6 +210,7 @@ impl Classifier {
             return Verdict::Transient(reason);
         }
         match end {
+            // The first three causes are known, so `--retry-if` does not decide.
             End::NotStarted(_) => permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => permanent(Why::ReaderGone),
             End::TimedOut(_) => transient(),
@@ -225,7 +227,8 @@ impl Rule {
     fn applies(&self, outcome: &Outcome) -> bool {
         let has_code = self.codes.is_none_or(|codes| codes.contains_end(&outcome.end));
         let has_match = self.pattern.is_none_or(|pattern| outcome.seen.text(pattern).is_some());
-        // A timeout is backoff's doing: a pattern alone does not make it transient. Codes may list it (`has_code`).
+        // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat; codes may, as they
+        // list `timeout`.
         let is_by_pattern_alone = !self.stops && self.codes.is_none();
         has_code && has_match && !(is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)))
     }

@@ -253,12 +253,13 @@ impl Distribution {
             Distribution::Slots { slot, last, cap } => {
                 let (slot, last, cap) = (nanos(slot), last as f64, nanos(cap));
                 // Slots 0 ..= last_below stay below the cap, the rest count as the cap. With slots of length zero all
-                // stay below: `min` makes `last` of infinity and NaN.
+                // stay below: `min` replaces infinity and NaN with `last`.
                 let last_below = (cap / slot).floor().min(last);
                 (slot * last_below * (last_below + 1.0) / 2.0 + (last - last_below) * cap) / (last + 1.0)
             }
         };
-        // Beyond 2^53 ns a float is not exact. If even `low` is at least the cap, both limits are the cap.
+        // The clamp corrects rounding beyond 2^53 ns, and returns the cap if even `low` is at least the cap, as the
+        // formula for draws above the cap assumes a smaller `low`.
         from_nanos(mean).clamp(self.least(), self.most())
     }
 }

@@ -29,7 +29,7 @@ pub const FAULT: Exit = Exit::Code(125);
 /// Statuses chosen by the user in place of the command's own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// `--exhausted-exit`
+    /// `--exhausted-exit`: may tell a scheduler to try again later.
     pub exhausted: Option<u8>,
     /// `--flaky-exit`
     pub flaky: Option<u8>,
@@ -53,7 +53,8 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
             | GiveUp::Budget(_)
             | GiveUp::StoreDown,
         ) => overrides.exhausted,
-        // A scheduler that tries again later would fail again, repeat an effect, or add to the retries of an outer run.
+        // The status of `--exhausted-exit` could make a scheduler run backoff again. The new run would fail, repeat an
+        // effect, or add to the retries of an outer run.
         Stop::GaveUp(GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin) => None,
         Stop::Succeeded { flaky: false } | Stop::FailureCame | Stop::Ended(_) => None,
     };
@@ -62,15 +63,15 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
     }
     match (stop, end) {
         (Stop::FailureCame, _) => Exit::Code(0),
-        // `--until failure` found none. Always 1, as the last success may have a code of its own. A command that could
-        // not start keeps its status. An attempt that another limit on time ended is a failure, and so the goal.
+        // No failure came. Always 1, as the last success may have a code of its own. `Permanent` and `NotStarted` keep
+        // their status, as `Session::goal_after` ignores `--until` for both. Other timeouts are failures: the goal.
         (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(TimeLimit::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {
             Exit::Code(1)
         }
         (Stop::Succeeded { .. } | Stop::Ended(_), _) if overrides.zero.contains_end(end) => Exit::Code(0),
-        // The attempt was judged a failure; 0 would hide that.
+        // The run failed, or had too few successes in a row; 0 would hide that.
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
         _ => as_it_ended(end),
     }

@@ -76,7 +76,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
     let mut in_time = [0; 2];
     let end = loop {
         if let Some(end) = end_before(row.retry, delays, limits) {
-            // False if the limit on time came first: the limit ended the rows, or one sampled run in twenty.
+            // False if the limit on time came first for the rows, or for at least 5% of the sampled runs.
             let all_retries_fit = rows.len() as u64 == row.retry && in_time[0] == row.retry;
             break if all_retries_fit { end } else { End::Deadline(in_time) };
         }
@@ -115,7 +115,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
         rows.extend(time_limit.is_none_or(|limit| row.total < limit).then_some(row));
         // Without a limit on time, every retry is in time.
         in_time = time_limit.map_or([row.retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
-        // Some runs make more retries in time than there are rows.
+        // Goes on after the last row until 95% of the sampled runs have reached the limit on time.
         if in_time[1] < row.retry {
             break End::Deadline(in_time);
         }

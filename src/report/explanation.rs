@@ -16,6 +16,7 @@ impl Text<'_> {
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let advice = match (why, limiting_option(&self.plan.limits, why)) {
             (GiveUp::StoreDown, _) => "; use --store-down local to retry".to_owned(),
+            // The attempt may hang, so more time may not help.
             (GiveUp::Deadline, _) if attempt.outcome.end == BY_DEADLINE => String::new(),
             (GiveUp::Stdin, _) if attempt.outcome.seen.input_error.is_some() => String::new(),
             (_, Some((option, _))) => format!("; raise --{option} to allow more"),
@@ -26,7 +27,8 @@ impl Text<'_> {
 
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
-        let (limit, budget) = (typed_limit(&self.plan.limits, why), self.budget());
+        let [limit, deadline] = [why, GiveUp::Deadline].map(|why| typed_limit(&self.plan.limits, why));
+        let budget = self.budget();
         match why {
             GiveUp::Permanent => self.permanent(verdict, outcome.seen.reader_gone),
             GiveUp::Attempts if *verdict == Verdict::Success && self.plan.limits.until == Until::Success => {
@@ -34,7 +36,8 @@ impl Text<'_> {
             }
             GiveUp::Attempts => "attempt limit reached".to_owned(),
             GiveUp::Deadline | GiveUp::StopAfter => match verdict.reason().map(|reason| &reason.why) {
-                Some(Why::PredicateFailed { option, how }) => format!("{option} failed: {how}: {limit}"),
+                // The deadline has ended the predicate, even if another limit has passed before.
+                Some(Why::PredicateFailed { option, how }) => format!("{option} failed: {how}: {deadline}"),
                 _ if outcome.end == BY_DEADLINE => limit,
                 _ => format!("the next attempt would begin after {limit}"),
             },
@@ -70,7 +73,7 @@ impl Text<'_> {
             // SIGPIPE ended the command, perhaps in its own pipeline.
             Some(Why::ReaderGone) => return "permanent unless --retry-exit lists it".to_owned(),
             Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
-            Some(why) => why.failed_shell_command().unwrap_or_else(|| self.no_match()),
+            Some(why) => why.shell_command_failure().unwrap_or_else(|| self.no_match()),
             None => return String::new(),
         };
         format!("permanent: {how}")

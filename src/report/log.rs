@@ -69,7 +69,7 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         Event::Warning(text) => warning(printable(text)),
         Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
         Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
-        // Without this run's own limit, so without a number of calls.
+        // The log has no limit of this run, so the warning has no number of calls.
         Event::Nested(nesting) => warning(text::nested(nesting, None)),
         Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted(signal, _) => ("interrupted", vec![("signal", signal.number().into())]),
@@ -104,7 +104,7 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
     let reason = verdict.and_then(|verdict| {
         // Not escaped, as JSON escapes it.
         let failure = words::how_it_failed(outcome, verdict, str::to_owned);
-        Some(match verdict.reason()?.why.failed_shell_command() {
+        Some(match verdict.reason()?.why.shell_command_failure() {
             Some(failed) => format!("{failure}; {failed}"),
             None => failure,
         })

@@ -74,6 +74,7 @@ impl Text<'_> {
             }
             Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitSkipped | Event::Skipped(_) => 1,
             Event::Interrupted(signal, outcome) => {
+                // Without an outcome, the signal interrupted no attempt: backoff itself dies by the signal.
                 let needs_verbose = outcome.is_none_or(|outcome| self.is_obvious_interruption(*signal, outcome));
                 i16::from(needs_verbose)
             }

@@ -7,7 +7,7 @@ use super::host::AttemptSpec;
 
 /// Limit in bytes on one file, and on all variables together, as the size of an environment is limited.
 pub(crate) const LIMIT: usize = 64 << 10;
-const TOO_LARGE: &str = "all variables together are larger than 64KiB";
+const TOO_LARGE: &str = "the file or all variables together are larger than 64KiB";
 
 #[derive(Debug, Default)]
 pub(super) struct ExtraEnv(Vec<(String, OsString)>);
@@ -19,7 +19,7 @@ impl ExtraEnv {
         let (mut ignored, mut bytes) = (Vec::new(), 0);
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
             bytes += line.len();
-            // A line past the limit may not have been read to its end.
+            // The host stops reading just past the limit, so that the line there may be cut off.
             let added = match bytes {
                 ..=LIMIT => self.add_line(line),
                 _ => Err(TOO_LARGE),

@@ -61,22 +61,22 @@ impl Run<'_> {
     fn final_update(&mut self, stop: Stop, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Option<Question> {
         // An outer run that shares the budget reports its own end.
         let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_inherited)?;
-        let earlier = self.store.failed_runs_before.unwrap_or(0);
+        let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
             // The cool-off is the wait that would have followed, longer after earlier failed runs.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
-                Some(planned_wait) if earlier == 0 => planned_wait,
-                _ => self.session.cool_off(outcome, earlier, self.rng),
+                Some(planned_wait) if failed_runs == 0 => planned_wait,
+                _ => self.session.cool_off(outcome, failed_runs, self.rng),
             },
             // Waiting resolves neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // Only `--on-give-up` and `--cool-off` read the number.
-        let is_read = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
-        let earlier = is_read.then_some(earlier);
+        // A run with neither `--on-give-up` nor `--cool-off` is not counted, as Redis keeps a count for a year.
+        let is_counted = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
+        let earlier = is_counted.then_some(failed_runs);
         Some(Question::GaveUp { cool_off, earlier })
     }
 

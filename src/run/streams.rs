@@ -39,7 +39,7 @@ pub(crate) struct StreamOptions {
     pub(crate) input: InputMode,
     /// `--stdin-limit`, in bytes.
     pub(crate) input_limit: u64,
-    pub(crate) keep: [OutputMode; 2],
+    pub(crate) outputs: [OutputMode; 2],
     pub(crate) pty: bool,
     /// `--match-on`: standard output, standard error.
     pub(crate) watched: [bool; 2],
@@ -65,7 +65,7 @@ impl StreamOptions {
     /// Returns the reasons why backoff must see this output; empty if the output is inherited.
     fn reasons(&self, output: usize) -> Vec<&'static str> {
         let watched = self.watched[output];
-        let is_kept = !matches!(self.keep[output], OutputMode::Stream | OutputMode::Null);
+        let is_kept = !matches!(self.outputs[output], OutputMode::Stream | OutputMode::Null);
         let reasons = [
             (self.pty, "--pty"),
             (watched && !self.patterns.list.is_empty(), "rules"),
@@ -93,7 +93,7 @@ impl fmt::Display for StreamOptions {
         write!(f, "stdin {input}")?;
         for (output, name) in ["stdout", "stderr"].into_iter().enumerate() {
             let reasons = self.reasons(output);
-            match self.keep[output] {
+            match self.outputs[output] {
                 _ if !reasons.is_empty() => write!(f, ", {name} observed for {}", reasons.join(" and "))?,
                 OutputMode::Null => write!(f, ", {name} null")?,
                 _ => write!(f, ", {name} inherited")?,

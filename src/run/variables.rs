@@ -10,7 +10,8 @@ use crate::policy::classifier::Reason;
 use crate::policy::outcome::{End, Outcome};
 use crate::policy::signal::Signal;
 
-/// Product of the attempt limits of all outer runs except the innermost, whose limit is `BACKOFF_ATTEMPT_LIMIT`.
+/// Product of the attempt limits of the runs outside the run that sets the variable. The limit of that run itself is
+/// `BACKOFF_ATTEMPT_LIMIT`.
 pub(crate) const AROUND: &str = "BACKOFF_AROUND";
 /// Name and place of the budget that has counted the attempt.
 pub(crate) const COUNTED: &str = "BACKOFF_COUNTED";
@@ -48,7 +49,8 @@ impl Run<'_> {
         spec
     }
 
-    /// `outcome` and `reason` are those of the last attempt.
+    /// Returns limits and variables. `outcome` and `reason` belong to the attempt that ended last. For a predicate or
+    /// hook, `self.previous` is the attempt before that one.
     fn spec(
         &self,
         attempt_limits: AttemptLimits,
@@ -93,7 +95,7 @@ impl Run<'_> {
 
 /// Returns the text of `BACKOFF_REASON`.
 fn reason_text(outcome: &Outcome, reason: &Reason) -> String {
-    if let Some(failed) = reason.why.failed_shell_command() {
+    if let Some(failed) = reason.why.shell_command_failure() {
         return format!("{outcome}; {failed}");
     }
     match (&reason.matched, reason.cause) {

@@ -79,7 +79,7 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
     let (mut word, mut is_script) = (*words.next()?, false);
     // Options may stand between `-c` and the script.
     while let Some(letters) = word.strip_prefix(['-', '+']) {
-        // Not so a long option, such as `--norc`.
+        // A long option, such as `--norc`, is not a group of letters.
         let has = |letter| !letters.starts_with('-') && letters.contains(letter);
         is_script |= has('c');
         // `-o pipefail`, `-O extglob`, `-ceuo pipefail`

@@ -205,6 +205,7 @@ impl Scanner {
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         let engine = self.engine.take();
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
+            // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
             return;
         };
         // A block has many lines, each shorter than the part.

@@ -27,6 +27,7 @@ pub struct Address {
 impl Address {
     /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`. An error quotes none of it.
     pub(crate) fn parse(scheme: &str, rest: &str, duration: ReadDuration) -> Result<Address, StoreError> {
+        // In the crate, `#insecure` turns the check of certificates off.
         if rest.contains('#') {
             return Err("has a # in it; certificates are always checked, and in a password it is %23".into());
         }
@@ -45,6 +46,7 @@ impl Address {
             }
         }
         let (user, place) = place.split_at(place.rfind('@').map_or(0, |at| at + 1));
+        // For `u:p@h1,u:p@h2`, `user` is `u:p@h1,u:p@`.
         if user.split_once('@').is_some_and(|(_, more)| more.contains(',')) {
             return Err("names a user twice; tip: try redis://USER:PASSWORD@HOST1,HOST2".into());
         }

@@ -177,7 +177,7 @@ fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
 
 #[test]
 fn a_hook_or_predicate_that_failed_is_named() {
-    let failed = |why: Why| why.failed_shell_command().unwrap_or_default();
+    let failed = |why: Why| why.shell_command_failure().unwrap_or_default();
     let (option, how) = ("--retry-if", "exit 5".to_owned());
     let asked = Why::PredicateFailed {
         option,
@@ -185,7 +185,7 @@ fn a_hook_or_predicate_that_failed_is_named() {
     };
     assert_eq!(failed(asked), "--retry-if failed: exit 5");
     assert_eq!(failed(Why::BeforeRetryFailed(how)), "--before-retry failed: exit 5");
-    assert_eq!(Why::ByDefault.failed_shell_command(), None);
+    assert_eq!(Why::ByDefault.shell_command_failure(), None);
     assert_eq!(FailureCause::SuccessIf.to_string(), "--success-if says no");
 }
 

@@ -100,7 +100,7 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
             return Err(RunError::Fault(format!("cannot learn how the command ended: {why}")));
         }
     };
-    running.event_loop.streams.pty.as_mut().map(Pty::ended);
+    running.event_loop.streams.pty.as_mut().map(Pty::stop_forwarding);
     if limit.is_some() {
         after_exit::wait_for_tree(running);
     }

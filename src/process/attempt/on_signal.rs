@@ -103,8 +103,8 @@ pub(crate) enum StopAction {
     ContinueCommand,
 }
 
-/// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked the command to stop, if
-/// one did. backoff stops with the command if a shell will continue both. Otherwise its limits go on.
+/// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked backoff and the command
+/// to stop, if one did. backoff stops, too, if requested or if a shell will continue both. Otherwise its limits go on.
 pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
     match (requested, job) {
         // The request was for backoff, too, which waited for the command.

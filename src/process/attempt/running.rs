@@ -53,6 +53,7 @@ impl Running<'_> {
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             let mut may_have_changed = self.enforce_limits();
+            // Returns at once if the command has already ended: CHLD is pending, or the limit is still due.
             self.wait(self.deadlines.earliest());
             may_have_changed |= self.handle_signals().contains(&SignalAction::LookAtChildren);
             if !may_have_changed {
@@ -145,7 +146,8 @@ impl Running<'_> {
     }
 
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
-        // A command that has ended cannot stop, even if its end is not noticed yet. Its group gets other signals still.
+        // A command that has ended cannot stop, even if its end is not noticed yet. Until the end is noticed, other
+        // signals are forwarded, as processes of its group may still run.
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }

@@ -16,7 +16,7 @@ use crate::process::sys::environment;
 use crate::run::host::{BudgetAnswer, RunError, RunResult};
 use crate::run::plan::SharedBudget;
 
-/// Longest time for counting an attempt while it runs.
+/// Limit on the time for counting an attempt while the attempt runs, unless the store timeout is longer.
 const COUNTING: Duration = Duration::from_secs(5);
 
 /// Enough for a server that nests its reply as deeply as the parser accepts, in a debug build.

@@ -82,7 +82,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     }
     let mut mode = 0o600;
     if let Some(metadata) = metadata {
-        // A new file would be this user's, where a shell's `>` keeps the owner.
+        // `is_sticky` is not enough: unlike appending or a shell's `>`, replacing changes the owner of the file.
         if is_shared(&target.dir_meta) {
             require_own(&metadata)?;
         }
@@ -115,7 +115,7 @@ fn is_sticky(directory: &Metadata) -> bool {
     directory.mode() & sticky != 0 && directory.mode() & writable != 0
 }
 
-/// Returns true if other users may put links and files into the directory.
+/// Returns true if the directory may hold links and files of other users, although this user did not open it to them.
 fn is_shared(directory: &Metadata) -> bool {
     is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
 }

@@ -290,13 +290,13 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
 
 /// Records a signal: in the pipe, or in a child in [`CHILD_RECEIVED`]. Async-signal-safe.
 fn record(info: &siginfo_t) {
-    let Some((records, own)) = RECORDS.get() else { return };
-    if std::process::id() != *own {
+    let Some((records, parent)) = RECORDS.get() else { return };
+    if std::process::id() != *parent {
         CHILD_RECEIVED.fetch_or(bit(info.si_signo), Ordering::Relaxed);
         return;
     }
-    // SAFETY: the union is plain data. A signal of a process has its sender there; for other signals the number is not
-    // used.
+    // SAFETY: the union is plain data. The sender is a process, or 0 for the terminal and timers. Other signals may
+    // have another field there, which has no effect.
     let sender = unsafe { info.si_pid() };
     // On Linux sender 0 may be a process outside this PID namespace.
     const SI_KERNEL: i32 = 0x80;

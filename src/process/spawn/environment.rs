@@ -61,8 +61,8 @@ impl Environment {
         }
     }
 
-    /// Replaces backoff's process number by that of this process. Async-signal-safe.
-    pub(super) fn insert_own_pid(&mut self) {
+    /// Replaces backoff's process number by that of the child, which makes the call. Async-signal-safe.
+    pub(super) fn insert_child_pid(&mut self) {
         for PidVariable { index, name, entry } in &mut self.pid_variables {
             let _ = write!(&mut entry[..], "{name}{}", std::process::id());
             self.entries[*index] = entry.as_ptr().cast();

@@ -60,6 +60,7 @@ pub(super) struct ChildSetup<'a> {
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces.
     let (exec_error, write_end) = pipe()?;
+    // Without shared memory, the child may not have reached exec when the pipe is read.
     set_nonblocking(&exec_error)?;
     let leads_group = setup.isolation != Isolation::Shared;
     let parent = std::process::id();
@@ -76,7 +77,7 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
 }
 
 /// Creates a child that shares the parent's memory and has its own stack; the parent waits until exec or exit. No page
-/// table is copied. It exits after `work`.
+/// table is copied. The child exits after `work`.
 #[cfg(not(portable))]
 fn create_process(work: &mut dyn FnMut()) -> nix::Result<Pid> {
     use std::sync::{Mutex, PoisonError};
@@ -130,6 +131,7 @@ pub(crate) fn exit_now(status: i32) -> ! {
 /// Sets up the child and executes the command. Returns the error of the failed step.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
+    // A new child leads no group, so neither call can fail.
     let _ = match setup.isolation {
         Isolation::Shared => Ok(()),
         Isolation::Group => setpgid(own, own),
@@ -152,7 +154,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         // SAFETY: the call takes an integer.
         let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
     }
-    setup.environment.insert_own_pid();
+    setup.environment.insert_child_pid();
     // Last, as it unblocks signals.
     setup.signals.restore_in_child();
     exec(setup)

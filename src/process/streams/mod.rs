@@ -57,8 +57,8 @@ pub(crate) enum Stream {
 impl Streams {
     /// Prepares the streams of a run, before an attempt moves the offset of standard input.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
-        let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.keep[i]));
-        if options.keep[1] == OutputMode::Failure {
+        let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.outputs[i]));
+        if options.outputs[1] == OutputMode::Failure {
             // A file from the start, as predicates and hooks write to it, too.
             outputs[1].kept = Spool::shared()?;
         }
@@ -95,7 +95,7 @@ impl Streams {
                 let (read, write) = fd::pipe()?;
                 fd::set_nonblocking(&read)?;
                 (source, child.outputs[i]) = (Some(read), Some(write));
-            } else if self.options.keep[i] == OutputMode::Null {
+            } else if self.options.outputs[i] == OutputMode::Null {
                 child.outputs[i] = Some(fd::null()?);
             }
             output.begin(source);
@@ -131,13 +131,14 @@ impl Streams {
         for i in 0..2 {
             self.outputs[i].close();
             self.outputs[i].kept = Spool::default();
+            // The printed output may end within a line.
             self.note_written(i);
         }
     }
 
     /// Drops later messages with `--stderr failure`, as the run has succeeded.
     pub(crate) fn drop_later_messages(&mut self) {
-        if self.options.keep[1] == OutputMode::Failure {
+        if self.options.outputs[1] == OutputMode::Failure {
             self.outputs[1].kept.file = File::options().append(true).open("/dev/null").ok();
         }
     }
@@ -145,7 +146,7 @@ impl Streams {
     /// Returns the file that holds standard error back, for messages and hooks, if any.
     pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
         match &self.outputs[1].kept.file {
-            Some(file) if self.options.keep[1] == OutputMode::Failure => file.as_fd().try_clone_to_owned().map(Some),
+            Some(file) if self.options.outputs[1] == OutputMode::Failure => file.as_fd().try_clone_to_owned().map(Some),
             _ => Ok(None),
         }
     }
@@ -175,7 +176,7 @@ impl Streams {
     /// Moves data of ready streams. Returns true if output was moved.
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         let is_input_ready = ready.contains(&Stream::Input);
-        // Sometimes no event reports that the command has read its input: `wake_after` polls the pipe then.
+        // If `wake_after` returns a delay, no event reports that the command has read its input.
         if is_input_ready || self.input.wake_after().is_some() {
             self.input.fill_pipe();
         }

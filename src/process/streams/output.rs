@@ -31,8 +31,8 @@ pub(crate) struct Output {
     unwritten: Range<usize>,
     /// Bytes of kept output that were read for printing.
     printed: u64,
-    /// The last byte, since the field was last taken, of the text that a message of backoff would follow: written or,
-    /// with `--stderr failure`, kept.
+    /// Last byte before the place of backoff's next message: of written or, with `--stderr failure`, kept text. None if
+    /// no text came since the field was taken.
     pub(super) last_written: Option<u8>,
     /// Kept output of the command exists, so losing it is a failure.
     pub(crate) holds_output: bool,
@@ -169,9 +169,10 @@ impl Output {
         self.close();
     }
 
-    /// Drops kept output unless it has to be printed at the end of the run.
+    /// Drops kept output unless it has to be printed at the end of the run. `has_good_output`: the run has succeeded
+    /// or, with `--until failure`, its last attempt has.
     pub(crate) fn drop_unless_wanted(&mut self, has_good_output: bool) {
-        // An attempt may have set the flag; `print` sets the flag again if the reader is still gone.
+        // Dropped output needs no reader; `print` sets the flag again if the reader is still gone.
         self.reader_gone = false;
         match self.mode {
             OutputMode::Final => {}

@@ -64,10 +64,11 @@ impl Spool {
     /// Reads a chunk at the beginning of a range of offsets; returns 0 at the end.
     pub(crate) fn read_at(&self, chunk: &mut Vec<u8>, Range { start, end }: Range<u64>) -> io::Result<usize> {
         let Some(file) = &self.file else {
-            // Only a file may be longer than `len`, and needs `end`.
+            // Memory never holds bytes beyond `end`.
             *chunk = self.memory.get(start as usize..).unwrap_or_default().to_vec();
             return Ok(chunk.len());
         };
+        // A failed append may have left bytes beyond `end`.
         let left = file.metadata()?.len().min(end).saturating_sub(start);
         let count = left.min(CHUNK as u64) as usize;
         set_chunk_length(chunk);

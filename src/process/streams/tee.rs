@@ -1,9 +1,9 @@
 //! The pipe that feeds an attempt its standard input. `--stdin auto` duplicates a pipe into it (Linux): every attempt
 //! reads the same bytes, and nothing is read ahead of the command.
 //!
-//! Unread input is *duplicated* into the command's pipe with `tee(2)`: the window. The command has read the window less
-//! the bytes still in its pipe; just that much is then taken from the source and kept. `tee` always starts at the head
-//! of the source, so the next window begins when the current one has been read completely.
+//! Unread input is *duplicated* into the command's pipe with `tee(2)`: the window. Bytes of the window that have left
+//! the pipe were read by the command; only bytes that were read are then taken from the source and kept. `tee` always
+//! starts at the head of the source, so the next window begins when the current one has been read completely.
 //!
 //! No event reports "read completely", but one reports "no longer full". So the command's pipe gets as many slots as
 //! the window fills: writable means that the first slot has been read. The rest of the window is polled, ever less

@@ -91,7 +91,7 @@ pub(crate) fn key_target() -> Target {
 /// Stops this process, or its whole job, by `signal` until it is continued.
 ///
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. On a
-/// terminal, backoff then goes on. Without a terminal STOP follows, as a process sent `signal`, and can send CONT, too.
+/// terminal, backoff then goes on. Without a terminal, STOP follows: a process sent `signal`, and can also send CONT.
 pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
     let fallback = (!has_terminal()).then_some(Signal::STOP);
     for signal in [signal].into_iter().chain(fallback) {

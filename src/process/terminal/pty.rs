@@ -104,9 +104,9 @@ impl Pty {
         self.copy_size();
     }
 
-    /// Restores our terminal's modes, as the command has ended. Output ends once no process has the command's terminal
-    /// open.
-    pub(crate) fn ended(&mut self) {
+    /// Stops forwarding typed input and restores our terminal's modes. Output ends once no process has the command's
+    /// terminal open.
+    pub(crate) fn stop_forwarding(&mut self) {
         self.pause();
         self.leader = None;
         self.typed.clear();
@@ -115,7 +115,7 @@ impl Pty {
 
     /// Hangs up, as the output has no reader: the command gets HUP, and errors when it writes.
     pub(crate) fn hang_up(&mut self) {
-        self.ended();
+        self.stop_forwarding();
         self.master = None;
     }
 
@@ -176,7 +176,7 @@ impl Pty {
         let mut bytes = [0; 1024];
         match self.ours.as_ref().map(|ours| read(ours, &mut bytes)) {
             // Our terminal is gone; HUP follows.
-            None | Some(Ok(0)) => self.ended(),
+            None | Some(Ok(0)) => self.stop_forwarding(),
             Some(Ok(count)) => self.handle_keys(&bytes[..count]),
             // Another process has read the bytes (EAGAIN), perhaps a shell that had changed the modes, or backoff has
             // just moved to the background (EIO).
