@@ -1,10 +1,11 @@
-# Runs before each block of these cases: an environment without the machine's configuration, and their functions.
-# SERVER, CLOSES and FULL are addresses of servers (tests/tools/server.rs), ROOT is the repository.
+# Bash runs this file before each block. The file removes the machine's configuration from the environment, and defines
+# the functions of the cases. SERVER, CLOSES and FULL are addresses of servers (tests/tools/server.rs). ROOT is the path
+# of the repository.
 
 for name in $(compgen -e); do
     case $name in
         PATH | PWD | STARTED_BY_TEST | BACKOFF_CONFIG | XDG_STATE_HOME | ROOT | SERVER | CLOSES | FULL) ;;
-        HOME | RUSTUP_* | PYENV_*) ;; # Programs behind wrappers of version managers.
+        HOME | RUSTUP_* | PYENV_*) ;; # Wrappers of version managers need these variables.
         *) unset "$name" ;;
     esac
 done
@@ -14,11 +15,12 @@ export GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1 PIP_CONFIG_FILE=/dev/null WGE
 trap 'kill $(jobs -p) 2>/dev/null' EXIT
 
 # usage: retried PRESET LINE [SERVER...]
-# Expects a second attempt at the command in LINE, where $at stands for the address of each server and $port for its port:
-# `dead`, `closes`, or an answer of SERVER. Prints what a run said that went otherwise; $said is the last.
+# Runs backoff on the command in LINE for each SERVER, and expects two attempts. A SERVER is `dead` (a closed port),
+# `closes` (CLOSES) or an answer of the server SERVER. In LINE, $at is the server's address and $port the server's port.
+# Prints the output of each unexpected run. $said is the output of the last run.
 retried() { tried '2 attempts' "$@"; }
 
-# The same for a command that is not tried again.
+# Does the same, but expects a single attempt.
 final() { tried '1 attempt' "$@"; }
 
 tried() {
@@ -41,12 +43,13 @@ tried() {
 # Waits until a command succeeds.
 until_it() { until "$@" 2>/dev/null; do sleep 0.01; done; }
 
-# usage: gone PROCESS
+# usage: gone PID
+# Succeeds if the process has ended, even if the process is still a zombie.
 gone() { test ! -e /proc/$1 || grep -q '^State:.Z' /proc/$1/status; }
 
 # usage: redis [OPTION...]
-# Starts a Redis server with these options, as process $server. $store is the address of its socket, $url that of its port;
-# `cli` runs a command on it.
+# Starts a Redis server with these options, as process $server. $store is the address of the server's socket, and $url
+# the address of the server's port. `cli` runs a command on the server.
 redis() {
     socket=$PWD/$RANDOM
     until
@@ -56,17 +59,17 @@ redis() {
         until redis-cli -s $socket ping >/dev/null 2>&1 || ! kill -0 $server; do sleep 0.01; done
         kill -0 $server
     do :; done 2>/dev/null
-    # A server that cannot save its data ignores TERM.
+    # A server that cannot save its data ignores SIGTERM.
     servers+=" $server"
     trap 'kill $(jobs -p) 2>/dev/null; kill -9 $servers 2>/dev/null' EXIT
     store=redis+unix://$socket url=redis://127.0.0.1:$port
 }
 cli() { redis-cli -s $socket "$@" 2>/dev/null; }
 
-# Prints attempts and retries that are counted for a name.
+# Prints the attempts and retries that the server counts for a budget.
 counted() { cli "${@:2}" get backoff:budget:$1 | awk '{ for (i = 5; i < NF; i += 3) { n += $(i+1); r += $(i+2) } print n+0, r+0 }'; }
 
-# Prints why a run goes on without its budget, after checking that it warns once and makes its three attempts.
+# Checks that a run without its budget warns once and makes three attempts. Prints the reason in the warning.
 goes_on() {
     backoff -b 1ms -j none -n 3 --budget api "$@" -- false 2>said
     test $? = 1 && test "$(grep -c warning said)" = 1 && grep -q 'gave up after 3 attempts' said || cat said
