@@ -54,7 +54,7 @@ impl Store {
     pub(crate) fn prepare(&self) -> Result<(String, Duration), StoreError> {
         match self {
             Store::Directory(path) => {
-                // `ask` reports a missing directory.
+                // Without a path, `ask` reports an error.
                 let path = path.clone().unwrap_or_default();
                 let absolute = std::path::absolute(&path).unwrap_or(path);
                 Ok((absolute.display().to_string(), DEFAULT_TIMEOUT))

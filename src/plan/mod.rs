@@ -31,14 +31,14 @@ pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Va
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
 fn check(config: &Config) -> Parsed<()> {
-    let mut policies: Vec<_> = config.policies.iter().map(|policy| policy.settings.clone()).collect();
+    let mut layers: Vec<_> = config.policies.iter().map(|policy| policy.settings.clone()).collect();
     if !config.defaults.is_empty() {
         // The policy that the defaults select, or none.
-        policies.push(config.policy(&Settings::default())?);
+        layers.push(config.policy(&Settings::default())?);
     }
-    for policy in policies {
+    for layer in layers {
         let mut settings = Settings::default();
-        settings.add(policy)?;
+        settings.add(layer)?;
         settings.add(config.defaults.clone())?;
         build(&settings, &[], &[], config)?;
     }

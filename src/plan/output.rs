@@ -85,6 +85,7 @@ pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
     Ok(())
 }
 
+/// Returns the exit statuses that options set in place of the command's own.
 pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
     let success = settings.all("success-exit", values::success_codes)?.into_iter();
     Ok(Overrides {

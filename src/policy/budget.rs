@@ -121,7 +121,8 @@ impl Ledger {
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
-                    // Less than `earlier` only if another run has succeeded since: this failure is the first after that.
+                    // Less than `earlier` only if another run has succeeded since: this failure is the first after
+                    // that.
                     let in_a_row = if self.failed_runs < earlier { 0 } else { earlier };
                     self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
                 }

@@ -63,8 +63,8 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
     }
     match (stop, end) {
         (Stop::FailureCame, _) => Exit::Code(0),
-        // No failure came. Always 1, as the last success may have a code of its own. `Permanent` and `NotStarted` keep
-        // their status, as `Session::goal_after` ignores `--until` for both. Other timeouts are failures: the goal.
+        // No failure came: always 1, as the last success may have a code of its own. An attempt that says nothing about
+        // the command (`Session::goal_after`) keeps its status: `Permanent`, a failed start, a timeout.
         (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(TimeLimit::Deadline))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {

@@ -238,16 +238,17 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the reason in this attempt that forbids another one, if any.
+    /// Returns the reason, apart from the limits of the run, that forbids another attempt, if any.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         // A success does not count: the user asks to repeat it (`--until`).
         let failure_may_have_taken_effect = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
-        // Checked before any limit: the limit's `--exhausted-exit` could make a scheduler run the command again.
+        // Comes first: after a limit, `--exhausted-exit` could make a scheduler run the command again.
         if !self.limits.idempotent && failure_may_have_taken_effect {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)
         } else if outcome.end == End::TimedOut(TimeLimit::Deadline) {
+            // The cause of the end, even if input was lost, too.
             Some(GiveUp::Deadline)
         } else if outcome.seen.input_lost {
             Some(GiveUp::Stdin)

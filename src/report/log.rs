@@ -61,6 +61,7 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
     Some(match event {
         Event::Started => ("attempt_started", vec![]),
         Event::Ended { outcome, verdict } => match verdict.as_ref()? {
+            // The line `succeeded` reports the last success. Those before it (`--consecutive`) have no line.
             Verdict::Success if until == Until::Success => return None,
             Verdict::Success => ("attempt_succeeded", attempt_fields(outcome, *verdict)),
             _ => ("attempt_failed", attempt_fields(outcome, *verdict)),
@@ -73,7 +74,7 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         Event::Nested(nesting) => warning(text::nested(nesting, None)),
         Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted(signal, _) => ("interrupted", vec![("signal", signal.number().into())]),
-        // The name of the last event is the result.
+        // The event that ends the run is named after the result. Any other has no result, and no line.
         event => {
             let why = gave_up(event).map(|why| ("reason", why.into()));
             (result(event)?, why.into_iter().collect())

@@ -18,7 +18,7 @@ pub(crate) struct Reporter<'a> {
     log: JsonLog,
     /// True while a group of the runner's log is open.
     is_in_group: bool,
-    /// Returns true if standard error supports color.
+    /// Returns true if standard error takes color, by terminal and variables.
     takes_color: fn() -> bool,
     /// Returns true if a CI runner reads commands on standard error.
     is_read_by_runner: fn() -> bool,

@@ -275,11 +275,11 @@ impl Run<'_> {
         match printed {
             Ok(true) if has_succeeded => self.host.drop_later_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
-            // Goes on even if the output had no reader, so that runs with the same budget learn of the end.
+            // Goes on after a fault or without a reader, too, so that runs with the same budget learn of the end.
             _ => {}
         }
         let reported = self.report_end(stop, attempt);
-        // A run that has reached its goal ends so, even if a signal comes during the report to the budget.
+        // A run that does not give up ends as decided, even if a signal comes during the report to the budget.
         if stop.gave_up().is_some() {
             reported?;
         }

@@ -155,7 +155,7 @@ pub(crate) enum Format {
 /// `--color`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// On a terminal that supports color, unless NO_COLOR is set; always with CLICOLOR_FORCE.
+    /// On a terminal that supports color or with CLICOLOR_FORCE, unless NO_COLOR is set; never in a log file.
     Auto,
     Always,
     Never,

@@ -97,7 +97,8 @@ fn block_form(hir: &Hir, is_lowercase: bool) -> Hir {
     }
 }
 
-/// Removes `\n` from a class, and uppercase letters if the text is searched in lowercase.
+/// Removes `\n` from a class. If the text is searched in lowercase, adds the other case of each letter, then removes
+/// uppercase letters.
 fn class_for_block(mut class: Class, is_lowercase: bool) -> Class {
     if is_lowercase {
         class.case_fold_simple();

@@ -118,7 +118,7 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
     Ok(outcome)
 }
 
-/// Ends the streams of the command, and adds their findings to the outcome.
+/// Ends the streams of the command. Adds their findings to the outcome, and corrects an end that `--pty` has changed.
 fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     // With --pty, backoff hangs up if the output has no reader. On a pipe the command would have died of PIPE.
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
@@ -127,7 +127,7 @@ fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     let seen = streams.end().map_err(RunError::Fault)?;
     let unread = outcome.seen.unread;
     outcome.seen = Seen { unread, ..seen };
-    // A command that inherits standard output may end in any way if the reader is gone.
+    // Another attempt's output would have no reader either. After exit 0 the command has written all of its output.
     let has_failed = outcome.end != End::Exited(0) && !outcome.could_not_start();
     outcome.seen.reader_gone |= has_failed && stdio::output_has_lost_its_reader();
     Ok(())

@@ -53,7 +53,8 @@ impl Running<'_> {
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             let mut may_have_changed = self.enforce_limits();
-            // Returns at once if the command has already ended: CHLD is pending, or the limit is still due.
+            // This wait ends at once if the command has ended: CHLD is pending, or the limit that was reached is still
+            // due.
             self.wait(self.deadlines.earliest());
             may_have_changed |= self.handle_signals().contains(&SignalAction::LookAtChildren);
             if !may_have_changed {

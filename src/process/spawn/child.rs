@@ -16,6 +16,7 @@ use crate::run::uninterrupted;
 #[derive(Debug)]
 pub(crate) struct Child {
     pid: libc::pid_t,
+    /// The child was started as the leader of a process group.
     leads_group: bool,
     is_stopped: bool,
     /// The stopping signal, until [`Child::newly_stopped`] has returned it.

@@ -51,6 +51,7 @@ impl Spool {
         Ok(())
     }
 
+    /// Appends to the file. A new file gets the bytes in memory first, which are freed only then.
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             return file.write_all(bytes);

@@ -200,11 +200,12 @@ impl Stdin {
         Ok(pipe.write()?)
     }
 
+    /// Opens the next window, or begins to read ahead if the system cannot duplicate the source.
     fn move_window(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         let moved = pipe.move_window(self.source, &mut self.kept);
         if moved.is_err() && pipe.window == 0 {
-            // The system or a sandbox may lack the calls. Without a window, the source no longer holds any byte that
-            // the command got, so reading ahead repeats none.
+            // The system or a sandbox may lack `tee(2)` or FIONREAD. Without a window, the source no longer holds any
+            // byte that the command got, so reading ahead repeats none.
             self.method = Method::ReadAhead(Vec::new());
             self.newly_read_ahead = true;
             return Ok(Wait::Room);

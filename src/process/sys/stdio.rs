@@ -33,7 +33,7 @@ pub(crate) fn takes_color(fd: RawFd) -> bool {
         return false;
     }
     let is_forced = nonempty("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    is_forced || nonempty("TERM").is_some_and(|term| term != "dumb") && is_terminal(fd)
+    is_forced || (nonempty("TERM").is_some_and(|term| term != "dumb") && is_terminal(fd))
 }
 
 /// Writes a short text, unless that would block according to `poll(2)`: then returns false. Ignores write errors.

@@ -19,8 +19,9 @@ pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 pub(crate) struct Countdown {
     /// None if countdowns are off.
     progress: Option<Progress>,
+    /// The current wait shows a line.
     is_wanted: bool,
-    /// The seconds that the line shows.
+    /// The seconds that the line shows; None while no line is drawn.
     shown: Option<u64>,
 }
 

@@ -26,7 +26,8 @@ fn controlling() -> nix::Result<OwnedFd> {
     open("/dev/tty", flags, Mode::empty())
 }
 
-/// Returns true if this process had a controlling terminal at the first call.
+/// Returns true if this process had a controlling terminal at the first call. The answer stays, so that all attempts
+/// are isolated alike.
 pub(crate) fn has_terminal() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| match controlling() {
