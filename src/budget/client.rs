@@ -49,8 +49,8 @@ impl Store {
         Err(why.into())
     }
 
-    /// Reads the files that an address names; an error message names the faulty file. Returns the store's location
-    /// without user and password, so that nested runs can compare their stores, and its timeout.
+    /// Returns the store's location, by which nested runs compare their stores, without user and password, and the
+    /// store's timeout. Reads the files that an address names; an error message names the faulty file.
     pub(crate) fn prepare(&self) -> Result<(String, Duration), StoreError> {
         match self {
             Store::Directory(path) => {

@@ -152,14 +152,15 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
     entries
 }
 
-/// Returns the option of a key; `max_delay` is accepted for `max-delay`.
+/// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
+/// `max-delay`.
 fn option_of_key(key: &str, source: &Source) -> Parsed<&'static Opt> {
-    let settings = OPTIONS.iter().filter(|opt| opt.is_setting()).map(|opt| opt.long);
+    let names = OPTIONS.iter().filter(|opt| opt.is_setting()).map(|opt| opt.long);
     match OPTIONS.iter().find(|opt| opt.long == key.replace('_', "-")) {
         Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
         Some(opt) if opt.long == "policy" && *source != Source::Defaults => Err("cannot be set by a policy".into()),
         Some(opt) => Ok(opt),
-        None => Err(format!("is not an option{}", tip_for_option(key, settings, "")).into()),
+        None => Err(format!("is not an option{}", tip_for_option(key, names, "")).into()),
     }
 }
 
@@ -227,7 +228,7 @@ impl Document<'_> {
     /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
     /// be repeated, or else one text.
     fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
-        // Other arrays stay whole, so that `text` rejects them. An empty one would set nothing.
+        // `text` rejects an array that is not split here. An empty one would set nothing.
         let values = match (value.get_ref(), opt.kind) {
             (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => array.iter().collect(),
             _ => vec![value],

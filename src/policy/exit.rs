@@ -1,6 +1,6 @@
 //! The table of exit statuses, as one match.
 
-use crate::policy::outcome::{End, TimeLimit};
+use crate::policy::outcome::End;
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
@@ -63,9 +63,9 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
     }
     match (stop, end) {
         (Stop::FailureCame, _) => Exit::Code(0),
-        // No failure came: always 1, as the last success may have a code of its own. An attempt that says nothing about
-        // the command (`Session::goal_after`) keeps its status: `Permanent`, a failed start, a timeout.
-        (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(TimeLimit::Deadline))
+        // No failure came: always 1, as the last success may have a code of its own. A failed start, and a permanent
+        // failure, which ends the run whatever its goal, keep their status.
+        (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(_))
             if until == Until::Failure && why != GiveUp::Permanent =>
         {
             Exit::Code(1)

@@ -238,17 +238,19 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the reason, apart from the limits of the run, that forbids another attempt, if any.
+    /// Returns the reason in this attempt that forbids another one, if any. Limits that would forbid the next attempt
+    /// are checked later.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         // A success does not count: the user asks to repeat it (`--until`).
         let failure_may_have_taken_effect = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
-        // Comes first: after a limit, `--exhausted-exit` could make a scheduler run the command again.
+        // Comes first: the deadline and later limits exit with `--exhausted-exit`, by which a scheduler may run the
+        // command again.
         if !self.limits.idempotent && failure_may_have_taken_effect {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)
         } else if outcome.end == End::TimedOut(TimeLimit::Deadline) {
-            // The cause of the end, even if input was lost, too.
+            // The cause of the end, even if input was also lost.
             Some(GiveUp::Deadline)
         } else if outcome.seen.input_lost {
             Some(GiveUp::Stdin)

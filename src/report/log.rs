@@ -70,7 +70,7 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         Event::Warning(text) => warning(printable(text)),
         Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
         Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
-        // The log has no limit of this run, so the warning has no number of calls.
+        // `record` does not know this run's own limit, and so no number of calls.
         Event::Nested(nesting) => warning(text::nested(nesting, None)),
         Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted(signal, _) => ("interrupted", vec![("signal", signal.number().into())]),

@@ -9,13 +9,13 @@ use crate::run::plan::Plan;
 
 /// Width of the retry's number and two spaces.
 const NUMBER: usize = 7;
-/// Width of the narrowest bar with a label.
+/// Least width of the longest bar beside labels.
 const NARROWEST: usize = 10;
 
 /// Characters for the part of a bar that is always waited, for the random part, and for the mean.
 type Ink = [char; 3];
 
-/// Returns a bar for each wait; the longest fills `columns`.
+/// Returns the text of `--plot`, `columns` wide: a bar for each wait, between the lines that `--plan` has, too.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     // Some terminals begin a new line after the last column.
     let room = columns.map_or(80, usize::from).saturating_sub(1);

@@ -231,7 +231,8 @@ impl Text<'_> {
         format!("budget \"{}\"", name.unwrap_or_default())
     }
 
-    /// Returns the command as a shell reads it, with arguments only for `-vv`, as they may hold secrets.
+    /// Returns the command as a shell reads it. Only for `-vv`, adds the arguments, which may hold secrets, and how the
+    /// streams are connected.
     fn command(&self) -> String {
         let words: Vec<String> = self.plan.command.iter().map(quoted).collect();
         match self.plan.output.verbosity {

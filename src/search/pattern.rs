@@ -98,7 +98,7 @@ fn block_form(hir: &Hir, is_lowercase: bool) -> Hir {
 }
 
 /// Removes `\n` from a class. If the text is searched in lowercase, adds the other case of each letter, then removes
-/// uppercase letters.
+/// uppercase letters of ASCII.
 fn class_for_block(mut class: Class, is_lowercase: bool) -> Class {
     if is_lowercase {
         class.case_fold_simple();

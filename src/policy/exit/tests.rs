@@ -1,5 +1,6 @@
 use super::*;
 use crate::policy::budget::Counts;
+use crate::policy::outcome::TimeLimit;
 
 fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
     super::status(Until::Success, stop, end, overrides)

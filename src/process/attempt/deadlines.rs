@@ -59,7 +59,7 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns the time of the next limit or of KILL.
+    /// Returns the time of the next limit or of KILL, while the command runs.
     pub(super) fn earliest(&self) -> Deadline {
         match self.ended_by {
             // A limit ends an attempt only once.

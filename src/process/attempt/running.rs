@@ -52,13 +52,12 @@ impl Running<'_> {
     /// Handles events until the command has ended. Returns its end, or an error if the system does not tell.
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
-            let mut may_have_changed = self.enforce_limits();
-            // This wait ends at once if the command has ended: CHLD is pending, or the limit that was reached is still
-            // due.
-            self.wait(self.deadlines.earliest());
-            may_have_changed |= self.handle_signals().contains(&SignalAction::LookAtChildren);
-            if !may_have_changed {
-                continue;
+            // False unless the command has ended by itself.
+            if !self.enforce_limits() {
+                self.wait(self.deadlines.earliest());
+                if !self.handle_signals().contains(&SignalAction::LookAtChildren) {
+                    continue;
+                }
             }
             if let Some(end) = self.child.ended() {
                 self.has_ended = true;

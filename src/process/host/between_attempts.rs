@@ -132,7 +132,7 @@ impl EventLoop {
         (has_signals, !ready.is_empty())
     }
 
-    /// Writes all of a text. A fault is the reason why that was not possible.
+    /// Writes all of a text. The message of a [`RunError::Fault`] is only the reason: the caller adds the target.
     pub(super) fn write(&mut self, sink: &Sink, text: &str) -> RunResult<()> {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {

@@ -124,7 +124,7 @@ impl Child {
         }
     }
 
-    /// Sends a signal to the child, once, and to the rest of its group if it was started in its own.
+    /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any.
     pub(crate) fn signal(&self, signal: Signal) {
         let group_now = || getpgid(Some(Pid::from_raw(self.pid)));
         // The child may have joined another group, while its children are still in the first.

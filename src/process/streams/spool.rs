@@ -51,7 +51,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Appends to the file. A new file gets the bytes in memory first, which are freed only then.
+    /// Appends to the file. A new file gets the bytes in memory first; memory is freed once they are written.
     fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             return file.write_all(bytes);

@@ -36,7 +36,8 @@ pub(crate) struct Pty {
     master: Option<OwnedFd>,
     /// Held while the command runs, so that the terminal stays if the command closes its own descriptors.
     slave: Option<OwnedFd>,
-    /// Our terminal.
+    /// Our terminal, opened again for reads that do not block; standard input is the same terminal if keys are
+    /// forwarded.
     ours: Option<OwnedFd>,
     forwards_keys: bool,
     /// The command's process and process group, while typed input is forwarded to it.
@@ -134,7 +135,7 @@ impl Pty {
         is_known
     }
 
-    /// Returns the descriptor and events to poll for typed input.
+    /// Returns the descriptor and events to poll: first to forward what was typed, then to read more.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match &self.master {
             Some(master) if !self.typed.is_empty() => Some((master.as_fd(), PollFlags::POLLOUT)),
