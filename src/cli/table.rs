@@ -175,7 +175,8 @@ pub const OPTIONS: &[Opt] = &[
         "Like --retry-if, for an attempt that would be a success: 0 confirms it, 1 makes it a failure, transient \
          unless a stop rule or --retry-if says otherwise. Any other status is an error and a permanent failure."),
     opt(RULES, None, "for", List("PRESET,..."), "Known rules for a tool: curl, ssh, ...; auto: for COMMAND", "",
-        "--list-presets shows all presets. auto selects by COMMAND's name, also behind sudo, env, timeout or sh -c."),
+        "--list-presets shows all presets. auto selects by COMMAND's name, also behind sudo, env, timeout, \
+         and sh -c if the script is plain words."),
     opt(RULES, None, "match-on", Word(&["stdout", "stderr", "both"]), "Streams that rules and predicates examine", "both",
         "Applies to regular expressions, --retry-if, --success-if, --retry-after and --hook-output."),
     opt(RULES, None, "idempotent", Word(&["yes", "no"]), "Declare if COMMAND is safe to run twice", "yes",

@@ -52,7 +52,7 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
             let sending = client.sending_option(call);
             if command.is_judged(name) {
                 let option = sending.or_else(|| client.hiding_option(call));
-                let why = option.map(|option| format!("{name} {option} without an Idempotency-Key header"));
+                let why = option.map(|option| format!("{name} {option} without a fixed Idempotency-Key header"));
                 why_not = why_not.or(why);
             } else if let Some(option) = sending {
                 // Only the preset knows which failures had no effect. Without the preset, `no` would forbid nearly

@@ -56,10 +56,10 @@ impl Verdict {
     }
 
     /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command. Another
-    /// end may have another cause.
+    /// end may have another cause, and SIGPIPE may come from another pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
-        let reader_is_gone = matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
-        reader_is_gone && outcome.ended_by_sigpipe()
+        let is_about_reader = matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
+        is_about_reader && outcome.seen.reader_gone && outcome.ended_by_sigpipe()
     }
 }
 

@@ -70,8 +70,8 @@ impl Text<'_> {
         let how = match verdict.reason().map(|reason| &reason.why) {
             Some(Why::Rule(rule)) => rule.clone(),
             Some(Why::ReaderGone) if reader_gone => return "the reader of its output is gone".to_owned(),
-            // SIGPIPE ended the command, perhaps in its own pipeline.
-            Some(Why::ReaderGone) => return "permanent unless --retry-exit lists it".to_owned(),
+            // SIGPIPE came from a pipe or socket of the command's own.
+            Some(Why::ReaderGone | Why::CannotStart) => return "permanent unless --retry-exit lists it".to_owned(),
             Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
             Some(why) => why.shell_command_failure().unwrap_or_else(|| self.no_match()),
             None => return String::new(),
