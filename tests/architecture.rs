@@ -1,4 +1,4 @@
-//! The rules of the house, held by reading the sources.
+//! Reads the sources, and checks the rules of the architecture.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,12 +16,12 @@ use std::path::PathBuf;
 use imports::{Arrow, Source, arrows, arrows_up, circles};
 use regex::Regex;
 
-/// From the top down: an import only ever goes down this list.
+/// The modules from top to bottom: a module imports only from modules below it.
 const ROOMS: &[&str] = &[
     "the top", "plan", "config", "cli", "process", "budget", "report", "run", "search", "policy",
 ];
 
-/// The same within `process`. What stands in none of its folders, `host` included, is its top.
+/// The modules of `process`, from top to bottom. Files in no folder, and `host`, are its top.
 const ROOMS_OF_PROCESS: &[&str] = &["the top", "attempt", "streams", "terminal", "spawn", "signals", "sys"];
 
 const MOST_UNSAFE: usize = 30;
@@ -36,7 +36,7 @@ fn sources(dir: &str) -> Vec<Source> {
     entries.flat_map(of_entry).collect()
 }
 
-/// `src/plan/waits.rs` stands in the room `plan`.
+/// Returns the module of a file: `plan` for `src/plan/waits.rs`.
 fn room(file: &str) -> Option<String> {
     let path = file.strip_prefix("src/")?;
     Some(path.split_once('/').map_or("the top", |(room, _)| room).to_owned())
@@ -83,7 +83,7 @@ fn only_the_command_line_knows_the_parser() {
     }
 }
 
-/// Actions and decisions do not mix: `process` knows facts and answers of `policy`, no decisions.
+/// Asserts that `process` imports only facts and answers of `policy`, and no module that decides.
 #[test]
 fn effects_decide_nothing() {
     for arrow in arrows(&sources("src")) {
@@ -96,7 +96,7 @@ fn effects_decide_nothing() {
 
 #[test]
 fn one_condition_chooses_what_other_systems_use() {
-    // Code for one system alone names that system.
+    // These two files have code for one system, and name the system.
     let named = ["src/policy/signal.rs", "src/process/sys/processes.rs"];
     for source in sources("src") {
         let has_name = named.contains(&source.path.as_str()) || count(r"\btarget_os\b", &source) == 0;
@@ -118,7 +118,7 @@ fn unsafe_stays_in_its_room() {
 
 // --- the test of the test ----------------------------------------------------------------------
 
-/// Problems of files in memory: a row for each, with `\n` for the end of a line.
+/// Returns the problems of files in memory, a row for each file, with `\n` for the end of a line.
 fn problems_of(files: &str) -> Vec<String> {
     let row = |(path, text): (&str, &str)| Source::new(path, &text.replace(r"\n", "\n"));
     let sources: Vec<Source> = files
@@ -199,13 +199,13 @@ src/run/c.rs | \n\nfn f() { super::a::g() }
 src/run/d.rs | //",
             "a circle: src/run/a.rs:1 -> src/run/b.rs, src/run/b.rs:2 -> src/run/c.rs, src/run/c.rs:3 -> src/run/a.rs",
         ),
-        // To declare a module is no arrow, to use what is in it is one.
+        // A declaration of a module is no arrow; a use of its content is an arrow.
         ("src/run/mod.rs | mod a; struct Shared;\nsrc/run/a.rs | use super::Shared;", ""),
         (
             "src/run/mod.rs | mod a; pub use a::A;\nsrc/run/a.rs | use super::Shared;",
             "a circle: src/run/a.rs:1 -> src/run/mod.rs, src/run/mod.rs:1 -> src/run/a.rs",
         ),
-        // The rooms of `process` have an order, too.
+        // The modules of `process` have an order, too.
         (
             r"
 src/process/host/mod.rs | use super::{leave, streams::sink};

@@ -1,8 +1,8 @@
-//! The file of a budget, as anybody may have written it: reading it does not panic, what is taken for a record
-//! is one, and an answer and the next record follow from any of them, whatever the clock says.
+//! Reads a budget file of any content: reading does not panic, an accepted record is valid, and each record gives an
+//! answer and the next record at any time.
 //!
-//! The input is the time, the window, the least number of attempts and the length of a cool-off (8 bytes each), the
-//! question (1), and the file.
+//! The input is the time, the window, the minimum of attempts and the length of a cool-off (8 bytes each), the question
+//! (1), and the file.
 #![no_main]
 
 use std::time::Duration;
@@ -38,7 +38,7 @@ fuzz_target!(|input: &[u8]| {
     };
 
     let file = &file[..file.len().min(record::FILE_SIZE)];
-    // The checksum keeps most inputs out, so the record is also read from the bare file.
+    // The checksum rejects most inputs, so the file is also decoded as a bare record.
     for mut ledger in [record::read(file), decode(file)].into_iter().flatten() {
         let answer = ledger.answer(&limits, question, now);
         assert_eq!(answer.allowed, limits.allow(answer.counts));

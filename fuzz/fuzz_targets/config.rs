@@ -1,5 +1,5 @@
-//! A configuration file, all the way to a plan: nothing panics, and what is wrong is said in one line that a
-//! terminal may be shown and that names a place.
+//! Plans a run with any configuration file: no file panics, and an error is one line without control characters that
+//! names the file or the policy.
 #![no_main]
 
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 thread_local! {
     static PATH: String = format!("/dev/shm/backoff-fuzz-{}.toml", std::process::id());
-    /// The command line. Parsing it takes far longer than the rest.
+    /// The command lines, parsed once, as parsing takes far longer than the rest.
     static TYPED: [CommandLine; 2] = [&["--", "true"][..], &["--policy", "mine", "--plan"]].map(|words| {
         let args: Vec<_> = PATH.with(|path| [&["backoff", "--config", path], words].concat().iter().map(OsString::from).collect());
         match parse(&args) {

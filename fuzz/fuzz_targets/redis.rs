@@ -1,5 +1,4 @@
-//! The reply of a Redis server, as any server may have written it: the parser does not panic, and reads no further than
-//! the reply.
+//! Parses any reply of a Redis server: the parser does not panic, and an error can be shown.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Lines of output: nothing panics, and an attempt asks for no more than its longest line.
+//! Reads any lines of output: no line panics, and an attempt asks for at most the longest wait of any line.
 #![no_main]
 
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ fuzz_target!(|output: &[u8]| {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_792_567_680);
     let of_line = |line: &[u8]| {
         let mut alone = RetryAfter::default();
-        // With this a reset counts, too.
+        // After this line a reset counts even if `line` says that some quota is left.
         alone.read(b"x-ratelimit-remaining: 0", now);
         alone.read(line, now);
         alone.wait()

@@ -1,4 +1,4 @@
-//! The scanner against the naive way: `cargo +nightly fuzz run scanner`.
+//! Compares the scanner with the naive search: `cargo +nightly fuzz run scanner`.
 //!
 //! The input is the size of the pieces, an expression up to the first byte 0xfe, and the stream.
 #![no_main]
@@ -20,12 +20,12 @@ fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let naive = |unicode| regex::bytes::RegexBuilder::new(text).unicode(unicode).build();
     let pattern = match Pattern::parse(text) {
-        // More is an error before a start.
+        // backoff rejects a larger pattern before the command starts.
         Ok(pattern) if pattern.places() > 5_000 => return,
         Ok(pattern) => pattern,
         Err(_) => return,
     };
-    // It has a limit on the size.
+    // The naive engine limits the size of an expression.
     let Ok(naive) = naive(!text.is_ascii()).or_else(|_| naive(true)) else {
         return;
     };

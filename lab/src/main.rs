@@ -28,9 +28,9 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 enum Study {
     /// Simulates retry storms: the CSV files and plots of docs/storm.md
     Storm(storm::Options),
-    /// Measures the search in output by itself, over log lines in memory
+    /// Measures the search in output alone, over log lines in memory
     Scanner(scanner::Options),
-    /// Attacks backoff for a while, and prints what did not hold
+    /// Attacks backoff for a while, and prints each lost round
     Attack(attack::Options),
 }
 

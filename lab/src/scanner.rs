@@ -22,7 +22,7 @@ const WORDS: &str = "request served from cache connection opened to backend retr
 
 #[derive(Args)]
 pub struct Options {
-    /// A small log: shows whether it works
+    /// Use a small log, to see whether the measurement works
     #[arg(long)]
     quick: bool,
 }

@@ -20,7 +20,7 @@ pub(super) fn planned(args: &[OsString], variables: &[(OsString, OsString)]) -> 
     Ok((config, plan))
 }
 
-/// Setting an option to its documented default changes nothing.
+/// Asserts that setting an option to its documented default changes nothing.
 #[test]
 fn documented_defaults_are_those_in_effect() {
     let plan = |words: &[&str], opt: Option<(&Opt, &str)>| {
@@ -34,9 +34,9 @@ fn documented_defaults_are_those_in_effect() {
         let default = opt.default;
         let cases: &[(&[&str], &str)] = match opt.long {
             _ if default.is_empty() => continue,
-            // If given, the option also limits the time after a forwarded signal.
+            // If given, `--kill-after` also limits the time after a forwarded signal.
             "kill-after" => continue,
-            // The default is the status of any success.
+            // The default of `--flaky-exit` is the status of any success.
             "flaky-exit" => continue,
             "attempts" => &[
                 (&[], "5"),
@@ -70,7 +70,7 @@ fn documented_defaults_are_those_in_effect() {
     }
 }
 
-/// Returns the error in a configuration file.
+/// Plans a command line and lists its policies. Returns the usage error, if any.
 fn listed(args: &[OsString]) -> Result<(), UsageError> {
     let (config, _) = planned(args, &[])?;
     for line in listing::policies(&config)? {
@@ -93,7 +93,7 @@ fn check(text: &[u8]) {
     }
 }
 
-/// A file of lines, most of which are valid by themselves.
+/// Generates files of lines, most of which are valid by themselves.
 fn file() -> impl Strategy<Value = String> {
     let lines = prop::sample::select(vec![
         "[defaults]",

@@ -89,7 +89,7 @@ fn exits(codes: &[u8]) -> Vec<(End, Duration)> {
 fn a_wait_past_the_deadline_is_given_up_at_once() {
     let tries = vec![(End::Exited(1), s(1)); 20];
     let played = play(&["-j", "none", "-b", "1s", "-n", "20", "-d", "10s"], &tries);
-    // 1 +1 1 +2 1 +4 1 = 11 would be too late for a fourth; the third ends at 6.
+    // The third attempt ends at 6 s. After a wait of 4 s, the fourth attempt would begin at the deadline.
     played.expect(
         1,
         3,

@@ -64,7 +64,7 @@ pub(crate) fn quietly(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Covers every order of magnitude, from zero to the limit of the clock.
+/// Generates durations of every order of magnitude, from zero to the maximum.
 pub(crate) fn duration() -> impl Strategy<Value = Duration> {
     prop_oneof![
         1 => Just(Duration::ZERO),

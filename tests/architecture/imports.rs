@@ -1,7 +1,7 @@
-//! Imports: the paths in the sources of a crate, and the errors in them.
+//! Imports: the paths in the sources of a crate, and the paths that break the rules.
 //!
-//! The sources are read as words and signs, and a name that is imported stands for the same module in all of its file. What
-//! a macro of another crate makes of its input is not known here.
+//! The sources are read as tokens. An imported name stands for the same module in the whole file. The output of another
+//! crate's macros is unknown.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use regex::{Captures, Regex};
 /// A file below `src/`.
 pub struct Source {
     pub path: String,
-    /// Its text without comments, literals and visibilities, line by line.
+    /// The text without comments, literals and visibilities; each line keeps its number.
     pub code: String,
 }
 
@@ -27,7 +27,7 @@ impl Source {
         Source { path, code }
     }
 
-    /// `src/a/b.rs` and `src/a/b/mod.rs` are `a::b`.
+    /// Returns the path of the module: `a::b` for `src/a/b.rs` and `src/a/b/mod.rs`.
     fn module(&self) -> Path {
         let path = self
             .path
@@ -42,7 +42,7 @@ impl Source {
 
 type Path = Vec<String>;
 
-/// A path in one file that leads to another.
+/// A path in one file that leads to another file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrow {
     pub from: String,
@@ -62,11 +62,11 @@ struct Mention {
     line: usize,
     words: Path,
     is_import: bool,
-    /// The name that an import gives it.
+    /// The name that an import gives the path.
     name: Option<String>,
 }
 
-/// Replaces `a::{b, c}` by `a::b, a::c`, and keeps the ends of lines.
+/// Replaces `a::{b, c}` by `a::b, a::c`, and keeps the line ends.
 fn expanded(code: &str) -> String {
     static BRANCHES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"((?:\w+::)+)\{([^{}]*)\}").unwrap());
     let branch = |prefix: &str, item: &str| match item.trim_start() {
@@ -85,7 +85,7 @@ fn expanded(code: &str) -> String {
     }
 }
 
-/// Returns the inline modules of a file, and the paths in it: those of `use` come first.
+/// Returns the inline modules of a file, and the paths in the file: the paths of `use` come first.
 fn read(source: &Source) -> (Vec<Path>, Vec<Mention>) {
     static TOKEN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\bmod\s+(\w+)\s*\{|[{};]|(?:\w+::)*(?:\w+|\*)").unwrap());
@@ -133,7 +133,7 @@ fn below(module: &Path, name: &str) -> Path {
     [module.as_slice(), &[name.to_owned()]].concat()
 }
 
-/// All arrows between the files, in order.
+/// Returns all arrows between the files, in order.
 pub fn arrows(sources: &[Source]) -> Vec<Arrow> {
     let mut files: HashMap<Path, &String> = sources.iter().map(|source| (source.module(), &source.path)).collect();
     let mut mentions = Vec::new();
@@ -166,7 +166,7 @@ pub fn arrows(sources: &[Source]) -> Vec<Arrow> {
     all.into_iter().collect()
 }
 
-/// Returns where in this crate a path leads.
+/// Returns the full path, in this crate, of a mention.
 fn resolved(mention: &Mention, names: &HashMap<String, Path>, files: &HashMap<Path, &String>) -> Option<Path> {
     let Mention { module, words, .. } = mention;
     let child = below(module, &words[0]);
@@ -186,7 +186,8 @@ fn resolved(mention: &Mention, names: &HashMap<String, Path>, files: &HashMap<Pa
     Some(path)
 }
 
-/// Arrows to a room that stands earlier in `order`, so also one of each two between rooms that import each other.
+/// Returns the arrows to a module earlier in `order`. If two modules import each other, one of the two arrows is such
+/// an arrow.
 pub fn arrows_up(arrows: &[Arrow], order: &[&str], room: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let place = |room: &str| order.iter().position(|other| *other == room).expect(room);
     let mut problems = Vec::new();
@@ -200,12 +201,12 @@ pub fn arrows_up(arrows: &[Arrow], order: &[&str], room: impl Fn(&str) -> Option
     problems
 }
 
-/// Files of one room that lead to each other.
+/// Returns the arrows between files of one module that lead to each other.
 pub fn circles(arrows: &[Arrow], room: impl Fn(&str) -> Option<String>) -> Option<String> {
     let is_within = |arrow: &&Arrow| room(&arrow.from) == room(&arrow.to);
     let mut left: Vec<&Arrow> = arrows.iter().filter(is_within).collect();
     let mut count = usize::MAX;
-    // An arrow of a circle begins where another ends, and ends where another begins.
+    // An arrow of a circle begins where another arrow ends, and ends where another arrow begins.
     while left.len() < count {
         count = left.len();
         let (from, to): (HashSet<_>, HashSet<_>) = left.iter().map(|arrow| (&arrow.from, &arrow.to)).unzip();

@@ -1,9 +1,9 @@
-//! An alarm that the caller set before it executed backoff asks to end the run, whenever it fires.
+//! If the caller sets an alarm before it executes backoff, the alarm ends the run whenever it fires.
 
 use crate::common::{Ends, shell, within};
 
-/// Runs backoff with an alarm that fires after five seconds, by when any machine has it running. The command counts its
-/// attempts in a file.
+/// Runs backoff with an alarm that fires after five seconds, when backoff runs even on a slow machine. Asserts the exit
+/// status and that the command ran once.
 #[track_caller]
 fn expect_one_attempt(options: &str, command: &str, code: i32) {
     let dir = tempfile::tempdir().unwrap();
@@ -16,7 +16,7 @@ fn expect_one_attempt(options: &str, command: &str, code: i32) {
 
 #[test]
 fn while_output_is_waited_for() {
-    // A pause of 0.3 s would end it. Where the machine is busy, not all of four talkers pause at once.
+    // A pause of 0.3 s would end the wait for output. Even on a busy machine, four writers do not all pause at once.
     let still_talking = r#"perl -e "fork; fork; \$| = 1; for (1..900) { print qq(x\n); select undef, undef, undef, .01 }" & sleep 3; exit 1"#;
     expect_one_attempt("-v -n 2 -b 10ms -i 60s", still_talking, 1);
 }

@@ -1,4 +1,4 @@
-//! Retry budgets and cool-off in a directory: records, locks, processes. All else is in `tests/cases/store.md`.
+//! Retry budgets and cool-off in a directory: records, locks, processes. Other tests are in `tests/cases/store.md`.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,12 +11,12 @@ use crate::common::ledger::{CoolOff, Ledger, counted as total, file_of, ledger};
 use crate::common::process::{children_of, descriptors, state, threads};
 use crate::common::{Ends, backoff, eventually, shell, within};
 
-/// A directory for stores.
+/// Returns a directory for stores.
 fn dir() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A run that shares the budget "api" in this directory.
+/// Returns a command that shares the budget "api" in this directory.
 fn sharing(dir: &TempDir, args: &str) -> Command {
     backoff(format!("--store {} --budget api {args}", within(dir, "store")))
 }
@@ -29,7 +29,7 @@ fn counted(dir: &TempDir) -> (u64, u64) {
     total(&ledger(file(dir)))
 }
 
-/// Leaves an hour to wait, and returns the record.
+/// Leaves a cool-off of an hour, and returns the record.
 fn give_up(dir: &TempDir) -> Ledger {
     sharing(dir, "-q -j none -b 1h -m 1h -n 1 -- false").code(1);
     ledger(file(dir))
@@ -41,18 +41,18 @@ fn a_clock_that_was_set_back_does_not_spend_a_budget_for_ever() {
     sharing(&dir, "-b 1ms -m 1ms -n 50 -- false")
         .code(1)
         .says("gave up after 10");
-    // As if these attempts had been made a year from now.
+    // Moves these attempts a year into the future.
     let year = 365 * 24 * 3600 * 1000;
     let mut ahead = ledger(file(&dir));
     ahead.slots.iter_mut().for_each(|slot| slot.until += year);
     fs::write(file(&dir), file_of(&ahead)).unwrap();
-    // They count as of now.
+    // backoff counts them as attempts of now.
     sharing(&dir, "-- false").code(1).says("9 of 11 attempts");
     let latest = ledger(file(&dir)).slots.last().unwrap().until;
     assert!(latest < ahead.slots[0].until - year + 120_000, "{latest}");
 }
 
-/// During a wait it is waited for longer than before it, and a signal is heard meanwhile.
+/// Asserts that backoff waits for a lock up to the retry's delay, and that a signal ends the run meanwhile.
 #[test]
 fn a_lock_that_is_released_in_time_is_waited_for() {
     let dir = dir();
@@ -73,14 +73,14 @@ fn a_lock_that_is_released_in_time_is_waited_for() {
     assert_eq!(counted(&dir), (3, 1));
 }
 
-/// The lowest number that is free is the connection's; a message must not go there.
+/// Asserts that no message goes to the store's connection, which gets the lowest free descriptor.
 #[cfg(feature = "redis")]
 #[test]
 fn a_closed_standard_error_is_not_the_server() {
     use std::io::Read as _;
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", server.local_addr().unwrap());
-    // It never answers, so that there is a warning.
+    // The server never answers, so that backoff prints a warning.
     let script =
         format!("exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-");
     let waiting = shell(&script).live();
@@ -91,7 +91,7 @@ fn a_closed_standard_error_is_not_the_server() {
         asked.is_some()
     });
     waiting.code(7);
-    // backoff has ended, and with it its side of the connection.
+    // backoff has exited, so its side of the connection is closed.
     let (mut asked, mut heard) = (asked.unwrap().0, Vec::new());
     asked.set_nonblocking(false).unwrap();
     asked.set_read_timeout(Some(crate::common::PATIENCE)).unwrap();
@@ -106,7 +106,7 @@ fn a_waiting_run_holds_nothing_of_the_store() {
     let waiting = sharing(&dir, "-v -j none -b 1h -m 1h -- false").live();
     eventually("it waits", || {
         let is_written = fs::metadata(file(&dir)).is_ok_and(|facts| facts.len() > 0);
-        // No process writes now.
+        // No thread of backoff writes the file now.
         threads(waiting.pid()) == 1 && is_written && counted(&dir) == (2, 1)
     });
     let place = dir.path().to_str().unwrap();
@@ -116,7 +116,7 @@ fn a_waiting_run_holds_nothing_of_the_store() {
 
 #[test]
 fn runs_at_once_are_counted_exactly() {
-    // A run whose answer came too late has gone on without the budget.
+    // A run that got an answer too late continued without the budget.
     let is_counted = (0..20).any(|_| runs_at_once());
     assert!(is_counted, "a machine that takes less than 250 ms for a step");
 }
@@ -124,7 +124,7 @@ fn runs_at_once_are_counted_exactly() {
 /// Returns false if the machine was too slow.
 fn runs_at_once() -> bool {
     let dir = dir();
-    // Every call leaves one byte.
+    // Every call appends one byte to the log.
     let script = "for i in $(seq 30); do backoff --store \"$STORE\" --budget api --budget-min 40 \
                   -n 9 -q -b 1ms -m 5ms -- sh -c 'printf x >>\"$LOG\"; exit 1' & done; wait";
     let log = within(&dir, "log");
@@ -140,8 +140,8 @@ fn runs_at_once() -> bool {
     let calls = fs::metadata(&log).unwrap().len();
     let (attempts, retries) = counted(&dir);
     assert_eq!((attempts, attempts - retries), (calls, 30));
-    // Every retry is allowed until there are 40 attempts; 9 retries are too many for any number of attempts up
-    // to 69, and first attempts are never refused.
+    // Every retry is allowed until there are 40 attempts. At least 10 of these are retries, which is too many for up to
+    // 100 attempts, so at most 29 first attempts follow.
     assert!((40..70).contains(&calls), "{calls}");
     true
 }
@@ -164,7 +164,7 @@ fn a_server_that_asks_for_years_keeps_nobody_waiting_for_ever() {
     let dir = dir();
     let asks = "-q --retry-after --stdout null -- sh -c 'echo Retry-After: 99999999; exit 1'";
     sharing(&dir, asks).code(1);
-    // Five minutes, and a quarter more for the random part of each of the two.
+    // Five minutes is the limit on a requested wait. The random part is at most a quarter.
     let left = ledger(file(&dir)).cool_off;
     assert!((300_000..=375_000).contains(&left.length), "{left:?}");
 }
@@ -180,7 +180,7 @@ fn a_cool_off_that_no_run_can_have_left_is_set_aside() {
     fs::write(file(&dir), file_of(&huge)).unwrap();
     let run = sharing(&dir, "--cool-off -m 9999999h -- echo run").code(0);
     run.stdout("run\n").says("set aside as api.budget.bad");
-    // Nor does a run that may wait forever leave such a record.
+    // A run with very long waits leaves no such record.
     sharing(&dir, "-q -b 99999999h -m 99999999h -n 1 -- false").code(1);
     sharing(&dir, "--cool-off -m 99999999h -d 1m -- true")
         .code(124)
@@ -200,7 +200,7 @@ fn a_signal_ends_a_cool_off() {
     assert_eq!(counted(&dir), (1, 0), "an attempt that was not made is not counted");
 }
 
-/// Runs with these words, and returns the cool-off that is left, in seconds; 0 if there is none.
+/// Runs backoff with these arguments, and returns the length of the cool-off in seconds; 0 if there is none.
 fn cool_off_after(dir: &TempDir, args: &str) -> u64 {
     sharing(dir, &format!("-q --on-give-up true {args}"))
         .stdout(Stdio::null())
@@ -220,7 +220,7 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
     // The cool-off is at least the Retry-After of the server.
     let asks = "--retry-after --max-retry-after 7s -- sh -c 'echo Retry-After: 7; exit 1'";
     assert_eq!(after(asks), 7);
-    // A failure that time does not mend leaves no wait, but is one in the row.
+    // A permanent failure leaves no cool-off, but counts as a failed run.
     assert_eq!(after("--stop-exit 1 -- false"), 0);
     assert_eq!(after("-- false"), 10);
     for jitter in ["full", "equal", "decorrelated", "additive", "proportional"] {
@@ -231,7 +231,7 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
     }
 }
 
-/// As docs/recipes.md has it.
+/// Runs the line of docs/recipes.md.
 #[test]
 fn a_job_of_cron_comes_back_after_2_4_and_8_minutes() {
     let line = "backoff -n 1 -b 2m -g exponential -j none -m 1h --budget sync --cool-off=skip --skipped-exit 0 -- sync";
@@ -244,9 +244,9 @@ fn a_job_of_cron_comes_back_after_2_4_and_8_minutes() {
         job.code(1).stdout("run\n").says("gave up");
         let mut left = ledger(&record);
         assert_eq!(left.cool_off.length, minutes * 60_000);
-        // It came too early.
+        // The run is too early, and is skipped.
         job.code(0);
-        // The time has passed.
+        // Ends the cool-off.
         left.cool_off.until = 1;
         fs::write(&record, file_of(&left)).unwrap();
     }

@@ -1,9 +1,9 @@
-//! Console blocks are run: those of the documents, and the cases in `tests/cases/*.md`.
+//! Runs the console blocks of the documents, and of the cases in `tests/cases/*.md`.
 //!
-//! In a block, `$ ` begins a command and `> ` continues it; the lines after it are its output, both streams together.
-//! `...` stands for any text within a line; a line that is only `...`, for any number of lines. A block is one bash in
-//! an empty directory, so later commands see files, variables and `$?` of earlier ones. `BLESS=1` writes the output of
-//! what differs, with `...` for times.
+//! In a block, `$ ` begins a command and `> ` continues it. The lines after a command are its standard output and
+//! standard error. `...` stands for any text within a line; a line `...` stands for any number of lines. One bash runs
+//! a block in an empty directory, so later commands see files, variables and `$?` of earlier commands. `BLESS=1`
+//! replaces expected output that differs, with `...` for times.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::common::documents::{Block, Document, ROOT, blocks, document, document
 use crate::common::ended::{TIME, lines_match};
 use crate::common::{Ends, IS_PORTABLE, shell, side_by_side};
 
-/// Printed after each command; no document prints it.
+/// Printed after each command; no document contains this text.
 const MARK: &str = "\u{1}end of command\u{1}";
 
-/// `program NAME SCRIPT` puts a program on PATH; with a slash in its name, elsewhere.
+/// `program NAME SCRIPT` creates a program in a directory of PATH, or at the path NAME if NAME contains a slash.
 const PRELUDE: &str = r#"exec 2>&1; umask 022; PATH=$PWD/bin:$PATH
 program() {
     mkdir -p bin; case $1 in */*) set -- "$1" "$2";; *) set -- "bin/$1" "$2";; esac
@@ -61,7 +61,7 @@ pub fn console_blocks(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// Runs a block with these variables. Returns an error with all that differs; with `BLESS`, the document is mended, too.
+/// Runs a block with these variables. Returns an error with all differences; with `BLESS`, also corrects the document.
 pub fn check(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -> String) -> Result<(), String> {
     let checked = || check_once(block, variables, normalize);
     let is_busy =
@@ -98,7 +98,7 @@ fn check_once(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -
     if parts.len() != steps.len() + 1 || parts.pop() != Some("") {
         return Err(format!("{place}: not every command ended: {shown}"));
     }
-    // A pipe is read ahead of the command without `tee(2)`.
+    // Without `tee(2)`, backoff reads a pipe ahead of the command.
     let is_as_shown = |step: &Step| !*IS_PORTABLE || !step.command.contains("| { b");
     let (mut problems, mut blessed) = (String::new(), String::new());
     for (step, printed) in steps.iter().zip(&parts) {
@@ -130,7 +130,7 @@ fn check_once(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -
     Err(problems)
 }
 
-/// Replaces what varies by wildcards.
+/// Replaces variable text by wildcards.
 fn with_wildcards(line: &str) -> String {
     static VARIES: LazyLock<Regex> = LazyLock::new(|| {
         let time = format!(r"\b(?:after|in|of|another|waiting) {TIME}\b");
@@ -152,7 +152,7 @@ fn with_wildcards(line: &str) -> String {
     VARIES.replace_all(line, replaced).into_owned()
 }
 
-/// Writes a block into its document, unless the same one was mended meanwhile.
+/// Writes a block into its document, unless an identical block was corrected meanwhile.
 fn bless(block: &Block, blessed: &str) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();
@@ -171,7 +171,7 @@ fn check_all(documents: &[Document]) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// A test for each file of cases.
+/// Defines a test for each file of cases.
 macro_rules! cases {
     ($($name:ident)*) => {
         const CASES: &[&str] = &[$(stringify!($name)),*];
@@ -238,7 +238,7 @@ fn no_console_block_is_left_out() {
         let name = document.name.strip_prefix("tests/cases/");
         let is_case = name.is_some_and(|name| CASES.iter().any(|case| format!("{case}.md") == name));
         assert!(
-            // Those of `tests/tools/cases/` need programs.
+            // The blocks of `tests/tools/cases/` need programs.
             is_run || is_case || document.name.starts_with("tests/tools/") || console_blocks(&document).is_empty(),
             "{}",
             document.name

@@ -8,13 +8,13 @@ const ERASED: &str = "\r\x1b[K";
 const WAITS: &str = "-n 2 --delays 1.5s -j none";
 const FAILS: &str = "sh -c 'echo attempt $BACKOFF_ATTEMPT; exit 7'";
 
-/// A run on a terminal of 80 columns.
+/// Starts a run on a terminal of 80 columns.
 fn on_terminal(variables: &str, options: &str, command: &str) -> Terminal {
     let line = format!("env -u NO_COLOR TERM=xterm {variables} backoff --color never {options} -- {command}");
     Terminal::sized(80, "sh", &["-c", &line])
 }
 
-/// A shell on a terminal of 80 columns.
+/// Starts a shell on a terminal of 80 columns.
 fn bash() -> Terminal {
     let mut terminal = Terminal::sized(80, "bash", &["--norc", "--noprofile", "-i"]);
     terminal.expect("prompt> ");
@@ -23,7 +23,7 @@ fn bash() -> Terminal {
 
 #[test]
 fn it_counts_and_is_gone_before_the_next_attempt() {
-    // Nearly a second is left for the first frame to be late.
+    // The first frame may be nearly a second late.
     let shown = on_terminal("", "--label job -n 2 --delays 2.9s -j none", FAILS).rest();
     let rest = shown.split("; retrying in 2.9s\r\n").nth(1).unwrap();
     let frame = |left| format!("\rbackoff: job: starting attempt 2 of 2 in {left}s: exit 7\x1b[K");
@@ -42,7 +42,7 @@ fn it_is_not_there_unless_somebody_wants_it() {
             "{case}: {shown:?}"
         );
     };
-    // Each takes the time of its wait.
+    // The cases run in parallel, as each takes as long as its wait.
     std::thread::scope(|scope| {
         for (variables, options) in [
             ("", "-q"),
@@ -52,7 +52,7 @@ fn it_is_not_there_unless_somebody_wants_it() {
             ("BACKOFF_PROGRESS=never", ""),
             ("", "-q --progress always"),
             ("", "--log-format json --progress always"),
-            // Short waits would only flicker.
+            // A countdown of a short wait would only flicker.
             ("", "--delays 900ms"),
         ] {
             scope.spawn(move || {
@@ -60,7 +60,7 @@ fn it_is_not_there_unless_somebody_wants_it() {
                 is_not_there(&shown, &format!("{variables} {options}"));
             });
         }
-        // A line as wide as an unknown number of columns cannot be cut.
+        // If the number of columns is unknown, backoff cannot cut the line.
         let line = format!("TERM=xterm backoff --color never {WAITS} -- {FAILS}");
         scope.spawn(move || is_not_there(&Terminal::sh(&line).rest(), "an unknown width"));
         let options = format!("{WAITS} --progress always");
@@ -73,7 +73,7 @@ fn it_is_not_there_unless_somebody_wants_it() {
     });
 }
 
-/// A run that waits for hours, with its countdown shown.
+/// Starts a run that waits for hours and shows its countdown.
 fn waiting() -> Terminal {
     let mut terminal = on_terminal("", "--delays 2h -j none", "sh -c 'exit 7'");
     terminal.expect("\rbackoff: sh: starting attempt 2 of 5 in 2h: exit 7\x1b[K");
@@ -114,7 +114,7 @@ fn in_the_background_it_does_not_write_over_others() {
 #[test]
 fn it_follows_the_width_of_the_window() {
     let mut terminal = waiting();
-    // The kernel tells the foreground group.
+    // The kernel sends SIGWINCH to the foreground process group.
     for (columns, begin) in [
         (39, "\rbackoff: sh: starting attempt 2 of ..."),
         (24, "\rbackoff: sh: startin..."),

@@ -1,4 +1,4 @@
-//! Committed files are identical to the binary's output. `BLESS=1 cargo test` rewrites them.
+//! Asserts that committed files are identical to the binary's output. `BLESS=1 cargo test` rewrites them.
 
 use crate::common::options::OPTIONS;
 use crate::common::{Ends, backoff};

@@ -1,4 +1,4 @@
-//! Output that is kept while a command runs. What is printed of it at the end is in `tests/cases/held.md`.
+//! Output that is kept while a command runs. `tests/cases/held.md` tests what backoff prints of it at the end.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use crate::common::process::{state, until_it_is_stuck};
 use crate::common::{Ends, Live, backoff, eventually, long_sleep};
 
-/// Starts it, and waits until the first line on standard error contains this.
+/// Starts a command, and waits until the first line on standard error contains `part`.
 #[track_caller]
 fn until_it_says(part: &str, command: &mut Command) -> Live {
     let mut live = command.live();
@@ -18,7 +18,7 @@ fn until_it_says(part: &str, command: &mut Command) -> Live {
     live
 }
 
-/// A run that waits, having kept the line "part".
+/// Starts a run that keeps the line "part", and waits to retry.
 #[track_caller]
 fn waiting(options: &str) -> Live {
     let options = format!("{options} -j none --stdout final -- sh -c 'echo part; exit 3'");
@@ -70,7 +70,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
         live.signal(signal);
         live.killed_by(signal).stdout("part\n");
     }
-    // During an attempt; whatever it adds is part of it.
+    // During an attempt, output that follows the signal belongs to the attempt.
     let script = "trap 'echo last; exit 3' TERM; echo part; echo ready >&2; while :; do sleep 0.01; done 2>&-";
     for (options, prints) in [
         ("--stdout final", "part\nlast\n"),
@@ -86,7 +86,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
 
 #[test]
 fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
-    // Between the two there is time for an attempt on the slowest machine.
+    // The deadline leaves the first attempt 3 s, for a slow machine.
     let live = waiting("-b 3s -d 6s");
     live.signal(Signal::SIGSTOP);
     let stopped = Instant::now();
@@ -97,7 +97,7 @@ fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
     live.code(3).stdout("part\n").says("gave up after 1 attempt");
 }
 
-/// The reader has taken some of it: the rest follows, or a part of that, and nothing twice.
+/// Asserts that only the rest follows the part that the reader has taken, and no byte twice.
 #[test]
 fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
     let mut live = backoff("--stdout final -- seq 1000000").live();
@@ -121,7 +121,7 @@ fn time_stopped_does_not_count_against_the_reader_of_held_output() {
     until_it_is_stuck(live.pid());
     live.signal(Signal::SIGTSTP);
     let stopped = Instant::now();
-    // Readers have a second more than the deadline.
+    // The reader has a second more than the deadline.
     eventually("it is stopped for long", || {
         state(live.pid()) == Some('T') && stopped.elapsed() > Duration::from_secs(5)
     });
@@ -129,7 +129,7 @@ fn time_stopped_does_not_count_against_the_reader_of_held_output() {
     assert!(live.code(0).out().ends_with("\n1000000\n"));
 }
 
-/// The command would have died of the signal, or of SIGPIPE.
+/// Asserts that backoff ends, too: without backoff, the command would die of the signal or of SIGPIPE.
 #[test]
 fn a_signal_leaves_the_reader_of_held_output_only_some_time() {
     let live = until_it_says(

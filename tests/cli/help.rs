@@ -77,7 +77,7 @@ fn help_names_every_option_and_its_heading() {
     );
 }
 
-/// A shell shows the same line without its neighbours.
+/// A shell's completion shows each line alone.
 #[test]
 fn each_option_has_one_line_of_at_most_60_columns() {
     let help = shown("--help");
@@ -92,7 +92,6 @@ fn each_option_has_one_line_of_at_most_60_columns() {
     }
 }
 
-/// With what the manual says of them.
 #[test]
 fn each_option_is_in_one_section() {
     let mut found = 0;
@@ -145,7 +144,7 @@ fn a_word_after_help_is_a_section_and_no_command() {
         one.contains("\n  -t, --timeout <DURATION,...>\n") && one.contains("SIGKILL after --kill-after"),
         "{one}"
     );
-    // Here it is a value, and here the command's.
+    // `--help` is a value in the first line, and an argument of the command in the second.
     assert_eq!(shown("--label=--help -- echo started"), "started\n");
     assert_eq!(shown("echo --help time"), "--help time\n");
 }

@@ -1,4 +1,4 @@
-//! Hooks of a running command: signals, stops, terminals. Everything else is in `tests/cases/hooks.md`.
+//! Hooks of a running command: signals, stops, terminals. Other tests are in `tests/cases/hooks.md`.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ fn hooks_have_no_terminal() {
     assert_eq!(shown.matches("/dev/pts/").count(), 2, "{shown:?}");
 }
 
-/// A program that asks for a passphrase is where the command would be.
+/// `--before-retry` may run a program that asks for a passphrase.
 #[test]
 fn before_retry_shares_the_terminal() {
     let hook = "read -r answer </dev/tty; echo got-$answer";

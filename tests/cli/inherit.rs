@@ -1,4 +1,4 @@
-//! Things that the command inherits and that a shell can neither make nor see. The rest is in `tests/cases/inherit.md`.
+//! Tests of environment and children that a console case cannot make. Other tests are in `tests/cases/inherit.md`.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -11,7 +11,7 @@ use crate::common::{Ends, Live, eventually, shell};
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn entries_without_an_equals_sign_survive() {
-    // env(1) cannot make one; the kernel hands on whatever execve (number 59) was given.
+    // env(1) cannot make such an entry; execve (number 59) accepts any.
     let source = "my $e = pack('p p p Q', 'NOEQUALS', '=odd', 'A=1', 0); my @a = @ARGV; \
                   my $v = pack('p' x @a . 'Q', @a, 0); syscall(59, $a[0], $v, $e);";
     let environment = |wrapper: &[&str]| {

@@ -1,4 +1,4 @@
-//! Standard input that is written while the command runs. All else is in `tests/cases/input.md`.
+//! Standard input that is written while the command runs. Other tests are in `tests/cases/input.md`.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use crate::common::process::{children_of, hears_signals, is_alive, is_named};
 use crate::common::{Ends, Live, backoff, eventually, long_sleep};
 
-/// A run whose standard input is a pipe.
+/// Starts a run whose standard input is a pipe.
 fn piped(line: &str, script: &str) -> Live {
     backoff(line).arg(script).stdin(Stdio::piped()).live()
 }

@@ -7,7 +7,7 @@ use crate::common::process::{descendants_named, is_alive};
 use crate::common::{BIN, Ended, Ends, Live, backoff, eventually, within};
 use crate::signals::wait_until_waiting;
 
-/// A run of a script, which has printed "on".
+/// Starts a run of a script, and waits until the script has printed "on".
 fn on(options: &str, script: &str) -> Live {
     let mut live = backoff(format!("{options} -- sh -c")).arg(script).live();
     live.expect_line("on");
@@ -23,7 +23,7 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
             &format!("trap '{how}' TERM; echo on; while :; do sleep 0.05; done"),
         );
         live.signal(SIGTERM);
-        // The shell has its own word for what happened to what it was waiting for.
+        // The shell prints "Terminated" about the command that it waited for.
         let stderr = String::from_utf8(live.output().stderr).unwrap();
         stderr
             .lines()
@@ -34,9 +34,9 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
     for how in ["exit 7", "trap - INT; kill -INT $$", "exit 130"] {
         assert_eq!(said("", how), [SAYS], "{how}");
     }
-    // It would have gone on after a success.
+    // With `--until never`, another attempt would have followed the success.
     assert_eq!(said("--until never", "exit 0"), [SAYS]);
-    // It has ended as the signal asked, or as if; or it has done what it was for.
+    // backoff prints nothing if the command died of the signal, exited as if it had, or succeeded.
     for how in ["trap - TERM; kill -TERM $$", "exit 143", "exit 0"] {
         assert_eq!(said("", how), [""; 0], "{how}");
     }
@@ -63,7 +63,7 @@ fn a_signal_ends_a_run_until_anything() {
         live.signal(SIGTERM);
         live.code(4);
     }
-    // A success after a signal is no failure that came.
+    // A success after a signal is not the failure that the run waits for.
     let live = on(
         "-q --until failure -n 5",
         "trap 'exit 0' TERM; echo on; sleep 30 >&- 2>&- & wait",
@@ -72,7 +72,7 @@ fn a_signal_ends_a_run_until_anything() {
     live.code(1);
 }
 
-/// It is for backoff, and not for a program that decides something.
+/// Asserts that backoff does not forward SIGUSR1 to a predicate.
 #[test]
 fn usr1_during_a_predicate_ends_the_wait_that_follows() {
     let predicate = "--success-if 'echo asked >&2; sleep 0.5; exit 1'";

@@ -1,4 +1,4 @@
-//! Lines of `backoff` in blocks that are not run: that it takes their options.
+//! Checks that backoff accepts the options of command lines in blocks that no test runs.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,10 @@ use regex::Regex;
 use crate::common::documents::{Block, blocks, documents};
 use crate::common::{Ends, backoff};
 
-/// As a shell has it, up to the command; and what the action is given.
+/// Matches the options of a command line in a shell, up to the command, and the `options:` of the action.
 static LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?: |$)|$)").unwrap());
-/// As a list of words, in a container's files.
+/// Matches a list of words in a container's file.
 static LIST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"\[[^]]*\bbackoff"?, ("?-[^]]*)\]"#).unwrap());
 
 fn options_of_line(line: &str) -> Option<Vec<String>> {
@@ -31,12 +31,12 @@ fn lines(block: &Block) -> Vec<String> {
 
 #[test]
 fn the_options_in_blocks_that_are_not_run_are_taken() {
-    // A configuration names the command that reads it.
+    // A configuration file names the command that reads it.
     let is_run = |block: &Block| ["console", "toml"].contains(&block.language);
     let mut count = 0;
     for block in documents().iter().flat_map(blocks).filter(|block| !is_run(block)) {
         for line in lines(&block) {
-            // This file is not here, and would be read.
+            // The file of `?ca=` does not exist here, and backoff would read it.
             let Some(options) = options_of_line(&line.replace("?ca=/etc/ssl/cache.pem", "")) else {
                 continue;
             };

@@ -1,5 +1,5 @@
-//! Every link of every document: a path leads to a file of the repository and, behind `#`, to one of its headings; only
-//! the form of an address is checked.
+//! Checks every link of every document: a path must lead to a file of the repository, and its `#` part to a heading of
+//! that file. Only the form of a web address is checked.
 
 use std::collections::HashMap;
 use std::path::Path;

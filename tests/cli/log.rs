@@ -7,7 +7,7 @@ fn color_follows_the_terminal_and_the_conventions() {
     const RED: &str = "\x1b[31m";
     for (variables, options, is_coloured) in [
         ("", "", true),
-        // Empty counts as unset.
+        // An empty value counts as unset.
         ("NO_COLOR=", "", true),
         ("NO_COLOR=1", "", false),
         ("TERM=dumb", "", false),

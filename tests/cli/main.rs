@@ -1,5 +1,5 @@
-//! The tests of the program from outside, a module for each behaviour. They run side by side in one process, so that
-//! none may change what belongs to the process: its environment, directory, limits, or what it does with signals.
+//! The black-box tests of the program, one module for each behaviour. They run in parallel in one process, so no test
+//! may change the environment, directory, limits or signal actions of the process.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! Every message side by side: `docs/messages.md` is made of what the binary prints in each situation.
-//! `BLESS=1 cargo test` rewrites it.
+//! Compares `docs/messages.md`, which shows every message, with the output of the binary in each situation.
+//! `BLESS=1 cargo test` rewrites the document.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -14,10 +14,10 @@ const SITUATIONS: &str = include_str!("messages.situations");
 /// The text around the tables, and the messages that no test can cause.
 const FRAME: &str = include_str!("messages.md.in");
 
-/// One row: what it means, and lines of shell that bring it about.
+/// A row: the meaning of a message, and the scripts that cause it.
 #[derive(Debug)]
 struct Row {
-    /// Empty where the line of shell says enough.
+    /// Empty if the script explains the message.
     meaning: &'static str,
     scripts: Vec<&'static str>,
 }
@@ -26,7 +26,7 @@ struct Row {
 struct Table {
     heading: &'static str,
     note: String,
-    /// Which of backoff's lines.
+    /// The lines of backoff to show: `all`, `last`, or the first.
     shows: &'static str,
     rows: Vec<Row>,
 }
@@ -66,7 +66,7 @@ fn tables() -> Vec<Table> {
     tables
 }
 
-/// backoff's own lines, with what is different each time replaced.
+/// Returns the lines of backoff's messages, with variable text replaced.
 fn lines(script: &str) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
     let redis = Regex::new(r"\{redis:(.*?)\}").unwrap();
@@ -94,7 +94,8 @@ fn steady(line: &str) -> String {
     line.into_owned()
 }
 
-/// The address of what answers so to all that it is asked.
+/// Starts a server that sends `answer` to each client, or closes the connection if `answer` is empty. Returns its
+/// address.
 fn server(answer: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -117,7 +118,7 @@ fn server(answer: String) -> String {
     format!("redis://127.0.0.1:{port}")
 }
 
-/// As a cell of a table.
+/// Formats a text as a cell of a table.
 fn cell(text: &str) -> String {
     let fence = if text.contains('`') { "``" } else { "`" };
     format!("{fence}{}{fence}", text.replace('|', "\\|"))
@@ -136,7 +137,7 @@ fn shown(shows: &str, script: &str) -> String {
     cells.join("<br>")
 }
 
-/// The document as the binary makes it.
+/// Returns the document, with the output of the binary.
 fn generated() -> String {
     let tables = tables();
     let scripts = tables.iter().flat_map(|table| {

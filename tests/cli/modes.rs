@@ -9,7 +9,7 @@ use crate::common::eventually;
 use crate::common::process::{descendants_named, stopped_below};
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal};
 
-/// Ways to leave a terminal deaf.
+/// Commands that leave a terminal on which keys send no signals.
 const LEFT: [&str; 4] = [
     "-- sh -c 'stty raw -echo; exit 3'",
     "-- sh -c 'ulimit -c 0; stty raw -echo; kill -SEGV $$'",
@@ -17,7 +17,8 @@ const LEFT: [&str; 4] = [
     "-t 200ms -s KILL -- sh -c 'stty raw -echo; exec sleep 60'",
 ];
 
-/// A script without job control, on a terminal whose modes no other process changes; and the modes before it.
+/// Runs a script without job control, on a terminal whose modes no other process changes. Returns the modes before the
+/// line.
 fn script(line: &str) -> (Terminal, Termios) {
     let mut terminal = Terminal::sh(&format!("echo begin; read go; {line}; read end"));
     terminal.expect("begin\r\n");
@@ -32,7 +33,7 @@ fn a_wait_hears_keys_whatever_the_attempt_has_left() {
         for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
             let mut terminal = Terminal::with(&format!("ulimit -c 0; backoff -b 60s -m 60s {left}"));
             terminal.expect("retrying in");
-            // The line is a whole one.
+            // The line ends with a carriage return and a newline.
             assert!(terminal.expect("\n").ends_with('\r'), "{left}");
             terminal.send(key);
             terminal.expect_status(status);
@@ -50,7 +51,7 @@ fn a_wait_stops_whatever_the_attempt_has_left() {
         terminal.expect("Stopped");
         terminal.expect("prompt> ");
         terminal.command("fg");
-        // The shell gives it the terminal first, and continues it then.
+        // The shell gives backoff the terminal first, and then continues backoff.
         let shell = terminal.pid();
         eventually("it goes on", || stopped_below(shell) == 0);
     }
@@ -65,12 +66,12 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
         "backoff -n 1 -- sh -c 'stty raw -echo; kill -KILL $$'",
         "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60'",
         "backoff -d 200ms -- sh -c 'stty raw -echo; exec sleep 60'",
-        // A signal, and what backoff runs beside the command.
+        // A signal ends the command; the deadline ends a predicate.
         "backoff -- sh -c 'stty raw -echo; kill -TERM $PPID; exec sleep 60'",
         "backoff -n 1 -d 200ms --retry-if 'stty raw -echo </dev/tty; exec sleep 60' -- false",
-        // It has ended by itself, but crashed.
+        // The command fails by itself.
         "backoff -n 1 -- sh -c 'stty raw -echo; exit 1'",
-        // After a limit also where output is a pipe.
+        // After a limit, backoff restores the modes even if its output is a pipe.
         "backoff -n 1 -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | { tee /dev/null; exit 1; }",
         // Output goes elsewhere; the terminal is the command's standard input.
         "backoff -n 1 -t 200ms --pty -- sh -c 'stty raw -echo; exec sleep 60' >/dev/null",
@@ -85,7 +86,7 @@ fn what_was_ended_leaves_the_terminal_as_it_was() {
 fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
     for line in [
         "stty -echo -ixon",
-        // Each attempt begins where the first one did.
+        // Each attempt begins with the modes that the first attempt found.
         "sh -c 'test $BACKOFF_ATTEMPT = 2 && exec stty -echo -ixon; stty raw; exit 3'",
     ] {
         let (mut terminal, before) = script(&format!("backoff -n 2 -b 1ms -- {line}; echo status-$?"));
@@ -131,9 +132,10 @@ fn what_was_typed_meanwhile_is_for_the_next_attempt() {
 
 #[test]
 fn another_member_of_the_pipeline_keeps_its_modes() {
-    // The reader sets the terminal while the first attempt runs, which then fails; the second one sees what is left.
+    // The reader changes the modes during the first attempt, which then fails. The second attempt waits for these
+    // modes, too.
     let attempt = "echo go; until stty -a </dev/tty | grep -qe -icanon; do sleep 0.02; done; exit 3";
-    // As a pager does, it keeps the terminal open.
+    // Like a pager, the reader keeps the terminal open.
     let reader = "{ read go; stty raw -echo <&3; cat >/dev/null; stty -a <&3 | grep -oe -icanon; } 3</dev/tty";
     for shell in ["sh", "bash"] {
         let (mut terminal, _) = script(&format!(

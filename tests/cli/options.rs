@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::common::options::{OPTIONS, Opt, Takes};
 use crate::common::{Ends, backoff, within, words};
 
-/// Refused before anything was started, in one line.
+/// Asserts that backoff exits with 125 and one line, and starts nothing.
 #[track_caller]
 fn refused(command: &mut Command, why: &str) {
     command.code(125).stderr(&format!("backoff: {why}...\n"));
@@ -23,7 +23,7 @@ fn every_value_must_be_there_and_be_text() {
             Takes::Value(_) | Takes::Word(_) => {
                 refused(&mut backoff(&flag), &format!("a value is required for '{flag}..."));
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
-                    // A password may stand behind the =.
+                    // The text after `=` may be a password.
                     let name = next.trim_end_matches("=3");
                     let why = format!(
                         "a value is required for '{flag}', but '{name}' follows; tip: try {flag}={name} if it is the value"
@@ -31,7 +31,7 @@ fn every_value_must_be_there_and_be_text() {
                     refused(&mut with(&format!(" {next}")), &why);
                 }
                 if matches!(&opt.takes, Takes::Value(name) if name.starts_with("PATH")) {
-                    // A path is bytes.
+                    // A path may consist of any bytes.
                     continue;
                 }
                 let mut command = backoff(&flag);
@@ -49,11 +49,11 @@ fn a_bad_variable_is_named() {
     for opt in OPTIONS.iter() {
         let variable = opt.variable();
         let mut command = backoff("-- echo started");
-        // Any text is a shell command or a name, and nearly any a regular expression.
+        // Any text is a shell command or a name, and nearly any is a regular expression.
         let bad = match &*opt.long {
             "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget" | "log-file"
             | "report" => continue,
-            // These have no variable.
+            // Actions have no variable.
             long if ACTIONS.contains(&long) => continue,
             "store" => "-bad-://",
             "label" => "@bad\t@",
@@ -61,12 +61,12 @@ fn a_bad_variable_is_named() {
             _ => "@bad@",
         };
         command.env(&variable, bad);
-        // Some are read only if another option uses them.
+        // backoff reads `--spread` only with a jitter that uses it.
         match &*opt.long {
             "spread" => command.env("BACKOFF_JITTER", "additive"),
             _ => &mut command,
         };
-        // Help names the grammar by which the value is read.
+        // Help names the grammar of the value.
         let problem = match &opt.takes {
             Takes::Word(_) => "is not one of ",
             Takes::Value(name) => match name.as_str() {
@@ -82,7 +82,7 @@ fn a_bad_variable_is_named() {
             },
             _ => "",
         };
-        // Addresses may hold a password.
+        // Addresses may contain a password.
         let quoted = if opt.long == "store" {
             ""
         } else {
@@ -95,8 +95,7 @@ fn a_bad_variable_is_named() {
     refused(&mut command, "BACKOFF_BASE: ");
 }
 
-/// An option, a value, the rest of the command line, and what output and status then contain, and do not contain without
-/// the option.
+/// An option, a value, the rest of the command line, and a text that output or status contain only with the option.
 const EFFECTS: &str = r#"
 attempts | 2 | -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT' | 2
 deadline | 0.1 | -q --exhausted-exit 9 -- sleep 0.5 | 9]
@@ -167,7 +166,8 @@ flaky-exit | 9 | -q -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2' | 9
 config | /no/such/file | -- true | No such file or directory
 "#;
 
-/// Each option has the same effect as a flag, as a variable and in the file, and each shell offers it.
+/// Asserts that each option has the same effect as a flag, as a variable and in the file, and that each shell offers
+/// it.
 #[test]
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
@@ -213,7 +213,7 @@ fn an_option_has_its_effect_from_every_source() {
         sources[0].env(opt.variable(), value);
         sources[1].args(flags);
         if opt.long == "config" {
-            // No file names a file.
+            // A configuration file cannot set `--config`.
             sources.remove(2);
         }
         let without = sources.len() - 1;
@@ -248,7 +248,7 @@ fn seen(command: &mut Command) -> String {
 /// Options that replace running a command.
 const ACTIONS: [&str; 5] = ["plan", "plot", "list-presets", "list-policies", "generate"];
 
-/// Returns values that a forgotten variable may plausibly have.
+/// Returns plausible values of a forgotten variable.
 fn plausible(opt: &Opt) -> Vec<&str> {
     let mut values = vec!["0", "1", "TERM", "skip"];
     if let Takes::Word(words) = &opt.takes {
@@ -257,7 +257,7 @@ fn plausible(opt: &Opt) -> Vec<&str> {
     values
 }
 
-/// A variable that is left over somewhere must not turn a deploy into a false success.
+/// Asserts that a leftover variable does not turn a deploy into a false success.
 #[test]
 fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     let dir = tempfile::tempdir().unwrap();
@@ -282,7 +282,7 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     for (name, value) in known.chain(unknown) {
         let ran = within(&dir, "ran");
         let mut command = backoff(format!("-- sh -c 'echo >{ran}'"));
-        // Waits that would take longer are refused.
+        // With the deadline, backoff refuses waits that would take longer.
         command.env("BACKOFF_DEADLINE", "1s").env("XDG_STATE_HOME", dir.path());
         let output = command.env(&name, &value).ends();
         let has_run = std::fs::remove_file(&ran).is_ok();
@@ -308,7 +308,7 @@ fn every_word_of_a_list_is_accepted() {
     }
 }
 
-/// `cargo run` and `cargo test` export what the build script sets.
+/// `cargo run` and `cargo test` export the variables that the build script sets.
 #[test]
 fn the_build_sets_no_variable_that_is_taken_for_an_option() {
     let version = backoff("--version").code(0).out();

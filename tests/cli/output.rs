@@ -1,4 +1,4 @@
-//! The output of a command that runs, and its readers. What a finished run shows is in `tests/cases/streams.md`.
+//! The output of a running command, and its readers. `tests/cases/streams.md` tests the output of finished runs.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,13 +16,13 @@ use crate::common::process::{is_alive, until_it_is_stuck};
 use crate::common::pty::{Terminal, new_master};
 use crate::common::{Ends, backoff, send};
 
-/// Numbers in lines, as `seq` prints them.
+/// Returns numbers in lines, as `seq` prints them.
 fn numbers(from: u32, to: u32) -> String {
     (from..=to).map(|number| format!("{number}\n")).collect()
 }
 
-/// The first run that took less time than backoff waits for output or its reader: on a busy machine others may come too
-/// late. The run returns how long that took.
+/// Returns the result of the first run that took less than `limit`, the time for which backoff waits for output or its
+/// reader. On a busy machine, output or the reader may come too late. `run` returns the time and the result.
 #[track_caller]
 fn in_time<T>(limit: Duration, run: impl Fn() -> (Duration, T)) -> T {
     let mut runs = (0..20).map(|_| run());
@@ -109,7 +109,7 @@ fn signals_pass_while_output_is_observed() {
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     live.code(6).stdout("last\n");
-    // Also while our own pipe is not emptied.
+    // A signal also ends a run whose own output is not read.
     let mut stuck = backoff("-r x -- yes").live();
     stuck.expect_line("y");
     until_it_is_stuck(stuck.pid());
@@ -119,7 +119,7 @@ fn signals_pass_while_output_is_observed() {
 
 #[test]
 fn a_slow_reader_gets_all_though_a_signal_came() {
-    // The signal is for seq, too, which may still be at it.
+    // seq gets the signal, too, perhaps while it writes.
     let trap = "trap 'exit 0' TERM; (trap '' TERM; exec seq 20000); while :; do sleep 0.01; done 2>&-";
     for command in [["seq", "20000", ""], ["bash", "-c", trap]] {
         let code = in_time(Duration::from_secs(1), || {
@@ -149,7 +149,7 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
         until_it_is_stuck(live.pid());
         std::thread::sleep(Duration::from_millis(1500));
         let output = live.output();
-        // A timeout may have cut seq itself off.
+        // The timeout may have ended seq itself.
         let is_whole = !output.stderr.is_empty();
         assert!(!is_whole || !output.status.success() || output.stdout == all.as_bytes());
         (
@@ -158,7 +158,7 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
         )
     });
     assert_eq!(code, Some(0));
-    // A reader that does not read on gets no second attempt's output after the gap.
+    // If the reader does not continue, no output of a second attempt follows the gap.
     let mut stuck = backoff("-n 2 -b 0 -t 1s -r x -- sh -c").arg(script).live();
     assert_eq!(stuck.status().code(), Some(124));
     let (stdout, stderr) = stuck.code(124).texts();
@@ -167,7 +167,8 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
     assert!(stderr.contains("cut off, as its reader stopped reading"), "{stderr}");
 }
 
-/// The other side of a terminal: to open it by its number would make another terminal.
+/// Asserts that backoff does not open the master of a pseudo-terminal by its number, which would create another
+/// terminal.
 #[test]
 fn a_number_that_names_another_device_is_written_as_it_is() {
     for rules in ["", "-r x", "--stdout final"] {

@@ -1,4 +1,4 @@
-//! `--pty`: the command on a terminal of its own, and ours as it was before. One-shot runs are in `tests/cases/pty.md`.
+//! `--pty`: the command's own terminal, and the restored terminal of backoff. Other tests are in `tests/cases/pty.md`.
 
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -37,7 +37,7 @@ fn a_standard_input_that_is_no_terminal_stays() {
 
 #[test]
 fn lines_are_not_held_back() {
-    // grep buffers wholly where it does not see a terminal.
+    // Without a terminal, grep buffers its whole output.
     let script = "(echo first; sleep 60) | grep --color=never first";
     let mut live = backoff("--pty -- sh -c").arg(script).live();
     live.expect_line("first\r");
@@ -69,7 +69,7 @@ fn a_window_that_changes_is_one_winch() {
     let stty =
         |tty: &std::path::Path, words: &str| clean("stty").arg("-F").arg(tty).args(words.split(' ')).code(0).out();
     stty(&ours, "rows 40 cols 50");
-    // stty sets the two one after the other, so there may be one for each.
+    // stty sets rows and columns one after the other, so the command may get two SIGWINCH.
     eventually("the size follows", || stty(&theirs, "size") == "40 50\n");
     terminal.expect("28\r\n");
     std::thread::sleep(Duration::from_millis(100));
@@ -109,7 +109,7 @@ fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
     terminal.expect("2\r\n");
     std::thread::sleep(Duration::from_millis(100));
     send(pid, Signal::SIGTERM);
-    // The line discipline sends the signal first, and then shows the key.
+    // The line discipline first sends the signal, and then shows the key.
     assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
     terminal.expect("status-7");
 }
@@ -149,7 +149,7 @@ fn control_c_during_a_wait() {
     terminal.command("backoff -b 60s -m 60s --pty -- false");
     terminal.expect("retrying in");
     terminal.expect("\n");
-    // Between two attempts the terminal is as it was.
+    // Between two attempts, backoff restores the terminal.
     terminal.send(CTRL_C);
     terminal.expect_status(130);
     assert_eq!(terminal.settings(), before);
@@ -181,7 +181,8 @@ fn control_z_and_fg_twice_over() {
 const SCRIPT_THAT_ASKS: &str =
     "bash -c 'backoff --pty -- sh -c \"echo ready \\$\\$; read answer; echo got-\\$answer\"; echo after'";
 
-/// A script that asks, stopped again and again, and brought back by `fg`. `stop` is given the probe's number.
+/// Runs a script that asks a question, stops it five times, and continues it by `fg`. `stop` gets the command's process
+/// number.
 fn comes_back(stop: impl Fn(&mut Terminal, i32)) {
     let mut terminal = Terminal::with(SCRIPT_THAT_ASKS);
     let pid = terminal.pid_of_probe();
@@ -203,7 +204,7 @@ fn control_z_stops_a_script_wholly() {
     comes_back(|terminal, pid| {
         terminal.send(CTRL_Z);
         terminal.expect("Stopped");
-        // The shell sees that the script has stopped, which comes last.
+        // The shell sees that the script has stopped, which happens last.
         assert_eq!(state(pid), Some('T'));
     });
 }
@@ -223,7 +224,7 @@ fn a_key_is_not_revoked_by_a_cont_that_is_heard_with_it() {
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
     terminal.until_raw();
-    // The shell does not know this process, and leaves the terminal as it is.
+    // The shell does not know this process, and so leaves the terminal as it is.
     let send = |signal| send(backoff, signal);
     send(Signal::SIGSTOP);
     eventually("it has stopped", || state(backoff) == Some('T'));
@@ -249,7 +250,7 @@ fn a_key_that_ends_the_job_is_not_stopped_by_control_z() {
     for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
         for _ in 0..5 {
             let mut terminal = Terminal::bash();
-            // Not a shell: one that is about to start a program may miss a key.
+            // The command is not a shell, which may miss a key while it starts a program.
             terminal.command(&format!("ulimit -c 0; backoff --pty -- {} sleep", probe()));
             terminal.pid_of_probe();
             terminal.until_raw();
@@ -281,7 +282,7 @@ fn control_z_stops_what_control_c_does_not_end() {
 #[test]
 fn what_is_written_before_a_stop_is_shown_before() {
     let mut terminal = Terminal::bash();
-    // More than one read, but less than the capacity of a terminal without a reader.
+    // Each text is longer than one read, but shorter than the capacity of a terminal without a reader.
     let script = "for i in {1..20}; do printf %06000d-tidied-$i 0; kill -STOP $$; done; echo over";
     terminal.command(&format!("backoff --pty -- bash -c '{script}'"));
     for i in 1..=20 {
@@ -298,7 +299,7 @@ fn control_d_ends_what_reads() {
     let mut terminal = Terminal::with("backoff --pty -- cat; echo status-$?");
     terminal.until_raw();
     terminal.send("line\n");
-    // The echo and the copy.
+    // The terminal shows the echo and the copy.
     terminal.expect("line\r\nline\r\n");
     terminal.send(CTRL_D);
     terminal.expect("status-0");
@@ -395,7 +396,7 @@ fn in_the_background_nothing_is_taken_from_the_shell() {
 fn begun_in_the_background_its_terminal_is_a_usual_one() {
     let mut terminal = Terminal::bash();
     let before = terminal.settings();
-    // By then the shell edits a line.
+    // After the delay the shell edits a line.
     terminal
         .command("backoff --initial-delay 500ms --pty -- sh -c 'stty -a; read answer; echo got-$answer; stty -echo' &");
     let theirs = terminal.expect("ixon");
@@ -406,7 +407,7 @@ fn begun_in_the_background_its_terminal_is_a_usual_one() {
     terminal.command("fg");
     terminal.expect("\r\n");
     terminal.until_raw();
-    // It is shown, and then read.
+    // The terminal echoes the line, and then the command reads it.
     terminal.send("it\n");
     terminal.expect("it\r\ngot-it\r\n");
     terminal.expect("prompt> ");

@@ -1,11 +1,12 @@
-//! The README's console blocks are run, with a stand-in for curl, and the documents' files are used.
+//! Runs the README's console blocks with a stand-in for curl, and uses the configuration and the Makefile of the
+//! documents.
 
 use crate::cases::{check, console_blocks};
 use crate::common::documents::{blocks, document};
 use crate::common::readme::{first_block, text_of, without_times};
 use crate::common::{Ends, clean, executable, path_with_backoff, shell, within};
 
-/// An overloaded server, as curl reports it. `tests/tools/picture.rs` uses the real ones.
+/// Acts like curl with a server that is overloaded at first. `tests/tools/picture.rs` uses curl and such a server.
 const OVERLOADED: &str = "#!/bin/sh
 test \"$BACKOFF_ATTEMPT\" = 4 && exit
 echo 'curl: (22) The requested URL returned error: 503' >&2
@@ -58,7 +59,7 @@ fn the_configuration_is_one() {
 #[test]
 fn the_makefile_works_and_its_sub_make_shares_the_jobs() {
     let mut makefiles = blocks(&document("docs/ci.md"));
-    // The other one fetches over the network.
+    // The other Makefile fetches over the network.
     makefiles.retain(|block| block.language == "makefile" && block.lines[0].contains("-b 100ms"));
     let [makefile] = &makefiles[..] else {
         panic!("one Makefile: {makefiles:#?}")

@@ -1,4 +1,5 @@
-//! The report's times, and the links that the report and the log do not follow. All else is in `tests/cases/report.md`.
+//! The report's times, and the links that the report and the log do not follow. Other tests are in
+//! `tests/cases/report.md`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -44,14 +45,14 @@ fn mode(path: &str) -> u32 {
 #[test]
 fn no_link_is_followed_where_others_could_have_put_it() {
     let dir = tempfile::tempdir().unwrap();
-    // A directory in which everybody may make files, as `/tmp`.
+    // In this directory every user may create files, as in `/tmp`.
     let shared = within(&dir, "shared");
     fs::create_dir(&shared).unwrap();
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
     let [victim, fifo, indirect] = ["victim", "fifo", "indirect"].map(|name| within(&dir, name));
     nix::unistd::mkfifo(&*fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let link = format!("{shared}/link");
-    // A link of this user's own may lead to that of another one.
+    // A link of this user may lead to a link of another user.
     symlink(&link, &indirect).unwrap();
     for target in [&victim, &fifo] {
         symlink(target, &link).unwrap();
@@ -65,7 +66,7 @@ fn no_link_is_followed_where_others_could_have_put_it() {
         }
         fs::remove_file(&link).unwrap();
     }
-    // A new file is as good there as elsewhere, and so is one of this user's own.
+    // In this directory, backoff may still create a file, and write to a file of this user.
     let [own, log] = ["own", "log"].map(|name| format!("{shared}/{name}"));
     for _ in 0..2 {
         backoff(format!("--report {own} --log-file {log} -v -- true")).code(0);

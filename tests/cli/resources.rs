@@ -11,13 +11,13 @@ use crate::common::{Ends, eventually, shell};
 /// Asserts that a run of backoff holds few resources and does not wake up once it has printed a line.
 #[track_caller]
 fn holds_little(words: &str, most_descriptors: usize, children: usize) {
-    // Nothing is open but the standard streams.
+    // Closes all descriptors except the standard streams.
     let close = "for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 2)); then exec {fd}>&-; fi; done";
     let mut live = shell(&format!("{close}; exec backoff -q {words}")).live();
     live.expect_line("ran");
     let pid = live.pid();
     eventually("it is under way", || children_of(pid).len() == children);
-    // The last of the start may still be under way.
+    // The start of the run may not be complete.
     std::thread::sleep(Duration::from_millis(300));
     eventually("it sleeps", || state(pid) == Some('S'));
     assert_eq!(threads(pid), 1);
@@ -32,11 +32,11 @@ fn holds_little(words: &str, most_descriptors: usize, children: usize) {
 
 #[test]
 fn one_thread_few_descriptors_and_no_wake_ups() {
-    // The standard streams, and where signals are read; elsewhere than on Linux also where they are written.
+    // The standard streams, and a descriptor to read signals from; a portable build also has one to write signals to.
     holds_little("-b 1h -m 1h -j none -- sh -c 'echo ran; exit 1'", 6, 0);
     holds_little("-t 1h -- sh -c 'echo ran; exec sleep 60'", 6, 1);
     let script = "test $BACKOFF_ATTEMPT = 2 || exit 1; echo ran; exec sleep 60";
     holds_little(&format!("-b 100ms -j none -- sh -c '{script}'"), 6, 1);
-    // Two pipes that are read, and a second description of each stream that is written to.
+    // In addition, two pipes that backoff reads, and a second description of each stream that it writes to.
     holds_little("-r again -- sh -c 'echo ran; exec sleep 60'", 10, 1);
 }

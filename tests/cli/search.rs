@@ -1,4 +1,4 @@
-//! Looking for patterns may take long, and a signal does not wait for it. All else is in `tests/cases/streams.md`.
+//! A search for patterns may take long, but delays no signal. Other tests are in `tests/cases/streams.md`.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::common::{Ends, backoff, eventually, within};
 fn a_signal_is_forwarded_during_a_search() {
     let dir = tempfile::tempdir().unwrap();
     let told = within(&dir, "told");
-    // More than a pipe takes: by then the search has begun.
+    // The output exceeds the capacity of a pipe, so the search has begun when the command is ready.
     let script = r#"trap 'echo >"$0"; kill $! 2>&-; exit 7' TERM; tr -dc ab </dev/urandom | head -c 200000; echo ready >&2
                     tr -dc ab </dev/urandom & wait"#;
-    // Nearly each byte makes the automaton a new state.
+    // Nearly every byte adds a state to the automaton.
     let mut command = backoff("-q -n 1 -r a[ab]{600}c --stdout null -- bash -c");
     let mut live = command.args([script, &told]).live();
     assert_eq!(live.line_of_stderr(), "ready");

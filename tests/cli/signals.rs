@@ -1,4 +1,4 @@
-//! Signals without a controlling terminal: CI, cron, containers. One-shot runs are in `tests/cases/timeouts.md`.
+//! Signals without a controlling terminal: CI, cron, containers. Other tests are in `tests/cases/timeouts.md`.
 
 use std::time::{Duration, Instant};
 
@@ -9,21 +9,21 @@ use crate::common::{Ends, IS_PORTABLE, Live, backoff, clean, eventually, probe, 
 
 const ENDING: [Signal; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
 
-/// A run of the probe, and the probe's process number.
+/// Starts the probe under backoff. Returns the run and the probe's process number.
 fn probe_under_backoff(options: &str, args: &str) -> (Live, i32) {
     let mut live = backoff(format!("{options} -- {} {args}", probe())).live();
     let pid = live.pid_of_probe();
     (live, pid)
 }
 
-/// A run of a script, which has printed "ready".
+/// Starts a run of a script, and waits until the script has printed "ready".
 fn ready(options: &str, script: &str) -> Live {
     let mut live = backoff(format!("{options} -- bash -c")).arg(script).live();
     live.expect_line("ready");
     live
 }
 
-/// Waits until both are stopped.
+/// Waits until backoff and the process are stopped.
 #[track_caller]
 fn both_stop(live: &Live, pid: i32) {
     eventually("both stop", || {
@@ -47,7 +47,7 @@ fn is_asleep(live: &Live) -> bool {
 #[test]
 fn each_signal_is_forwarded_once() {
     let (mut live, pid) = probe_under_backoff("", "signals");
-    // All that can be caught, except CHLD, which is backoff's own business, those that stop jobs, and faults.
+    // All signals except KILL, CHLD, faults, the signals of job control, and 32 and 33, which libc reserves.
     let forwarded = (1..=64).filter(|s| ![4, 5, 7, 8, 9, 11, 17, 18, 19, 20, 21, 22, 31, 32, 33].contains(s));
     for signal in forwarded {
         clean("kill")
@@ -171,7 +171,7 @@ fn time_spent_stopped_is_no_silence() {
     assert!(continued.elapsed() < Duration::from_secs(3));
 }
 
-/// As of a terminal that is hung up: HUP, and then CONT.
+/// A hang-up of the terminal sends SIGHUP and then SIGCONT to a stopped job.
 #[test]
 fn a_stopped_job_ends_by_the_signal_that_came_meanwhile() {
     for signal in [SIGHUP, SIGTERM] {
@@ -229,7 +229,7 @@ fn usr1_ends_a_wait_and_only_that() {
     wait_until_waiting(&live);
     live.signal(SIGUSR1);
     live.expect_line("2");
-    // While the attempt runs it is the command's, and the wait after it is not shortened.
+    // During an attempt, backoff forwards SIGUSR1, and the next wait is not shortened.
     live.signal(SIGUSR1);
     live.expect_line("told");
     wait_until_waiting(&live);
@@ -262,7 +262,7 @@ fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
     live.code(1).stdout("ready\n");
 }
 
-/// As nohup does it.
+/// nohup ignores SIGHUP in this way.
 #[test]
 fn a_signal_that_the_caller_ignores_stays_ignored() {
     for (signal, name) in [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGTERM, "TERM")] {
@@ -271,7 +271,7 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
         let command = live.number();
         live.signal(signal);
         send(command, signal);
-        // Both ignore it: the attempt fails by itself and is retried.
+        // backoff and the command ignore the signal: the attempt fails by itself and is retried.
         live.code(3).stdout("...\n").says("attempt 1 of 2 failed: exit 3");
     }
 }
@@ -290,7 +290,7 @@ fn a_signal_that_the_caller_blocks_is_heard() {
 #[test]
 fn a_killed_backoff_leaves_no_command_behind_not_even_a_stopped_one() {
     if *IS_PORTABLE {
-        // Only on Linux does the kernel end the command.
+        // In a portable build, the kernel does not end the command.
         return;
     }
     for words in ["-- sh -c 'exec sleep 60'", "--on-give-up 'exec sleep 60' -n 1 -- false"] {
@@ -335,12 +335,12 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
         "-q --report /dev/stderr -- sleep 60",
         "-q --report /nonexistent/report -- sleep 60",
     ] {
-        // The pipe is full and stays so: sleep holds its reading end.
+        // The pipe stays full: sleep holds its reading end and does not read.
         let fill = "exec 3> >(exec sleep 60); echo $!; head -c 65536 /dev/zero >&3";
         let mut live = shell(&format!("{fill}; exec setsid backoff {options} 2>&3")).live();
         let holder = live.number();
         eventually("backoff is up", || is_asleep(&live));
-        // It waits, for its reader or for the command.
+        // backoff now waits for its reader or for the command.
         std::thread::sleep(Duration::from_millis(200));
         live.signal(SIGTERM);
         let status = live.status();
@@ -379,7 +379,7 @@ fn a_stopped_member_of_the_group_hears_that_it_is_to_end() {
     assert_eq!(stdout, "cleaned\n");
 }
 
-/// INT, then TERM, then KILL, to backoff alone.
+/// CI sends SIGINT, then SIGTERM, then SIGKILL, to backoff alone. Asserts that SIGTERM ends the run.
 #[test]
 fn the_ci_way_of_cancelling_ends_everything() {
     let live = ready("-q", "trap '' INT; echo ready; while :; do sleep 0.01; done 2>&-");
@@ -394,7 +394,7 @@ fn the_ci_way_of_cancelling_ends_everything() {
 fn a_command_is_signalled_once_in_its_group_and_out_of_it() {
     let script = "$| = 1; $SIG{$_} = sub { $got++ } for qw(TERM INT HUP QUIT USR1); eval shift; print \"ready\\n\"; \
                   sleep 1 until $got; select undef, undef, undef, 0.3; print \"$got\\n\"; exit 5";
-    // Each takes its time to see that no second one comes.
+    // The cases run in parallel, as each takes time to see that no second signal comes.
     std::thread::scope(|scope| {
         for leaves in ["", "setpgrp(0, getppid())"] {
             for signal in ENDING.into_iter().chain([SIGUSR1]) {

@@ -1,4 +1,4 @@
-//! On a real pseudo-terminal, under an interactive shell and without one.
+//! A real pseudo-terminal, with and without an interactive shell.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -20,7 +20,7 @@ fn the_command_reads_a_line() {
     terminal.expect("ask");
     terminal.send("yes\n");
     terminal.expect("got-yes");
-    // And from a script, which has no job control.
+    // A script has no job control.
     terminal.command("bash -c 'backoff -- sh -c \"echo ask; read answer; echo got-\\$answer\"; true'");
     terminal.expect("ask");
     terminal.send("again\n");
@@ -47,7 +47,7 @@ fn the_command_gets_exactly_one_int() {
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
     send(pid, Signal::SIGTERM);
-    // It handled INT and exited normally: backoff reports its code and nothing else was seen.
+    // The probe has handled INT, so backoff returns its exit code. The probe got no other signal.
     assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
     terminal.expect("status-7");
 }
@@ -73,7 +73,7 @@ fn one_control_c_ends_a_loop_wholly() {
     assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
     terminal.command("echo status-$?");
     terminal.expect("status-130");
-    // The same in the interactive shell's own loop.
+    // A loop of the interactive shell ends, too.
     terminal.command("for i in 1 2 3; do echo round-$i; backoff -- sleep 9; done; echo over");
     terminal.expect("round-1\r\n");
     let shell = terminal.pid();
@@ -107,11 +107,11 @@ fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
     let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
     let backoff = parent_of(pid);
-    // It takes TSTP without stopping, so nothing stops.
+    // The probe handles TSTP without stopping, so backoff does not stop.
     terminal.send(CTRL_Z);
     terminal.expect("20\r\n");
     eventually("backoff sleeps", || state(backoff) == Some('S'));
-    // STOP cannot be caught: the shell shows the job as stopped.
+    // STOP cannot be caught, so the shell shows the job as stopped.
     send(pid, Signal::SIGSTOP);
     terminal.expect("Stopped");
     assert_eq!(state(backoff), Some('T'));
@@ -181,7 +181,7 @@ fn time_spent_stopped_does_not_count_against_the_time_out() {
 #[test]
 fn control_z_stops_backoff_once_the_command_has_ended() {
     let reader = "sh -c 'read go </dev/tty; cat >/dev/null; echo read-$go'";
-    // Its output waits for a reader; the rest of its tree is being ended.
+    // In the first case, output waits for a reader. In the second, backoff ends the rest of the tree.
     for (line, after) in [
         (
             format!("backoff -q --fail-match zzz -- seq 20000 | {reader}"),
@@ -212,7 +212,7 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
 
 #[test]
 fn time_spent_stopped_does_not_count_against_kill_after() {
-    // Not dash: it starts programs by vfork, and cannot stop while a child that has not executed yet is stopped.
+    // dash does not fit: it starts programs by vfork, and cannot stop while such a child is stopped before exec.
     let mut terminal = Terminal::with(
         "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; kill -TTOU $$; echo cleaned; exit\" TERM; \
          while :; do sleep 0.1; done'",
@@ -221,7 +221,7 @@ fn time_spent_stopped_does_not_count_against_kill_after() {
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
     std::thread::sleep(std::time::Duration::from_millis(4300));
-    // After fg the command is still ending, and may not stop by itself.
+    // After `fg`, backoff is still ending the command, so the command may not stop itself.
     terminal.command("fg");
     terminal.expect("\ncleaned");
 }
@@ -320,7 +320,7 @@ fn a_time_out_ends_the_tree_in_a_shared_group() {
     eventually("both run", || descendants_named(shell, "sleep") == 2);
     terminal.expect("status-124");
     assert_eq!(descendants_named(shell, "sleep"), 0);
-    // The shell and what shares its group are not part of the tree.
+    // The shell and the other processes of its group are not part of the tree.
     terminal.command("echo still-here");
     terminal.expect("still-here");
 }
@@ -346,7 +346,7 @@ fn an_interactive_shell_runs_under_it() {
 #[test]
 fn the_terminal_is_taken_back_from_a_group_that_is_gone() {
     let mut terminal = Terminal::bash();
-    // The inner shell gives the terminal to a job of its own, and then all of it is killed.
+    // The inner shell gives the terminal to its job. backoff then kills both.
     terminal.command("backoff -n 2 -b 30s -m 30s -t 500ms -k 200ms -- bash --norc --noprofile -ic 'sleep 100'");
     terminal.expect("retrying in");
     terminal.expect("\n");

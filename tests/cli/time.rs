@@ -1,4 +1,4 @@
-//! Limits of a running tree. All else is in `tests/cases/timeouts.md`.
+//! Time limits of a running process tree. Other tests are in `tests/cases/timeouts.md`.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn a_timeout_ends_the_whole_tree() {
         .live();
     let tree = [(); 4].map(|()| live.number());
     live.code(124);
-    // Gone already, not some time later.
+    // The tree ends before backoff exits.
     assert_eq!(tree.map(is_alive), [false; 4]);
 }
 
@@ -40,6 +40,6 @@ fn a_signal_while_a_tree_is_being_ended_is_heard() {
     live.expect_line("ready");
     std::thread::sleep(Duration::from_millis(1500));
     live.signal(Signal::SIGTERM);
-    // No further attempt.
+    // No further attempt follows.
     live.code(124);
 }

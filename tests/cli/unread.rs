@@ -16,14 +16,14 @@ fn capacity(pipe: impl AsFd) -> usize {
     fcntl(pipe, FcntlArg::F_GETPIPE_SZ).unwrap() as usize
 }
 
-/// A full pipe, and its end that is not read.
+/// Returns a full pipe that is not read.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     writer.write_all(&vec![b'\n'; capacity(&writer)]).unwrap();
     (reader, writer)
 }
 
-/// Asserts that it ends like this, long before anybody loses patience.
+/// Asserts that a command exits with `code` within ten seconds. Returns its messages.
 #[track_caller]
 fn ends(command: &mut Command, code: i32) -> String {
     let began = Instant::now();
@@ -33,7 +33,7 @@ fn ends(command: &mut Command, code: i32) -> String {
     String::from_utf8(live.output().stderr).unwrap()
 }
 
-/// Runs each with a deadline, and a standard output and error that are not read.
+/// Asserts that each run ends soon after its deadline, although its standard output and error are not read.
 #[track_caller]
 fn all_end(cases: &[(i32, &str)]) {
     std::thread::scope(|scope| {
@@ -57,7 +57,7 @@ fn messages_logs_and_hooks() {
         (3, "--log-file /dev/stdout -n 2 -b 1ms -- sh -c 'exit 3'"),
         (1, "-b 1ms -q --on-retry 'echo hello; echo more' -- false"),
         (1, "-n 1 -q --on-give-up 'echo hello; echo more' -- false"),
-        // One that comes after the last attempt changes nothing of a success.
+        // A message after the last attempt does not change a success.
         (0, "-n 1 -q --report /nonexistent/report -- true"),
     ]);
 }
@@ -76,7 +76,7 @@ fn an_attempt_that_has_waited_until_the_deadline_is_not_begun() {
 
 #[test]
 fn output_that_is_passed_on_or_kept() {
-    // Most commands have ended long before, and what they said has not arrived.
+    // Most commands have ended long before the deadline, but their output has not arrived.
     all_end(&[
         (124, "-r x -- echo hello"),
         (124, "-r x --stop-exit 9 -- sh -c 'echo hello; exit 9'"),
@@ -89,7 +89,7 @@ fn output_that_is_passed_on_or_kept() {
         (75, "--stdout final --exhausted-exit 75 -- echo hello"),
         (124, "--stdout final --exhausted-exit 75 --idempotent no -- echo hello"),
         (124, "--stderr failure -n 1 -- sh -c 'echo hello >&2; exit 3'"),
-        // Nothing to print is nothing lost.
+        // Nothing is lost, as backoff prints nothing.
         (0, "--stderr failure -- sh -c 'echo hello >&2'"),
     ]);
 }
@@ -99,7 +99,7 @@ fn a_log_and_a_report_in_a_named_pipe() {
     let dir = tempfile::tempdir().unwrap();
     let path = within(&dir, "fifo");
     nix::unistd::mkfifo(&*path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    // With both ends of its own it does not wait for another.
+    // The test opens both ends, as opening one end would wait for the other.
     let mut fifo = OpenOptions::new().read(true).write(true).open(&path).unwrap();
     fifo.write_all(&vec![b'\n'; capacity(&fifo)]).unwrap();
     for (option, why) in [
@@ -134,7 +134,7 @@ fn kept_output_that_is_cut_off_is_told() {
     );
 }
 
-/// Runs with a last message but one that finds no room; returns what is said when there is some.
+/// Runs backoff with a full standard error, which is emptied while the hook runs. Returns the messages after that.
 fn after_room(options: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let (called, drained) = (within(&dir, "called"), within(&dir, "drained"));
@@ -168,7 +168,7 @@ fn missing_lines_are_told_first() {
     let said = after_room("--log-format json");
     let messages: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!([&messages[0]["message"], &messages[1]["message"]], [missing, failed]);
-    // Not only in the log.
+    // With `-q`, no message before the hook is lost.
     let said = after_room("-q --report /nonexistent/report");
     assert_eq!(said.lines().count(), 2, "nothing was lost: {said}");
 }

@@ -1,4 +1,4 @@
-//! The waits of real runs, by the stamps of their attempts. Plans are in `tests/cases/waits.md`.
+//! The waits of real runs, from the stamps of their attempts. Plans are in `tests/cases/waits.md`.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ struct Stamped {
     gaps: Vec<Duration>,
 }
 
-/// Runs the probe under these options; each attempt exits with this code.
+/// Runs the probe with these options; each attempt exits with `code`.
 fn stamp(options: &str, code: i32) -> Stamped {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "stamps");
@@ -50,7 +50,7 @@ fn stamp(options: &str, code: i32) -> Stamped {
     }
 }
 
-/// Each gap holds its wait, and not much else.
+/// Asserts that each gap is at least its wait, and less than a second longer.
 #[track_caller]
 fn expect_gaps(stamped: &Stamped, waits: &[u64]) {
     assert_eq!(stamped.gaps.len(), waits.len(), "{stamped:#?}");
@@ -84,7 +84,7 @@ fn the_waits_are_kept() {
 
 #[test]
 fn a_wait_past_the_deadline_is_not_started() {
-    // It may have to be built first.
+    // Builds the probe first, if necessary.
     probe();
     let began = now();
     let stamped = stamp("-j none --delays 10ms,40s -n 9 -d 30s", 7);
@@ -108,13 +108,12 @@ fn a_splay_is_bounded_and_random() {
         .map(|seed| stamp(&format!("--splay 300ms --seed {seed}"), 0).first)
         .collect();
     assert!(firsts.iter().all(|first| *first < ms(1300)), "{firsts:?}");
-    // Six in a row under a sixth of the width: once in 46,656 tries, and seeds do not change.
+    // By chance, all six are below a sixth of the width once in 46,656 tries, and the seeds are fixed.
     assert!(firsts.iter().any(|first| *first >= ms(50)), "{firsts:?}");
     let stamped = stamp("--splay 50ms --initial-delay 100ms", 0);
     assert!(ms(100) <= stamped.first && stamped.first < ms(1150), "{stamped:#?}");
 }
 
-/// On a terminal, as wide as that is.
 #[test]
 fn a_plan_is_drawn_as_wide_as_the_terminal() {
     let drawn_on = |columns: usize, command: &str| {

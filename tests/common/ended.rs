@@ -1,7 +1,7 @@
-//! How a run ended. assert_cmd makes the checks, and what a test does not mention must be empty:
+//! The end of a run. assert_cmd makes the checks, and output that a test does not mention must be empty:
 //! `backoff("-n 2 -b 1ms -- false").code(1).stderr("...")`.
 //!
-//! In an expected text, `...` stands for any text within a line, and a line that is only `...` for any number of lines.
+//! In an expected text, `...` stands for any text within a line, and a line `...` stands for any number of lines.
 
 use std::panic::Location;
 use std::process::{Command, Output};
@@ -18,19 +18,19 @@ use super::live::Live;
 pub const TIME: &str = r"<?(?:[0-9]+(?:\.[0-9]+)?(?:us|ms|s|m|h|d))+";
 
 pub trait Ends {
-    /// Runs to the end, which must be this exit code.
+    /// Runs the command to its end, and asserts this exit code.
     fn code(&mut self, code: i32) -> Ended;
 
-    /// Runs to the end, which must be this signal.
+    /// Runs the command to its end, and asserts that this signal ended it.
     fn killed_by(&mut self, signal: Signal) -> Ended;
 
-    /// Runs to the end, however that is.
+    /// Runs the command to its end, with any exit status.
     fn ends(&mut self) -> Output;
 
-    /// Starts it, and reads its output.
+    /// Starts the command, and reads its output.
     fn live(&mut self) -> Live;
 
-    /// Starts it, with its output where the test wants it.
+    /// Starts the command; its output goes where the test has directed it.
     fn unread(&mut self) -> Live;
 }
 
@@ -121,7 +121,7 @@ impl Ended {
         self.check(Stream::Err, expected, |text| text_matches(expected, text))
     }
 
-    /// Expects this part in standard error.
+    /// Asserts that standard error contains this text.
     #[track_caller]
     pub fn says(self, part: &str) -> Ended {
         self.check(Stream::Err, part, |text| text.contains(part))
@@ -183,7 +183,7 @@ pub fn lines_match(expected: &[String], lines: &[&str]) -> bool {
     }
 }
 
-/// After "in" and "after", the wildcard stands for a time only.
+/// After "in" and "after", the wildcard stands only for a time.
 fn line_matches(expected: &str, line: &str) -> bool {
     static ONLY_A_TIME: LazyLock<Regex> = LazyLock::new(|| Regex::new(&format!("^{TIME}$")).unwrap());
     let Some((start, rest)) = expected.split_once("...") else {

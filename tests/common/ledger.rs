@@ -1,11 +1,11 @@
-//! Reads and writes a directory's budget file by the description of the format, not with the code under test.
+//! Reads and writes a directory's budget file, by the description of the format and without the code under test.
 #![allow(unused_imports, reason = "each test binary uses a part of it")]
 
 use std::path::Path;
 
 pub use backoff_cli::policy::budget::{BudgetLimits, CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot};
 
-/// The size of a file.
+/// The size of a budget file.
 pub const PAGE: usize = 4096;
 const MAGIC: &[u8; 16] = b"backoff state 5\n";
 
@@ -53,7 +53,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Returns all attempts and retries of a ledger.
+/// Returns the attempts and retries of a ledger.
 pub fn counted(ledger: &Ledger) -> (u64, u64) {
     let counts = ledger.slots.iter().map(|slot| slot.counts);
     counts.fold((0, 0), |sum, counts| (sum.0 + counts.attempts, sum.1 + counts.retries))

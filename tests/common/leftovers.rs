@@ -1,5 +1,5 @@
-//! Kills the processes that a failed test leaves behind. All have the test's mark in the environment, in any session
-//! and under any parent.
+//! Kills the processes that a failed test leaves behind, in any session and under any parent. The test's mark in their
+//! environment identifies them.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,8 @@ thread_local! {
     };
 }
 
-/// Returns the variable that all commands of this thread get. If the thread panics, they are killed.
+/// Returns the variable that all commands of this thread get. If the thread panics, the panic hook kills these
+/// commands.
 pub fn mark() -> (&'static str, String) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

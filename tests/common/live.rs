@@ -1,4 +1,5 @@
-//! A running command, whose output is read while it runs. Every read has a deadline and says what it waited for.
+//! A running command, whose output is read while it runs. Every read has a time limit, and its error names what is
+//! missing.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -29,7 +30,7 @@ pub fn send(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).expect("it is there");
 }
 
-/// A stream of a process, and what was read of it but not yet asked for.
+/// A stream of a process, and the bytes that were read but not yet returned.
 struct Stream {
     pipe: Option<File>,
     read: Vec<u8>,
@@ -86,7 +87,7 @@ impl Live {
     /// Writes to standard input, which has to be a pipe.
     pub fn write(&mut self, text: &str) {
         let mut stdin = self.child.stdin.as_ref().expect("a pipe");
-        // So much does not block once there is room.
+        // So few bytes do not block once the pipe has room.
         for part in text.as_bytes().chunks(nix::libc::PIPE_BUF) {
             let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLOUT)];
             let room = poll(&mut fds, PollTimeout::try_from(PATIENCE).unwrap());
@@ -95,7 +96,7 @@ impl Live {
         }
     }
 
-    /// Reads some bytes of any of these streams; returns false at the end of all.
+    /// Reads some bytes of any of these streams. Returns false at the end of all.
     #[track_caller]
     fn read(&mut self, streams: &[usize], what: &str, began: Instant) -> bool {
         let open = streams.iter().filter(|stream| self.streams[**stream].pipe.is_some());
@@ -160,7 +161,7 @@ impl Live {
         self.line_of(ERR)
     }
 
-    /// Returns the number in the next line, such as that of a process.
+    /// Returns the number in the next line, such as a process number.
     #[track_caller]
     pub fn number(&mut self) -> i32 {
         let line = self.line();
@@ -202,14 +203,14 @@ impl Live {
         Output { status, stdout, stderr }
     }
 
-    /// Waits for the end, which must be this exit code.
+    /// Waits for the end of the run, and asserts this exit code.
     #[track_caller]
     pub fn code(self, code: i32) -> Ended {
         let command = self.command.clone();
         Ended::with_code(&command, self.output(), code)
     }
 
-    /// Waits for the end, which must be this signal.
+    /// Waits for the end of the run, and asserts that this signal ended it.
     #[track_caller]
     pub fn killed_by(self, signal: Signal) -> Ended {
         let command = self.command.clone();

@@ -1,4 +1,4 @@
-//! Shared code of the black-box tests: the binary, the probe child, and processes whose output tests wait for.
+//! Shared code of the black-box tests: the binary, the probe, and processes whose output tests wait for.
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
 #![allow(
@@ -36,24 +36,24 @@ pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("T
     Err(_) => env!("CARGO_BIN_EXE_backoff"),
 });
 
-/// True if the binary avoids Linux-only calls, as `.ci/release portable` builds it in a directory of that name. See the
-/// known limits in docs/DESIGN.md.
+/// True if the binary avoids calls that only Linux has: `.ci/release portable` builds it in a directory `portable`. See
+/// the known limits in docs/DESIGN.md.
 pub static IS_PORTABLE: LazyLock<bool> = LazyLock::new(|| BIN.contains("/portable/"));
 
-/// Returns the sleep of a command that outlives the test unless backoff ends it. Short in a portable build, where the
-/// command survives a KILL of backoff.
+/// Returns the seconds that a command sleeps unless backoff ends it. Few in a portable build, where the command
+/// survives a KILL of backoff.
 pub fn long_sleep() -> u32 {
     if *IS_PORTABLE { 2 } else { 60 }
 }
 
-/// Returns the path of the child that prints what it gets (examples/probe.rs).
+/// Returns the path of the probe (examples/probe.rs).
 pub fn probe() -> String {
     let mut path = PathBuf::from(*BIN);
     path.pop();
     path.push("examples/probe");
     let written = |path: &std::path::Path| path.metadata().and_then(|facts| facts.modified()).ok();
     if written(&path) < written(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/probe.rs").as_ref()) {
-        // A plain `cargo test` has built it; `cargo test --test NAME` has not.
+        // A plain `cargo test` builds the probe; `cargo test --test NAME` does not.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "probe"])
             // Benchmarks run release builds.
@@ -74,7 +74,7 @@ pub fn clean(program: &str) -> Command {
     command.env("BACKOFF_CONFIG", "none");
     let (name, value) = leftovers::mark();
     command.env(name, value);
-    // Tests count in no budget of the tester, nor of another test.
+    // A test must not count in a budget of the tester or of another test.
     command.env("XDG_STATE_HOME", "/dev/null");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("BACKOFF_") && name != "BACKOFF_CONFIG" {
@@ -127,7 +127,7 @@ pub fn path_with_backoff() -> String {
     format!("{dir}:{}", std::env::var("PATH").unwrap())
 }
 
-/// Applies a function to all items, several side by side, as most only wait.
+/// Applies a function to all items in parallel, as most calls only wait.
 pub fn side_by_side<T: Sync, R: Send>(items: &[T], apply: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {

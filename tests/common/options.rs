@@ -35,7 +35,7 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
             continue;
         };
         let (long, value) = names.split_once("\\fR").unwrap();
-        // Neither is a setting.
+        // `--help` and `--version` are not settings.
         if ["help", "version"].contains(&long) {
             continue;
         }

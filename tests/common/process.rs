@@ -82,7 +82,7 @@ pub fn descendants_named(root: i32, name: &str) -> usize {
     descendants_of(root).iter().filter(|pid| is_it(pid)).count()
 }
 
-/// Returns true if at least one descendant has this name, and all of these sleep.
+/// Returns true if at least one descendant has this name, and all descendants of this name sleep.
 pub fn sleeps_below(root: i32, name: &str) -> bool {
     let mut named = descendants_of(root);
     named.retain(|pid| is_named(*pid, name));

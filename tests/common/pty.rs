@@ -1,4 +1,4 @@
-//! A real pseudo-terminal with a session on it. `setsid --ctty` makes it the controlling one.
+//! A real pseudo-terminal with a session on it. `setsid --ctty` makes it the controlling terminal.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -42,7 +42,7 @@ impl Terminal {
         Terminal::sized(0, program, args)
     }
 
-    /// Like [`Terminal::start`], with 12 rows and so many columns; 0 is unknown.
+    /// Like [`Terminal::start`], with 12 rows and `columns` columns; 0 leaves the size unknown.
     pub fn sized(columns: u16, program: &str, args: &[&str]) -> Terminal {
         let master = new_master();
         let mut options = File::options();
@@ -73,12 +73,12 @@ impl Terminal {
         }
     }
 
-    /// Runs a line of sh, which has backoff on its PATH.
+    /// Runs a line of sh with backoff on its PATH.
     pub fn sh(line: &str) -> Terminal {
         Terminal::start("sh", &["-c", line])
     }
 
-    /// Runs backoff as the session's leader.
+    /// Runs backoff as the session leader.
     pub fn backoff(line: &str, args: &[&str]) -> Terminal {
         let words = words(line);
         let words: Vec<&str> = words.iter().map(String::as_str).chain(args.iter().copied()).collect();
@@ -108,7 +108,7 @@ impl Terminal {
         tcgetattr(&self.master).unwrap()
     }
 
-    /// Returns true if keys send no signals, and input has no lines.
+    /// Returns true if keys send no signals and input is not divided into lines.
     pub fn is_raw(&self) -> bool {
         !self
             .modes()
@@ -116,13 +116,13 @@ impl Terminal {
             .intersects(LocalFlags::ISIG | LocalFlags::ICANON)
     }
 
-    /// Waits until backoff has the terminal, which keys are sent to.
+    /// Waits until backoff has made the terminal raw and reads the keys.
     #[track_caller]
     pub fn until_raw(&self) {
         eventually("the terminal is raw", || self.is_raw());
     }
 
-    /// Returns the settings of the terminal as they are for a command that the shell runs.
+    /// Returns the terminal settings that a command of the shell gets.
     #[track_caller]
     pub fn settings(&mut self) -> String {
         self.command("stty -g | sed s/^/settings-/");
@@ -148,7 +148,7 @@ impl Terminal {
         self.expect("\n");
     }
 
-    /// Waits for the prompt, and asks for the status of the last command. Returns the output before the prompt.
+    /// Waits for the prompt, and asserts the status of the last command. Returns the output before the prompt.
     #[track_caller]
     pub fn expect_status(&mut self, status: i32) -> String {
         let before = self.expect("prompt> ");
@@ -246,8 +246,8 @@ fn set_columns(master: &File, columns: u16) {
     assert!(stty.stdin(master.try_clone().unwrap()).status().unwrap().success());
 }
 
-/// Closes the terminal of a running command; of a stopped one whose shell forwards HUP or dies first; and of a command
-/// whose backoff is the session leader, which alone gets HUP from the kernel.
+/// Asserts that closing the terminal ends the command and backoff: a running command, a stopped command whose shell
+/// forwards HUP or dies first, and a command whose backoff is the session leader, which alone gets HUP from the kernel.
 #[track_caller]
 pub fn closing_leaves_nothing_behind(options: &str) {
     for (is_leader, is_stopped, shell_dies) in [

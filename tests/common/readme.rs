@@ -24,7 +24,7 @@ pub fn without_times(text: &str) -> String {
     TIMES.replace_all(text, "$1 TIME").into_owned()
 }
 
-/// Replaces the times by those of another text, as far as that has any.
+/// Replaces the times by the times of another text, as long as that text has more.
 pub fn with_times_of(other: &str, text: &str) -> String {
     let mut times = TIMES.find_iter(other);
     let time = |found: &Captures<'_>| times.next().map_or(&found[0], |time| time.as_str()).to_owned();

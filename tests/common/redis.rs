@@ -1,4 +1,4 @@
-//! Real Redis servers, killed at the end of the test, also after a panic.
+//! Real Redis servers, which are killed at the end of the test, even after a panic.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -23,7 +23,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server with additional options; `{dir}` and `{port}` stand for the server's own.
+    /// Starts a server with additional options; `{dir}` and `{port}` stand for the server's directory and port.
     pub fn start(options: &str) -> Server {
         Server::start_in(tempfile::tempdir().unwrap(), options)
     }
@@ -61,7 +61,7 @@ impl Server {
     /// Like [`Server::admin`], with a query such as `?pass=...`.
     pub fn admin_as(&self, query: &str) -> Connection {
         let client = ::redis::Client::open(format!("redis+unix://{}{query}", self.socket())).unwrap();
-        // Without a timeout: with one, each end of a child would interrupt a call (EINTR).
+        // No timeout is set: otherwise each end of a child would interrupt a call (EINTR).
         client.get_connection().unwrap()
     }
 
@@ -96,7 +96,7 @@ impl Server {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
-    /// Stops the server's replies; it still listens.
+    /// Stops the server, which then listens but does not reply.
     pub fn pause(&self) {
         self.signal(Signal::SIGSTOP);
         eventually("it stops", || state(self.child.id() as i32) == Some('T'));
@@ -163,7 +163,7 @@ fn launch(dir: &TempDir, port: u16, options: &[String]) -> Option<Child> {
         if child.try_wait().unwrap().is_some() {
             return None;
         }
-        // Any reply shows that it serves, even a demand for a password.
+        // Any reply shows that the server is ready, even a demand for a password.
         if let Ok(mut stream) = UnixStream::connect(&socket)
             && stream.write_all(b"PING\r\n").is_ok()
             && stream.read(&mut [0; 8]).is_ok_and(|length| length > 0)

@@ -40,7 +40,7 @@ impl Service {
     }
 }
 
-/// Runs started at once.
+/// Runs that were started at the same time.
 pub struct Storm {
     pub runs: Vec<Child>,
     log: tempfile::NamedTempFile,
@@ -49,11 +49,11 @@ pub struct Storm {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// Serializes storms, as parallel ones would measure each other's load.
+/// Serializes storms, as parallel storms would measure each other's load.
 static STORM: Mutex<()> = Mutex::new(());
 
 impl Storm {
-    /// Starts `count` runs with these options, each of which calls the service.
+    /// Starts `count` runs with these options. Each run calls the service.
     pub fn start(count: usize, service: &Service, options: &str) -> Storm {
         let alone = STORM.lock().unwrap_or_else(PoisonError::into_inner);
         let log = tempfile::NamedTempFile::new().unwrap();
@@ -107,7 +107,7 @@ impl Drop for Storm {
 fn one_run(probe: &str, service: &Service, options: &[String], log: &File) -> Command {
     let mut command = clean(*BIN);
     command.args(options).args(["--", probe, "call"]);
-    // Shares one file description, so that no run overwrites another's log.
+    // The runs share one file description, so that no run overwrites another's log.
     command
         .arg(service.address.to_string())
         .stderr(Stdio::from(log.try_clone().unwrap()));

@@ -1,5 +1,5 @@
 //! A harness for tests that need a program the machine may lack. A test without its program is listed as ignored with
-//! the program's name; with REQUIRE_TEST_TOOLS set (as in CI) it fails.
+//! the program's name. With REQUIRE_TEST_TOOLS set (as in CI), the test fails.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use libtest_mimic::{Arguments, Trial};
 
 use super::{Ends, clean};
 
-/// Pseudo-program for tests that keep gigabytes on disk: they run only if all tests are required.
+/// A pseudo-program for tests that keep gigabytes on disk: these tests run only if all tests are required.
 pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
 
 /// A test's name, the required programs, and the function.
 pub type Test = (&'static str, &'static [&'static str], fn());
 
-/// A test that was made when the tests were listed.
+/// A test that is created when the tests are listed.
 pub type Case = (String, Vec<&'static str>, Box<dyn FnOnce() + Send>);
 
 /// Runs the cases and then the tests of each module.
@@ -86,12 +86,12 @@ fn what_was_left_out_is_totalled() {
 /// Returns true if the program exists.
 pub fn is_there(tool: &str) -> bool {
     let proof = match tool {
-        // The system must also allow its operation.
+        // The system must also allow the calls.
         "unshare" => "unshare --pid --fork --mount-proc --mount --map-root-user true".into(),
         ASKED => "test -n \"$REQUIRE_TEST_TOOLS\"".into(),
         "strace" => "strace -o /dev/null true".into(),
         "root" => "test $(id -u) = 0".into(),
-        // Root of a container may lack the right, and a file system may have no devices.
+        // Root in a container may lack the right, and a file system may have no devices.
         "mknod" => {
             "cd \"$(mktemp -d)\" && mknod null c 1 3 2>/dev/null && : >null; s=$?; rm -f null; rmdir \"$PWD\"; exit $s"
                 .into()

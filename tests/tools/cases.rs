@@ -1,5 +1,5 @@
 //! Console cases that need programs: each section of `tests/tools/cases/*.md` is a test. Its line `needs:` names the
-//! programs. `tests/cli/cases.rs` describes the blocks; `tests/tools/cases/before.sh` runs before each.
+//! programs. `tests/cli/cases.rs` describes the blocks; `tests/tools/cases/before.sh` runs before each block.
 
 #[path = "../cli/cases.rs"]
 #[allow(dead_code, unused_imports, reason = "the tests of it are run where it stands")]

@@ -1,4 +1,4 @@
-//! The real shells complete a command line, each with its own machinery, up to the word that is expected.
+//! Asserts that the real shells complete a command line to the expected word.
 
 use crate::common::pty::Terminal;
 use crate::common::{Ends, clean, path_with_backoff, within};
@@ -11,7 +11,7 @@ tests! {
 
 /// The text typed after `backoff`, and the completed end of its last word.
 const COMPLETED: &[(&str, &str)] = &[
-    // Options, before the command alone.
+    // Options, only before the command.
     ("--att", "--attempts"),
     ("-n 3 --timeo", "--timeout"),
     ("-n3 --cool-off --timeo", "--timeout"),
@@ -24,7 +24,7 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--store redis://host:1/2 unshar", "unshare"),
     ("--cool-off unshar", "unshare"),
     ("--hook-output=1MiB -- unshar", "unshare"),
-    // Its arguments.
+    // Arguments of the command.
     ("-n 3 cat /etc/hostn", "/etc/hostname"),
     ("-- cat /etc/hostn", "/etc/hostname"),
     // Values.
@@ -62,7 +62,7 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--log-file /etc/hostn", "/etc/hostname"),
 ];
 
-/// The same, where the shell has a completion for `tool`.
+/// Like [`COMPLETED`], in a shell that has a completion for `tool`.
 const COMPLETED_BY_TOOL: &[(&str, &str)] = &[
     ("tool che", "checkout"),
     ("-- tool che", "checkout"),
@@ -93,7 +93,7 @@ fn completions(file: &str) -> String {
     format!("{}/completions/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A directory with a file in it, and a configuration with a policy.
+/// Returns a directory with a file, and a configuration with a policy.
 fn place() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(within(&dir, "backoff")).unwrap();
@@ -102,7 +102,7 @@ fn place() -> tempfile::TempDir {
     dir
 }
 
-/// Returns true if a line that a shell shows ends with this word. A suffix that further typing removes is ignored.
+/// Returns true if a line that a shell shows ends with this word. Ignores a suffix that further typing removes.
 fn ends(shown: &str, word: &str) -> bool {
     shown
         .trim_end_matches([' ', '=', ',', '\u{7}', '\u{8}'])
@@ -110,7 +110,7 @@ fn ends(shown: &str, word: &str) -> bool {
 }
 
 fn bash_completes() {
-    // With the machinery of bash-completion where it is installed, and without; where `=` parts words, and where not.
+    // With the bash-completion library (if installed) and without; with `=` as a word break and without.
     for library in ["/usr/share/bash-completion/bash_completion", "/dev/null"] {
         for breaks in ["$COMP_WORDBREAKS", "${COMP_WORDBREAKS//=/}"] {
             bash_completes_with(library, breaks);
@@ -135,7 +135,7 @@ fn bash_completes_with(library: &str, breaks: &str) {
         "complete -W checkout tool; PS1=go\"\":",
     ];
     bash.command(&setup.join("; "));
-    // Now it edits the line.
+    // bash edits the line from now on.
     bash.expect("go:");
     let mut type_line = |line: &str, expected: &str| {
         bash.send(&format!("\x15backoff {line}\t@"));
@@ -164,7 +164,7 @@ fn zsh_completes() {
         .chain(alone)
         .collect();
     let mut script = format!(
-        // The prompt says that zsh edits the line from then on.
+        // The prompt shows that zsh edits the line from then on.
         "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'fpath=({} $fpath); autoload -U compinit; compinit -u -D; \
          bindkey \"^I\" complete-word; unsetopt auto_menu; _tool() {{ compadd checkout }}; compdef _tool tool; \
          PS1=\"go\"\":\"'; zpty -r -m z x '*go:*'
@@ -210,7 +210,7 @@ fn fish_completes() {
     for line in LEFT_ALONE {
         assert_eq!(complete(line), "", "{line}");
     }
-    // An option has its description, and a value not that of its option.
+    // An option has a description. A value does not have the description of its option.
     assert!(
         complete("--sig").starts_with("--signal\tSignal "),
         "{:?}",

@@ -1,7 +1,7 @@
-//! Every block of every document is taken to the checker of its language, and with them the workflows and the action of
-//! this repository. `.ci/checkers` installs those that no distribution has.
+//! Checks every block of every document with the checker of its language, and also the workflows and the action of this
+//! repository. `.ci/checkers` installs the checkers that no distribution has.
 //!
-//! A block that is a part of a file is completed first. Only what examples may leave out is not complained of.
+//! A block that is a part of a file is completed first. The checkers ignore only what examples may leave out.
 
 use std::collections::HashMap;
 use std::fs::{copy, create_dir_all, write};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::common::documents::{Block, ROOT, blocks, blocks_of, documents};
 use crate::common::{BIN, Ends, backoff, clean, path_with_backoff, within};
 
-// The checker of the blocks of LANGUAGE is called `blocks_of_LANGUAGE`.
+// `blocks_of_LANGUAGE` checks the blocks of LANGUAGE.
 tests! {
     every_block_has_a_checker []
     blocks_of_sh ["shellcheck"]
@@ -26,7 +26,7 @@ tests! {
     workflows_and_the_action ["check-jsonschema", "jactionlint", "shellcheck"]
 }
 
-/// Prose; and what `tests/cli/readme.rs` runs.
+/// Prose, and console blocks, which `tests/cli/cases.rs` and `tests/cli/readme.rs` run.
 const NOT_CHECKED_HERE: &[&str] = &["text", "console"];
 
 fn every_block_has_a_checker() {
@@ -37,7 +37,7 @@ fn every_block_has_a_checker() {
     }
 }
 
-/// Each block in a file.
+/// Writes each block to a file, and returns the paths.
 fn as_files(dir: &TempDir, blocks: &[Block]) -> Vec<String> {
     let files = blocks.iter().map(|block| {
         let file = within(dir, &block.file_name());
@@ -49,7 +49,8 @@ fn as_files(dir: &TempDir, blocks: &[Block]) -> Vec<String> {
 
 fn blocks_of_sh() {
     let dir = tempfile::tempdir().unwrap();
-    // Variables of an attempt are not the calling shell's to expand; in typed lines, a failed `cd` is visible.
+    // SC2016: the command's shell expands the variables of an attempt, not the calling shell. SC2164: the user sees a
+    // failed `cd`.
     let options = ["--shell=sh", "--exclude=SC2016,SC2164", "--format=gcc"];
     clean("shellcheck")
         .args(options)
@@ -68,7 +69,7 @@ jobs:
       - uses: actions/checkout@v6
 ";
 
-/// A repository that has this one's action, which the blocks then use.
+/// Returns a repository with a copy of this repository's action, which the blocks use.
 fn project() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for path in [".git", ".github/workflows"] {
@@ -78,7 +79,7 @@ fn project() -> TempDir {
     dir
 }
 
-/// A block that is a workflow, or a list of steps.
+/// Returns the workflow of a block, which is a workflow or a list of steps.
 fn workflow(block: &Block) -> String {
     let mut text = block.text();
     if text.starts_with("- ") {
@@ -112,7 +113,7 @@ fn blocks_of_yaml() {
     for schema in ["github-workflows", "gitlab-ci", "circle-ci"] {
         expect_schema(schema, &files[schema]);
     }
-    // Examples are short, and leave out what is policy, such as pinned actions.
+    // Examples are short, and ignore policies such as pinned actions.
     expect_good_workflows(dir.path(), "correctness", &files["github-workflows"]);
     let mut validator = clean("kubernetes-validate");
     validator
@@ -147,7 +148,7 @@ fn workflows_and_the_action() {
     let paths = entries.map(|entry| entry.unwrap().path().to_str().unwrap().to_owned());
     files.extend(paths.filter(|path| path.ends_with(".yml") || path.ends_with(".yaml")));
     expect_schema("github-workflows", &files[1..]);
-    // Exceptions, with reasons, are for `.github/jactionlint.yaml`.
+    // Exceptions and their reasons belong in `.github/jactionlint.yaml`.
     expect_good_workflows(Path::new(ROOT), "default", &files);
 }
 
@@ -160,7 +161,7 @@ fn blocks_of_dockerfile() {
         let base = if has_base { "" } else { "FROM scratch\n" };
         let file = within(&dir, &block.file_name());
         write(&file, base.to_owned() + &block.text()).unwrap();
-        // The image's author chooses the versions of packages.
+        // The author of an image chooses the versions of its packages.
         clean("hadolint").args(["--no-color", "--ignore=DL3008", &file]).code(0);
     }
 }
@@ -168,12 +169,12 @@ fn blocks_of_dockerfile() {
 fn blocks_of_crontab() {
     let dir = tempfile::tempdir().unwrap();
     for file in as_files(&dir, &blocks_of("crontab")) {
-        // It tells that it has looked.
+        // crontab prints that it has checked the file.
         drop(clean("crontab").args(["-n", &file]).code(0).texts());
     }
 }
 
-/// Units of systemd.
+/// Checks units of systemd.
 fn blocks_of_ini() {
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(*BIN, dir.path().join("backoff")).unwrap();
@@ -199,7 +200,7 @@ fn blocks_of_makefile() {
     }
 }
 
-/// Configurations. All policies of the file are read for their list.
+/// Checks configuration files: `--list-policies` reads all policies of a file.
 fn blocks_of_toml() {
     let dir = tempfile::tempdir().unwrap();
     for file in as_files(&dir, &blocks_of("toml")) {
@@ -207,7 +208,7 @@ fn blocks_of_toml() {
     }
 }
 
-/// Its syntax: what Jenkins makes of it, only Jenkins knows.
+/// Checks the syntax of Groovy. Only Jenkins could check the rest.
 fn blocks_of_groovy() {
     const HAS_ERROR: &str = "import sys, tree_sitter, tree_sitter_groovy
 parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_groovy.language()))

@@ -1,9 +1,10 @@
-//! Faults of the system and ends at any moment: in every case backoff does not panic, does not hang, leaves nothing
+//! Faults of the system, and signals at any moment. In every case backoff does not panic or hang, leaves nothing
 //! behind, and exits with 0 only if the command has done its work.
 //!
-//! Slow tests run in part. `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` runs all: 500 times KILL and 500
-//! times TERM at a random moment (60 otherwise), a soak of 20,000 attempts (40 for each round), and a failure of every
-//! single call, while otherwise the first and the last of each name fail.
+//! By default, slow tests run in part: KILL and TERM 60 times each at a random moment, a soak of 40 attempts for each
+//! of the 60 rounds, and failures of the first and last call of each name.
+//! `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` runs 500 rounds, a soak of 20,000 attempts, and a failure
+//! of every single call.
 #![allow(clippy::print_stdout, reason = "what the long runs have found is wanted as figures")]
 
 use std::collections::BTreeMap;
@@ -35,8 +36,8 @@ fn rounds() -> usize {
 
 // --- Modes ---
 
-/// Name, options (`DIR` is the directory of the run), bytes of output in front of a line of each attempt, input, and the
-/// output if nothing fails.
+/// Name, options (`DIR` is the directory of the run), bytes of output before the line of each attempt, input, and the
+/// output without a fault.
 const MODES: &str = r"
 plain | --report DIR/report --log-file DIR/log -v | 0 | | out 1\nout 2\n
 observed | -r nothing --retry-if 'exit 0' --success-if 'exit 0' --on-retry true --before-retry true --hook-output --retry-after | 0 | in\nmore\n | out 1 in\nout 2 in\n
@@ -69,12 +70,12 @@ fn modes() -> impl Iterator<Item = Mode> {
     })
 }
 
-/// Fails first and then succeeds; notes that it did.
+/// Fails on the first attempt and succeeds on the second, which creates `done`.
 const COMMAND: &str = r#"read line; test $1 = 0 || head -c $1 /dev/zero
 echo out $BACKOFF_ATTEMPT $line; test $BACKOFF_ATTEMPT = 2 || exit 1; echo >"$0/done""#;
 
 impl Mode {
-    /// A shell's words that run backoff in this mode; `LINE` stands for its command line in `around`.
+    /// Returns a shell command that runs backoff in this mode; `LINE` in `around` stands for backoff's command line.
     fn script(&self, around: &str, command: &str) -> String {
         let (from, input) = match self.input {
             "" => ("</dev/null", String::new()),
@@ -106,9 +107,9 @@ impl Mode {
                     return Err(format!("{errors} lines say what is wrong"));
                 }
             }
-            // The command's own, or that it could not be started.
+            // The command's own status, or a failed start.
             Some(1 | 126) if ["gave up", "gave_up", "cannot run"].iter().any(says_why) => {}
-            // KILL is the end of a hang.
+            // `timeout` ends a hang with KILL.
             _ => return Err("another end".into()),
         }
         nothing_is_left(dir, &shown.stderr)
@@ -128,7 +129,7 @@ fn has_panicked(said: &str) -> bool {
     said.contains("internal error") || said.contains("panicked")
 }
 
-/// Returns an error if a run has left files, except those that the run named. Panics at half a report.
+/// Returns an error if a run has left unknown files that it did not name. Panics if the report is incomplete.
 fn nothing_is_left(dir: &TempDir, told: &str) -> Result<(), String> {
     for entry in std::fs::read_dir(dir.path()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -149,7 +150,7 @@ fn report_of(dir: &TempDir) -> Option<Value> {
     Some(serde_json::from_str(&text).expect("a whole report"))
 }
 
-/// Result of a run with a fault, however it ended.
+/// The result of a run with a fault, whatever its end.
 struct Shown {
     status: ExitStatus,
     stdout: String,
@@ -172,7 +173,7 @@ fn ran(script: &str) -> (Shown, TempDir) {
     (shown, dir)
 }
 
-/// Says what is wrong with a run.
+/// Describes what is wrong with a run, if anything is.
 fn finding(what: &str, shown: &Shown, result: Result<(), String>) -> Option<String> {
     let [output, errors] = [&shown.stdout, &shown.stderr].map(|text| {
         let text = text.trim_start_matches('\0');
@@ -208,7 +209,7 @@ fn injected(mode: &Mode, filter: &str, [calls, error, when]: [&str; 3]) -> Optio
 
 // --- Calls that fail ---
 
-/// Modes, options of `strace`, calls, the errors that each of them returns, and at which of its times.
+/// Modes, options of `strace`, calls, the errors that each call returns, and the numbers of the calls that fail.
 const FAULTS: &str = "
 all | | clone,clone3,fork,vfork | EAGAIN ENOMEM ENOSPC EPERM | 1+ 2+
 # Between clone and exec, where no message can be made. The first call of each name in a process precedes exec.
@@ -243,15 +244,15 @@ fn one_call_fails() {
     expect_none(&findings);
 }
 
-/// Returns the calls that backoff makes of its own in a mode: name, and their numbers as `strace` counts them, from 1,
-/// those of the loader included.
+/// Returns the calls of backoff in a mode, without the calls of its loader. For each name, the numbers are those of
+/// `strace`: from 1, with the loader's calls.
 fn calls(mode: &Mode) -> BTreeMap<String, Vec<usize>> {
     let (shown, dir) = ran(&mode.two_attempts("strace -o DIR/trace LINE"));
     mode.judge_same(&shown, &dir).unwrap();
     let text = std::fs::read_to_string(within(&dir, "trace")).unwrap();
     let names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once('(')?.0)).collect();
     let signals = names.iter().position(|name| *name == "pipe2").unwrap();
-    // The last thing the loader does is to protect what it has relocated.
+    // The loader's last call protects the relocated memory.
     let own = names[..signals].iter().rposition(|name| *name == "mprotect");
     let mut counts = BTreeMap::<&str, usize>::new();
     let mut calls = BTreeMap::<String, Vec<usize>>::new();
@@ -262,16 +263,18 @@ fn calls(mode: &Mode) -> BTreeMap<String, Vec<usize>> {
             calls.entry(name.to_owned()).or_default().push(*count);
         }
     }
-    // `strace` leaves open what no system would, and the end of a pipe is waited for.
+    // A `close` that fails under `strace` leaves the descriptor open, unlike on any system, and backoff would wait for
+    // the end of a pipe.
     calls.remove("close");
     calls
 }
 
-/// These have no way to fail, or do not come back. For `brk` the kernel gives the old end, which `strace` cannot.
+/// Calls that cannot fail or do not return. The kernel's `brk` fails by returning the old end, which `strace` cannot
+/// do.
 const INFALLIBLE: &str =
     "brk getpid getppid gettid getuid geteuid getgid getegid exit_group rt_sigreturn restart_syscall";
 
-/// All that signal(7) says may be interrupted.
+/// Calls that signals may interrupt, by signal(7).
 const INTERRUPTIBLE: &str = "read write pread64 pwrite64 openat ppoll poll waitid wait4 flock tee sendto ftruncate dup3 \
                              close getrandom fallocate";
 
@@ -289,7 +292,7 @@ fn any_call_may_fail() {
             };
             let from_the_first = format!("{}+", numbers[0]);
             if !is_one_of(INFALLIBLE) {
-                // As a sandbox has it, which refuses a call from the start.
+                // A sandbox refuses a call from the start.
                 for error in [errors, &["ENOSYS", "EPERM", "EACCES"]].concat() {
                     findings.extend(injected(&mode, "", [&name, error, &from_the_first]));
                 }
@@ -299,7 +302,8 @@ fn any_call_may_fail() {
                 if rounds() < 500 && ![0, last].contains(&i) {
                     continue;
                 }
-                // The later ones are those of the C library when it makes a thread; it does not look what they say.
+                // Later calls of `rt_sigprocmask` are those of the C library when it creates a thread. The library
+                // ignores their results.
                 let fails = !is_one_of(INFALLIBLE) && (i == 0 || name != "rt_sigprocmask");
                 let interrupted = is_one_of(INTERRUPTIBLE).then_some("EINTR");
                 for error in errors.iter().copied().filter(|_| fails).chain(interrupted) {
@@ -311,7 +315,7 @@ fn any_call_may_fail() {
     expect_none(&findings);
 }
 
-/// The directory of the run, with the log, the report, the store and the temporary files, has no room.
+/// The directory of the run is full: the log, the report, the store and the temporary files have no room.
 fn every_disk_is_full() {
     let mut findings = Vec::new();
     for mode in modes() {
@@ -322,7 +326,7 @@ mount -t tmpfs -o size=64k none DIR && {{ cat /dev/zero >DIR/filler 2>/dev/null;
 s=$?; ls -A DIR | grep -q .backoff-report && exit 99; exit $s
 END"
         ));
-        // On that file system, which is gone, the command has nothing to write.
+        // The command could not mark its success: the full file system is gone.
         std::fs::write(dir.path().join("done"), "").unwrap();
         let result = mode.judge(&shown, &dir);
         findings.extend(finding(&format!("{} with a full disk", mode.name), &shown, result));
@@ -332,8 +336,7 @@ END"
 
 // --- Limits ---
 
-/// Makes two successful attempts, each of which prints its input, after a command of the shell that takes away what they
-/// need.
+/// Makes two successful attempts, each of which prints its input, after a shell command that limits resources.
 fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
     let reads = !mode.input.is_empty();
     let command = if reads { "head -n 1" } else { "echo in" };
@@ -349,7 +352,7 @@ fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
         Some(0) if !limit.contains('<') && shown.stdout.replace('\r', "") != output => Err("a false success".into()),
         Some(0) => Ok(()),
         Some(125) if is_told => Ok(()),
-        // The loader's of backoff, or of the command; `echo` and `head` fail with 1.
+        // The loader of backoff or of the command failed; `echo` and `head` fail with 1.
         Some(126 | 127) if by_loader => Ok(()),
         Some(1) if by_loader || limit.starts_with("exec") => Ok(()),
         _ => Err("another end".into()),
@@ -388,7 +391,7 @@ fn standard_streams_are_closed_or_full() {
 
 // --- Ended at any moment ---
 
-/// Attempts take 4 ms and fail.
+/// Options of runs whose attempts take 4 ms and fail.
 const FAILING: [&str; 5] = [
     "",
     "--stop-match x --retry-if 'exit 0' --on-retry 'exit 0' --before-retry 'exit 0' --hook-output",
@@ -397,8 +400,8 @@ const FAILING: [&str; 5] = [
     "--pty --stop-match x",
 ];
 
-/// Sends a signal to a run at a moment that differs from round to round, and returns when it was sent, how the run ended,
-/// and its directory.
+/// Sends a signal to a run at a moment that differs from round to round. Returns the time of the signal, the exit
+/// status and the directory.
 fn end_with(signal: Signal, round: usize, attempts: &str, at_most: Duration) -> (Duration, Option<i32>, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
@@ -412,7 +415,7 @@ fn end_with(signal: Signal, round: usize, attempts: &str, at_most: Duration) -> 
     command.args(["-c", &script]);
     command.envs([("TMPDIR", path), ("FAULTS_MARK", path)]);
     let mut live = command.stdout(Stdio::null()).stderr(Stdio::piped()).unread();
-    // The golden ratio spreads the moments evenly, however many rounds there are.
+    // The golden ratio spreads the moments evenly for any number of rounds.
     std::thread::sleep(at_most.mul_f64((round as f64 * 0.618_033_988_749_895).fract()));
     live.signal(signal);
     let sent = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
@@ -420,12 +423,12 @@ fn end_with(signal: Signal, round: usize, attempts: &str, at_most: Duration) -> 
     (sent, status.code().or(status.signal().map(|signal| 128 + signal)), dir)
 }
 
-/// The processes that a run has left.
+/// Returns the processes that a run has left.
 fn left_by(dir: &TempDir) -> Vec<i32> {
     with_variable("FAULTS_MARK", dir.path().to_str().unwrap())
 }
 
-/// Lines of JSON, all of them whole.
+/// Returns the lines of the log. Panics if a line is incomplete.
 fn lines_of_log(dir: &TempDir) -> Vec<Value> {
     let text = log_of(dir);
     assert!(text.is_empty() || text.ends_with('\n'), "half a line: {text:?}");
@@ -434,7 +437,7 @@ fn lines_of_log(dir: &TempDir) -> Vec<Value> {
 
 fn killed_at_a_random_moment() {
     for round in 0..rounds() {
-        // Three attempts, so that the end of the run is hit as well.
+        // There are only three attempts, so that some signals hit the end of the run.
         let (_, status, dir) = end_with(Signal::SIGKILL, round, "3", Duration::from_millis(80));
         assert!(matches!(status, Some(0 | 1 | 137)), "{status:?}");
         eventually("all that it started is gone", || left_by(&dir).is_empty());
@@ -451,14 +454,15 @@ fn ended_at_a_random_moment() {
     for round in 0..rounds() {
         let (sent, status, dir) = end_with(Signal::SIGTERM, round, "unlimited", Duration::from_millis(100));
         let log = lines_of_log(&dir);
-        // An attempt that ends by itself in that moment has ended as it did, and was judged a failure by its code, 0.
+        // If the attempt ends by itself at that moment, the run exits with the attempt's code, 0, which is a failure
+        // here.
         assert!(matches!(status, Some(0 | 143)), "round {round}: {status:?} {log:#?}");
         assert_eq!(left_by(&dir), [0; 0], "round {round}");
         let is_after = |line: &&Value| {
             let time = humantime::parse_rfc3339(line["ts"].as_str().unwrap()).unwrap();
             time > SystemTime::UNIX_EPOCH + sent && line["event"] == "attempt_started"
         };
-        // One may have been on its way when the signal was sent.
+        // An attempt may have been starting when the signal was sent.
         assert!(log.iter().filter(is_after).count() <= 1, "round {round}: {log:#?}");
         let report = report_of(&dir);
         if let Some(last) = log.last() {
@@ -484,7 +488,7 @@ fn held(pid: u32) -> Option<[usize; 3]> {
     Some([kilobytes, descriptors, children.split_whitespace().count()])
 }
 
-/// Soaks in all that is kept or written for each attempt.
+/// Options that keep or write something for each attempt.
 const SOAKED: &str = "-v --log-format json --log-file DIR/log --stop-match x --stdout final --stdin null --retry-after";
 
 fn a_soak() {
@@ -507,7 +511,7 @@ fn soak(options: &str) {
     }
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(report_of(&dir).unwrap()["result"], "gave_up");
-    // The text of the report, at the very end, is not what is meant.
+    // Ignores the end of the run, when the text of the report takes memory.
     samples.truncate(samples.len() * 98 / 100);
     // The report keeps the last 10,000 attempts; from then on nothing grows.
     let (early, late) = samples.split_at(samples.len() * 6 / 10);

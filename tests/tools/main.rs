@@ -1,5 +1,5 @@
-//! Tests that need a program the machine may lack, and those that load the machine. Missing programs are found when the
-//! tests are listed, so they have a harness of their own.
+//! Tests that need a program the machine may lack, and tests that load the machine. These tests have their own harness,
+//! because it looks for programs when it lists the tests.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -39,7 +39,7 @@ fn main() {
         ("faults", faults::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
-        // In the end, because a thousand runs at once leave nothing to others.
+        // Last, because a thousand parallel runs leave no resources for other tests.
         ("storm", storm::TESTS),
         #[cfg(feature = "redis")]
         ("storm", storm::servers::TESTS),

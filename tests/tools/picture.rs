@@ -1,4 +1,4 @@
-//! The picture in the README, and the run above it: real curl, and a server that is overloaded at first.
+//! The picture in the README and the run above it, with real curl and a server that is overloaded at first.
 //! `BLESS=1 cargo test --test tools picture` rewrites both.
 
 use std::fs;
@@ -13,7 +13,7 @@ tests! {
 
 const OF_A_MISSING_PAGE: &str = "backoff --for curl -t 30s -d 5m -- curl -fsSO http://example.com/missing.tar.gz";
 
-/// Waits that grow each time, as they mostly do, and are short.
+/// A seed of short waits that grow each time, as most waits do.
 const SEED: &str = "3";
 
 fn the_readme_shows_a_real_run() {
@@ -36,7 +36,7 @@ fn the_readme_shows_a_real_run() {
     assert_eq!(committed, drawn, "docs/terminal.svg has drifted: BLESS=1");
 }
 
-/// Each command behind a prompt, and what it printed, in color.
+/// Runs the commands. Returns each command after a prompt, with its output in color.
 fn play(commands: &[&str]) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
     let to_us = format!("connect-to = \"example.com:80:{}\"\nnoproxy = \"*\"\n", server::start());
@@ -53,13 +53,13 @@ fn play(commands: &[&str]) -> Vec<String> {
     commands.iter().map(play).collect()
 }
 
-/// Without colors.
+/// Returns the text of a scene without colors.
 fn plain(scene: &str) -> String {
     let text = characters(scene).into_iter().map(|(c, _)| c);
     text.collect()
 }
 
-/// Each character with its class in the picture: the number of its color (SGR), or part of a command line.
+/// Returns each character with its class in the picture: the number of its color (SGR), or part of a command line.
 fn characters(scene: &str) -> Vec<(char, &str)> {
     let mut characters = Vec::new();
     let mut rest = scene;
@@ -81,7 +81,7 @@ const COLUMN: f64 = 8.43;
 const LINE: usize = 20;
 const MARGIN: usize = 16;
 
-/// It has its own background, and follows the reader's preference for light or dark.
+/// The picture has its own background, and follows the reader's preference for light or dark.
 const STYLE: &str = "<style>
 rect { fill: #f6f8fa; stroke: #d1d9e0 }
 text { fill: #1f2328; white-space: pre; font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace }
@@ -121,7 +121,7 @@ fn draw(scene: &str) -> String {
     svg + "</svg>\n"
 }
 
-/// A line, broken between words, with the markup of its colors.
+/// Breaks a line between words, and adds the markup of its colors.
 fn rows(line: &str) -> Vec<String> {
     let mut characters = characters(line.trim_end());
     if line.starts_with("$ ") {

@@ -1,4 +1,4 @@
-//! A server on the loopback whose paths say how it answers.
+//! A server on the loopback; the path of a request determines the answer.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,7 +28,8 @@ pub fn closes() -> String {
     address
 }
 
-/// Address of a server that accepts no connection, and those that fill its queue: nothing more gets through.
+/// The address of a server that accepts no connection, its listener, and the connections that fill its queue: no other
+/// connection gets through.
 pub static FULL: LazyLock<(String, TcpListener, Vec<TcpStream>)> = LazyLock::new(|| {
     let (listener, address) = listen();
     nix::sys::socket::listen(&listener, Backlog::new(0).unwrap()).unwrap();
@@ -37,9 +38,9 @@ pub static FULL: LazyLock<(String, TcpListener, Vec<TcpStream>)> = LazyLock::new
     (address, listener, (0..4).filter_map(connect).collect())
 });
 
-/// Starts a server that answers requests as the first part of their path says: `/503-200/file` is answered with 503 the
-/// first time and with 200 from then on, and `/requests` with all requests since the last time. To a command of Redis
-/// it replies an error of the same text. Returns its address.
+/// Starts a server, and returns its address. The first part of a request's path determines the answer: `/503-200/file`
+/// gets 503 the first time and 200 from then on, and `/requests` gets all requests since the last time. A command of
+/// Redis gets its name as an error.
 pub fn start() -> String {
     let (listener, address) = listen();
     std::thread::spawn(move || {
@@ -52,7 +53,7 @@ pub fn start() -> String {
                 continue;
             }
             let path = match path {
-                // Those of the README's picture.
+                // The paths of the README's picture.
                 "data.tar.gz" => "503-503-503-200",
                 "missing.tar.gz" => "404",
                 path => path,
@@ -67,7 +68,7 @@ pub fn start() -> String {
     address
 }
 
-/// Some tools show the reason instead of the number.
+/// Returns the reason, which some tools show instead of the number.
 fn reason(status: &str) -> &'static str {
     match status {
         "404" => "Not Found",
@@ -90,7 +91,7 @@ fn answer(mut connection: &TcpStream, how: &str, body: &str) {
             };
             setsockopt(&connection, Linger, &at_once).map_err(Into::into)
         }
-        // Until the client has had enough.
+        // Waits until the client closes the connection.
         "silent" => connection.read(&mut [0]).map(drop),
         "half" => connection.write_all((head("200") + &body[..length / 2]).as_bytes()),
         "moved" => {

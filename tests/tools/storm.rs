@@ -1,5 +1,5 @@
-//! Storms: many real runs at once against a service that is down, under one budget. The service sees exactly the calls
-//! that the rule allows, and the budget counts them.
+//! Storms: many parallel real runs under one budget, against a service that is down. The service gets exactly the calls
+//! that the rule allows, and the budget counts these calls.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ tests! {
     runs_that_are_killed []
 }
 
-/// The message of runs whose answer came too late, and which have continued without the budget.
+/// The message of runs that got an answer too late, and continued without the budget.
 const TOO_LATE: &str = "gives no answer within 250ms";
 
 /// Returns the calls of runs that retry until the budget refuses. None if the machine was too slow for a directory.
@@ -34,10 +34,12 @@ fn storm(store: &str, runs: usize, least: u64) -> Option<u64> {
     Some(service.calls())
 }
 
-/// Returns the calls of so many runs under a budget of 10%, each of which continues until it is refused.
+/// Returns the number of calls of `runs` runs under a budget of 10%, each of which continues until the budget refuses a
+/// retry.
 ///
-/// The last question was refused: `least` calls were made, and retries >= 10% of the calls. The last granted one saw one
-/// call and one retry less: there were fewer calls than `least`, or retries < 10% of the calls. One number is left.
+/// The last question was refused: `least` calls were made, and retries >= 10% of the calls. The last granted question
+/// saw one call and one retry less: there were fewer calls than `least`, or retries < 10% of the calls. Only one number
+/// satisfies both.
 fn calls_of(runs: u64, least: u64) -> u64 {
     let fits = |retries: &u64| {
         let calls = runs + retries;
@@ -61,7 +63,7 @@ fn only_file(store: &Path) -> PathBuf {
     store.join("storm.budget")
 }
 
-/// Returns the first result on a directory that was in time for all runs.
+/// Returns the first result on a directory that answered all runs in time.
 fn in_time<T>(test: impl Fn(&str) -> Option<T>) -> (TempDir, T) {
     let on = |store: TempDir| test(store.path().to_str().unwrap()).map(|result| (store, result));
     let found = (0..5).find_map(|_| on(tempfile::tempdir().unwrap()));
@@ -74,7 +76,7 @@ fn two_hundred_runs_and_a_directory() {
     assert_eq!(counts_in(&only_file(store.path())), (calls, calls - 200));
 }
 
-/// Starts a thousand runs with default settings, except for the store.
+/// Starts a thousand runs with default settings, except for the budget.
 fn as_it_comes(store: &str, shares: u64, meanwhile: impl FnOnce()) {
     let service = Service::start();
     let options = format!("-q --budget storm --budget-min 100 --store '{store}'");
@@ -88,8 +90,8 @@ fn bound(attempts: u64) -> u64 {
     (attempts / 10 + 1).max(100)
 }
 
-/// Asserts that retries are within the limits of the store and of this machine's own budget, that runs report no more
-/// than a missing answer, and that no run is delayed.
+/// Asserts that retries are within the limits of the store and of this machine's own budget, that at most 50 messages
+/// report anything but a switch to this budget, and that the runs end within a minute.
 fn expect_within_bounds(mut storm: Storm, service: &Service, shares: u64) {
     let began = Instant::now();
     let (ends, said) = storm.finish();
@@ -101,7 +103,7 @@ fn expect_within_bounds(mut storm: Storm, service: &Service, shares: u64) {
     let retries = service.calls() - 1000;
     let allowed = 1..=shares + local + 4 * 50;
     assert!(allowed.contains(&retries), "{retries} retries, {local} of them local");
-    // On an overloaded machine even its own directory may take too long, for a few.
+    // On an overloaded machine, even this machine's own directory may be too slow for a few runs.
     let is_replaced = |line: &&str| line.ends_with("; going on with this machine's own budget \"storm\"");
     let without = said.lines().filter(|line| !is_replaced(line)).count();
     assert!(without <= 50, "{without} of {} lines: {said}", said.lines().count());
@@ -144,7 +146,7 @@ pub mod servers {
         as_it_comes(&store, bound(1112), || ());
     }
 
-    /// A missing server allows nothing, and no local budget takes its place.
+    /// Asserts that a missing server allows no retry, and that no local budget takes its place.
     fn a_storm_that_is_denied() {
         let mut server = Server::start("");
         server.kill();
@@ -183,7 +185,7 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     let budget = format!("--budget storm --budget-min 1000000 --store {store}");
     let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms {budget}");
     let mut storm = Storm::start(RUNS, &service, &options);
-    // One run after the other is killed, at any moment.
+    // Kills one run after the other, at any moment.
     let killed = RUNS as u64 / 3;
     for i in 0..killed {
         eventually("calls", || service.calls() >= 100 + 10 * i);
@@ -196,12 +198,12 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     assert_eq!(said, "");
     let died = ends.iter().filter(|end| end.signal() == Some(9)).count() as u64;
     let gave_up = ends.iter().filter(|end| end.code() == Some(DOWN.into())).count() as u64;
-    // Some may have ended before their turn; most have not.
+    // Some runs may have ended before their turn, but most have not.
     assert_eq!(died + gave_up, RUNS as u64, "{ends:?}");
     assert!(died > killed / 2, "{died} of {killed} died");
 
-    // A first attempt is counted while it runs, and all others before they are made: a run that is killed in between
-    // leaves one that was not counted, or not made.
+    // The store counts a first attempt while it runs, and a retry before it starts. A run that is killed in between
+    // leaves an attempt that was not counted, or not made.
     let file = only_file(Path::new(store));
     let ((attempts, _), calls) = (counts_in(&file), service.calls());
     assert!(calls >= gave_up * ATTEMPTS, "{calls} calls");

@@ -8,7 +8,7 @@ use crate::common::pty::Terminal;
 use crate::common::tools::ASKED;
 use crate::common::{Ends, PATIENCE, clean, eventually, shell, within};
 
-/// Time for a slow disk to keep gigabytes.
+/// Time for gigabytes on a slow disk.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
 
 tests! {
@@ -47,12 +47,12 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
     assert!(!terminal.shown.contains("line-020"));
     terminal.send(" ");
     terminal.expect("line-038");
-    // A WINCH just before it reads the next key is lost to less.
+    // less misses a WINCH just before it reads the next key.
     eventually("it waits for a key", || sleeps_below(terminal.pid(), "less"));
     terminal.send("\x1a");
     terminal.expect("Stopped");
     terminal.send("fg\n");
-    // It draws the screen again.
+    // less draws the screen again.
     terminal.expect("line-020");
     terminal.expect("line-038");
     terminal.send("/line-4.7\r");
@@ -89,13 +89,13 @@ fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
     assert_eq!(sums, format!("{first}\n").repeat(4));
 }
 
-/// `docs/options.md` is the section of the man page on options. mandoc writes no Markdown from man(7), so that its text
-/// stands in blocks.
+/// Compares `docs/options.md` with the man page's section on options. mandoc writes no Markdown from man(7), so the
+/// page has the text in blocks.
 fn the_options_page_is_of_the_man_page() {
     let mut mandoc = clean("mandoc");
     mandoc.args(["-T", "ascii", "-O", "width=100", &format!("{ROOT}/man/backoff.1")]);
     let shown = mandoc.code(0).out();
-    // A letter is struck twice to be bold.
+    // mandoc prints a bold letter twice.
     let plain = regex::Regex::new(".\u{8}").unwrap().replace_all(&shown, "");
     let options = plain.lines().skip_while(|line| *line != "OPTIONS").skip(1);
     let options = options.take_while(|line| line.is_empty() || line.starts_with(' '));

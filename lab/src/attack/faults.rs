@@ -1,5 +1,5 @@
-//! Makes a system call of backoff fail, by strace. Permitted are the right output and status, or one line that states
-//! the fault.
+//! Makes a system call of backoff fail, by strace. The output and the status must be right, or one line must state the
+//! fault.
 
 use std::fs;
 
@@ -128,7 +128,7 @@ fn judge(
             ensure!(is_explained || is_mute, "a failure that nothing explains");
             command.lines_of_attempts(&shown.stdout)?;
         }
-        // The loader's calls fail as well, and out of memory has no remedy.
+        // A call of the loader may fail, too, and running out of memory has no remedy.
         (Some(127), _) if shown.stderr.contains("error while loading shared libraries") => {}
         (None, Some(libc::SIGABRT)) if shown.stderr.contains("memory allocation of") => {}
         _ => return Err("an unexplained status".into()),

@@ -1,4 +1,4 @@
-//! Sends KILL at a random moment to runs that write and keep as much as possible.
+//! Sends KILL at a random moment to runs that write files and keep output and input.
 
 use std::fs;
 

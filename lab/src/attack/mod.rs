@@ -1,7 +1,7 @@
 //! Attacks backoff: signals and KILL at any moment, and failing system calls.
 //!
-//! Each kind of attack is played in rounds, many at once, and the kinds take turns. A round is made from its seed
-//! alone. The result is judged from outside: by the command's own records, and by the files and processes left.
+//! Rounds of each kind of attack run in parallel, and the kinds take turns. The seed alone determines a round. Each
+//! result is judged from outside: by the command's own records, and by the files and processes left.
 
 #[macro_use]
 mod round;

@@ -105,7 +105,7 @@ impl Numbered {
         Ok(())
     }
 
-    /// Fails if the output is of several attempts, or is incomplete although known to have been kept.
+    /// Fails if the output is of several attempts, or if `whole` is true and a line is missing.
     pub fn expect_final(&self, output: &[u8], whole: bool) -> Result<()> {
         let came = self.lines_of_attempts(output)?;
         ensure!(came.len() <= 1, "output of several attempts: {came:?}");

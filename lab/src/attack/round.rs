@@ -68,8 +68,8 @@ impl Round {
         sleep(Duration::from_micros(self.rng.random_range(0..=most)));
     }
 
-    /// Starts backoff in its own session, without a terminal. `before` are the words before backoff, `options` those
-    /// after it; in both, `DIR` is the directory of the round.
+    /// Starts backoff in its own session, without a terminal. `before` are the words before backoff, `options` the
+    /// words after it; in both, `DIR` is the directory of the round.
     pub fn start(
         &mut self,
         before: &str,

@@ -1,8 +1,7 @@
 //! The retry-storm simulator: the cost of each strategy, in numbers, tables and plots.
 //!
-//! [`sim`] simulates, [`figures`] makes tables, CSV files and plots. The seed is fixed: the figures are the same each
-//! time, except for the seconds that a run took. `docs/storm.md` explains them; its files are made with `docs/storm` as
-//! the directory.
+//! [`sim`] simulates, [`figures`] makes tables, CSV files and plots. The seed is fixed, so the figures are the same
+//! each time. `docs/storm.md` explains the figures; its files are made with `docs/storm` as the directory.
 
 mod figures;
 mod sim;

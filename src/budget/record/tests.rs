@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::policy::budget::{BudgetLimits, Question};
 
-/// Returns a page around any numbers.
+/// Returns a file whose record holds these numbers.
 fn page(numbers: &[u64]) -> Vec<u8> {
     let mut record: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     record.resize(FILE_SIZE - 24, 0);
@@ -55,7 +55,7 @@ proptest! {
         prop_assert_eq!(read(&write(&ledger)), Some(ledger));
     }
 
-    /// A file from any writer: an update answers from the record found, and the next read returns the record written.
+    /// Asserts that a valid record of any numbers can be updated and read back.
     #[test]
     fn an_update_of_any_file_is_read_back(
         numbers in prop::collection::vec(prop_oneof![0..2000_u64, any::<u64>()], 0..30),
@@ -71,7 +71,7 @@ proptest! {
         }
     }
 
-    /// A new record written over an old one up to any byte: the result is the old one, the new one or none.
+    /// Asserts that a record written over an old one up to any byte reads as the old record, the new record or none.
     #[test]
     fn a_torn_update_is_noticed(old in prop::option::of(ledgers()), new in ledgers(), torn in 0..=FILE_SIZE) {
         let before = old.as_ref().map_or_else(Vec::new, write);

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use redis::{Value, from_redis_value, parse_redis_value};
 
 proptest! {
-    /// Asserts that any reply is an answer, or is explained in printable text.
+    /// Asserts that any reply is an answer, or gets a message of printable text.
     #[test]
     fn any_reply_is_understood_or_explained(
         reply in prop_oneof![

@@ -8,7 +8,7 @@ use crate::config::presets;
 use crate::search::pattern::Pattern;
 use crate::search::scanner::{MOST_PLACES, Patterns, Scanner};
 
-/// Tool, exit code, output.
+/// A tool, an exit code and an output.
 type Sample = (&'static str, u8, &'static str);
 
 fn samples(kind: &str) -> Vec<Sample> {
@@ -53,7 +53,7 @@ fn all_known() -> Vec<Pattern> {
     rows.iter().filter_map(known).collect()
 }
 
-/// Caches compiled expressions: compiling the many is slow in debug builds.
+/// Returns a compiled expression from a cache, as compiling all of them is slow in debug builds.
 fn regex(text: &'static str) -> Regex {
     static COMPILED: Mutex<BTreeMap<&str, Regex>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap();
@@ -112,13 +112,13 @@ fn a_run_may_look_for_all_of_them() {
     assert!(places < MOST_PLACES, "{places}");
 }
 
-/// Shortcuts of the search change no result.
+/// Asserts that the scanner's shortcuts do not change the result.
 #[test]
 fn a_run_finds_in_its_output_what_the_expressions_match() {
     let kinds = ["transient", "refused", "permanent", "innocent"];
     let samples: Vec<Sample> = kinds.into_iter().flat_map(samples).collect();
     for preset in presets::all() {
-        // Each regex keeps its cache between searches.
+        // Compiled once per preset, so that each regex keeps its cache between searches.
         let regexes: Vec<Regex> = preset.rows().iter().filter_map(|row| row.text).map(regex).collect();
         let patterns = preset.rows().iter().filter_map(known).collect();
         let patterns = Arc::new(Patterns::new(patterns));
@@ -163,7 +163,7 @@ fn every_row_says_what_it_goes_by_and_compiles() {
                 assert!(!text.contains(flag), "{}: {text} sets flags", preset.name);
             }
         }
-        // Exit code 0 is a success; no row is consulted for it.
+        // Exit code 0 is a success, for which no row is consulted.
         assert!(
             !preset
                 .rows()

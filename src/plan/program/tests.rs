@@ -57,7 +57,7 @@ fn the_program_behind_others() {
     }
     assert_eq!(found("pip3.11 install x"), "pip");
     assert_eq!(found("psql-15"), "psql");
-    // The runner has a preset itself.
+    // `npx` itself has a preset.
     assert_eq!(found("npx cowsay"), "npx");
 }
 
@@ -76,7 +76,7 @@ fn what_is_not_understood_is_left_alone() {
         ("timeout 5", "timeout"),
         ("command -v curl", "command"),
         ("env -S 'curl URL'", "env"),
-        // Arguments decide nothing.
+        // A program's name among the arguments does not count.
         ("echo curl", "echo"),
         ("sudo -u curl id", "id"),
         ("timeout curl id", "id"),

@@ -148,8 +148,8 @@ fn history() -> impl Strategy<Value = Vec<(u64, bool)>> {
 }
 
 proptest! {
-    /// Compares with a list of all events: nothing younger than the window is missing, and nothing older than a window
-    /// and a sixtieth is left.
+    /// Compares the ledger with a list of all events: the ledger counts every event younger than the window, and none
+    /// older than the window and a sixtieth.
     #[test]
     fn no_attempt_is_lost_or_counted_for_too_long(
         history in history(), window in prop_oneof![1..100_u64, 1_000..100_000_u64],
@@ -180,8 +180,8 @@ proptest! {
         }
     }
 
-    /// Checks any number of requests in any order: from `min` attempts on, a retry is granted only below the ratio, so
-    /// retries exceed the ratio at most by the last granted retry, or by the free ones.
+    /// Asserts that, for any requests in any order, retries exceed the ratio at most by the last granted retry, or by
+    /// the retries that `min` allows.
     #[test]
     fn retries_stay_below_the_limit(asked in prop::collection::vec(any::<bool>(), 0..2000), min in 0..50_u64, ratio in 0..=1_000_000_u32) {
         let limits = BudgetLimits { min, ratio, ..LIMITS };
@@ -200,7 +200,7 @@ proptest! {
         }
     }
 
-    /// Clocks that jump and windows that differ cause no panic, no slot in the future and no disorder.
+    /// Asserts that clocks that jump and windows that differ cause no panic, no slot in the future and no disorder.
     #[test]
     fn jumping_clocks_and_different_windows_keep_slots_in_order(
         steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..5_u8), 0..300),

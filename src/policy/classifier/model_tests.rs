@@ -91,7 +91,7 @@ fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKi
 }
 
 proptest! {
-    // Faults here take several rules that match together.
+    // A fault here needs several rules that match together.
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
     #[test]

@@ -183,7 +183,7 @@ fn a_cap_inside_the_interval_counts_in_the_mean() {
         proportional.distribution(0, None).mean(),
         Duration::from_micros(937_500)
     );
-    // 0 1 2 3 4 4 4 4
+    // Slots in seconds: 0 1 2 3 4 4 4 4
     let slotted = exponential(s(1), 2.0, s(4), Jitter::Slotted { ceiling: 10 });
     assert_eq!(slotted.distribution(2, None).mean(), ms(2750));
 }
@@ -211,7 +211,7 @@ fn a_wait_that_was_asked_for_is_random_upwards_only() {
     assert_eq!(full.at_least(s(3600), s(0), &mut Always(u64::MAX)).as_secs(), 3630);
 }
 
-/// A start without random waits needs no random bytes of the system.
+/// Asserts that a run without random waits needs no random bytes of the system.
 #[test]
 fn a_fixed_wait_uses_no_randomness() {
     let mut rng = seeded(1);
@@ -219,7 +219,8 @@ fn a_fixed_wait_uses_no_randomness() {
     assert_eq!(rng, seeded(1));
 }
 
-/// The tempting mistake, a cap on the drawn wait, puts a third of all waits at the cap.
+/// Asserts that decorrelated jitter caps the interval: a cap on the drawn wait would put a third of all waits at the
+/// cap.
 #[test]
 fn decorrelated_waits_do_not_pile_up_at_the_cap() {
     let waits = chain(&decorrelated(), 100_000, &mut seeded(9));

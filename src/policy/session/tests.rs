@@ -91,7 +91,7 @@ fn a_long_attempt_starts_growth_and_count_again() {
     let attempts = [ms(1), ms(1), s(60), ms(1), ms(59_999), ms(1)].map(|ran| (TRANSIENT, ran));
     let waits = [1, 2, 1, 2].map(|n| Decision::Retry(s(n)));
     let [w1, w2, w3, w4] = waits;
-    // The third attempt would be the last, but ran long enough for a reset; the next two did not.
+    // The third attempt is the last that is allowed, but runs long enough for a reset; the fourth and fifth do not.
     assert_eq!(decided(&limits, &attempts), [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]);
 }
 
@@ -114,7 +114,7 @@ fn a_command_that_is_not_idempotent_is_retried_only_if_safe() {
     assert_eq!(decided(&[&safe, &safe]), [retry, gave_up(GiveUp::Attempts)]);
     assert_eq!(decided(&[&safe, &TRANSIENT]), [retry, gave_up(GiveUp::NotIdempotent)]);
     assert_eq!(decided(&[&PERMANENT]), [gave_up(GiveUp::Permanent)]);
-    // The command may have taken effect, also if the deadline ended the attempt or no attempt is left.
+    // The command may have taken effect, even if the deadline ended the attempt or the attempt limit is reached.
     let ended = Outcome::new(End::TimedOut(TimeLimit::Deadline), ms(1));
     let delays = plain_doubling();
     let mut session = Session::new(&limits, &delays);
@@ -159,7 +159,7 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
     };
     let jittered = Session::new(&limits, &delays).cool_off(&asks(s(60)), 0, &mut Always(u64::MAX));
     assert!(jittered > s(60), "{jittered:?}");
-    // A successful command was not asked to wait.
+    // A request to wait in the output of a success does not count.
     let limits = Limits {
         until: Until::Never,
         ..limits
@@ -179,7 +179,7 @@ fn the_first_cool_off_is_random_and_longer_ones_are_not() {
     assert_eq!(waits, [s(0), s(2), s(4)]);
 }
 
-/// Such an attempt is not the failure that `--until failure` waits for.
+/// Asserts that a failed start or unread output is not the failure that `--until failure` waits for.
 #[test]
 fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
     let (not_found, message) = (true, String::new());
@@ -206,7 +206,7 @@ fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
     assert_eq!(Stop::FailureCame.gave_up(), None);
 }
 
-/// Independent copy of the state of a session.
+/// A model of a session, with its own copy of the state.
 struct Model<'a> {
     limits: &'a Limits,
     delays: &'a Delays,
@@ -321,7 +321,7 @@ impl Model<'_> {
                     assert!(passes(limits.stop_after, longest));
                     "stop after"
                 }
-                // The attempts printed and read nothing, and no rule applies.
+                // Random attempts request no wait and use no budget or standard input.
                 GiveUp::RetryAfterTooLong | GiveUp::Budget(_) | GiveUp::StoreDown | GiveUp::Stdin => {
                     unreachable!("{why:?}")
                 }
@@ -363,7 +363,7 @@ fn any_attempt(limits: &Limits, rng: &mut Xoshiro256PlusPlus) -> (Outcome, Verdi
     (outcome, verdict)
 }
 
-/// Checks thousands of runs with random verdicts: each decision is allowed, and each kind occurs.
+/// Asserts that, in thousands of random runs, each decision is allowed and each kind of decision occurs.
 #[test]
 fn a_session_keeps_its_limits_whatever_happens() {
     let mut rng = seeded(11);

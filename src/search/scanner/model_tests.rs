@@ -77,7 +77,7 @@ const PIECES: &[&[u8]] = &[
     b"a", b"b", b"A", b"ab", b" ", b"x", "é".as_bytes(), "É".as_bytes(), b"\n", b"\n", b"\n", b"\r", b"\r\n",
     b"\r\r\n", b"\0", b"1",
 ];
-/// Parts of characters in UTF-8.
+/// Invalid and incomplete characters in UTF-8.
 const BROKEN: &[&[u8]] = &[b"\xff", b"\xc3", b"\xa9", b"\xe2\x82", b"\xf0\x9f"];
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -103,7 +103,7 @@ proptest! {
         prop_assert_eq!(&scanned(short_blocks, &stream, &sizes), &expected);
     }
 
-    /// Matches up to the overlap of two windows are found.
+    /// Asserts that the scanner finds matches up to the length of the overlap of two windows.
     #[test]
     fn windows_of_long_lines_find_the_same(
         text in pattern(),

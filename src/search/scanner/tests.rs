@@ -155,7 +155,7 @@ fn a_long_line_is_not_kept() {
     assert_eq!(all, [(0, b"end".to_vec())]);
 }
 
-/// Limits each call of an engine to some ten milliseconds at worst.
+/// Asserts the limit that keeps each call of an engine within some tens of milliseconds.
 #[test]
 fn the_more_places_patterns_have_the_fewer_bytes_are_searched_at_once() {
     for (text, places) in [

@@ -19,7 +19,7 @@ use crate::plots::{self, Line};
 /// The seed of the first run; each further run uses the next number.
 const SEED: u64 = 1;
 
-/// The jitters shown in plots of storms; each of the other three is close to one of them.
+/// The jitters shown in plots of storms; each of the other three is close to one of these four.
 const PLOTTED: [&str; 4] = ["none", "equal", "full", "decorrelated"];
 
 fn seeded(seed: u64) -> Xoshiro256PlusPlus {

@@ -1,4 +1,4 @@
-//! Storms of a hundred to a million clients, with every jitter, without a budget and with one.
+//! Storms of a hundred to a million clients, with every jitter, with and without a budget.
 
 use std::fmt::Write;
 use std::fs;

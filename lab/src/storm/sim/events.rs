@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-/// Pending events, the earliest first. Of two events at the same moment the lesser comes first, so that a seed decides
-/// everything.
+/// Pending events, the earliest first. Of two events at the same moment the lesser comes first, so that the seed
+/// determines the result.
 ///
-/// Only the events of the current stretch of time are sorted; those of each later stretch wait unsorted. One heap of a
+/// Only the events of the current stretch of time are sorted; events of later stretches wait unsorted. One heap of a
 /// million events, none of which is in the processor's cache, took twice as long.
 #[derive(Debug)]
 pub struct Queue<T> {
@@ -64,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Compares with sorting, while adding and taking alternate.
+        /// Compares the queue with a sorted list while additions and removals alternate.
         #[test]
         fn by_time_and_then_by_event(
             stretch in 0..40_u64,

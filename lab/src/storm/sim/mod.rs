@@ -1,5 +1,5 @@
 //! Many clients against one service, in virtual time. A client is a `Session` of backoff; future events are in one
-//! queue of [`events`]. All of it is pure: a generator comes in, and a seed decides everything.
+//! queue of [`events`]. The code is pure: the caller passes the random generator, so the seed determines the result.
 
 mod answer;
 pub mod cap;

@@ -1,5 +1,5 @@
-//! A retry storm: a service goes down, all of its clients notice within a moment, and each retries by itself. Measures
-//! the load on the service, and the time until all are served.
+//! A retry storm: a service goes down, all of its clients notice within a moment, and each client retries by itself.
+//! Measures the load on the service, and the time until all clients are served.
 //!
 //! The model. Each client makes its first call at a moment drawn uniformly from the first `within` (100 ms). Until the
 //! end of the `outage` every call fails. From then on the service has a fixed capacity: a call keeps the service busy
@@ -8,8 +8,8 @@
 //! client's [`Session`] draws the wait. A client is done with its first success, and gives up only if a budget, which
 //! all clients share, denies the retry.
 //!
-//! Left out: the answer comes at once, a rejected call costs the service nothing, no new clients arrive, and clocks do
-//! not drift. A real service suffers more from the same peak.
+//! Simplifications: the answer comes at once, a rejected call costs the service nothing, no new clients arrive, and
+//! clocks do not drift. A real service suffers more from the same peak.
 
 use std::time::Duration;
 

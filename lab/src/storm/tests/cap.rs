@@ -21,7 +21,7 @@ fn capped_after_the_draw_waits_pile_up_at_the_cap() {
         waits.iter().filter(|wait| **wait == delays.cap).count() as f64 / 20_000.0
     };
     assert!(share(Capped::AfterTheDraw) > 0.2);
-    // A cap that is hit by chance: once in 10^10 draws.
+    // Chance hits the cap once in 10^10 draws.
     assert!(share(Capped::BeforeTheDraw) < 1e-3);
     // Two in three of the draws that follow a wait at the cap are above it.
     let waits = cap::waits(&delays, Capped::AfterTheDraw, 20_000, &mut seeded(2));

@@ -21,13 +21,14 @@ fn the_order_of_the_strategies_under_contention() {
         let (none, plain) = (cost("no backoff"), cost("exponential, no jitter"));
         let jittered @ [equal, full, decorrelated] = ["equal jitter", "full jitter", "decorrelated jitter"].map(cost);
 
-        // No backoff makes the most calls; without jitter it is not much better, and far slower.
+        // No backoff makes the most calls. Exponential backoff without jitter makes more calls than any jitter, and
+        // takes far longer.
         assert!(none.calls > plain.calls, "{clients}");
         for cost in jittered {
             assert!(plain.calls > 1.5 * cost.calls, "{clients}: {plain:?} {cost:?}");
             assert!(plain.time > 5 * cost.time, "{clients}: {plain:?} {cost:?}");
         }
-        // Full jitter makes the fewest, equal jitter takes the most time.
+        // Full jitter makes the fewest calls, equal jitter takes the most time.
         assert!(full.calls < equal.calls, "{clients}: {full:?} {equal:?}");
         assert!(full.calls < decorrelated.calls, "{clients}: {full:?} {decorrelated:?}");
         assert!(equal.time > full.time && equal.time > decorrelated.time, "{clients}");
@@ -42,8 +43,8 @@ fn no_backoff_is_quadratic_in_calls() {
     assert!((3.0..=4.0).contains(&ratio), "{ratio}");
 }
 
-/// With 3,000 runs the calls differ by 0.2% at most and the time by 1%, except with decorrelated jitter: by 1.6%, since
-/// the article caps after the draw. With as few runs as here, chance alone makes it 2% and 8%.
+/// With 3,000 runs the calls differ by at most 0.2% and the time by at most 1%. With decorrelated jitter they differ by
+/// 1.6%, since the article caps after the draw. With as few runs as here, chance alone causes differences of 2% and 8%.
 #[test]
 fn the_published_model_written_twice_says_the_same() {
     let strategies = [
@@ -53,7 +54,7 @@ fn the_published_model_written_twice_says_the_same() {
         ("full jitter", naive::Wait::Full),
         ("decorrelated jitter", naive::Wait::Decorrelated),
     ];
-    // backoff begins with base * 2^0; the published program, with base * 2^1: that is twice the base.
+    // backoff begins with base * 2^0, the published program with base * 2^1, which is twice the base.
     for (first, factor) in [(0, 1), (1, 2)] {
         for (name, wait) in &strategies {
             let mut delays = strategy(name);

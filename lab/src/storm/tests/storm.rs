@@ -39,7 +39,7 @@ fn without_jitter_a_hundred_clients_come_in_waves_of_a_hundred() {
 
 #[test]
 fn the_order_of_the_peaks() {
-    // From 1 s on; earlier waits are too short to spread clients that came within 100 ms.
+    // The peaks count from 1 s on: earlier waits are too short to spread clients that came within 100 ms.
     let peak = |clients, jitter| {
         mean(&outage(clients), jitter, 40, |course| {
             f64::from(course.peak(ms(1_000), ms(5_000)))
@@ -87,7 +87,7 @@ fn a_storm_drains_at_the_pace_of_the_service_at_best() {
         // 100 calls a second: 500 take 5 s, minus one call that is accepted at once.
         let drained = course.drained.unwrap();
         assert!(drained >= ms(4_990), "{jitter}: {drained:?}");
-        // Waves of 100 ms, 30 s apart, each of which has at most 11 successes.
+        // In waves of 100 ms, 30 s apart, each wave has at most 11 successes.
         let is_slow = drained > Duration::from_secs(30 * 40);
         assert_eq!(is_slow, jitter == "none", "{jitter}: {drained:?}");
     }

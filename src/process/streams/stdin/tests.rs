@@ -19,7 +19,7 @@ use crate::run::streams::InputMode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The result of an attempt, and its cost.
+/// The output of an attempt, and the number of calls of `fill_pipe`.
 struct Attempt {
     output: Vec<u8>,
     calls: usize,
@@ -30,7 +30,7 @@ fn attempt(input: &mut Stdin, script: &str) -> Attempt {
     attempt_until(input, script, None)
 }
 
-/// Runs a shell command as one attempt, which ends after so many bytes of output.
+/// Runs a shell command as one attempt, which ends after `enough` bytes of output.
 fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Attempt {
     let (mut reader, writer) = io::pipe().unwrap();
     let stdin = input.begin().unwrap();
@@ -95,7 +95,7 @@ fn source() -> (BorrowedFd<'static>, PipeWriter) {
     (forever(reader), writer)
 }
 
-/// Returns a pipe that holds these bytes and is closed for writing.
+/// Returns a pipe, and the thread that writes these bytes and closes the pipe.
 fn pipe_of(bytes: Vec<u8>) -> (BorrowedFd<'static>, JoinHandle<()>) {
     let (reader, mut writer) = source();
     let writing = spawn(move || writer.write_all(&bytes).unwrap());
@@ -114,7 +114,7 @@ fn rest(source: BorrowedFd<'static>) -> Vec<u8> {
     found
 }
 
-/// Returns all byte values, in an order without a short period.
+/// Returns bytes of any value, in an order without a short period.
 fn binary(count: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let next = |_| {
@@ -204,7 +204,7 @@ fn a_writer_that_is_slow_is_waited_for_without_polling() {
     let mut input = auto(source);
     let first = attempt(&mut input, "cat");
     assert!(first.output == lines(20));
-    // Two events for each line: available, and read.
+    // Each line causes two events: data is available, and the command has read the line.
     assert!(first.calls <= 45, "{}", first.calls);
     assert!(run(&mut input, "cat") == lines(20));
     writing.join().unwrap();
@@ -227,7 +227,7 @@ fn a_writer_that_stalls_does_not_hold_up_the_end() {
 
 #[test]
 fn a_reader_that_pauses_is_not_polled_for() {
-    // The first slot has an event; later slots are polled ever less often.
+    // An event reports that the first slot was read. backoff polls for the later slots, ever less often.
     let (source, _writing) = pipe_of(binary(1 << 20));
     let mut input = auto(source);
     let seen = attempt(&mut input, "dd bs=10 count=1 2>/dev/null; sleep 0.3");
