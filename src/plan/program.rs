@@ -31,7 +31,8 @@ impl<'c> Command<'c> {
     }
 }
 
-/// Returns the name and arguments of the program finally run, or of the last one on the way to it that has a preset.
+/// Returns the name and arguments of the last program on the way to the one finally run that has a preset, or else of
+/// the one finally run. The name has no directory, and no version that no preset knows.
 pub(super) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     let (mut words, mut last_known) = (command.to_vec(), None);
     for _ in 0..DEEPEST {

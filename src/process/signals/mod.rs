@@ -288,7 +288,7 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     Errno::set_raw(errno);
 }
 
-/// Records a signal: in the pipe, or in a child in [`CHILD_RECEIVED`]. Async-signal-safe.
+/// Records a signal in the pipe. A child records it in [`CHILD_RECEIVED`]. Async-signal-safe, but may change errno.
 fn record(info: &siginfo_t) {
     let Some((records, parent)) = RECORDS.get() else { return };
     if std::process::id() != *parent {

@@ -36,7 +36,7 @@ impl OutputObserver {
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let patterns = options.patterns.list.len();
         let is_any = options.watched.contains(&true);
-        // A pseudo-terminal carries both outputs.
+        // A pseudo-terminal carries both outputs, as output 0.
         let watched = if options.pty { [is_any; 2] } else { options.watched };
         let scanner = || Scanner::new(Arc::clone(&options.patterns));
         OutputObserver {

@@ -206,8 +206,8 @@ impl Pty {
         }
     }
 
-    /// Returns the keys for which the command's terminal sends a signal. If the command is a shell with a job in the
-    /// foreground, keys go to that job only.
+    /// Returns the keys that backoff has to turn into signals. None if the command is a shell with a job in the
+    /// foreground: the command's terminal signals that job only.
     fn signal_keys(&self) -> Option<Vec<(u8, Signal)>> {
         let settings = tcgetattr(self.slave.as_ref()?).ok()?;
         let group = tcgetpgrp(self.master.as_ref()?).ok()?;
