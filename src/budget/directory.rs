@@ -81,8 +81,7 @@ fn open_directory(path: &Path) -> Result<File, StoreError> {
         }
         (opened, _) => opened.map(File::from).map_err(cannot("cannot open this directory")),
     }?;
-    check_private(&directory)?;
-    Ok(directory)
+    check_private(&directory).map(|_| directory)
 }
 
 /// Opens and locks a file in the directory; creates a missing one. Returns None if another file has replaced the file

@@ -169,7 +169,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(RULES, Some('r'), "retry-match", REGEX, "Transient if a line of output matches, else permanent", "", "Repeatable."),
     opt(RULES, None, "stop-match", REGEX, "Permanent if a line of output matches", "", "Repeatable."),
     opt(RULES, None, "retry-if", SHELL, "Shell command that decides if a failure is transient", "",
-        "Run after a failed attempt, except a timeout, that no other rule decides, with the attempt's output on standard \
+        "Run after a failed attempt, except a timeout or SIGPIPE, that no other rule decides, with the attempt's output on standard \
          input. Exit status 0 means transient, 1 permanent, any other an error and permanent. The deadline limits it."),
     opt(RULES, None, "success-if", SHELL, "Shell command that decides if an attempt succeeded", "",
         "Like --retry-if, for an attempt that would be a success: 0 confirms it, 1 makes it a failure, transient \

@@ -1,5 +1,7 @@
 //! Pairs of options that contradict each other.
 
+use std::path::absolute;
+
 use super::setting::{Setting, UsageError};
 use super::values::{count, duration, whole};
 
@@ -70,10 +72,11 @@ fn is_longer(one: &str, other: &str) -> bool {
 
 /// Returns false for standard output and devices: both can write there, and nothing is replaced.
 fn is_same_file(log: &str, report: &str) -> bool {
-    // `./run.log` is `run.log`. An empty path has no absolute one.
-    let place = |path| std::path::absolute(path).ok();
+    // `/dev/shm` holds files.
     let is_device = log.starts_with("/dev/") && !log.starts_with("/dev/shm/");
-    !is_device && ![log, report].contains(&"-") && place(log).is_some_and(|log| place(report) == Some(log))
+    // `./run.log` is `run.log`.
+    let is_same = matches!((absolute(log), absolute(report)), (Ok(log), Ok(report)) if log == report);
+    is_same && !is_device && ![log, report].contains(&"-")
 }
 
 /// Returns true if a wait before the first attempt ends at or after the limit; 0 is no limit.

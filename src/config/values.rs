@@ -291,15 +291,12 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
 /// Parses the mode of the cool-off. None is `off`. A run that is too early ends at once if true (`skip`), and waits if
 /// false (`on`).
 pub fn cool_off(text: &str) -> Parsed<Option<bool>> {
-    let skips = text == "skip";
-    match switch(text) {
-        Ok(false) => Ok(None),
-        Err(_) if !skips => {
-            let tip = tip(text, ["on", "off", "skip"].into_iter(), "--cool-off or --cool-off=skip");
-            Err(format!("is not on, off or skip{tip}").into())
-        }
-        _ => Ok(Some(skips)),
+    if text == "skip" {
+        return Ok(Some(true));
     }
+    let tip = tip(text, ["on", "off", "skip"].into_iter(), "--cool-off or --cool-off=skip");
+    let is_on = switch(text).map_err(|_| format!("is not on, off or skip{tip}"))?;
+    Ok(is_on.then_some(false))
 }
 
 pub(crate) const DEFAULT_JITTER: Jitter = Jitter::Decorrelated { factor: 3.0 };

@@ -119,9 +119,9 @@ impl Client {
     /// line, if no quotation is open there. A substitution before the end hides the end: all words of the script are
     /// then uncertain.
     fn parse_script(&self, script: &str) -> Vec<Word> {
-        // In `2>&1` and `&>log`, the `&` belongs to a redirection.
-        let redirects = |at: usize| script[..at].ends_with(['<', '>']) || script[at + 1..].starts_with('>');
-        let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || !redirects(*at);
+        // The `&` of `2>&1`, `>& log`, `&>log` or of a URL ends no command.
+        let ends_command = |at: usize| !script[..at].ends_with('>') && script[at + 1..].starts_with([' ', '\n', '&']);
+        let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || ends_command(*at);
         let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
         let ends = operators.map(|(at, _)| at).chain([script.len()]);
         // Limits the work on a long script.

@@ -17,7 +17,8 @@ pub struct Classifier {
     pub fail_match: Vec<usize>,
     /// Rules about failures. Stop rules win.
     pub rules: Vec<Rule>,
-    /// `--retry-if` is given: it decides if no rule does, except after a timeout, a failed start or lost output.
+    /// `--retry-if` is given: it decides if no rule does, except after a timeout, a failed start, SIGPIPE or lost
+    /// output.
     pub has_retry_if: bool,
 }
 
@@ -210,7 +211,7 @@ impl Classifier {
             return Verdict::Transient(reason);
         }
         match end {
-            // The first three causes are known, so `--retry-if` does not decide.
+            // A known cause: `--retry-if` is not asked.
             End::NotStarted(_) => permanent(Why::CannotStart),
             End::Signaled(Signal::PIPE) => permanent(Why::ReaderGone),
             End::TimedOut(_) => transient(),

@@ -65,8 +65,8 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
         (Stop::FailureCame, _) => Exit::Code(0),
         // No failure came: always 1, as the last success may have a code of its own. A failed start, and a permanent
         // failure, which ends the run whatever its goal, keep their status.
-        (Stop::GaveUp(why), End::Exited(_) | End::Signaled(_) | End::TimedOut(_))
-            if until == Until::Failure && why != GiveUp::Permanent =>
+        (Stop::GaveUp(why), end)
+            if until == Until::Failure && why != GiveUp::Permanent && !matches!(end, End::NotStarted(_)) =>
         {
             Exit::Code(1)
         }

@@ -174,11 +174,11 @@ impl<'p> Session<'p> {
         if self.successes_in_a_row >= self.limits.consecutive || self.limits.leave_to_outer {
             return Decision::Stop(Stop::Succeeded { flaky: self.has_failed });
         }
+        if let Some(why) = self.retry_forbidden_by(outcome, &Verdict::Success) {
+            return give_up(why);
+        }
         if self.is_last_attempt() {
             return give_up(GiveUp::Attempts);
-        }
-        if outcome.seen.input_lost {
-            return give_up(GiveUp::Stdin);
         }
         let wait = self.delays.base;
         self.exceeded_time_limit(elapsed, wait)

@@ -14,6 +14,11 @@ const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
 impl Text<'_> {
     /// Adds the reason for the end in brackets, and advice.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
+        // The deadline ended the predicate, even if `--stop-after` has passed, too.
+        let why = match attempt.verdict.reason().map(|reason| &reason.why) {
+            Some(Why::PredicateFailed { .. }) if why == GiveUp::StopAfter => GiveUp::Deadline,
+            _ => why,
+        };
         let advice = match (why, limiting_option(&self.plan.limits, why)) {
             (GiveUp::StoreDown, _) => "; use --store-down local to retry".to_owned(),
             // The attempt may hang, so more time may not help.
@@ -27,8 +32,7 @@ impl Text<'_> {
 
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
-        let [limit, deadline] = [why, GiveUp::Deadline].map(|why| typed_limit(&self.plan.limits, why));
-        let budget = self.budget();
+        let (limit, budget) = (typed_limit(&self.plan.limits, why), self.budget());
         match why {
             GiveUp::Permanent => self.permanent(verdict, outcome.seen.reader_gone),
             GiveUp::Attempts if *verdict == Verdict::Success && self.plan.limits.until == Until::Success => {
@@ -36,8 +40,7 @@ impl Text<'_> {
             }
             GiveUp::Attempts => "attempt limit reached".to_owned(),
             GiveUp::Deadline | GiveUp::StopAfter => match verdict.reason().map(|reason| &reason.why) {
-                // The deadline has ended the predicate, even if another limit has passed before.
-                Some(Why::PredicateFailed { option, how }) => format!("{option} failed: {how}: {deadline}"),
+                Some(Why::PredicateFailed { option, how }) => format!("{option} failed: {how}: {limit}"),
                 _ if outcome.end == BY_DEADLINE => limit,
                 _ => format!("the next attempt would begin after {limit}"),
             },
@@ -70,7 +73,7 @@ impl Text<'_> {
         let how = match verdict.reason().map(|reason| &reason.why) {
             Some(Why::Rule(rule)) => rule.clone(),
             Some(Why::ReaderGone) if reader_gone => return "the reader of its output is gone".to_owned(),
-            // SIGPIPE came from a pipe or socket of the command's own.
+            // SIGPIPE of another pipe or socket, or a failed start.
             Some(Why::ReaderGone | Why::CannotStart) => return "permanent unless --retry-exit lists it".to_owned(),
             Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
             Some(why) => why.shell_command_failure().unwrap_or_else(|| self.no_match()),

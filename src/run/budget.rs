@@ -74,7 +74,7 @@ impl Run<'_> {
             // Waiting resolves neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // A run with neither `--on-give-up` nor `--cool-off` is not counted, as Redis keeps a count for a year.
+        // Only these two read the number of failed runs, which Redis would have to keep for a year.
         let is_counted = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
         let earlier = is_counted.then_some(failed_runs);
         Some(Question::GaveUp { cool_off, earlier })

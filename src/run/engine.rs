@@ -19,7 +19,7 @@ use crate::policy::signal::Signal;
 
 const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time";
 
-/// End of an attempt by the deadline. It replaces any end if the deadline cut off kept output.
+/// End of an attempt by the deadline. It replaces any end if kept output was cut off.
 const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
 
 /// Argument of `print_kept`: the run has no good output.
@@ -314,7 +314,7 @@ impl Run<'_> {
         why.map_or(Ok(()), |why| self.hook_on_give_up(why, attempt))
     }
 
-    /// Prints kept output. Returns false after a warning if the deadline cut it off.
+    /// Prints kept output. Returns false after a warning if it was cut off.
     fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool> {
         let is_complete = self.host.print_kept(has_good_output)?;
         if !is_complete {
@@ -327,11 +327,11 @@ impl Run<'_> {
     fn end_interrupted(&mut self, signal: Signal, outcome: &Outcome) -> RunResult<Exit> {
         // No predicate runs after a signal, so the exit status alone decides.
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
+        self.emit(&Event::Ended { outcome, verdict: None })?;
         let is_complete = self.print_kept(succeeded)?;
         if is_complete && succeeded {
             self.host.drop_later_messages();
         }
-        self.emit(&Event::Ended { outcome, verdict: None })?;
         self.emit(&Event::Interrupted(signal, Some(outcome)))?;
         match exit::as_it_ended(if is_complete { &outcome.end } else { &BY_DEADLINE }) {
             // With `--until failure`, 0 says that a failure came.

@@ -100,7 +100,7 @@ pub(crate) trait Host {
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
     fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)>;
-    /// Prints or drops kept output at the end of the run. Returns true if all of it was read by the deadline.
+    /// Prints or drops kept output at the end of the run. Returns true if all of it was read in time.
     fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
     fn drop_later_messages(&mut self);

@@ -86,7 +86,6 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
         let values = usize::from(has('o') || has('O'));
         word = words.nth(values)?;
     }
-    let is_plain = !word.contains(|c| METACHARACTERS.contains(c));
-    let script = || skip_assignments(&word.split_whitespace().collect::<Vec<_>>()).to_vec();
-    (is_script && is_plain).then(script)
+    let is_plain_script = is_script && !word.contains(|c| METACHARACTERS.contains(c));
+    is_plain_script.then(|| skip_assignments(&word.split_whitespace().collect::<Vec<_>>()).to_vec())
 }

@@ -45,10 +45,12 @@ impl Address {
                 _ => return Err(NO_SETTING.into()),
             }
         }
-        let (user, place) = place.split_at(place.rfind('@').map_or(0, |at| at + 1));
-        // For `u:p@h1,u:p@h2`, `user` is `u:p@h1,u:p@`.
-        if user.split_once('@').is_some_and(|(_, more)| more.contains(',')) {
-            return Err("names a user twice; tip: try redis://USER:PASSWORD@HOST1,HOST2".into());
+        // `@` may be part of a socket's path.
+        let at = place.rfind('@').filter(|_| scheme != "redis+unix");
+        let (user, place) = place.split_at(at.map_or(0, |at| at + 1));
+        // `h1,u:p@h2` or `u:p@h1,u:p@h2`.
+        if user.rsplit_once(':').map_or(user, |(name, _)| name).contains(',') {
+            return Err("names a user after the first host; tip: try redis://USER:PASSWORD@HOST1,HOST2".into());
         }
         // The path is the database. With `redis+unix` there is no host, and the path is the socket.
         let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));

@@ -12,7 +12,8 @@ use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
 use crate::run::plan::Progress;
 
-/// Time for readers after the deadline, or after the end of the program that ran at the deadline.
+/// Time for readers after the deadline, or after the end of a program or of a stop past the deadline; for each chunk
+/// once a limit or signal has ended the attempt.
 pub(crate) const READERS_GRACE: Duration = Duration::from_secs(1);
 /// Time for the reader of the last output before a stop.
 const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
@@ -53,7 +54,7 @@ impl EventLoop {
         }
     }
 
-    /// Extends the time for readers after a program has ended, so that they can read its last output.
+    /// Extends the time for readers after a program has ended, so that they can read its last output, or after a stop.
     pub(crate) fn give_readers_time(&mut self, now: Instant) {
         self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }

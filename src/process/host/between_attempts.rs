@@ -157,7 +157,8 @@ impl EventLoop {
         // Standard error follows even if standard output cannot be printed, unless a signal ends the run now.
         if !matches!(printed, Err(RunError::Interrupted(signal)) if signal != Signal::PIPE) {
             let errors_printed = self.print_output(1);
-            printed = printed.and_then(|is_read| Ok(errors_printed? && is_read));
+            // The later error counts, as it may be a signal.
+            printed = errors_printed.and_then(|is_read| Ok(printed? && is_read));
         }
         // Kept output is never printed twice.
         self.streams.forget_kept_output();

@@ -115,7 +115,7 @@ fn is_sticky(directory: &Metadata) -> bool {
     directory.mode() & sticky != 0 && directory.mode() & writable != 0
 }
 
-/// Returns true if the directory may hold links and files of other users, although this user did not open it to them.
+/// Returns true if the directory is another user's, or a sticky one that others can write to.
 fn is_shared(directory: &Metadata) -> bool {
     is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
 }

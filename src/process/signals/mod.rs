@@ -85,9 +85,9 @@ impl Received {
     }
 }
 
-/// Signals that are received through the registry of signal-hook, a well-tested handler: those that decide when a run
-/// ends. The list is short, as each registration copies the earlier ones; other signals get [`plain_handler`], which
-/// records them likewise.
+/// Signals that are received through the registry of signal-hook, a handler tested by many programs: those that decide
+/// when a run ends. The list is short, as each registration copies the earlier ones; other signals get
+/// [`plain_handler`], which records them likewise.
 const REGISTERED: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::CHLD];
 
 /// The writing end of the pipe, and backoff's process number.

@@ -60,7 +60,7 @@ pub(super) struct ChildSetup<'a> {
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces.
     let (exec_error, write_end) = pipe()?;
-    // Without shared memory, the child may not have reached exec when the pipe is read.
+    // The child may not have reached exec when the pipe is read: if `fork(2)` made it, and its end cannot be learned.
     set_nonblocking(&exec_error)?;
     let leads_group = setup.isolation != Isolation::Shared;
     let parent = std::process::id();

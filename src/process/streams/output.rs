@@ -31,8 +31,8 @@ pub(crate) struct Output {
     unwritten: Range<usize>,
     /// Bytes of kept output that were read for printing.
     printed: u64,
-    /// Last byte before the place of backoff's next message: of written or, with `--stderr failure`, kept text. None if
-    /// no text came since the field was taken.
+    /// Last byte written (or kept, with `--stderr failure`) since the field was taken: a message of backoff begins a
+    /// new line.
     pub(super) last_written: Option<u8>,
     /// Kept output of the command exists, so losing it is a failure.
     pub(crate) holds_output: bool,
